@@ -1,4 +1,4 @@
-"""The files that make an agent's program use a store: its server and its hooks, as Claude Code and Codex read them.
+"""Configuration files with which an agent's program uses a store: server and hooks, for Claude Code and Codex.
 
 Formats as documented in November 2026: code.claude.com/docs/en/hooks and /mcp, developers.openai.com/codex/hooks and /mcp.
 """
@@ -23,7 +23,7 @@ SECONDS = 30
 
 
 def configuration(agent: str, folder: Path, store: str, writer: str) -> dict[Path, str]:
-    """The text of each file to write in a project's folder; what stands there already is kept, and added to.
+    """Return the text of each file to write in a project's folder. Existing entries of a file are kept.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A recorder between an agent and any memory's server over stdio: every byte goes on at once, a copy goes to the log."""
+"""Proxy between an agent and a memory's server over stdio: every byte is passed on at once, and copied to the log."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PATIENCE = 5.0  # seconds that a server has to end once its client is gone
 
 
 def record(command: Sequence[str], log: TrafficLog, *, client: BinaryIO, answers: BinaryIO) -> int:
-    """Run a server between `client` and `answers`, and log its calls; what the server ended with.
+    """Run a server between `client` and `answers`, and log its calls; return the server's exit code.
 
     The server inherits stderr. Its client's end ends it; a server that dies ends the recorder. What cannot be logged is said
     once on stderr, and changes nothing of what goes on. Raises `OSError` where the command cannot be started.
@@ -50,7 +50,7 @@ def record(command: Sequence[str], log: TrafficLog, *, client: BinaryIO, answers
 
 
 def _ask(client: BinaryIO, server: subprocess.Popen[bytes], copy: Callable[[bytes], None]) -> None:
-    """Hand on what the client says; when it says no more, neither does the recorder."""
+    """Pass on what the client sends; close the server's input when the client closes."""
     if server.stdin:
         _pass_on(client, server.stdin, copy)
         with suppress(OSError):
@@ -58,7 +58,7 @@ def _ask(client: BinaryIO, server: subprocess.Popen[bytes], copy: Callable[[byte
 
 
 def _pass_on(source: IO[bytes], target: IO[bytes], copy: Callable[[bytes], None]) -> None:
-    """Hand on what comes until no more does or nobody takes it, and copy each line of it."""
+    """Pass on bytes until either side closes, and copy each line."""
     line = bytearray()
     with suppress(OSError):
         while chunk := os.read(source.fileno(), CHUNK):
@@ -72,7 +72,7 @@ def _pass_on(source: IO[bytes], target: IO[bytes], copy: Callable[[bytes], None]
 
 
 def _copy(copies: Copies, note: Callable[[bytes], None], line: bytes) -> None:
-    """Queue a message for the log; when the log stays behind, let the message go on without it, and say so."""
+    """Queue a message for the log; if the log is behind, pass the message on unlogged and say so."""
     try:
         copies.put((note, line), timeout=LOG_PATIENCE)
     except queue.Full:

@@ -1,4 +1,4 @@
-"""The memory as a server of the Model Context Protocol: a tool a call, the ten cells, a prompt to begin with."""
+"""Server of the Model Context Protocol for a store: one tool per call, the ten cells as resources, and a first prompt."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ INSTRUCTIONS = (
 
 
 class ServiceThread:
-    """The one thread that works at the store: calls of many agents queue here, and one that fails leaves the next alone."""
+    """Only thread that uses the store. Calls of many agents queue here; a failed call does not affect the next."""
 
     def __init__(self, open_service: Callable[[], MemoryService]) -> None:
         self._open_service = open_service
@@ -39,7 +39,7 @@ class ServiceThread:
         self._pool = ThreadPoolExecutor(1, "service")
 
     async def ask(self, call: Callable[[MemoryService], Any]) -> Any:
-        """What a call of the service gives; `ToolError` in one sentence where it is refused."""
+        """Return the result of a call of the service; raise a short `ToolError` if the service refuses it."""
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pool, self._do, call)
         except MalsimError as error:
@@ -51,7 +51,7 @@ class ServiceThread:
         return call(self._service)
 
     def close(self) -> None:
-        """Let the last call end, and let go of the store."""
+        """Wait for the last call, and close the store."""
         if self._service is not None:
             self._pool.submit(self._service.close)
         self._pool.shutdown()
@@ -61,7 +61,7 @@ class BriefServer(MCPServer[None]):
     """A server whose errors are at most 300 characters."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
-        """Call a tool; of arguments that do not fit, tell the first and how many more there are."""
+        """Call a tool; an error about arguments names the first that does not fit and the number of the others."""
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
@@ -76,7 +76,7 @@ class BriefServer(MCPServer[None]):
 def memory_server(
     open_service: Callable[[], MemoryService], *, tick_seconds: float | None = None, inputs: bool = False
 ) -> MCPServer[None]:
-    """A server of one store; `open_service` is called once, on the thread that then does all the work.
+    """Return a server of one store; `open_service` is called once, on the thread that then does all the work.
 
     `tick_seconds` is the time between two ticks, None for a memory that its hooks tick. With `inputs` the client may set
     the inputs of the store's wires.
@@ -112,33 +112,33 @@ async def _tick_for_ever(thread: ServiceThread, seconds: float) -> None:
 def _add_reads(server: MCPServer[None], thread: ServiceThread) -> None:
     @server.tool(structured_output=False)
     async def push(objective: str, budget_words: int = 900, limit: int = 10) -> str:
-        """What the memory holds that bears on an objective, best first, with conflicts and what must be opened (^)."""
+        """Return the cells that bear on an objective, best first, with conflicts, and a ^ where a cell must be opened."""
         pushed = await thread.ask(lambda service: service.pushed(objective, budget=budget_words, limit=limit))
         return str(pushed) or "no cell bears on this"
 
     @server.tool(structured_output=False)
     async def expand(cell: str) -> str:
-        """One cell opened: its scores term by term, its text, neighbours and versions. A ^ line must be opened."""
+        """Open a cell: its scores term by term, its text, neighbours and versions. Do this for every line marked ^."""
         return str(await thread.ask(lambda service: service.expand(cell)))
 
     @server.tool(structured_output=False)
     async def why(cell: str) -> str:
-        """Why a cell is worth what it is worth now, term by term."""
+        """Explain the present score of a cell, term by term."""
         return str(await thread.ask(lambda service: service.why(cell)))
 
     @server.tool(structured_output=False)
     async def signals(names: list[str] | None = None) -> str:
-        """What the standing signals read: contradiction load, stale dependencies and the like; all, or some by name."""
+        """Read the standing signals, such as contradiction load or stale dependencies: all, or some by name."""
         return str(await thread.ask(lambda service: service.signals(names or ())))
 
     @server.tool(structured_output=False)
     async def wires() -> str:
-        """The signals of the wires that stand in this memory, with their values, when they last changed, and its inputs."""
+        """List the signals and inputs of the wires in this memory: their values, and when they last changed."""
         return str(await thread.ask(MemoryService.wires))
 
     @server.tool(structured_output=False)
     async def netlist() -> str:
-        """The whole memory as a netlist: cells as pins, edges as nets, as text that loads back."""
+        """Return the whole memory as a netlist, which loads back: cells as pins, edges as nets."""
         return str(await thread.ask(MemoryService.netlist))
 
 
@@ -179,7 +179,7 @@ def _add_writes(server: MCPServer[None], thread: ServiceThread) -> None:
 
     @server.tool(structured_output=False)
     async def forget(cell: str) -> str:
-        """Erase what a cell says, for good, with what was derived from it: when somebody asks that it be forgotten."""
+        """Erase what a cell says, with everything derived from it. Use it when somebody asks that it be forgotten."""
         return str(await thread.ask(lambda service: service.forget(cell)))
 
     @server.tool(structured_output=False)
@@ -203,7 +203,7 @@ def _add_texts(server: MCPServer[None], thread: ServiceThread) -> None:
 
     @server.prompt()
     async def orient() -> str:
-        """How to read this memory, what is expected of writers, and what ranks first in it now."""
+        """Explain how to read this memory and what is expected of writers, and show the cells that rank first now."""
         return str(await thread.ask(MemoryService.orient))
 
 
@@ -218,7 +218,7 @@ def _opened(thread: ServiceThread, handle: str) -> Callable[[], Any]:
 
 
 def with_token(app: ASGIApp, token: str) -> ASGIApp:
-    """The app for those who send `Authorization: Bearer TOKEN`; others get 401."""
+    """Return an app that passes on calls with the header `Authorization: Bearer TOKEN` and answers others with 401."""
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":

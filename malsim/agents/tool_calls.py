@@ -1,4 +1,4 @@
-"""What a call of a memory's tool comes to, as events: what was written, read or deleted, about which object.
+"""Events behind the calls of a memory's tools: what was written, read or deleted, about which object.
 
 Tools of the Model Context Protocol's reference memory are read as what they are; of any other the first verb in its name
 says what a call does, and the names of its arguments say what about.
@@ -43,7 +43,7 @@ CONFIDENCES = ("confidence", "certainty", "score", "importance")
 
 @dataclass(frozen=True)
 class CallEvent:
-    """One thing that a call did: `kind` is write, read, delete or another word; `query` is what a read asked for."""
+    """Event of a call: `kind` is write, read, delete or another word; `query` is what a read asked for."""
 
     kind: str
     object: str | None = None
@@ -54,7 +54,7 @@ class CallEvent:
 
 
 def events_of(tool: str, arguments: Mapping[str, Any], answer: str, objects: Iterable[str] = ()) -> list[CallEvent]:
-    """What a call and its answer come to; `objects` are the objects written about so far, which a read is matched with.
+    """Return the events of a call and its answer. `objects` are those written so far; a read is matched against them.
 
     >>> events_of("create_entities", {"entities": [{"name": "pump", "observations": ["runs"]}]}, "")
     [CallEvent(kind='write', object='pump', value='runs', belief=None, query=None, extra={})]
@@ -78,7 +78,7 @@ def events_of(tool: str, arguments: Mapping[str, Any], answer: str, objects: Ite
 
 
 def item_name(about: str | None, value: str | None) -> str:
-    """A name for what was written, the same for the same object and text.
+    """Return a name for a written item, the same for the same object and text.
 
     >>> item_name("Pump 3", "runs")
     'm_pump_3_7529dd4a'
@@ -89,7 +89,7 @@ def item_name(about: str | None, value: str | None) -> str:
 
 
 def _kind(tool: str) -> str | None:
-    """The event that the first verb in a tool's name says: `memory_store`, `addNote`, `search-nodes`."""
+    """Return the kind of event of the first verb in a tool's name: `memory_store`, `addNote`, `search-nodes`."""
     words = re.findall(r"[A-Z]?[a-z]+", tool)
     return next((kind for word in words for kind, verbs in VERBS.items() if word.lower() in verbs), None)
 

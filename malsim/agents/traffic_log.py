@@ -1,4 +1,4 @@
-"""The log that a recorder writes: a screened JSON line for each event, as `malsim import` and `malsim compare` read it."""
+"""Log of a recorder: one screened JSON line per event, as `malsim import` and `malsim compare` read it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST = 4_000  # characters of a text that are kept
 
 
 class TrafficLog:
-    """Messages between a client and a memory's server, of which the calls of tools become lines of a file.
+    """Log of the messages between a client and a memory's server. Each call of a tool becomes lines of a file.
 
     A call is written once its answer has come; days count from the file's first line. `hashes` keeps of each text its hash
     only. A file that stands there is continued.
@@ -37,7 +37,7 @@ class TrafficLog:
         self._calls: dict[str, tuple[str, dict[str, Any]]] = {}
 
     def sent(self, message: bytes) -> None:
-        """A message of the client: of a tool's call the question is kept until its answer comes."""
+        """Take a message of the client; keep a tool call until its answer comes."""
         for one in _messages(message):
             params = one.get("params")
             if one.get("method") == "tools/call" and isinstance(params, dict) and "id" in one:
@@ -48,7 +48,7 @@ class TrafficLog:
                 )
 
     def answered(self, message: bytes) -> None:
-        """A message of the server: an answer to a call is written down with it."""
+        """Take a message of the server; write the call that it answers to the log."""
         for one in _messages(message):
             call = self._calls.pop(json.dumps(one.get("id")), None) if "method" not in one else None
             if call is not None:
@@ -70,7 +70,7 @@ class TrafficLog:
                     )
 
     def _items(self, event: CallEvent) -> list[str | None]:
-        """The items that an event is about: the one that is written, all of an object that is deleted, else none."""
+        """Return the items of an event: the written one, all of a deleted object, else none."""
         if event.kind not in ("write", "delete") or event.object is None:
             return [None]
         item = item_name(self._text(event.object), self._text(event.value))
@@ -84,7 +84,7 @@ class TrafficLog:
         return [*deleted_items] or [None]
 
     def _line(self, event: CallEvent, item: str | None, writer: str, text: str | None) -> dict[str, Any]:
-        """The fields of a line that say something; nothing in clear but names of tools and writers under `hashes`."""
+        """Return the fields of a line that are set; under `hashes` only names of tools and writers are in clear."""
         fields = {
             "event": event.kind, "item": item, "object": self._text(event.object), "value": self._text(event.value),
             "writer": withheld(writer),
@@ -94,14 +94,13 @@ class TrafficLog:
         return {name: value for name, value in fields.items() if value is not None}
 
     def _text(self, text: str | None) -> str | None:
-        """What is kept of a text: without what looks like a credential, not too long, or its hash."""
+        """Return a text without credentials and cut to length, or its hash."""
         if not text:
             return None
         return hashed(text) if self._hashes else withheld(text)[:LONGEST]
 
 
 def hashed(text: str) -> str:
-    """A text's hash, the same wherever the text is the same."""
     return f"h{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
@@ -125,7 +124,7 @@ def _text_of(answer: dict[str, Any]) -> tuple[str, bool]:
 
 
 def _resumed(path: Path, *, hashes: bool) -> tuple[datetime | None, float, dict[str, dict[str, None]]]:
-    """Where a log stands: the instant of its day 0, its last day, the items of each object; raises for another file."""
+    """Return where a log ends: the time of its day 0, its last day, and the items of each object."""
     start, last, items = None, 0.0, dict[str, dict[str, None]]()
     if not path.is_file():
         return start, last, items

@@ -24,7 +24,7 @@ PROJECT_MARKS = (".git", ".claude", ".codex")
 
 @dataclass(frozen=True)
 class HookTurn:
-    """One turn of a session: the day of its push, the handles it must open, how often it was held back.
+    """A turn of a session: the day of its push, the handles that must be opened, and the number of refusals.
 
     `day` is None before the first push. `reads` counts in how many pushes of the session each cell was.
     """
@@ -36,7 +36,7 @@ class HookTurn:
 
 
 def find_store(store: Path, project: str | None) -> Path:
-    """Where a relative path leads: from the project's folder where that is known, else from the nearest that has the store.
+    """Return the path of a store: relative to the project's folder if known, else to the nearest folder that has it.
 
     An agent changes folders at work; its hooks must not begin an empty store in each. Nothing above a project is looked at.
     """
@@ -52,7 +52,7 @@ def find_store(store: Path, project: str | None) -> Path:
 
 
 def read_turn(store: Path, session: str) -> HookTurn:
-    """The turn that a session is in; a new one where nothing, or nothing readable, was noted."""
+    """Return a session's turn; a new turn if none was noted, or none that can be read."""
     try:
         noted = json.loads(_place(store, session).read_text(encoding="utf-8"))
         return HookTurn(noted["day"], tuple(noted["required"]), int(noted["blocks"]), dict(noted["reads"]))
@@ -61,7 +61,7 @@ def read_turn(store: Path, session: str) -> HookTurn:
 
 
 def write_turn(store: Path, session: str, turn: HookTurn) -> None:
-    """Note a session's turn, whole or not at all."""
+    """Write a session's turn, atomically."""
     place = _place(store, session)
     place.parent.mkdir(exist_ok=True)
     beside = place.with_suffix(f".{os.getpid()}")
@@ -70,7 +70,7 @@ def write_turn(store: Path, session: str, turn: HookTurn) -> None:
 
 
 def forget_old_turns(store: Path) -> None:
-    """Remove what sessions of more than a month ago left."""
+    """Remove the files of sessions that ended more than a month ago."""
     for place in _folder(store).glob("*"):
         if time.time() - place.stat().st_mtime > KEPT_DAYS * 86_400:
             place.unlink(missing_ok=True)
@@ -93,7 +93,7 @@ EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "tool":
 
 @dataclass(frozen=True)
 class TurnRules:
-    """What a turn is held to: that required cells are opened, that something is written back; held back so often at most."""
+    """Rules of a turn: whether marked cells must be opened and something written back, and the most refusals per turn."""
 
     opens: bool = True
     writes: bool = True
@@ -102,7 +102,7 @@ class TurnRules:
 
 
 def answer(event: str, message: Mapping[str, Any], service: MemoryService, turn: HookTurn, rules: TurnRules) -> Answer:
-    """What a hook prints for an event, {} for nothing, and the turn after it; an unknown event says nothing."""
+    """Return what a hook prints for an event, {} for nothing, and the turn after it."""
     match event:
         case "session-start":
             return _context(event, service.orient()), HookTurn()
@@ -134,7 +134,7 @@ def _nudge(handle: str) -> str:
 
 
 def _tool(message: Mapping[str, Any], service: MemoryService, turn: HookTurn, rules: TurnRules) -> Answer:
-    """Refuse to act while a cell that was marked is unopened; the memory's own tools are always let through."""
+    """Refuse to act while a marked cell is unopened. The memory's own tools are always allowed."""
     left = _unopened(service, turn) if rules.opens and not str(message.get("tool_name", "")).startswith("mcp__") else []
     if not left or turn.blocks >= rules.most_blocks:
         return {}, turn

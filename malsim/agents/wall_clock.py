@@ -1,4 +1,4 @@
-"""The day that it is now in a store: real time since the date of its day 0."""
+"""Clock of a store: the current day, in real time since the date of its day 0."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECONDS = 86_400.0  # a day
 
 
 def wall_clock(store: Store, seconds: Callable[[], float] = time.time) -> Callable[[], float]:
-    """A clock of a store's days, never before its last write.
+    """Return a clock of a store's days, never before its last write.
 
     A store without a date of day 0 is given one, such that its last write was today. `seconds` are those since 1970.
     """

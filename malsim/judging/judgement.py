@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from malsim.judging.axioms.engine.witness_svg import picture
 from malsim.judging.report import STYLE, junit, price_section, verdict_section, verdict_text
 from malsim.judging.verdict_table import BROKEN, FAILS
 from malsim.showing.pages.page_parts import page
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from malsim.judging.axioms.engine.axiom import AxiomVerdict
     from malsim.judging.axioms.engine.matrix import Matrix
-    from malsim.judging.axioms.engine.subject import Subject
     from malsim.judging.duties.engine.assessment import Conformance
     from malsim.judging.prices.prices import PriceTable
 
@@ -31,7 +28,6 @@ SECTIONS = {
 class Judgement:
     """The sections that were asked, None for the others; `refused` names the memories that have no price, and why."""
 
-    subjects: Mapping[str, Subject]
     axioms: Matrix | None = None
     duties: Conformance | None = None
     prices: PriceTable | None = None
@@ -67,20 +63,15 @@ class Judgement:
         return "\n\n".join(words if len(parts) == 1 else f"{title}\n\n{words}" for title, words in parts.items())
 
     def page(self) -> str:
-        """Return a page that opens offline, with every witness; the axioms' witnesses as pictures of the scores too."""
+        """Return an HTML page that opens offline, with every witness."""
         body = ""
         if self.axioms is not None:
-            body += verdict_section(self.axioms, SECTIONS["axioms"], self._picture)
+            body += verdict_section(self.axioms, SECTIONS["axioms"])
         if self.duties is not None:
             body += verdict_section(self.duties, SECTIONS["duties"])
         if self.prices is not None and self.prices.prices:
             body += price_section(self.prices, SECTIONS["price"])
         return page("malsim judge", STYLE + body)
-
-    def _picture(self, verdict: AxiomVerdict) -> str:
-        if not verdict.witness:
-            return ""
-        return f"<figure class='wide'>{picture(self.subjects[verdict.law], verdict.witness)}</figure>"
 
     def junit(self) -> str:
         """Return JUnit XML of axioms and duties."""

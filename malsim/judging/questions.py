@@ -75,7 +75,6 @@ class Questions:
 
     @property
     def world(self) -> ClaimWorld:
-        """Closed world of the prices."""
         return closed_world(self.honest, most=self.most)
 
 
@@ -116,9 +115,7 @@ def judge(
         duties = assess_all(sources, cells, seed=questions.seed, draws=draws, watch=lambda those: watch(those, "duties"))
     if "price" in cases:
         prices, refused = _prices(subjects, questions, lambda those: watch(those, "price"))
-    return Judgement(
-        subjects={each.name: each for each in sources}, axioms=axioms, duties=duties, prices=prices, refused=tuple(refused)
-    )
+    return Judgement(axioms=axioms, duties=duties, prices=prices, refused=tuple(refused))
 
 
 def _prices(

@@ -13,10 +13,10 @@ from malsim.showing.pages.page_parts import table as html_table
 from malsim.showing.pages.page_parts import text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from malsim.judging.prices.prices import Price, PriceTable
-    from malsim.judging.verdict_table import QuestionVerdict, V, VerdictTable
+    from malsim.judging.verdict_table import QuestionVerdict, VerdictTable
 
 SIGNS = {HOLDS: "+", BROKEN: "X", FAILS: "X", VACUOUS: "~", N_A: ".", NOT_OFFERED: ".", RECORDED: "r", ERROR: "!"}
 CLASSES = {HOLDS: "good", BROKEN: "bad", FAILS: "bad", ERROR: "error"}
@@ -59,8 +59,6 @@ def verdict_text(table: VerdictTable[Any]) -> str:
         lines += [one_line(f"{each.memory}, {each.name}: {each.why}") for each in table.errors]
     for each in table.having(table.FAILING) if alone else ():
         lines += ["", f"{each.name}, the calls:", each.calls]
-    first = next((each.replay for each in table.verdicts if alone and each.replay), "")
-    lines += ["", "to see the first again:", first] * bool(first)
     return plain_text("\n".join(lines))
 
 
@@ -87,8 +85,8 @@ def junit(tables: Sequence[VerdictTable[Any]]) -> str:
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def verdict_section(table: VerdictTable[V], title: str, picture: Callable[[V], str] = lambda _: "") -> str:
-    """Return the section of a page: the table, whose failures link to their witnesses below; `picture` draws a witness."""
+def verdict_section(table: VerdictTable[Any], title: str) -> str:
+    """Return the section of a page: the table, whose failures link to their witnesses below."""
     heads = "".join(f"<th><span>{text(name)}</span></th>" for name in table.memories)
     rows = "".join(_row(table, name) for name in table.names)
     counts = "".join(f"<li>{text(f'{name}: {table.counts(name)}')}</li>" for name in table.memories)
@@ -96,7 +94,7 @@ def verdict_section(table: VerdictTable[V], title: str, picture: Callable[[V], s
     return (
         f"<h1>{text(title)}</h1><ul>{counts}</ul><p>{text(legend(table))}. Failures link to their witness.</p>"
         f"<div class='wide'><table class='verdicts'><tr><th></th>{heads}</tr>{rows}</table></div>"
-        f"{''.join(_witness(each, picture(each)) for each in witnesses)}"
+        f"{''.join(map(_witness, witnesses))}"
     )
 
 
@@ -114,14 +112,11 @@ def _cell(verdict: QuestionVerdict) -> str:
     return f"<td class='{CLASSES.get(verdict.verdict, 'facts')}' title='{text(title)}'>{sign}</td>"
 
 
-def _witness(verdict: QuestionVerdict, picture: str) -> str:
+def _witness(verdict: QuestionVerdict) -> str:
     calls = f"<pre>{text(verdict.calls)}</pre>" if verdict.calls else ""
-    again = ""
-    if verdict.replay:
-        again = f"<details><summary>show it again</summary><pre>{text(verdict.replay)}</pre></details>"
     return (
         f"<section id='{_anchor(verdict)}'><h2>{text(f'{verdict.memory}: {verdict.name}')}</h2>"
-        f"<p>{text(verdict.sentence)}</p><p><b>{text(verdict.why)}</b></p>{picture}{calls}{again}</section>"
+        f"<p>{text(verdict.sentence)}</p><p><b>{text(verdict.why)}</b></p>{calls}</section>"
     )
 
 
@@ -130,7 +125,6 @@ def _anchor(verdict: QuestionVerdict) -> str:
 
 
 def price_section(prices: PriceTable, title: str) -> str:
-    """Return the section as HTML, its figure as SVG."""
     picture = io.StringIO()
     prices.figure().savefig(picture, format="svg")
     svg, first = picture.getvalue(), prices.prices[0]

@@ -21,7 +21,7 @@ class QuestionVerdict:
     """Verdict on one memory in one question, an axiom or a duty.
 
     `why` is a sentence: how it is broken, why it does not apply, what went wrong; empty where it holds. `calls` is the
-    smallest stream found that breaks it, as a table, and `replay` Python that shows it again.
+    smallest stream found that breaks it, as a table.
     """
 
     memory: str
@@ -31,7 +31,6 @@ class QuestionVerdict:
     verdict: str
     why: str = ""
     calls: str = ""
-    replay: str = ""
 
 
 V = TypeVar("V", bound=QuestionVerdict)
@@ -47,17 +46,14 @@ class VerdictTable(Generic[V]):
 
     @property
     def memories(self) -> list[str]:
-        """Memories, in order."""
         return list(dict.fromkeys(each.memory for each in self.verdicts))
 
     @property
     def names(self) -> list[str]:
-        """Questions, in order."""
         return list(dict.fromkeys(each.name for each in self.verdicts))
 
     @property
     def errors(self) -> tuple[V, ...]:
-        """Verdicts that could not be decided."""
         return self.having(ERROR)
 
     @property
@@ -70,11 +66,9 @@ class VerdictTable(Generic[V]):
         return [each.name for each in self.verdicts if (each.memory, each.verdict) == (memory, verdict or self.FAILING)]
 
     def having(self, verdict: str) -> tuple[V, ...]:
-        """Return all verdicts of one kind."""
         return tuple(each for each in self.verdicts if each.verdict == verdict)
 
     def at(self, memory: str, name: str) -> V:
-        """Return the verdict on one memory in one question."""
         return next(each for each in self.verdicts if (each.memory, each.name) == (memory, name))
 
     def counts(self, memory: str) -> str:

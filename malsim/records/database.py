@@ -78,7 +78,7 @@ class Database:
                 raise
 
     def _open(self, wait: float) -> sqlite3.Connection:
-        """Return a connection with which this process keeps its locks on the file, however often the file is opened."""
+        """Open the file so that this process keeps its locks, however often it opens the file."""
         with OPENING:
             if self.where != IN_MEMORY:
                 check_header(Path(self.where), APPLICATION, VERSION, what="database of records")
@@ -104,7 +104,6 @@ class Database:
                 self._depth -= 1
 
     def rows(self, query: str, *values: object) -> list[dict[str, Any]]:
-        """Return the rows of a query as mappings by column."""
         return self.decoded(dict, query, *values)
 
     def decoded(self, decode: Callable[[Any], Found], query: str, *values: object) -> list[Found]:
@@ -137,7 +136,6 @@ class Database:
         )
 
     def remove(self, record_id: str) -> None:
-        """Delete a record and its links."""
         self.run("DELETE FROM memory_records WHERE id = ?", record_id)
         self.run("DELETE FROM memory_links WHERE src_id = ? OR dst_id = ?", record_id, record_id)
 
@@ -151,12 +149,10 @@ class Database:
         return self.decoded(lambda row: dict(row) | {"payload": json.loads(row["payload"])}, query, after, name, name)
 
     def meta(self, name: str) -> Any:
-        """Return a stored number or text by name, or None."""
         rows = self.rows("SELECT value FROM memory_meta WHERE name = ?", name)
         return rows[0]["value"] if rows else None
 
     def close(self) -> None:
-        """Close the file."""
         self._connection.close()
 
 
@@ -171,7 +167,6 @@ def any_word(text: str) -> str:
 
 
 def marks_for(values: Sequence[object]) -> str:
-    """Return one SQL placeholder for each value, separated by commas."""
     return ", ".join("?" * len(values))
 
 
@@ -205,7 +200,7 @@ def due_passes(database: Database, now: int, upkeep: Upkeep) -> list[dict[str, A
 
 
 def remove_expired(database: Database, digest: str, form: str, now: int) -> None:
-    """Remove what is to be written anew and whose life has ended, before the next pass would."""
+    """Remove an expired record that is about to be written again."""
     for row in database.rows(f"{_HELD} WHERE hash = ? AND {form} AND expires <= ?", digest, now):
         _remove(database, row, "ttl", now)
 

@@ -26,7 +26,6 @@ _FIRST_FORM = "text IS NULL AND expires > ?"
 
 
 def wall_clock() -> int:
-    """Return the milliseconds since 1970."""
     return time.time_ns() // 1_000_000
 
 

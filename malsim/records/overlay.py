@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
@@ -142,17 +141,6 @@ class Overlay:
             self.database.run("DELETE FROM memory_quarantine WHERE id = ?", held_id)
             self.database.emit("memory.admitted", self.store.clock(), {"id": held_id, "hash": items[held_id].hash})
             return self.upsert(items[held_id], dedupe=dedupe)
-
-    def metrics(self) -> dict[str, Any]:
-        """Count items by lane and kind, items in quarantine, and contradictions; emit the counts as an event."""
-        rows = self.database.rows("SELECT lane, kind FROM memory_records WHERE text IS NOT NULL ORDER BY seq")
-        counts = {
-            "items": len(rows), "held": len(self.on_hold()), "contradictions": len(self.store.contradictions()),
-            "lanes": dict(Counter(row["lane"] for row in rows)), "kinds": dict(Counter(row["kind"] for row in rows)),
-        }  # fmt: skip
-        with self.database.change():
-            self.database.emit("memory.overlay.metrics", self.store.clock(), counts)
-        return counts
 
     def _existing(self, item: OverlayItem, digest: str, *, dedupe: bool) -> OverlayItem | None:
         if item.id:

@@ -177,7 +177,6 @@ def union(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def decode_record(row: Mapping[str, Any]) -> MemoryRecord:
-    """Return a row of the database as a record of the first form."""
     names = ("lane", "kind", "key", "score", "prob", "id", "created", "updated")
     return MemoryRecord(
         value=json.loads(row["value"]), tags=tuple(json.loads(row["tags"])), **{name: row[name] for name in names}
@@ -185,7 +184,6 @@ def decode_record(row: Mapping[str, Any]) -> MemoryRecord:
 
 
 def decode_item(row: Mapping[str, Any]) -> OverlayItem:
-    """Return a row of the database as an item of the second form."""
     lists: dict[str, Any] = {name: tuple(json.loads(row[name])) for name in _LISTS}
     objects: dict[str, Any] = {name: json.loads(row[name]) for name in _OBJECTS}
     return OverlayItem(ts=row["created"], **{name: row[name] for name in _COLUMNS}, **lists, **objects)

@@ -158,7 +158,6 @@ def test_contradictions_are_shown_and_move_no_score() -> None:
         assert {name: after[name] for name in before} == before
         pairs = [{"src": bob.id, "dst": ann.id, "rel": "contradicts"}, {"src": ann.id, "dst": bob.id, "rel": "value"}]
         assert store.contradictions() == pairs
-        assert Overlay(store).metrics()["contradictions"] == 2
 
 
 @pytest.mark.parametrize("question", ['"', "a OR", "NEAR(", "%_\\", "", "é'; DROP TABLE memory_records; --", "\0"])
@@ -335,7 +334,6 @@ def test_a_lane_named_in_extra_counts_until_the_item_is_promoted() -> None:
         overlay = Overlay(store)
         item = overlay.upsert(OverlayItem("the pump hums", extra={"lane": "episodic"}))
         assert (item.lane, item.durability) == ("episodic", "short")
-        assert overlay.metrics()["lanes"] == {"episodic": 1}
         moved = overlay.promote(item.id)
         assert (moved.lane, moved.extra["lane"], overlay.get(item.id).lane) == ("semantic", "semantic", "semantic")
     assert OverlayItem("x", lane="profile", extra={"lane": "episodic"}).lane == "profile"

@@ -183,7 +183,7 @@ def _look(t: float) -> list[Event]:
 
 
 def _due(claims: Sequence[Event], end: Event, *, returned: bool) -> bool:
-    """Return whether the claimed value must lead: more writers hold it last than any other; at its return, as many."""
+    """Return whether the value must lead: more writers hold it last than any other, or, on its return, as many."""
     words = {event.writer: event.value for event in claims[: claims.index(end) + 1]}
     own = sum(value == end.value for value in words.values())
     most = max((list(words.values()).count(value) for value in words.values() if value != end.value), default=0)

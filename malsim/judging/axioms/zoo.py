@@ -36,7 +36,6 @@ class Defect:
 
     @property
     def path(self) -> Path:
-        """File of the scenario."""
         return next(one.path for one in examples() if one.name == f"scenarios/zoo/{self.name}.toml")
 
     @property
@@ -104,7 +103,6 @@ class Sides:
         return two_panels(panels, title=f"{self.defect.project}. Asked: {name}")
 
     def __repr__(self) -> str:
-        """Return a line per side, with the witness of the broken side."""
         failure = next((one for one in self.broken.outcomes if one.status == "fail"), None)
         why = f"\n    {failure.message}" if failure else ""
         return (

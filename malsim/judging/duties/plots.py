@@ -51,7 +51,7 @@ def from_the_document(t: float, first: list[Step], by: str = "", text: str = "{}
 
 
 def correction_cells() -> Iterator[Duty]:
-    """Yield the correction_cells of the five shapes."""
+    """Yield the cells of the five shapes of a correction."""
     words: dict[str, Any] = {"a": "likes A", "k": "likes K", "text": "{} {}"}
     yield from _shape("change", first_days(), says(30.0, "ann", "x", "B"))
     yield from _shape(
@@ -92,7 +92,6 @@ FORGET = call(10.0, "forget", "x", "A", by="ann")
 
 
 def forgetting_cells() -> Iterator[Duty]:
-    """Yield the forgetting_cells F1 to F11."""
     first = first_days()
     history = [*first, *(call(2.0, "share", name, to="team") for name in ("x", "z"))]
     yield Duty("F1", OBLIGATION, "before it is forgotten it is the first answer", (*history, ask(2.0, "x", "A", FIRST)))
@@ -133,7 +132,6 @@ IN_HERS, IN_HIS = ask(2.0, "x", "A", SHOWN, **HERS), ask(2.0, "z", "K", SHOWN, *
 
 
 def apart_cells() -> Iterator[Duty]:
-    """Yield the apart_cells S1 to S8."""
     yield _apart_cell("S1", "what is hers is not shown in his", (*TOLD, ask(2.0, "x", "A", NOT_SHOWN, **HIS), twin(IN_HERS)))
     nowhere = [ask(2.0, name, value, NOT_SHOWN) for name, value in (("x", "A"), ("z", "K"))]
     yield _apart_cell(
@@ -180,7 +178,6 @@ def _five() -> tuple[Step, ...]:
 
 
 def clocks_cells() -> Iterator[Duty]:
-    """Yield the clocks_cells T1 to T6."""
     late = (
         says(30.0, "ann", "x", "A"), says(30.0, "ann", "z", "K"),
         says(40.0, "bob", "x", "B", valid_from=5.0), says(40.0, "bob", "z", "L", valid_from=39.0),
@@ -218,7 +215,6 @@ def _clocks_cell(name: str, kind: str, sentence: str, steps: tuple[Step, ...]) -
 
 
 def authority_cells() -> Iterator[Duty]:
-    """Yield the authority_cells K1 to K6."""
     agreed = tuple(says(1.0 + day, who, "x", "A") for day, who in enumerate(("ann", "bob", "cid")))
     stays = ask(11.0, "x", "A", FIRST)
     zoe = call(10.0, "correct", "x", "A", by="zoe", instead="B")

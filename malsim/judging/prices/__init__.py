@@ -8,11 +8,11 @@ from types import ModuleType
 from typing import Any
 
 from malsim.judging.prices.prices import Price, PriceTable
-from malsim.judging.prices.pricing import price, price_of, price_on
+from malsim.judging.prices.pricing import price, price_of, standing_world
 from malsim.judging.prices.strategies import STRATEGIES, WAYS
 from malsim.judging.prices.worlds import ClaimWorld, closed_world
 
-__all__ = ["STRATEGIES", "WAYS", "ClaimWorld", "Price", "PriceTable", "closed_world", "price", "price_of", "price_on"]
+__all__ = ["STRATEGIES", "WAYS", "ClaimWorld", "Price", "PriceTable", "closed_world", "price", "price_of", "standing_world"]
 
 
 class _Callable(ModuleType):

@@ -107,21 +107,6 @@ def price(
     return PriceTable(tuple(price_of(each, here, strategies=names) for each in watch(subjects)))
 
 
-def price_on(
-    store: str | Path, fact: str, *memories: object, most: int = 12, strategies: Sequence[str] = (), limit: float = 10.0,
-    watch: Callable[[Sequence[Subject]], Iterable[Subject]] = iter,
-) -> PriceTable:  # fmt: skip
-    """Count what it takes, from the claims that stand in a store, to overturn what each memory answers about a fact.
-
-    Raises `UsageError` for a fact that the store does not have, and as `price` does.
-    """
-    names = strategies_of(strategies)
-    subjects = [subject_of(memory, limit=limit) for memory in memories]
-    return PriceTable(
-        tuple(price_of(each, standing_world(store, fact, each, most=most), strategies=names) for each in watch(subjects))
-    )
-
-
 def strategies_of(names: Sequence[str]) -> Sequence[str]:
     """Return the names if each is a strategy; raise `UsageError` with the nearest names otherwise."""
     for name in names:

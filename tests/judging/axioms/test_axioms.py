@@ -100,30 +100,12 @@ def test_witnesses_are_small_and_the_same_for_one_seed() -> None:
     assert sum(event.do == "write" for event in echo) == 3
 
 
-def test_a_witness_is_shown_again_by_the_lines_it_prints(capsys: pytest.CaptureFixture[str]) -> None:
-    for law, axiom in (("engram", "read-idempotence"), ("mal", "settling")):
-        verdict = ms.axioms(law, axiom=axiom).broken[0]
-        exec(verdict.replay, {})  # noqa: S102  # what a reader would paste
-        assert capsys.readouterr().out.strip() == verdict.why
-
-
 def test_a_look_that_asks_for_fewer_is_shown_so() -> None:
     verdict = ms.axioms(PageShares, axiom="limit").broken[0]
     assert "peek x, 1 at most" in event_table(verdict.witness)
-    assert "limit=1" in verdict.replay
 
 
-def test_the_lines_name_parameters_rules_and_a_memory_of_ones_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "last_of_all.py").write_text(MEMORY)
-    subjects = [subject_of("membrane", settings={"half_life": 7}), subject_of(ms.Rules(challenge_ceiling=0.7)),
-                subject_of("last_of_all:Last")]  # fmt: skip
-    for subject, axiom in zip(subjects, ("anchor", "settling", "late-arrival"), strict=True):
-        verdict = judge(subject, find_axiom(axiom))
-        exec(verdict.replay, {})  # noqa: S102  # what a reader would paste
-        assert capsys.readouterr().out.strip() == verdict.why
+def test_parameters_must_belong_to_a_law_of_items() -> None:
     with pytest.raises(ScenarioError, match="unknown parameter"):
         subject_of("membrane", settings={"half_lief": 7})
     with pytest.raises(UsageError, match="only a law of items"):
@@ -264,14 +246,10 @@ def test_the_table_and_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "memex" in output
     assert "X broken" in output
     page = (tmp_path / "page.html").read_text()
-    assert page.count("<svg") - 1 == page.count("<section") == 7  # and the figure of prices
+    assert (page.count("<svg"), page.count("<section")) == (1, 7)  # the figure of prices, and the witnesses
     assert not re.search(r"(src|href)=['\"]https?:", page)
     assert re.search(r"<th>last_write</th>.*<td>1</td><td>1</td><td>1</td><td>1</td></tr>", page)  # a lie, the truth
-    lines = [unescape(code) for code in re.findall(r"show it again</summary><pre>(.*?)</pre>", page, re.DOTALL)]
     sentences = [unescape(code).removesuffix(".") for code in re.findall(r"<p><b>(.*?)</b></p>", page, re.DOTALL)]
-    for each in lines:
-        exec(each, {})  # noqa: S102  # what a reader would paste
-    assert capsys.readouterr().out.splitlines() == sentences
     assert len(sentences) == 7
     assert main(["judge", "--list", "--only", "axioms"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(shipped_axioms())

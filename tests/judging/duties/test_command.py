@@ -123,7 +123,7 @@ def test_texts_that_hide_count_for_nothing() -> None:
 
 def test_an_error_in_one_cell_leaves_the_others() -> None:
     table = assess(Foresees)
-    assert {one.cell for one in table.having(ERROR)} == {"F9", "F10"}
+    assert {one.name for one in table.having(ERROR)} == {"F9", "F10"}
     assert len(table.having(HOLDS)) == 54
 
 

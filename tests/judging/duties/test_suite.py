@@ -60,10 +60,10 @@ def test_a_witness_lists_the_calls_of_a_failure(references: Conformance) -> None
     failed = references.having(FAILS)
     assert {one.memory for one in failed} == set(OWN)
     for one in failed:
-        assert len(one.witness.splitlines()) <= 6
+        assert len(one.calls.splitlines()) <= 6
     one = references.at("append", "change.B")
     old = one.why.split(": ", 1)[1].split(" is to be")[0]
-    calls = one.witness.splitlines()
+    calls = one.calls.splitlines()
     assert any(" write " in line and f"value='{old}'" in line for line in calls)
     assert any(" ask " in line and line.endswith(f"# {old} not current") for line in calls)
 

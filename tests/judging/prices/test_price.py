@@ -14,7 +14,7 @@ import malsim as ms
 from malsim.base.errors import UsageError
 from malsim.cli import main
 from malsim.judging.axioms.engine.subjects import subject_of
-from malsim.judging.prices import STRATEGIES, WAYS, closed_world, price_of, price_on
+from malsim.judging.prices import STRATEGIES, WAYS, closed_world, price_of, standing_world
 from malsim.judging.prices.counting import Stage
 from malsim.judging.prices.worlds import with_ticks
 from malsim.memory import Memory, Rules, admit
@@ -133,10 +133,11 @@ def test_from_a_stores_claims(tmp_path: Path) -> None:
     ]
     store = tmp_path / "memory.sqlite"
     save_memory(admit(Memory.empty(), rows)[0], store)
-    found = price_on(store, "pump", "majority").prices[0]
+    majority = subject_of("majority")
+    found = price_of(majority, standing_world(store, "pump", majority))
     assert (found.lie["sybils"].price, found.lie["repeats"].price) == (3, None)
     with pytest.raises(UsageError, match="pumb"):
-        price_on(store, "pumb", "majority")
+        standing_world(store, "pumb", majority)
 
 
 @pytest.mark.parametrize(

@@ -65,12 +65,10 @@ class AxiomVerdict(QuestionVerdict):
 
     @property
     def law(self) -> str:
-        """Memory's name."""
         return self.memory
 
     @property
     def axiom(self) -> str:
-        """Axiom's name."""
         return self.name
 
 

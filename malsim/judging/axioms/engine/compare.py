@@ -21,7 +21,6 @@ def is_stream(events: Sequence[Event], *does: str) -> bool:
 
 
 def in_order(events: Sequence[Event]) -> bool:
-    """Return whether the times of the events strictly increase."""
     return all(one.t < other.t for one, other in pairwise(events))
 
 
@@ -47,7 +46,6 @@ def overtaken(plain: PeekResult, look: PeekResult, what: str, *, those: Sequence
 
 
 def last(subject: Subject, events: Sequence[Event], *, together: bool = False) -> PeekResult:
-    """Play a stream and return the result of its last peek."""
     return subject.play(events, together=together)[-1]
 
 
@@ -65,7 +63,6 @@ def keeps_clock(events: Sequence[Event], rest: Sequence[Event]) -> bool:
 
 
 def number(score: float) -> str:
-    """Return a score as text."""
     return "gone" if score == float("-inf") else f"{score:.6g}"
 
 

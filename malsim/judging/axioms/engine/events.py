@@ -40,21 +40,17 @@ class Event:
 
     @property
     def claim(self) -> Claim:
-        """Claim that is written."""
         text = f"{self.object} is {self.value}"
         return Claim(self.t, self.writer, self.object, self.value, text, self.stated, self.edges)
 
     @property
     def query(self) -> Query:
-        """Query of a read or a peek."""
         return Query(self.object, f"what is {self.object}?")
 
     def moved(self, change: Callable[[float], float]) -> Event:
-        """Return the event at another time."""
         return replace(self, t=change(self.t))
 
     def __str__(self) -> str:
-        """Return the event in a few words."""
         if self.do == "write":
             edges = "".join(f", which {edge.relation} '{edge.target}'" for edge in self.edges)
             own = f"  [{shorten(self.words, 70, placeholder='…')}]" if self.words else ""
@@ -84,7 +80,6 @@ class Pick:
         return low + int(self.share() * (high - low + 1))
 
     def one(self, those: Sequence[One]) -> One:
-        """Draw one of the options."""
         return those[self.count(0, len(those) - 1)]
 
     def by_turns(self, those: Sequence[One]) -> One:
@@ -113,5 +108,4 @@ class Pick:
 
 
 def event_table(events: Sequence[Event]) -> str:
-    """Return events as a table: day, event."""
     return "\n".join(one_line(f"{event.t:>12.6g} d  {event}") for event in events)

@@ -31,13 +31,11 @@ class Matrix(VerdictTable[AxiomVerdict]):
 
     @property
     def frame(self) -> pl.DataFrame:
-        """Verdicts as a frame with one row per law and axiom."""
         rows = [(each.law, each.axiom, each.verdict, witness(each) or None) for each in self.verdicts]
         return pl.DataFrame(rows, schema=dict.fromkeys(("law", "axiom", "verdict", "witness"), pl.String), orient="row")
 
     @property
     def broken(self) -> tuple[AxiomVerdict, ...]:
-        """Broken verdicts."""
         return self.having(BROKEN)
 
     @property
@@ -47,7 +45,6 @@ class Matrix(VerdictTable[AxiomVerdict]):
         return [tolerance_text(law, apart) for law, apart in within.items()]
 
     def __repr__(self) -> str:
-        """Return the verdicts of one law, or a line per law."""
         if len(self.memories) == 1:
             return "\n".join(
                 f"{each.axiom:<22} {each.verdict}{': ' + each.why if each.why else ''}" for each in self.verdicts

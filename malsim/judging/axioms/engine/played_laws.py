@@ -36,7 +36,6 @@ class LawMemory:
         self._state = plant.init([0], self._words)
 
     def fork(self) -> Self:
-        """Return an independent copy of the memory."""
         return copy(self)  # a state is never changed, only replaced
 
     def write(self, claims: Sequence[Claim], now: float) -> None:  # a law goes by a claim's own time
@@ -59,7 +58,6 @@ class LawMemory:
         return Claims(**places, t=np.array([claim.time for claim in claims], dtype=np.float64), stated=stated)
 
     def tick(self, now: float) -> None:
-        """Run a tick."""
         self._state = self._plant.tick(self._state, now)
 
     def read(self, query: Query, now: float) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from malsim.judging.shrink import simpler_streams, smallest
 from malsim.judging.verdict_table import BROKEN, ERROR, HOLDS, N_A
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from malsim.judging.axioms.engine.axiom import Axiom
     from malsim.judging.axioms.engine.events import Event
@@ -31,9 +30,8 @@ def judge(subject: Subject, axiom: Axiom, *, seed: int = 0) -> AxiomVerdict:
         for _, events in _streams(subject, axiom, seed=seed, most=subject.cases):
             if axiom.broken(subject, events):
                 least = smallest(events, simpler_streams, partial(axiom.broken, subject))
-                why, code = axiom.broken(subject, least) or "", subject.code or repr(subject.name)
-                again = replay_code(axiom.name, code, least)
-                return verdict(BROKEN, why, event_table(least), again, witness=tuple(least), tolerance=within)
+                why = axiom.broken(subject, least) or ""
+                return verdict(BROKEN, why, event_table(least), witness=tuple(least), tolerance=within)
     except MalsimError as problem:
         return verdict(ERROR, str(problem), tolerance=within)
     return verdict(HOLDS, tolerance=within)
@@ -55,25 +53,3 @@ def _streams(subject: Subject, axiom: Axiom, *, seed: int, most: int) -> Iterato
         if tuple(events) not in earlier:
             earlier.add(tuple(events))
             yield case + 1, events
-
-
-def replay_code(axiom: str, subject: str, events: Sequence[Event]) -> str:
-    """Return lines of Python that print the sentence of a broken axiom again; `subject` is Python for `subject_of`."""
-    lines = "".join(f"    {_event_code(event)},\n" for event in events)
-    return (
-        "from malsim.adapters import Edge\n"
-        * any(event.edges for event in events)
-        + "from malsim.judging.axioms.engine.axiom import find_axiom\n"
-        "from malsim.judging.axioms.engine.events import Event\n"
-        "from malsim.judging.axioms.engine.subjects import subject_of\n"
-        + "from malsim.memory import Rules\n"
-        * subject.startswith("Rules(")
-        + f"\nevents = [\n{lines}]\n"
-        f"print(find_axiom({axiom!r}).broken(subject_of({subject}), events))"
-    )
-
-
-def _event_code(event: Event) -> str:
-    settings = [each for each in fields(event) if each.default is MISSING or getattr(event, each.name) != each.default]
-    keywords = [f"{each.name}={getattr(event, each.name)!r}" for each in settings if each.default is not MISSING]
-    return f"Event({', '.join([repr(event.t), repr(event.do), *keywords])})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from malsim.adapters.engine.adapter import Phrases
 from malsim.judging.axioms.engine.events import OBJECTS, VALUES, WRITERS, Event, Pick
@@ -25,14 +25,12 @@ SAID = ((0, "A", "ann"), (1, "B", "bob"), (2, "A", "cid"))
 TOLERANCE = 1e-9  # of scores, where two looks at one state show the same
 
 
-class Fresh(Protocol):
-    """Factory of empty memories for the names that will be used (None: those of the axioms).
+Fresh: TypeAlias = "Callable[..., Playable]"
+"""Factory of empty memories: `fresh(vocabulary=None, verified=True)`.
 
-    The claims of a graph are verified from outside and contradict mutually, unless `verified` is off.
-    """
-
-    def __call__(self, vocabulary: Vocabulary | None = None, *, verified: bool = True) -> Playable:
-        """Make an empty memory."""
+The vocabulary has the names that will be used (None: those of the axioms). The claims of a graph are verified from outside
+and contradict mutually, unless `verified` is off.
+"""
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,6 @@ class PeekResult:
 
     @property
     def scores(self) -> dict[str, float]:
-        """Score of each value."""
         return {str(item["value"]): self.score(item["value"]) for item in self.items}
 
     @property
@@ -66,7 +63,6 @@ class PeekResult:
 
     @property
     def beliefs(self) -> list[float]:
-        """Beliefs that the items show."""
         return [float(item["belief"]) for item in self.items if item.get("belief") is not None]
 
 
@@ -78,8 +74,7 @@ class Subject:
     `user` says that it is an object of the user's own, which `source` makes. Scores nearer than `tolerance` are equal: see
     `measured`.
 
-    `cases` is how many streams an axiom tries, `pick` what draws one from seed, axiom and case; `code` is what `subject_of`
-    is given to make it again, as Python (its name, if empty).
+    `cases` is how many streams an axiom tries, `pick` what draws one from seed, axiom and case.
     """
 
     name: str
@@ -89,7 +84,6 @@ class Subject:
     half_life: float | None = None
     cases: int = 20
     pick: Callable[[int, str, int], Pick] = Pick
-    code: str = ""
     offers: frozenset[str] = frozenset()
     user: bool = False
     tolerance: float = TOLERANCE
@@ -129,7 +123,6 @@ def measured(subject: Subject) -> Subject:
 
 
 def tolerance_text(name: str, tolerance: float) -> str:
-    """Return a sentence with the measured tolerance of a memory's scores."""
     return f"{name}: looks at one state differ by up to {tolerance / 2.0:.2g}; scores within {tolerance:.2g} count as equal"
 
 

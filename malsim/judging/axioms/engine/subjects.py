@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -55,38 +54,24 @@ def subject_of(
 
 
 def every_subject() -> list[Subject]:
-    """Return the graph's law and its presets, then every shipped law."""
     own = [_graph(name, preset()) for name, preset in PRESETS.items()]
     return own + [_law(law) for name, law in shipped_laws().items() if name not in PRESETS]
 
 
 def _graph(name: str, rules: Rules) -> Subject:
-    code = "" if name in PRESETS else f"Rules({', '.join(_settings(rules))})"
     offers = frozenset(("belief", "edges"))
-    return Subject(name, partial(GraphMemory, rules), edges=True, cases=GRAPH_CASES, code=code, offers=offers)
-
-
-def _settings(rules: Rules) -> list[str]:
-    """Return the rules that differ from the default, as Python; a formula by its name."""
-    usual = Rules()
-    values = [(each.name, getattr(rules, each.name)) for each in fields(rules)]
-    return [
-        f"{name}={getattr(value, '__name__', None) or repr(value)}"
-        for name, value in values
-        if value != getattr(usual, name)
-    ]
+    return Subject(name, partial(GraphMemory, rules), edges=True, cases=GRAPH_CASES, offers=offers)
 
 
 def _law(law: Law, settings: Mapping[str, object] | None = None) -> Subject:
     params = checked(settings or {}, law.params, where=law.name)
     half_life = float(params["half_life"]) if "half_life" in params else None
-    code = f"{law.name!r}, settings={dict(settings)!r}" if settings else ""
 
     def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> LawMemory:  # noqa: ARG001  # laws of items do not verify
         return LawMemory(plant_of(law, params), vocabulary)
 
     offers = frozenset(("belief",) if law.belief else ())
-    return Subject(law.name, fresh, belief=law.belief, half_life=half_life, code=code, offers=offers)
+    return Subject(law.name, fresh, belief=law.belief, half_life=half_life, offers=offers)
 
 
 def _user(name: str, source: Source, limit: float, *, trusted: bool = False) -> Subject:

@@ -39,34 +39,18 @@ if TYPE_CHECKING:
     from malsim.judging.duties.engine.step import Step
 
 DRAWS = 20
-COLUMNS = ("memory", "cell", "kind", "verdict", "why", "witness")
-
-
-@dataclass(frozen=True)
-class CellVerdict(QuestionVerdict):
-    """The verdict on one memory in one cell: why, in a sentence, and the smallest plot found that fails, as a table."""
-
-    @property
-    def cell(self) -> str:
-        """Cell's name."""
-        return self.name
-
-    @property
-    def witness(self) -> str:
-        """Smallest plot found that fails."""
-        return self.calls
+COLUMNS = {"memory": "memory", "cell": "name", "kind": "kind", "verdict": "verdict", "why": "why", "witness": "calls"}
 
 
 @dataclass(frozen=True, repr=False)
-class Conformance(VerdictTable[CellVerdict]):
+class Conformance(VerdictTable[QuestionVerdict]):
     """Verdicts, memory by memory and cell by cell; `frame` has memory, cell, kind, verdict, why, witness."""
 
     KINDS = (OBLIGATION, PROHIBITION)
 
     @property
     def frame(self) -> pl.DataFrame:
-        """Verdicts as a frame with one row per memory and cell."""
-        rows = [tuple(getattr(each, column) for column in COLUMNS) for each in self.verdicts]
+        rows = [tuple(getattr(each, field) for field in COLUMNS.values()) for each in self.verdicts]
         return pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
 
     def figure(self) -> Any:
@@ -76,7 +60,6 @@ class Conformance(VerdictTable[CellVerdict]):
         return verdict_matrix(self.frame, title="What memories owe: which duties hold, and which fail")
 
     def __repr__(self) -> str:
-        """Return a line per memory."""
         return "\n".join(
             f"{name}: {self.counts(name)}; fails {', '.join(self.of(name)) or 'none'}" for name in self.memories
         )
@@ -101,9 +84,9 @@ def assess_all(
     return Conformance(tuple(judge(subject, cell, seed=seed, draws=draws) for subject in watch(subjects) for cell in those))
 
 
-def judge(subject: Subject, cell: Duty, *, seed: int = 0, draws: int = DRAWS) -> CellVerdict:
+def judge(subject: Subject, cell: Duty, *, seed: int = 0, draws: int = DRAWS) -> QuestionVerdict:
     """Judge one memory in one cell: the verdict is "holds" if it holds on every draw."""
-    verdict = partial(CellVerdict, subject.name, cell.name, cell.kind, cell.sentence)
+    verdict = partial(QuestionVerdict, subject.name, cell.name, cell.kind, cell.sentence)
     missing = [need for need in cell.needs if need not in subject.offers]
     if missing:
         return verdict(NOT_OFFERED, f"it offers no {', '.join(missing)}")

@@ -50,19 +50,16 @@ class Step:
 
     @property
     def days(self) -> list[float]:
-        """Days that the step names."""
         return [day for day in (self.t, *map(self.__getattribute__, DAYS)) if day is not None]
 
     @property
     def claim(self) -> Claim:
-        """Claim that is written."""
         time, edges = self.t if self.dated is None else self.dated, (Edge("derived_from", self.of),) if self.of else ()
         bounds = {"valid_from": self.valid_from, "valid_to": self.valid_to}
         return Claim(time, self.by, self.object, self.value, self.text, STATED, edges, self.scope, self.source, **bounds)
 
     @property
     def query(self) -> Query:
-        """Query of a look."""
         return Query(self.object, f"what is {self.object}?", self.scope, self.at, self.as_of)
 
     @property
@@ -74,7 +71,6 @@ class Step:
 
     @property
     def note(self) -> str:
-        """Text of what a look must show."""
         return f"{self.value or self.by} {self.want}{'; the twin' * self.twin}" if self.do in LOOKS else ""
 
     def __str__(self) -> str:
@@ -83,12 +79,10 @@ class Step:
         return f"{self.do} {', '.join(f'{name}={value!r}' for name, value in given.items())}".rstrip() + wanted
 
     def moved(self, change: Callable[[float], float]) -> Step:
-        """Return the step with all its days changed."""
         days: dict[str, Any] = {name: change(day) for name in DAYS if (day := getattr(self, name)) is not None}
         return replace(self, t=change(self.t), **days)
 
     def named(self, names: Mapping[str, str]) -> Step:
-        """Return the step with names for its symbols."""
         words: dict[str, Any] = {
             name: " ".join(names.get(word, word) for word in getattr(self, name).split()) for name in WORDS
         }
@@ -106,12 +100,10 @@ ARGUMENTS = {
 
 
 def says(t: float, by: str, object_: str, value: str, text: str = "", **more: Any) -> Step:
-    """Return a claim, also as a sentence."""
     return Step(t, "write", object_, value, by, text=text or f"{object_} is {value}", **more)
 
 
 def call(t: float, do: str, object_: str, value: str = "", **more: Any) -> Step:
-    """Return a step with an optional call."""
     return Step(t, do, object_, value, **more)
 
 
@@ -121,12 +113,12 @@ def settle(t: float) -> Step:
 
 
 def ask(t: float, object_: str, value: str, want: str, **more: Any) -> Step:
-    """Return a look at an object, and at the wanted fate of a value there."""
+    """Return a look at an object; `want` is what it must show of a value."""
     return Step(t, "ask", object_, value, want=want, **more)
 
 
 def twin(step: Step) -> Step:
-    """Return a look that must show untouched content for the cell to count."""
+    """Return the look as a twin: the cell counts only if this look holds too."""
     return replace(step, twin=True)
 
 
