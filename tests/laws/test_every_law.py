@@ -129,7 +129,7 @@ class TestEveryLaw:
         plant, steps = plant_of(name), ten_days(seed)
         assert_same(plant.view(state_after(plant, steps), 99.0), plant.view(state_after(plant, steps, singly=True), 99.0))
 
-    def test_the_order_of_claims_of_one_instant_matters_where_it_says_so(self, name: str) -> None:
+    def test_order_within_an_instant_matters_if_declared(self, name: str) -> None:
         differ = [instants(name, seed, 1) != instants(name, seed, -1) for seed in range(12)]
         assert any(differ) == find_law(name).ordered
 

@@ -80,14 +80,14 @@ def test_a_law_that_does_not_load_is_named_and_harms_no_other(
     assert main(["laws", "theirs"]) == 2
 
 
-def test_a_law_takes_no_name_of_ours(site: Path) -> None:
+def test_third_party_law_cannot_take_a_shipped_name(site: Path) -> None:
     install(site, "their_mal", LAW.format(function="belief", body="return np.ones(items.alive.shape)"), "mal")
     assert find_law("mal").path.endswith("malsim/laws/mal.py")
     assert "taken by a law of malsim" in str(faulty_laws()["mal"])
 
 
 @pytest.mark.parametrize("what", TICKS)
-def test_a_law_that_fails_while_it_runs_is_a_typed_error_in_every_command(
+def test_failing_law_is_a_typed_error_in_every_command(
     what: str, site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(Calls.__init__, "__defaults__", (0.3,))
@@ -188,7 +188,7 @@ def test_each_call_of_a_whole_memory_of_another_is_watched(
     assert f"{place} " in message
 
 
-def test_what_another_s_view_answers_is_watched(site: Path) -> None:
+def test_third_party_view_is_checked(site: Path) -> None:
     install(site, "their_plant", whole(column="raise KeyError('no')"), "theirs")
     plant = plant_of("theirs")
     view = plant.view(plant.init([0], Vocabulary([], [], [])), 0.0)
@@ -207,13 +207,13 @@ def test_what_another_s_view_answers_is_watched(site: Path) -> None:
         ("view", "return View(*[EMPTY] * 9)", "raised TypeError"),
     ],
 )
-def test_what_another_s_memory_returns_is_looked_at(
+def test_third_party_memory_results_are_checked(
     place: str, body: str, message: str, site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert message in failing(site, capsys, whole(**{place: body}))
 
 
-def test_what_comes_too_late_is_no_answer_to_the_next_call() -> None:
+def test_late_answer_is_discarded() -> None:
     calls, gate = Calls(0.05), threading.Event()
     with pytest.raises(TimeoutError):
         calls.make(lambda: gate.wait() and "late")
@@ -289,7 +289,7 @@ def test_our_law_in_another_s_memory_explains_itself(site: Path, capsys: pytest.
         ("records", "made.explain = None", "explain raised TypeError"),
     ],
 )
-def test_what_another_s_memory_explains_is_looked_at(
+def test_third_party_explanations_are_checked(
     law: str, instead: str, message: str, site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     items(site, law, instead)

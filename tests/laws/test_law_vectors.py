@@ -35,5 +35,5 @@ def test_a_law_scores_every_peek_as_recorded(name: str) -> None:
                 assert score == pytest.approx(wanted, rel=0.0, abs=1e-9), where
 
 
-def test_there_is_something_to_compare_with() -> None:
+def test_law_vectors_exist() -> None:
     assert FILES, f"no recorded events in {FOLDER}"

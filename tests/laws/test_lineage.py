@@ -45,7 +45,7 @@ def believed(claims: Any, lineages: list[str], **given: str) -> dict[tuple[int, 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.1]))
 @settings(max_examples=20, deadline=None)
-def test_a_lineage_heard_as_one_is_one_writer(seed: int, pins: float) -> None:
+def test_lineage_counts_as_one_writer_when_set(seed: int, pins: float) -> None:
     draw, size = np.random.default_rng(seed), 50
     columns: Any = {name: draw.integers(0, high, size) for name, high in (("writer", 6), ("object", 6), ("value", 3))}
     claims: Any = Claims(
@@ -59,7 +59,7 @@ def test_a_lineage_heard_as_one_is_one_writer(seed: int, pins: float) -> None:
     assert believed(claims, KIN) == believed(claims, []) == believed(claims, [], lineage="one")
 
 
-def test_what_is_no_form_of_hearing_is_refused() -> None:
+def test_unknown_lineage_form_is_refused() -> None:
     places: Any = {name: np.zeros(1, dtype=np.int64) for name in ("rep", "t", "writer", "sequence", "object", "value")}
     claims = Claims(**places, stated=np.ones(1))
     with pytest.raises(LawError, match="unknown form"):
@@ -79,7 +79,7 @@ def claims_of(run: Run) -> pl.DataFrame:
     return cells.group_by("rep", "object").agg(pl.col("value").n_unique())
 
 
-def test_who_reads_alike_errs_together_and_no_oftener() -> None:
+def test_lineage_errs_together_at_the_same_rate() -> None:
     assert claims_of(bench.run(given_model(alike=1.0)))["value"].max() == 1
     assert claims_of(bench.run(given_model(alike=0.0)))["value"].mean() > 2  # type: ignore[operator]  # of three
     right = []
@@ -90,7 +90,7 @@ def test_who_reads_alike_errs_together_and_no_oftener() -> None:
     assert right[0] == pytest.approx(right[1], abs=0.05)
 
 
-def test_a_lineage_that_reads_apart_changes_nothing_but_its_own_column() -> None:
+def test_lineage_apart_changes_only_its_column() -> None:
     plain, named = (bench.run(given_model(alike=0.0, lineage=kin).replace(rules=given_model().rules.replace(
         records_lineage="apart"))) for kin in ("", "model-a"))  # fmt: skip
     assert named.cells.equals(plain.cells)
@@ -128,7 +128,7 @@ def test_a_file_of_claims_may_name_lineages(tmp_path: Path, capsys: pytest.Captu
     assert right == {"apart": 0.0, "one": 1.0}
 
 
-def test_accuracy_is_asked_of_facts_of_one_name(capsys: pytest.CaptureFixture[str]) -> None:
+def test_accuracy_metric_takes_one_fact_name(capsys: pytest.CaptureFixture[str]) -> None:
     scenario = api.read(SCENARIOS / "laundering.toml").replace(days=10.0, replications=3)
     run = bench.run(scenario)
     names = ("alone", "summary", "echo", "corroborated")

@@ -72,7 +72,7 @@ def test_a_bad_law_is_refused_with_file_and_line(law: Callable[[str], Law], case
     assert re.search(r"steady\.py:[1-9]\d*", str(error.value))
 
 
-def test_an_unknown_law_is_told_the_nearest_names() -> None:
+def test_unknown_law_suggests_similar_names() -> None:
     with pytest.raises(LawError, match="graphiti"):
         find_law("grafiti")
 
@@ -82,7 +82,7 @@ def test_a_law_answers_to_its_other_names(alias: str, name: str) -> None:
     assert find_law(alias).name == name
 
 
-def test_every_law_stands_in_the_table_of_the_page() -> None:
+def test_every_law_is_listed_on_the_page() -> None:
     from malsim.laws import shipped_laws
 
     page = PAGE.read_text(encoding="utf-8")

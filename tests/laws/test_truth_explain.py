@@ -28,7 +28,7 @@ EPS = Constants().floor
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.sampled_from(["shared", "own"]), st.sampled_from([0.0, 0.05]))
 @settings(max_examples=25, deadline=None)
-def test_terms_add_up_to_what_is_believed(seed: int, values: int, form: str, pins: float) -> None:
+def test_log_odds_terms_sum_to_the_belief(seed: int, values: int, form: str, pins: float) -> None:
     draw, size = np.random.default_rng(seed), 60
     words = Vocabulary(list("abcdef"), list("uvwxyz"), [[f"v{n}" for n in range(values)]] * 6)
     columns: Any = {name: draw.integers(0, high, size) for name, high in (("writer", 6), ("object", 6), ("value", values))}

@@ -62,7 +62,7 @@ def test_a_gossip_who_repeats_old_values_makes_nothing_fade() -> None:
     assert not fading(np.zeros(120, dtype=int), writer, about, (writer < 2).astype(int), time).tau.any()
 
 
-def test_what_was_found_is_said_and_an_unknown_form_is_refused() -> None:
+def test_time_constant_is_reported_bad_form_refused() -> None:
     law = find_law("records")
     claims, truth = late_writers(101, writers=4)
     stream = Stream.of(claims, questions_of(truth))

@@ -60,7 +60,7 @@ def test_a_cell_is_explained_at_any_tick(tmp_path: Path) -> None:
     assert run.plot.waterfall(cell, t, rep).axes
 
 
-def test_what_reviewers_said_is_pinned(tmp_path: Path) -> None:
+def test_reviewed_facts_are_pinned(tmp_path: Path) -> None:
     unverified = ON_THE_GRAPH[: ON_THE_GRAPH.index('[[writers]]\nname = "audit"')]
     late = '[[writers]]\nname = "late"\nbehaviour = "late_corrector"\n'
     run = ran(tmp_path, f"{unverified}\n{late}\n[reviewers]\naccuracy = 1.0\n")
@@ -69,7 +69,7 @@ def test_what_reviewers_said_is_pinned(tmp_path: Path) -> None:
     assert (cells["effective"] > 0.9).all()
 
 
-def test_where_it_cannot_hold_it_says_so(tmp_path: Path) -> None:
+def test_unsupported_settings_are_refused(tmp_path: Path) -> None:
     claim = {"t": 0.0, "writer": "ann", "kind": "obs", "title": "pump 1", "object": "pump", "value": 1.0, "confidence": 0.6}
     memory, _ = admit(Memory.empty(), [claim])
     with pytest.raises(RulesError, match="in a run only"):

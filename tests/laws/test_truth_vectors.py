@@ -173,7 +173,7 @@ def test_a_flood_of_facts_of_their_own_buys_liars_nothing(liars: int, form: str)
     assert shares[1] >= 0.98 * shares[0] > 0.9
 
 
-def test_a_claim_verified_from_outside_is_believed_against_a_majority() -> None:
+def test_externally_verified_claim_beats_a_majority() -> None:
     memory = plant_of("records")
     words = Vocabulary(["a", "b", "c", "audit"], ["x", "y"], [["no", "yes"], ["no", "yes"]])
     writer, about = np.array([0, 0, 1, 1, 2, 2, 3]), np.array([0, 1, 0, 1, 0, 1, 0])

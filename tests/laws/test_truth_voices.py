@@ -19,7 +19,7 @@ claims = st.lists(st.tuples(*(st.integers(0, 2) for _ in range(3)), st.integers(
 
 
 @given(claims)
-def test_copies_and_echoes_are_what_their_sentences_say(rows: list[tuple[int, ...]]) -> None:
+def test_copies_and_echoes_match_their_definition(rows: list[tuple[int, ...]]) -> None:
     writer, about, value, time, origin = np.array(rows, dtype=np.int64).reshape(-1, 5).T
     at = time.astype(np.float64)
     copy, echo = copies(writer, about, value, at, [origin]), echoes(writer, about, value, at)
@@ -35,7 +35,7 @@ def test_copies_and_echoes_are_what_their_sentences_say(rows: list[tuple[int, ..
 
 
 @given(claims, st.integers(1, 3))
-def test_words_that_are_over_are_what_their_sentence_says(rows: list[tuple[int, ...]], within: int) -> None:
+def test_expired_claims_match_their_definition(rows: list[tuple[int, ...]], within: int) -> None:
     writer, about, value, time, _ = np.array(sorted(rows, key=lambda row: row[3]), dtype=np.int64).reshape(-1, 5).T
     found = over(writer, about, value, time.astype(np.float64), float(within))
 

@@ -15,7 +15,7 @@ from malsim.memory.schema import RELATIONS
 from malsim.netlist import NetlistError, load
 from malsim.netlist.engine import Engine
 from malsim.netlist.evaluate import Frames, evaluate
-from malsim.netlist.language.address import Field, Hop, Name, Path, Pin, Reduced, Row, address, path
+from malsim.netlist.language.address import Field, Hop, Path, Pin, Reduced, Row, address
 from malsim.netlist.language.lexicon import DOMAINS, REDUCERS
 
 fields = st.text("abc_", min_size=1, max_size=4).map(Field)
@@ -66,16 +66,9 @@ def test_any_text_is_an_address_or_refused_typed(text: str) -> None:
         ("a..b", "is empty"),
     ],
 )
-def test_what_is_no_address_says_why(text: str, message: str) -> None:
+def test_invalid_address_error_gives_the_reason(text: str, message: str) -> None:
     with pytest.raises(AddressError, match=message):
         address(text)
-
-
-def test_a_pin_is_no_path() -> None:
-    assert address("foo.supports") == Pin("foo", "supports")
-    assert address("is-weak") == Name("is-weak")
-    with pytest.raises(AddressError):
-        path("foo.supports")
 
 
 CELLS = pl.DataFrame(
@@ -171,7 +164,7 @@ def test_at_is_the_last_tick_by_then() -> None:
         ("high", "no such signal"),
     ],
 )
-def test_an_address_of_nothing_says_so(where: str, message: str) -> None:
+def test_unknown_name_in_address_is_reported(where: str, message: str) -> None:
     with pytest.raises(MalsimError, match=message):
         evaluate(where, FRAMES)
 
@@ -227,7 +220,7 @@ def test_other_spelling_of_a_field_is_refused_with_the_right_one(where: str, rig
     assert evaluate(right, FRAMES, at=1.0).height
 
 
-def test_a_handle_cut_short_names_the_one_cell_that_begins_so() -> None:
+def test_shortened_handle_names_the_only_match() -> None:
     one = FRAMES.cells.filter(pl.col("cell") == "dec_0000").with_columns(cell=pl.lit("dec_auth_0f3e"))
     frames = Frames(pl.concat([FRAMES.cells, one]), FRAMES.edges)
     assert evaluate("dec_auth_0f-scores-eff", frames)["value"].to_list() == pytest.approx([0.1, 0.5])
@@ -242,7 +235,7 @@ WATCH = "loadrt watch names=weak\nnet low weak.in < {}\naddf weak tick\n"
 
 
 @pytest.mark.parametrize("where", ["dec_a3-scores-eff", "dec_a3ee-scores-eff"])
-def test_netlist_reads_a_handle_cut_short(where: str) -> None:
+def test_netlist_reads_a_shortened_handle(where: str) -> None:
     loaded = load(TWO + WATCH.format(where) + "dec_b-flags-annexed = true  # a comment\n")
     engine = Engine(loaded.net, tick=3600.0)
     scan = engine.scan(engine.start(loaded.memory), loaded.memory, {}, now=0.0)

@@ -32,7 +32,7 @@ addf double tick
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_what_is_shipped_links_and_says_what_it_is(path: Path) -> None:
+def test_shipped_blocks_link_and_have_a_description(path: Path) -> None:
     block = shipped(path.stem)
     assert block is not None
     assert block.statements[0].comment.startswith(f"# {path.stem}:")
@@ -62,7 +62,7 @@ def test_its_functions_run_together_where_it_is_added(tmp_path: Path) -> None:
         assert " ".join(result.threads[0].functions) == order
 
 
-def test_its_signals_are_wired_on_and_its_settings_changed_by_their_whole_names(tmp_path: Path) -> None:
+def test_block_signals_and_settings_use_full_names(tmp_path: Path) -> None:
     text = "net there-and-back.y > cell-flags-pinned\naddf there-and-back tick\n"
     with pytest.raises(NetlistError, match="carries a float"):
         link(net(tmp_path, text))
@@ -73,7 +73,7 @@ def test_its_signals_are_wired_on_and_its_settings_changed_by_their_whole_names(
     assert result.initial == {"there-and-back.x": 3.0}
 
 
-def test_an_instance_and_an_op_come_before_a_block_and_a_file_before_what_is_shipped(tmp_path: Path) -> None:
+def test_instance_op_file_then_shipped_block_wins(tmp_path: Path) -> None:
     assert link(net(tmp_path, "addf watch tick\n", name="watch")).threads[0].functions == ("watch",)
     own = net(tmp_path, "addf contradiction-load tick\n", name="contradiction-load")
     assert link(own).threads[0].functions == ("contradiction-load.half", "contradiction-load.double")
@@ -89,7 +89,7 @@ def test_an_instance_and_an_op_come_before_a_block_and_a_file_before_what_is_shi
         ("net x nobody.in\n", "no such instance"),
     ],
 )
-def test_what_a_block_may_not_hold(tmp_path: Path, block: str, message: str) -> None:
+def test_block_with_forbidden_statement_is_refused(tmp_path: Path, block: str, message: str) -> None:
     with pytest.raises(NetlistError, match=message) as error:
         link(net(tmp_path, "addf there-and-back tick\n", block))
     assert "there-and-back.malnet:1" in str(error.value)
@@ -119,7 +119,7 @@ def test_blocks_hold_blocks_and_the_whole_is_plain_text(tmp_path: Path) -> None:
     assert link(parse(malsim.netlist.render(plain))).threads[0].functions == link(document).threads[0].functions
 
 
-def test_a_scenario_runs_a_block_and_runs_it_again_from_its_manifest(tmp_path: Path) -> None:
+def test_scenario_with_block_reruns_from_its_manifest(tmp_path: Path) -> None:
     net(tmp_path, "net day there-and-back.half.in\naddf there-and-back tick\n", BLOCK.replace("net x half.in\nx = 3\n", ""))
     (tmp_path / "it.malnet").write_text("addf there-and-back tick\n")
     (tmp_path / "it.toml").write_text("why = 'x'\n[run]\ndays = 3\n[netlist]\nfile = 'it.malnet'\n")
@@ -131,7 +131,7 @@ def test_a_scenario_runs_a_block_and_runs_it_again_from_its_manifest(tmp_path: P
     assert rerun(tmp_path / "out" / "manifest.json").same
 
 
-def test_the_shipped_load_of_contradictions_marks_what_is_mostly_disputed() -> None:
+def test_contradiction_load_marks_mostly_disputed_cells() -> None:
     text = """
 why = "x"
 [run]
@@ -159,8 +159,3 @@ addf contradiction-load tick
     assert bits["value"].to_list() == [0.0] * 1 + [float(t > 2) for t in range(2, 9)]
     assert load("").net.instances == {}
     assert result.signals.filter(pl.col("signal") == "contradiction-load.excess").height > 0
-
-
-def test_a_name_that_no_file_can_have_is_no_function() -> None:
-    with pytest.raises(NetlistError, match="no such function"):
-        link(parse(f"addf {'a' * 300} tick\n"))

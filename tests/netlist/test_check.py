@@ -59,7 +59,7 @@ def faults(text: str, memory: Memory | None) -> set[str]:
 
 @settings(max_examples=60)
 @given(st.lists(st.sampled_from(LINES), max_size=8), st.sampled_from([None, standing()]))
-def test_what_check_passes_loads_and_what_it_refuses_does_not(lines: Sequence[str], memory: Memory | None) -> None:
+def test_check_passes_exactly_what_loads(lines: Sequence[str], memory: Memory | None) -> None:
     text = "\n".join(lines)
     problems = faults(text, memory)
     try:
@@ -72,7 +72,7 @@ def test_what_check_passes_loads_and_what_it_refuses_does_not(lines: Sequence[st
         assert not problems
 
 
-def test_every_fault_is_told_though_lines_are_junk() -> None:
+def test_all_faults_are_reported_among_invalid_lines() -> None:
     text = "\n".join(faults("\n".join(LINES), standing()))
     for problem in (
         "has this key", "memory already has", "supersedes itself", "wrong sign", "two different cells", "no such relation",

@@ -50,7 +50,7 @@ def arbitrated() -> Run:
     return ms.run(SCENARIOS / "arbitration.toml")
 
 
-def test_one_action_a_cell_is_the_strongest_that_is_asked_for() -> None:
+def test_strongest_requested_action_wins_for_a_cell() -> None:
     """Freeze is 4, pin 3, demote 2, reinforce 1, on every cell at every tick."""
     run = arbitrated()
     wide = run.signals.pivot("signal", index=["t", "row"], values="value", aggregate_function="first")
@@ -66,7 +66,7 @@ def test_one_action_a_cell_is_the_strongest_that_is_asked_for() -> None:
     assert set(requests["action"]) >= {0.0, 1.0, 2.0, 3.0}
 
 
-def test_the_law_takes_the_derived_value_of_the_tick_before() -> None:
+def test_law_uses_derived_value_of_previous_tick() -> None:
     """effective = published · trust, which the terms of an explanation add up to."""
     run = arbitrated()
     cells = run.cells.filter((pl.col("cell") == "dec_a3ee") & (pl.col("t") > 1)).sort("t")
@@ -81,7 +81,7 @@ def test_the_law_takes_the_derived_value_of_the_tick_before() -> None:
     assert sum(explained.terms["value"]) == pytest.approx(0.2, abs=0.01)
 
 
-def test_time_constants_take_the_derived_value_of_the_tick_before(tmp_path: Path) -> None:
+def test_time_constants_use_derived_value_of_previous_tick(tmp_path: Path) -> None:
     """currency = floor + (c0 − floor) · exp(−Δt / (τ · scale)), where the scale is a half from the sixth day on."""
     (tmp_path / "it.toml").write_text(RANKED)
     scenario = api.read(tmp_path / "it.toml").replace(rules={"tau_scale": "cell-derived-half"})
@@ -144,7 +144,7 @@ def test_a_replication_alone_and_a_fork_are_as_among_others(tmp_path: Path) -> N
     ("was", "given"),
     [("cell-late = ", "cell-early = "), ("cell-late = ", "cell-lat = ")],
 )
-def test_a_value_that_nobody_owns_is_refused_at_load(tmp_path: Path, was: str, given: str) -> None:
+def test_derived_value_without_owner_is_refused(tmp_path: Path, was: str, given: str) -> None:
     (tmp_path / "it.toml").write_text(RANKED.replace(was, given) + 'rank_by = "cell-derived-late"\n')
     with pytest.raises(ScenarioError, match="no such derived value"):
         api.read(tmp_path / "it.toml")

@@ -31,7 +31,7 @@ addf watch tick [delta: 0.15] [topics: a]
 """
 
 
-def test_the_same_text_in_other_words_is_no_change() -> None:
+def test_formatting_is_not_a_difference() -> None:
     other = """\
 # a comment
 dec_a3ee "add watchdog op"  conf(0.70!) eff(6.1e-1)   # the same
@@ -70,14 +70,14 @@ weak.level = .5
         ("[topics: a]", "[topics: b]", "~ program watch: [delta: 0.15] [topics: a] → [delta: 0.15] [topics: b]"),
     ],
 )
-def test_a_change_is_told(old: str, new: str, line: str) -> None:
+def test_content_change_is_reported(old: str, new: str, line: str) -> None:
     changes = diff(parse(BASE), parse(BASE.replace(old, new)))
     assert line in map(str, changes)
     assert len(changes) <= 2
 
 
 @given(st.randoms())
-def test_a_diff_turned_round_is_the_diff_of_the_texts_turned_round(chance: random.Random) -> None:
+def test_reversed_diff_equals_diff_of_reversed_texts(chance: random.Random) -> None:
     lines = BASE.splitlines()
     other = parse("\n".join(line for line in lines if chance.random() < 0.7 or line.startswith("thread")))
     base = parse(BASE)

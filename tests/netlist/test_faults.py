@@ -24,7 +24,7 @@ from malsim.netlist.language.statements import (
 )
 
 
-def test_every_fault_is_told_at_once_with_its_place() -> None:
+def test_all_faults_are_reported_with_positions() -> None:
     text = 'net low\ndec_a3ee "t" conf(x) eff(!) conf\n\nlikes> b(1) \\\n  supports> c(y)\naddf weak slow\n"'
     with pytest.raises(NetlistError) as refused:
         parse(text, file="alarm.malnet")
@@ -40,7 +40,7 @@ def test_every_fault_is_told_at_once_with_its_place() -> None:
     assert len(str(refused.value).splitlines()) == 6
 
 
-def test_every_wrong_word_of_a_line_is_told() -> None:
+def test_every_wrong_word_of_a_line_is_reported() -> None:
     document, faults = scan('foo_a3ee "t" conf(x) eff(!) likes> b(z) [out:1]')
     assert document.statements
     assert [fault.column for fault in faults] == [1, 14, 22, 29, 37, 41]
@@ -78,7 +78,7 @@ def test_every_wrong_word_of_a_line_is_told() -> None:
         ("net a b\\", "no line follows"),
     ],
 )
-def test_a_fault_says_what_is_wrong(text: str, message: str) -> None:
+def test_fault_message_names_the_problem(text: str, message: str) -> None:
     with pytest.raises(NetlistError) as refused:
         parse(text)
     (fault,) = refused.value.faults
@@ -107,7 +107,7 @@ def test_limits_are_refused_with_their_place() -> None:
         parse("é" * (LIMITS["file_bytes"] // 2 + 1))
 
 
-def test_a_long_text_is_written_over_several_lines_and_reads_back() -> None:
+def test_long_text_is_wrapped_and_reads_back() -> None:
     body = Body("\\" * 30_001 + "漢" * 70_000 + "\\" + "\n" * 40_000 + " end")
     text = render([body])
     assert max(len(line.encode()) for line in text.split("\n")) <= LIMITS["line_bytes"]
@@ -137,6 +137,6 @@ def test_words_remember_where_they_stood_over_joined_lines() -> None:
         Edges("", (Edge("supports", "b c", 1.0),)),
     ],
 )
-def test_what_no_line_can_say_is_refused(statement: Statement) -> None:
+def test_statement_that_fits_no_line_is_refused(statement: Statement) -> None:
     with pytest.raises(ValueError, match=r"this cannot be written on one line|keyword|finite"):
         render([statement])

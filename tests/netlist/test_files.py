@@ -23,7 +23,7 @@ def write(folder: Path, **texts: str) -> Path:
     return folder / "top.malnet"
 
 
-def test_a_sourced_file_stands_where_its_source_stood(tmp_path: Path) -> None:
+def test_sourced_file_is_inlined_at_its_source(tmp_path: Path) -> None:
     top = write(
         tmp_path,
         top="thread slow every 2\naddf a slow\nsource parts/one.malnet\naddf z tick",
@@ -42,7 +42,7 @@ def message_of(top: Path) -> str:
     return str(refused.value)
 
 
-def test_no_way_out_of_the_folder(tmp_path: Path) -> None:
+def test_source_cannot_leave_the_folder(tmp_path: Path) -> None:
     (tmp_path / "secret.malnet").write_text("addf x tick")
     inside = tmp_path / "in"
     inside.mkdir()
@@ -67,7 +67,7 @@ def test_depth_is_bounded(tmp_path: Path) -> None:
     assert "too deep" in message_of(write(tmp_path, top="source f0.malnet", **files))
 
 
-def test_what_cannot_be_read_is_told_where_it_was_asked_for(tmp_path: Path) -> None:
+def test_unreadable_file_is_reported_at_its_source(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     top = write(tmp_path, top='source none.malnet\nsource folder\nsource "nul\x00.malnet"\nnet x', bad="")
     text = message_of(top)

@@ -138,7 +138,7 @@ def test_any_lines_read(lines: list[str]) -> None:
         ("unloadrt and2", "nothing of this name is loaded"),
     ],
 )
-def test_what_is_not_known_is_an_error_with_its_line(line: str, problem: str) -> None:
+def test_unknown_hal_words_are_errors_with_lines(line: str, problem: str) -> None:
     with pytest.raises(NetlistError) as raised:
         read_hal(f"loadrt threads name1=base\nloadrt lowpass\n{line}\n")
     first = raised.value.faults[0]
@@ -190,7 +190,7 @@ getp not.0.out
         ("step none\n", [], ["it.hal:8: so many ticks are not made"]),
     ],
 )
-def test_a_line_that_fails_on_the_way_is_told_with_its_place(
+def test_failing_hal_line_is_reported_with_its_position(
     more: str, keep: list[str], messages: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     script = tmp_path / "it.hal"
@@ -201,7 +201,7 @@ def test_a_line_that_fails_on_the_way_is_told_with_its_place(
     assert [line.removeprefix(f"{tmp_path}/")[: len(part)] for line, part in zip(lines, messages, strict=True)] == messages
 
 
-def test_what_is_taken_away_goes_at_its_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_removals_take_effect_in_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     more = (
         "unlinkp not.0.out\nlist sig\nnewsig one bit\nnet one not.0.out => not.0.in\nlist sig\ndelsig one\nlist sig\n"
         "list funct\ndelf not.0 t\nshow thread t\nunloadrt not\nlist comp\nunloadusr all\nloadrt not names=n\nlist comp\n"
@@ -297,7 +297,7 @@ CASES = sorted(path.stem for path in HAL.glob("netlist-*.json"))
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_hals_recorded_netlists_run_on_our_engine_from_their_own_text(case: str) -> None:
+def test_recorded_hal_netlists_run_from_their_text(case: str) -> None:
     about = json.loads((HAL / f"{case}.json").read_text(encoding="utf-8"))
     bench = Bench(about)
     roles = {column["name"]: (column["role"], column["type"]) for column in about["columns"]}

@@ -20,7 +20,7 @@ def notes(text: str) -> list[str]:
     return [str(note) for note in lint(parse(text))]
 
 
-def test_the_published_tripwire_has_one_note_its_read_out_is_for_people() -> None:
+def test_published_tripwire_has_one_lint_note() -> None:
     assert notes(PUBLISHED) == [
         "netlist:7:21: nothing reads the outputs of this instance; given: 'severity'; wire an output of it"
     ]
@@ -41,11 +41,11 @@ def test_the_published_tripwire_has_one_note_its_read_out_is_for_people() -> Non
         ("net eff dec_a3ee < conf supports.*", "1:5: this wire documents what the tick does"),
     ],
 )
-def test_what_may_not_be_meant_is_noted(text: str, expected: str) -> None:
+def test_suspicious_wiring_gets_a_note(text: str, expected: str) -> None:
     assert any(note.startswith(f"netlist:{expected}") for note in notes(text))
 
 
-def test_a_documented_wire_is_told_its_true_inputs() -> None:
+def test_documenting_wire_note_names_true_inputs() -> None:
     (note,) = notes("net eff dec_a3ee < conf supports.*")
     assert "~supports.*" in note
 
@@ -83,7 +83,7 @@ addf soft tick
 
 
 @pytest.mark.parametrize(("gain", "sign"), [("1", "+"), ("-1", "−"), ("0", "0")])
-def test_a_loop_is_told_with_its_sign(gain: str, sign: str) -> None:
+def test_loop_is_reported_with_its_sign(gain: str, sign: str) -> None:
     (loop,) = loops(link(parse(f"{LOOP}setp gap.gain-1 {gain}")))
     assert loop.sign == sign
     assert {step.signal for step in loop.steps} == {"error", "back"}
@@ -119,7 +119,7 @@ def test_a_chain_is_no_loop_and_two_loops_are_two() -> None:
         ("loadrt pid names=w\nsetp w.Pgain 1\nsetp w.enable 1", "command", "output", "+"),
     ],
 )
-def test_the_way_an_op_answers_is_found_by_trying_it(text: str, reads: str, writes: str, sign: str) -> None:
+def test_polarity_of_an_op_is_measured(text: str, reads: str, writes: str, sign: str) -> None:
     instance = link(parse(text)).instances["w"]
     wired = [name for name in instance.sheet.slots if name.startswith(("in-", "set"))]
     assert polarity(instance, reads, writes, wired) == sign

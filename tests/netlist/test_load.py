@@ -93,7 +93,7 @@ def test_lines_are_short_in_a_rendering_and_exact_in_a_save() -> None:
     assert memory.cells["status"].to_list() == ["annexed"]
 
 
-def test_the_published_example_loads_into_a_graph_that_holds_its_neighbours() -> None:
+def test_published_example_loads_next_to_its_neighbours() -> None:
     held = load(HELD).memory
     loaded = load(PUBLISHED, held)
     assert held.cells.height == 2
@@ -164,7 +164,7 @@ def test_flags_are_set_where_they_may_be() -> None:
         ("loadrt nope", "1:8: no such op"),
     ],
 )
-def test_what_may_not_enter_is_told_where_it_stands(text: str, told: str) -> None:
+def test_refused_cells_are_reported_with_positions(text: str, told: str) -> None:
     with pytest.raises(NetlistError) as refused:
         load(text)
     place, problem = told.split(": ", 1)
@@ -172,7 +172,7 @@ def test_what_may_not_enter_is_told_where_it_stands(text: str, told: str) -> Non
     assert int(place.split(":")[0]) in lines
 
 
-def test_every_fault_of_text_graph_and_wiring_is_told_and_nothing_is_loaded() -> None:
+def test_all_faults_are_reported_and_nothing_is_loaded() -> None:
     before = load(HELD).memory
     kept = {name: getattr(before, name).clone() for name in FRAMES}
     text = 'obs_9c1f "again"\ndec_a3ee "a" conf(2) supports> nothing(1)\nloadrt nope\nnet x waek.in'
@@ -194,7 +194,7 @@ def test_a_secret_never_enters_and_is_never_repeated() -> None:
         load(public + "prop sensitivity public")
 
 
-def test_a_load_may_propose_to_the_gate_which_computes_and_judges() -> None:
+def test_load_can_propose_cells_to_the_gate() -> None:
     text = 'dec_a3ee "a" conf(.9!) eff(.1)\ndec_b3ee "b" conf(.6) contradicts> dec_a3ee(-1)\nprop created 1'
     cells = load(text, admit=True).memory.cells
     assert cells.select("claimed", "stated", "effective").rows() == [(0.9, 0.7, 0.7), (0.6, 0.6, 0.6)]
@@ -230,7 +230,7 @@ def test_a_store_of_the_reference_loads_back() -> None:
     assert same(back, memory)
 
 
-def test_replications_are_said_one_by_one() -> None:
+def test_replications_are_rendered_separately() -> None:
     claim = {"writer": "ann", "kind": "obs", "title": "t", "body": "", "confidence": 0.5}
     memory = admit(Memory.empty(), [claim | {"rep": 0}, claim | {"rep": 1, "title": "u"}]).memory
     assert '"t"' in save(memory, rep=0)
@@ -254,15 +254,6 @@ def test_an_edge_that_is_said_again_with_its_weight_is_one_edge() -> None:
     assert load(cells + "dec_a3ee supports> obs_9c1f (+.6)").memory.edges.height == 1
     with pytest.raises(NetlistError, match="this edge exists already"):
         load(cells + "dec_a3ee supports> obs_9c1f (+.5)")
-
-
-def test_the_designs_own_example_loads_into_a_store_of_its_neighbours() -> None:
-    beside = load('dec_signals_a2b7 "signals" conf(.8)\nobs_9c1f "seen" conf(.6)').memory
-    text = (Path(__file__).parents[1] / "vectors" / "netlist" / "design_example.malnet").read_text(encoding="utf-8")
-    loaded = load(text, beside)
-    assert (loaded.memory.cells.height, loaded.memory.edges.height) == (3, 2)
-    again = load(render(loaded.memory))
-    assert render(again.memory) == render(loaded.memory)
 
 
 def test_the_currency_of_a_seed_cell_is_where_its_decay_starts() -> None:

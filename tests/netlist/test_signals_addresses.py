@@ -114,14 +114,14 @@ addf twice tick
         ("net a writer-derived-a < mean(cell.supports.*-age)", "for every cell"),
     ],
 )
-def test_what_is_refused_at_load(wires: str, problem: str) -> None:
+def test_invalid_expressions_are_refused_at_load(wires: str, problem: str) -> None:
     """Loops, two owners, none, domains that do not meet, fields that are not."""
     with pytest.raises(NetlistError, match=problem):
         load(wires)
 
 
 @pytest.mark.parametrize("text", ["div(cell-age)", "add(1,2,3)", "mean(3)", "frob(cell-age,2)", "dec_a3ee.supports.**-age"])
-def test_what_is_no_address(text: str) -> None:
+def test_invalid_expressions_are_not_addresses(text: str) -> None:
     """Too few arguments or too many, a number reduced, an unknown function, all neighbours of one named cell."""
     with pytest.raises(AddressError):
         address(text)

@@ -44,7 +44,7 @@ def first() -> dict[tuple[str, bool], int | None]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_it_fires_where_it_must_and_not_on_what_is_much_like_it(name: str) -> None:
+def test_signals_fire_on_cases_and_not_on_near_misses(name: str) -> None:
     """On the fault from its onset and not before; on the benign stream never."""
     day = first()[name, False]
     assert day is not None
@@ -52,7 +52,7 @@ def test_it_fires_where_it_must_and_not_on_what_is_much_like_it(name: str) -> No
     assert first()[name, True] is None
 
 
-def test_scorecard_has_delay_misses_and_false_alarms_with_intervals() -> None:
+def test_scorecard_has_delays_misses_and_false_alarms() -> None:
     for row in scorecard(["contradiction-load", "dependency-rot"], seeds=2, quiet=2, first_seed=40).to_dicts():
         assert row["fires"]
         assert row["silent"]
@@ -61,7 +61,7 @@ def test_scorecard_has_delay_misses_and_false_alarms_with_intervals() -> None:
         assert row["arl0_low"] <= row["arl0"]
 
 
-def test_what_is_kept_from_scan_to_scan_changes_no_answer() -> None:
+def test_caching_between_scans_changes_no_result() -> None:
     """An engine that has seen the memory before says of each change, new cells too, what one that never has says."""
     net, streams = link(parse(signals_text(catalogue()))), [merged(ordinary(1, ONSET), CASES["local-cluster-density"].fault)]
     keeping = Engine(net)
@@ -91,7 +91,7 @@ def test_what_a_store_reads_does_not_change_it() -> None:
     assert by_name["contradiction-load"].highest[0][0] == case.target
 
 
-def test_an_unknown_signal_says_what_is_near() -> None:
+def test_unknown_signal_suggests_a_similar_name() -> None:
     """As every bad name."""
     with pytest.raises(UsageError, match="dependency-rot"):
         signal_named("dependency-rott")
@@ -141,7 +141,7 @@ def test_a_scenario_runs_signals_by_name_and_derives_values(tmp_path: Path) -> N
         ("cell-challenge_mass,add", "cell-derived-doubt,add", "follows from itself"),
     ],
 )
-def test_a_scenario_says_what_is_wrong_with_them(tmp_path: Path, was: str, given: str, problem: str) -> None:
+def test_scenario_errors_about_signals_name_the_problem(tmp_path: Path, was: str, given: str, problem: str) -> None:
     """A signal that is none, and a value worked out from itself, at load."""
     (tmp_path / "it.toml").write_text(SCENARIO.replace(was, given))
     with pytest.raises(MalsimError, match=problem):

@@ -9,7 +9,6 @@ import pytest
 
 from malsim.cli import main
 from malsim.memory.store import Store
-from malsim.netlist.programs import checked
 from malsim.netlist.shipped import catalogue
 
 STORES = Path(__file__).parents[2] / "scenarios" / "stores"
@@ -23,7 +22,7 @@ def store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
     return str(path)
 
 
-def test_the_charter_is_asked_of_a_store_that_began_without_one(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_charter_can_be_added_to_an_existing_store(store: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The store is given the ten cells; each answer supersedes what was said before, and the next question is asked."""
     assert main(["store", "charter", store, "--answer", "Ship."]) == 0
     assert (
@@ -67,14 +66,7 @@ def test_a_program_that_does_not_parse_is_refused_with_its_fault(store: str, cap
         assert stored.verdicts["verdict"].to_list()[-3:] == ["refused", "admitted", "refused"]
 
 
-def test_issues_of_programs_stand_beside_others() -> None:
-    claims = checked(
-        [{"kind": "prg", "title": 3, "body": "addf wotch tick [a: b]"}, {"kind": "obs", "body": "addf wotch tick [a: b]"}]
-    )
-    assert [[issue["path"] for issue in issues] for issues in claims["issues"].to_list()] == [["title", "body"], []]
-
-
-def test_a_tick_says_what_moved_farthest_and_what_signals_ask(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tick_prints_largest_moves_and_requests(store: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["store", "tick", store, "--now", "2026-04-01", "--signals", "time-to-stale,compaction-pressure"]) == 0
     first, *rest = capsys.readouterr().out.splitlines()
     assert first == "day 86: 16 cells, 9 moved, obs_51c0 farthest, by -0.485"
@@ -90,14 +82,14 @@ def test_a_tick_reads_every_signal_that_there_is(store: str, capsys: pytest.Capt
     assert all(name in out for name in catalogue())
 
 
-def test_a_claim_states_how_sure_it_is(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_claim_states_its_confidence(store: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["store", "write", store, "--writer", "ann", "--title", "b"])
     assert "--confidence" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("words", "weight"), [("contradicts {} -.8", -0.8), ("supports {}", 1.0)])
-def test_an_edge_has_the_weight_it_states_or_that_of_its_relation(
+def test_edge_has_stated_weight_or_relation_default(
     words: str, weight: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = str(tmp_path / "s.sqlite")
@@ -111,7 +103,7 @@ def test_an_edge_has_the_weight_it_states_or_that_of_its_relation(
     assert (edge["relation"], edge["weight"]) == (words.split(maxsplit=1)[0], weight)
 
 
-def test_what_is_wrong_makes_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_arguments_create_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     new = tmp_path / "new.sqlite"
     claim = ["store", "write", str(new), "--writer", "ann", "--title", "b", "--confidence", ".7"]
     assert main([*claim, "--now", "2026-01-01"]) == 2

@@ -100,7 +100,7 @@ def test_any_store_trips_as_the_run_of_the_same_claims(tmp_path_factory: pytest.
 
 
 @pytest.mark.parametrize("name", ["away.json", "away.sqlite3"])
-def test_a_store_that_is_exported_and_imported_goes_on_as_the_one_that_stayed(tmp_path: Path, name: str) -> None:
+def test_exported_and_imported_store_continues_equally(tmp_path: Path, name: str) -> None:
     drawn = [(0, "ann", "contradicts", None), (0, "bob", "supports", "drift"), (2, "bob", "contradicts", None),
              (3, "ann", "contradicts", None)]  # fmt: skip
     claims, stays, moves = claims_of(drawn), tmp_path / "stays.sqlite", tmp_path / "moves.sqlite"
@@ -119,7 +119,7 @@ def test_a_store_that_is_exported_and_imported_goes_on_as_the_one_that_stayed(tm
 
 
 @pytest.mark.nightly
-def test_ticks_that_are_killed_are_made_anew_and_nothing_is_lost_or_made_twice(tmp_path: Path) -> None:
+def test_killed_ticks_are_repeated_without_loss(tmp_path: Path) -> None:
     drawn = [(0, "ann", "contradicts", None), (0, "bob", "supports", "drift"), (2, "bob", "contradicts", "watch")]
     claims, stays, dies = claims_of(drawn), tmp_path / "stays.sqlite", tmp_path / "dies.sqlite"
     for path in (stays, dies):
@@ -160,7 +160,7 @@ def test_the_next_push_has_the_line_of_a_signal_that_fires(tmp_path: Path) -> No
         assert line.startswith("task-staleness tsk_")
 
 
-def test_a_tick_says_what_tripped_and_render_has_the_wiring(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tick_prints_alarms_and_render_has_wiring(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "memory.sqlite")
     (tmp_path / "trip.malnet").write_text(TRIPWIRE + LINES, encoding="utf-8")
     assert cli.main(["netlist", "load", str(tmp_path / "trip.malnet"), "-o", path]) == 0
@@ -195,9 +195,7 @@ def test_a_tick_that_breaks_off_leaves_nothing(tmp_path: Path, monkeypatch: pyte
         assert (store.standing.state, store.events.rows(), store.memory.cells.rows()) == before
 
 
-def test_an_unknown_op_leaves_the_store_readable_and_its_tick_names_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unknown_op_fails_the_tick_not_the_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "memory.sqlite"
     wired(path, TRIPWIRE)
     with closing(sqlite3.connect(path)) as file:
@@ -212,7 +210,7 @@ def test_an_unknown_op_leaves_the_store_readable_and_its_tick_names_it(
         assert store.ticks.height == 1
 
 
-def test_wiring_that_is_loaded_twice_is_refused_and_nothing_changes(tmp_path: Path) -> None:
+def test_wiring_loaded_twice_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "memory.sqlite"
     wired(path, TRIPWIRE)
     with Store(path, write=False) as store:

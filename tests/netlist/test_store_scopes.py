@@ -49,7 +49,7 @@ def grown(claims: list[dict[str, Any]]) -> Memory:
 
 
 @given(drawn=st.lists(CLAIM, max_size=12), rep=st.integers(0, 2))
-def test_one_replication_is_what_its_own_claims_come_to(drawn: list[tuple[int, str, int, bool]], rep: int) -> None:
+def test_scope_equals_a_store_of_its_claims_alone(drawn: list[tuple[int, str, int, bool]], rep: int) -> None:
     claims = claims_of(drawn)
     whole, half = grown(claims), len(claims) // 2
     own = admit(Memory.empty(), [claim | {"rep": 0} for claim in claims[:half] if claim["rep"] == rep]).memory
@@ -106,7 +106,7 @@ def test_a_server_within_a_scope_reads_that_scope(store: Path) -> None:
     service.close()
 
 
-def test_a_scope_that_is_not_there_is_refused(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_scope_is_refused(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["netlist", "value", "cell-title", str(store), "--scope", "cid"]) == 2
     assert "allowed: ann, bob" in capsys.readouterr().err
 

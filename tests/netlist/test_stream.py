@@ -87,7 +87,7 @@ def test_a_loop_of_signals_is_walked_once() -> None:
     assert len(why("x", net, recorded(run(net, pl.DataFrame({"t": [1.0, 2.0, 3.0]}))))) == 1
 
 
-def test_a_diagram_runs_from_left_to_right_and_late_reads_run_back() -> None:
+def test_diagram_runs_left_to_right_except_late_reads() -> None:
     laid = diagram(link(read(TRIP)), hal=True)
     layer = dict(laid.boxes.select("name", "layer").rows())
     assert layer["weak"] < layer["either"] < layer["alarm"] < layer["severity"]
@@ -109,7 +109,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]
     return code, told.out + told.err
 
 
-def test_the_commands_do_what_they_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_netlist_commands_check_format_and_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad, trip = tmp_path / "bad.malnet", str(TRIP)
     bad.write_text("net x\naddf waek tick\n", encoding="utf-8")
     stream = tmp_path / "s.csv"
@@ -150,7 +150,7 @@ def test_a_graph_goes_into_a_store_and_comes_out_as_text(tmp_path: Path, capsys:
     assert said(capsys, "check", str(more), "--into", store)[0] == 1
 
 
-def test_a_command_asked_wrongly_says_how(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_command_arguments_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in (["diff", str(TRIP)], ["run", str(TRIP)], ["load", str(TRIP)], ["fmt", "missing.malnet"], ["why", "x"]):
         assert said(capsys, *arguments)[0] == 2
     (tmp_path / "s.txt").write_text("x")
@@ -160,9 +160,7 @@ def test_a_command_asked_wrongly_says_how(tmp_path: Path, capsys: pytest.Capture
     assert ":2: this program has no counterpart" in said(capsys, "check", str(hal))[1]
 
 
-def test_an_address_has_its_value_on_a_graph_a_store_at_a_day_and_a_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_address_reads_graph_store_day_and_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     graph = tmp_path / "g.malnet"
     graph.write_text('dec_a3ee "a" conf(.7!)\ndec_b3ee "b" conf(.4!) supports> dec_a3ee(.5)\n', encoding="utf-8")
     where = "mean(dec_a3ee.~supports.*-scores-conf)"

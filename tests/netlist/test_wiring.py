@@ -105,12 +105,12 @@ def test_the_published_tripwire_links_as_printed() -> None:
         ("thread tick every 2", "netlist:7:8: this name is already used"),
     ],
 )
-def test_a_broken_rule_is_told_where_it_is_broken(text: str, message: str) -> None:
+def test_wiring_fault_is_reported_with_its_position(text: str, message: str) -> None:
     (fault,) = faults(text)
     assert fault.startswith(message)
 
 
-def test_every_fault_is_told_and_a_broken_instance_only_once() -> None:
+def test_faulty_instance_is_reported_once() -> None:
     problems = faults(
         "loadrt wtch names=w\nnet x w.in < w.out\nsetp w.level 1\naddf w tick\nsetp weak.level high\nnet y weak.in"
     )
@@ -121,7 +121,7 @@ def test_every_fault_is_told_and_a_broken_instance_only_once() -> None:
     ]
 
 
-def test_a_pin_of_any_type_takes_the_type_it_is_wired_to_along_a_chain() -> None:
+def test_any_typed_pins_take_the_wired_type() -> None:
     text = """\
 loadrt snapshot names=a,b,c
 loadrt to-bit names=d
@@ -145,7 +145,7 @@ def test_positions_order_a_thread_and_threads_go_by_speed() -> None:
     ]
 
 
-def test_an_op_nobody_loaded_makes_one_instance_of_its_name() -> None:
+def test_unloaded_op_gets_an_instance_of_its_name() -> None:
     net = link(
         parse(
             "net x watch.in < dec_a3ee-scores-eff\naddf watch tick\naddf currency-decay tick\naddf drift tick [delta: 0.1]"

@@ -77,7 +77,7 @@ def test_its_witness_enters_by_the_gate_where_that_is_asked() -> None:
         ("addf watch tick [keys: dec_a3ee\\n", "refused"),
     ],
 )
-def test_a_body_without_a_sound_program_is_never_admitted_in_silence(body: str, kind: str | None) -> None:
+def test_invalid_program_body_is_never_admitted_silently(body: str, kind: str | None) -> None:
     text = TOML.replace("'''" + BODY + "'''", f'"{body}"')
     made = run(scenario(text))
     assert ("prg_a3ef" in made.memory.cells["handle"]) == (kind is not None)  # else the gate refuses it

@@ -104,12 +104,12 @@ def test_a_recorded_frame_is_run_and_written(recorded: Path, tmp_path: Path, cap
         ["smooth", "--on", "missing.parquet", "--column", "x", "--param", "by=rep"],
     ],
 )
-def test_what_does_not_fit_is_an_error_of_the_caller(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_arguments_are_usage_errors(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["op", *arguments]) == 2
     assert capsys.readouterr().err.startswith("malsim: ")
 
 
-def test_a_file_that_is_no_frame_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unreadable_frame_file_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for suffix in ("parquet", "ndjson"):
         path = tmp_path / f"junk.{suffix}"
         path.write_bytes(b"\x00\xffjunk{")
@@ -154,6 +154,6 @@ def test_ops_that_are_not_linear_have_no_frequency_response(name: str) -> None:
     assert ops.frequency(ops.load(name), {"maxv": 0.01} if name == "slew2" else {}) is None
 
 
-def test_a_response_that_never_dies_out_is_told() -> None:
+def test_response_that_never_settles_is_refused() -> None:
     with pytest.raises(ops.OpError, match="does not die out"):
         ops.frequency(ops.load("smooth"), {"gain": 1e-7})

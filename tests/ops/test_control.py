@@ -143,21 +143,7 @@ def test_a_cusum_is_its_own_mirror_and_a_reset_starts_again() -> None:
     assert again["high"][20:].tolist() == fresh["high"].tolist()
 
 
-@given(values=st.lists(st.floats(-5, 5), min_size=1, max_size=60), fade=st.floats(0.9, 1))
-def test_page_hinkley_is_its_definition(values: list[float], fade: float) -> None:
-    settings = {"slack": 0.1, "threshold": 2.0, "warmup": 3, "fade": fade}
-    sheet = ops.load("page-hinkley")
-    _, result = ops.run(sheet, ops.start(sheet, 1, settings), {"in": np.array(values)[:, np.newaxis]})
-    mean = up = down = least_up = least_down = 0.0
-    for n, value in enumerate(values, start=1):
-        mean += (value - mean) / n
-        up, down = fade * up + (value - mean) - 0.1, fade * down - (value - mean) - 0.1
-        least_up, least_down = min(least_up, up), min(least_down, down)
-        assert bool(result["rose"][n - 1, 0]) == (n >= 3 and up - least_up > 2.0)
-        assert bool(result["fell"][n - 1, 0]) == (n >= 3 and down - least_down > 2.0)
-
-
-def test_page_hinkley_sees_a_shift_either_way_and_forgets_on_reset() -> None:
+def test_page_hinkley_detects_shifts_and_resets() -> None:
     values = np.concatenate([np.zeros(50), np.ones(50)])[:, np.newaxis]
     sheet = ops.load("page-hinkley")
     for sign, pin in ((1, "rose"), (-1, "fell")):

@@ -168,7 +168,7 @@ def test_a_time_without_its_unit_is_refused(name: str) -> None:
 
 
 @every_op
-def test_its_cadence_is_what_it_says(name: str) -> None:
+def test_declared_cadence_is_true(name: str) -> None:
     sheet = ops.load(name)
     word = sheet.cadence.split(":")[0]
     assert (word == "by the clock") == (sheet.tick is not None)

@@ -126,7 +126,7 @@ def test_an_op_that_fails_in_a_net_is_an_error_of_the_net(installed: Path, capsy
     assert "exiting (exiting_op): raised SystemExit" in capsys.readouterr().err
 
 
-def test_a_name_that_is_taken_stays_whose_it_is(installed: Path) -> None:
+def test_third_party_op_cannot_take_a_shipped_name(installed: Path) -> None:
     install(installed, "their_smooth", HALVE, {"smooth": "their_smooth", "or2": "their_smooth"})
     assert ops.load("smooth").summary == "Follow a signal, slowly."
     answer = ops.sheets()
@@ -136,7 +136,7 @@ def test_a_name_that_is_taken_stays_whose_it_is(installed: Path) -> None:
     assert all("their_smooth" in fault for fault in faults)
 
 
-def test_two_packages_with_one_name_are_told_apart_by_nobody(installed: Path) -> None:
+def test_two_packages_with_one_op_name_are_refused(installed: Path) -> None:
     install(installed, "first_op", HALVE, {"twin": "first_op"})
     install(installed, "second_op", HALVE, {"twin": "second_op"})
     with pytest.raises(ops.OpError, match="two packages"):
@@ -221,7 +221,7 @@ def test_times_carry_their_unit(given: str, unit: str, value: float) -> None:
     "given",
     ["10", 10, "10 parsec", "min", "", "10min/h", "0.5/h", "1d2h", "1_0min", "٣min x", "--3d", "nand", "infmin", "nan"],
 )
-def test_what_is_no_time_is_refused(given: object) -> None:
+def test_invalid_duration_is_refused(given: object) -> None:
     with pytest.raises(ops.OpError, match="not a value of this unit"):
         number(given, unit="ms", where="here")
 
