@@ -69,7 +69,7 @@ class McpServer:
         except BaseException:
             self.close()
             raise
-        self._written: list[tuple[Claim, str]] = []  # claims that the server may hold, with their ids
+        self._stored: list[tuple[Claim, str]] = []  # claims that the server may hold, with their ids
         if self.mapping.forget:
             self.forget = self._forget
         if self.mapping.forget or self.mapping.correct:
@@ -82,14 +82,14 @@ class McpServer:
         for claim in claims:
             former = [
                 (old, name)
-                for old, name in self._written
+                for old, name in self._stored
                 if (old.object, old.writer) == (claim.object, claim.writer) and name
             ]
             changed = bool(self.mapping.change and former and former[-1][0].value != claim.value)
             steps, name = (self.mapping.change, former[-1][1]) if changed else (self.mapping.write, "")
             answer = "\n".join(self._do(steps, claim, id=name))
-            found = re.search(self.mapping.id, answer)
-            self._written.append((claim, found[1] if found else ""))
+            match = re.search(self.mapping.id, answer)
+            self._stored.append((claim, match[1] if match else ""))
 
     def tick(self, _: float) -> None:
         """Do nothing."""
@@ -108,9 +108,9 @@ class McpServer:
 
     def _held(self, object: str, value: str | None) -> list[tuple[Claim, str]]:  # noqa: A002
         """Return the claims of a value, or of all values, of an object, a text once, and drop them from those written."""
-        held = [(old, name) for old, name in self._written if old.object == object and value in (None, old.value)]
-        self._written = [pair for pair in self._written if pair not in held]
-        return list({old.text: (old, name) for old, name in held}.values())
+        pairs = [(old, name) for old, name in self._stored if old.object == object and value in (None, old.value)]
+        self._stored = [pair for pair in self._stored if pair not in pairs]
+        return list({old.text: (old, name) for old, name in pairs}.values())
 
     def _correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
         right = None if instead is None else Claim(now, by, object, instead, f"{object} is {instead}")
@@ -121,7 +121,7 @@ class McpServer:
         for _, name in self._held(object, value):
             self._do(self.mapping.correct, right or Claim(now, by, object, ""), id=name)
         if right:
-            self._written.append((right, ""))
+            self._stored.append((right, ""))
 
     def _texts(self) -> list[str]:
         return self._do(self.mapping.texts)

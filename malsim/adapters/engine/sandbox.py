@@ -108,10 +108,10 @@ class Sandbox:
         """Return the answer of each call (None if it has none) and the failed calls; calls of lost memories all fail."""
         answers: Answers = [None] * len(asks)
         broken = list[Breakdown]()
-        made = [ask for ask in asks if ask.rep not in self._ends]
-        self._living.update(ask.rep for ask in made if ask.call == MAKE)
-        if made:
-            self._send(made)
+        calls = [ask for ask in asks if ask.rep not in self._ends]
+        self._living.update(ask.rep for ask in calls if ask.call == MAKE)
+        if calls:
+            self._send(calls)
         for place, ask in enumerate(asks):
             if ask.rep not in self._ends:
                 try:

@@ -109,7 +109,7 @@ def lost_log(path: Path) -> StoreError:
 def _has_lost_log(path: Path) -> bool:
     """Return whether the write-ahead log lacks frames that its index counts, or ends within a frame and has no index.
 
-    Of frames the index counts `written` (bytes 16 to 20), of which `copied` (96 to 100) are in the file itself. A killed
+    The index counts `frames` (bytes 16 to 20), of which `copies` (96 to 100) are in the file itself. A killed
     process may leave a log that ends within a frame, but then the index is there.
     """
     log, index = Path(f"{path}-wal"), Path(f"{path}-shm")
@@ -117,8 +117,8 @@ def _has_lost_log(path: Path) -> bool:
         size = log.stat().st_size if log.exists() else 0
         if index.exists():
             head = index.read_bytes()[:_INDEX_HEAD]
-            page, written, copied = (int.from_bytes(head[part], sys.byteorder) for part in _COUNTS)
-            return written > copied and page > 1 and size < LOG_HEAD + written * (page + FRAME_HEAD)
+            page, frames, copies = (int.from_bytes(head[part], sys.byteorder) for part in _COUNTS)
+            return frames > copies and page > 1 and size < LOG_HEAD + frames * (page + FRAME_HEAD)
         if size <= LOG_HEAD:
             return 0 < size < LOG_HEAD
         with log.open("rb") as file:

@@ -18,7 +18,6 @@ from malsim.memory.graph.frames import LazyRows, lists, to_array, with_columns
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
 Claims = pl.DataFrame | Mapping[str, Any] | Sequence[Any]
 
 _DEFAULTS: dict[str, object] = {

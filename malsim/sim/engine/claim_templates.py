@@ -115,7 +115,7 @@ class ClaimTemplates:
         published = checks.PUBLISHED if programs else (*checks.PUBLISHED, checks.IDLE_PROGRAM)
         of_each = (check for check in checks.all_checks(rules) if {*check.reads} & {*_OF_EACH})
         return checks.are_covered([table | constant for table in tables], rules, programs=programs) and all(
-            any(check is known for known in published) for check in of_each
+            any(check is other for other in published) for check in of_each
         )
 
     def under(self, rules: Rules) -> ClaimTemplates:
