@@ -49,7 +49,9 @@ def refused(**bad: Any) -> list[str]:
         ({"handle": "obs_ünïcödé"}, "handle"),
         ({"handle": "obs_" + "a" * 60}, "handle"),
         ({"handle": "dec_aaaa", "kind": "obs"}, "handle"),
+        ({"handle": "dec_aaaa", "kind": "nonsense"}, "handle"),
         ({"handle": "obs_aaaa"}, "handle"),
+        ({"value": float("nan")}, "value"),
         ({"title": " \t\n"}, "title"),
         ({"writer": ""}, "writer"),
         ({"t": float("inf")}, "t"),
@@ -68,6 +70,14 @@ def refused(**bad: Any) -> list[str]:
 )
 def test_a_bad_claim_is_refused_with_the_path_of_what_is_wrong(bad: dict[str, Any], path: str) -> None:
     assert path in refused(**bad)
+
+
+def test_a_secret_beside_a_bad_kind_leaves_the_rest_of_the_batch() -> None:
+    claims = [GOOD, GOOD | {"handle": "obs_cccc", "title": SECRETS[2][1]}, GOOD | {"kind": "nonsense", "handle": "obs_dddd"}]
+    memory = admit(Memory.empty(), [GOOD]).memory
+    after, verdicts = admit(memory, [claim | {"handle": None} for claim in claims[:1]] + claims[1:])
+    assert verdicts["verdict"].to_list() == ["deduplicated", "refused", "refused"]
+    assert after.cells.equals(memory.cells)
 
 
 def test_everything_that_is_wrong_is_told_at_once() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malsim.memory import Rules
-from malsim.memory.push.marks import marked
+from malsim.memory.push.ranking import marked
 
 RULES = Rules()
 shares = st.floats(0.0, 1.0)

@@ -22,8 +22,7 @@ from malsim.memory.graph.take_back import rows_saying, take_back
 from malsim.memory.law import scaled, tick
 from malsim.memory.law_steps import present
 from malsim.memory.port import Verdicts, View
-from malsim.memory.push.marks import marked
-from malsim.memory.push.ranking import rank_score
+from malsim.memory.push.ranking import marked, rank_score
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:

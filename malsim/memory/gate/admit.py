@@ -17,7 +17,6 @@ from malsim.memory.gate.numbering import number
 from malsim.memory.gate.resolve import NOTHING, first_doubt, replacements, resolve
 from malsim.memory.gate.sequential import recompute
 from malsim.memory.gate.verdicts import GateResult
-from malsim.memory.graph.frames import LazyRows, format_expr
 from malsim.memory.graph.tombstones import digests_claimed, tombstones
 from malsim.memory.rules import Rules
 
@@ -119,44 +118,41 @@ def judge(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[
 
 def screened(checked: Validated, rules: Rules) -> Validated:
     """Refuse claims that hold a credential, or personal data in a public write; or, under `flag`, mark them."""
-    secrets = screen.secrets(checked.claims, checked.edges, rules)
+    secrets = screen.secrets(checked.claims, checked.edges, rules).rows()
     is_public = (checked.claims.column("sensitivity_word") == _PUBLIC).any()
-    personal = screen.personal(checked.claims, rules) if is_public else screen.NOTHING
-    if secrets.is_empty() and personal.is_empty():
+    personal = screen.personal(checked.claims, rules).rows() if is_public else []
+    if not secrets and not personal:
         return checked
     if rules.screen == "flag":
         return _flagged(checked, secrets, personal)
-    findings = pl.concat(
-        frame.select("claim", "path", format_expr(text, "finding").alias("message"))
-        for frame, text in ((secrets, "screen: possible {}"), (personal, "screen: public write may expose {}"))
-    )
-    withheld = pl.col("claim").is_in(findings["claim"].unique().implode())
-    blank = [pl.when(~withheld).then(pl.col(name)).alias(name) for name in _WITHHELD]
-    in_writer = findings.filter(pl.col("path") == "writer")["claim"].implode()
-    writer = pl.when(~pl.col("claim").is_in(in_writer)).then(pl.col("writer")).alias("writer")
+    findings = [(claim, path, f"screen: possible {kind}") for claim, path, kind in secrets]
+    findings += [(claim, path, f"screen: public write may expose {kind}") for claim, path, kind in personal]
+    rows, in_writer = {claim for claim, _, _ in findings}, {claim for claim, path, _ in findings if path == "writer"}
+    claims = checked.claims
+    for name, hidden in (*((name, rows) for name in _WITHHELD), ("writer", in_writer)):
+        texts = claims.column(name).copy()
+        texts[[*hidden]] = None
+        claims = claims.with_column(name, texts)
     last = dict[tuple[int, str], str]()
-    for claim, path, message in (*checked.issues, *findings.rows()):
+    for claim, path, message in (*checked.issues, *findings):
         last.pop((claim, path), None)
         last[claim, path] = message
-    issues = [(*field, message) for field, message in last.items()]
-    return replace(checked, claims=LazyRows.of(checked.claims.frame().with_columns(*blank, writer)), issues=issues)
+    return replace(checked, claims=claims, issues=[(*field, message) for field, message in last.items()])
 
 
 _PUBLIC = schema.SENSITIVITY.index("public")
 _WITHHELD = ("handle", "key", "object", "title", "body", "value_text")
 
 
-def _flagged(checked: Validated, secrets: pl.DataFrame, personal: pl.DataFrame) -> Validated:
-    secret = pl.col("claim").is_in(secrets["claim"].unique().implode())
-    exposed = pl.col("claim").is_in(personal["claim"].unique().implode()) & ~secret
-    notes = [
-        frame.select("claim", format_expr("screen: possible {} in {}", "finding", "path").alias("note"))
-        for frame in (secrets, personal)
-    ]
-    sensitivity = pl.when(secret).then(pl.lit("secret")).when(exposed).then(pl.lit("private")).otherwise("sensitivity")
-    word = sensitivity.cast(schema.CELLS["sensitivity"], strict=False)
-    claims = checked.claims.frame().with_columns(sensitivity.alias("sensitivity"), word.alias("sensitivity_word"))
-    return replace(checked, claims=LazyRows.of(claims), notes=[*checked.notes, *pl.concat(notes).rows()])
+def _flagged(checked: Validated, secrets: list[Any], personal: list[Any]) -> Validated:
+    """Lower the sensitivity of claims with a finding instead of refusing them, as the reference's newest gate does."""
+    words, codes = checked.claims.column("sensitivity").copy(), checked.claims.column("sensitivity_word").copy()
+    for word, findings in (("private", personal), ("secret", secrets)):
+        for claim, _, _ in findings:
+            words[claim], codes[claim] = word, schema.SENSITIVITY.index(word)
+    claims = checked.claims.with_column("sensitivity", words).with_column("sensitivity_word", codes)
+    notes = [(claim, f"screen: possible {kind} in {path}") for claim, path, kind in (*secrets, *personal)]
+    return replace(checked, claims=claims, notes=[*checked.notes, *notes])
 
 
 def _unless_rejected(memory: Memory, checked: Validated, rules: Rules) -> Validated:

@@ -149,7 +149,7 @@ def _blank_items(lists: Column) -> Bools:
 def _of_other_kind(handles: Column, kinds: Ints) -> Bools:
     words = zip(handles.tolist(), kinds.tolist(), strict=True)
     pairs = ((handle and kind_in(handle), kind) for handle, kind in words)
-    return np.array([word is not None and kind != NONE and word != schema.KINDS[kind] for word, kind in pairs])
+    return np.array([word is not None and (kind == NONE or word != schema.KINDS[kind]) for word, kind in pairs])
 
 
 def _ends_before(valid_to: Array, valid_from: Array, t: Array) -> Bools:

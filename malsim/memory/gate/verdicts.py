@@ -180,18 +180,18 @@ def _by_claim(rows: Iterable[tuple[int, Any]]) -> dict[int, list[Any]]:
 
 def _frame(words: VerdictWords, checked: Validated, result: BatchResult) -> pl.DataFrame:
     """Make the verdicts of a batch a frame; of a claim that became no cell the scores are null."""
-    claims, stands = checked.claims.frame(), result.row != NONE
+    claims, stands = checked.claims, result.row != NONE
     scores = {name: np.full(len(stands), np.nan) for name in ("stated", "calibration", "effective")}
     for name, values in scores.items():
         values[stands] = result.memory.values(name, result.row[stands])
     structs = {claim: [{"path": path, "message": text} for path, text in rows] for claim, rows in words.issues.items()}
     lists = {"issues": structs, "notes": words.notes}
     columns = {
-        **{name: claims[name] for name in ("rep", "t", "writer", "sequence")},
+        **{name: claims.as_series(name) for name in ("rep", "t", "writer", "sequence")},
         "verdict": _VERDICTS[pl.Series(words.verdict.astype(np.uint32))],
         "handle": to_series("handle", words.handle),
         "cell": to_series("successor", result.row),
-        "claimed": claims["confidence"],
+        "claimed": claims.as_series("confidence"),
         **{name: to_series(name, values) for name, values in scores.items()},
         **{name: _lists(name, values, len(stands)) for name, values in lists.items()},
     }

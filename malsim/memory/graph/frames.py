@@ -74,9 +74,10 @@ def to_array(series: pl.Series) -> NDArray[Any]:
     ([2, 0], [4, -1])
     """
     if (words := _PLACES.get(series.name)) is not None:
-        if len(series) < FEW:
-            return np.array([words[word] for word in series.to_list()], dtype=np.intp)
+        if len(series) < FEW or series.dtype == pl.String:
+            return np.array([words.get(word, NONE) for word in series.to_list()], dtype=np.intp)
         series = series.to_physical()
+        series = series.cast(pl.Int64).fill_null(NONE) if series.null_count() else series
     elif series.name in _ROWS and series.null_count():
         if series.null_count() == len(series):
             return np.full(len(series), NONE, dtype=np.intp)

@@ -14,8 +14,7 @@ from malsim.base.finite import finite
 from malsim.base.plain_text import quoted
 from malsim.memory.law import DEFAULT
 from malsim.memory.law_steps import effective_now
-from malsim.memory.push.marks import marked
-from malsim.memory.push.ranking import rank_score, top_k
+from malsim.memory.push.ranking import marked, rank_score, top_k
 from malsim.memory.push.sections import NO_SECTIONS, Sections, sections
 from malsim.memory.push.ten_cells import MAP
 from malsim.memory.schema import FLAG_WORDS, NONE, SCORE_WORDS
@@ -77,7 +76,7 @@ def mini_index(
     """Return lines `[^]handle "title" conf(0.7!) eff(0.61) curr(0.9) sal(0.5) …` of the cells relevant to a query.
 
     Shown are active cells, and superseded ones that an active cell still supports, depends on or derives from; without a
-    query, whatever ranks first. Effective is that of `law_steps.present`, `^` is told by `marks.marked`, order by
+    query, whatever ranks first. Effective is that of `law_steps.present`, `^` is told by `ranking.marked`, order by
     `ranking.rank_score` over the 30 best matches (BM25), at `now` days (by default the latest day the memory knows of). What
     the lines leave of the budget goes to the sections: `surfaced`, the lines that standing signals raise
     (`malsim.netlist.shipped`), what must be opened, the disputes, what earns little trust, and whose record is too short to

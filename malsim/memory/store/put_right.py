@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
+from malsim.base.files.sqlite_file import holds_table
 from malsim.memory.gate.admit import Admission
 from malsim.memory.gate.edit import update
 from malsim.memory.graph.tombstones import TEXTS, derived, rows_about, rows_like
 from malsim.memory.rules import Rules
 from malsim.memory.store import scopes, seen
 from malsim.memory.store.corrections import allow, correct, forget
-from malsim.memory.store.erasure import purge, shred
 from malsim.memory.store.store_file import StoreFile
 from malsim.memory.tables.connect import refusing
-from malsim.memory.tables.write import log_verdicts
+from malsim.memory.tables.write import index_words, log_verdicts
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Mapping
 
     from malsim.memory.graph.arrays import Ints
@@ -104,3 +106,27 @@ class PutRight(StoreFile):
         with self._changing() as old:
             new = allow(old, rep, object_, value, by=by, rules=rules or Rules())
             return self._write(old, new, t=now, deed="allow", writer=by)
+
+
+_OF_ROWS = "IN (SELECT value FROM json_each(?))"
+
+
+def purge(connection: sqlite3.Connection, rows: Ints, texts: tuple[str, ...], keys: list[str]) -> None:
+    """Remove, within a transaction, what these rows said from all tables but `cells`, and rebuild the index.
+
+    `texts` are the fields that were erased, `keys` the names that the rows had, by which importers keep what else they read.
+    """
+    within, fields = json.dumps(rows.tolist()), json.dumps(texts)
+    connection.execute(f"DELETE FROM rewritten WHERE cell {_OF_ROWS} AND field {_OF_ROWS}", (within, fields))
+    connection.execute(f"UPDATE verdicts SET issues = '[]', notes = '[]' WHERE cell {_OF_ROWS}", (within,))
+    if holds_table(connection, "happenings"):
+        names = f'SELECT rep, handle FROM cells WHERE "row" {_OF_ROWS}'
+        connection.execute(f"UPDATE happenings SET detail = '' WHERE (rep, subject) IN ({names})", (within,))
+    if holds_table(connection, "extras"):
+        connection.execute(f"DELETE FROM extras WHERE cell {_OF_ROWS}", (json.dumps(keys),))
+    connection.execute("INSERT INTO words (words) VALUES ('delete-all')")
+    index_words(connection, "true")
+
+
+def shred(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

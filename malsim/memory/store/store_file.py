@@ -17,7 +17,7 @@ from malsim.memory.law_steps import present
 from malsim.memory.store.needed_rows import rows_meant
 from malsim.memory.tables import past, read, standing_parts
 from malsim.memory.tables.connect import blank, connect, is_made, refusing, sound, transaction
-from malsim.memory.tables.damage import is_date
+from malsim.memory.tables.layout import is_date
 from malsim.memory.tables.scores import read_scores
 from malsim.memory.tables.store_part import StorePart, part_of
 from malsim.memory.tables.write import extends, latest_day, write

@@ -21,8 +21,7 @@ from malsim.base.files.sqlite_file import (
     refusing_file,
     transaction,
 )
-from malsim.memory.tables.damage import DamagedRowsError
-from malsim.memory.tables.layout import APPLICATION, STATEMENTS, VERSION
+from malsim.memory.tables.layout import APPLICATION, STATEMENTS, VERSION, DamagedRowsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,8 +13,7 @@ from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.frames import to_series
 from malsim.memory.graph.table import Table
 from malsim.memory.graph.texts import content_of, folded
-from malsim.memory.tables.damage import DamagedRowsError, check_rows, is_date
-from malsim.memory.tables.layout import CELLS, SCORES, STORED, TICKS
+from malsim.memory.tables.layout import CELLS, SCORES, STORED, TICKS, DamagedRowsError, check_rows, is_date
 from malsim.memory.tables.rows import select, select_arrays
 from malsim.memory.tables.scores import clock_at, decode, read_scores, with_scores
 

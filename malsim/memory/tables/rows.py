@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory.schema import NONE
-from malsim.memory.tables.damage import DamagedRowsError
+from malsim.memory.tables.layout import DamagedRowsError
 
 if TYPE_CHECKING:
     import sqlite3

@@ -15,8 +15,7 @@ import numpy as np
 
 from malsim.memory.graph.frames import to_array, to_series
 from malsim.memory.law import currency
-from malsim.memory.tables.damage import DamagedRowsError
-from malsim.memory.tables.layout import SCORES
+from malsim.memory.tables.layout import SCORES, DamagedRowsError
 
 if TYPE_CHECKING:
     import sqlite3

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.base.files.sqlite_file import holds_table
-from malsim.memory.tables.damage import DamagedRowsError
+from malsim.memory.tables.layout import DamagedRowsError
 from malsim.memory.tables.rows import insert, select
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from malsim.memory import schema
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.index import Index
 from malsim.memory.schema import NONE
-from malsim.memory.tables.damage import DamagedRowsError, check_rows
-from malsim.memory.tables.layout import CELLS, STORED
+from malsim.memory.tables.layout import CELLS, STORED, DamagedRowsError, check_rows
 from malsim.memory.tables.read import cells_by_rep, columns_in, height, last_scanned, names_of, whole, writers
 from malsim.memory.tables.rows import select
 from malsim.memory.tables.scores import clock_at, read_scores, with_scores
