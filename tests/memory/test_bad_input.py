@@ -73,9 +73,10 @@ def test_a_bad_claim_is_refused_with_the_path_of_what_is_wrong(bad: dict[str, An
 
 
 def test_a_secret_beside_a_bad_kind_leaves_the_rest_of_the_batch() -> None:
-    claims = [GOOD, GOOD | {"handle": "obs_cccc", "title": SECRETS[2][1]}, GOOD | {"kind": "nonsense", "handle": "obs_dddd"}]
+    again = GOOD | {"handle": None, "kind": "obs"}
+    claims = [again, GOOD | {"handle": "obs_cccc", "title": SECRETS[2][1]}, again | {"kind": "nonsense"}]
     memory = admit(Memory.empty(), [GOOD]).memory
-    after, verdicts = admit(memory, [claim | {"handle": None} for claim in claims[:1]] + claims[1:])
+    after, verdicts = admit(memory, claims)
     assert verdicts["verdict"].to_list() == ["deduplicated", "refused", "refused"]
     assert after.cells.equals(memory.cells)
 
