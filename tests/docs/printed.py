@@ -23,7 +23,7 @@ PRINTED = re.compile(
 )
 FILES = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 TIME = re.compile(r"\b\d+\.\d+ s\b")
-CPU = re.compile(r" +cpu_ms_per_tick$|(?<=\]) +\d+\.\d{3}$")  # the last column of `compare`, which differs from run to run
+CPU = re.compile(r" +(cpu_ms_per_tick|\d+\.\d{3})$")  # the last column of `compare`, which differs from run to run
 
 
 def refreshed(text: str) -> str:
@@ -49,7 +49,9 @@ def output(commands: str) -> str:
             if words[:1] == ["malsim"]:
                 with redirect_stdout(printed), redirect_stderr(io.StringIO()):
                     malsim(words[1:])
-    return TIME.sub("… s", "".join(f"{CPU.sub('', line.rstrip())}\n" for line in printed.getvalue().splitlines()))
+    lines = [line.rstrip() for line in printed.getvalue().splitlines()]
+    timed = any(line.endswith("cpu_ms_per_tick") for line in lines)
+    return TIME.sub("… s", "".join(f"{CPU.sub('', line) if timed else line}\n" for line in lines))
 
 
 def _expanded(word: str) -> list[str]:
