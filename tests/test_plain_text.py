@@ -109,8 +109,8 @@ def test_a_command_that_cannot_write_says_why_and_leaves_what_stood_there(
     assert main(["test", str(path), "--html", "a\0b"]) == 2
     assert file.read_text() == "mine"
     message = capsys.readouterr().err
-    assert "a file stands where a folder is needed" in message
-    assert "a folder stands there" in message
+    assert "a file has the name of the folder that is needed" in message
+    assert "this is a folder" in message
 
 
 def test_what_is_interrupted_leaves_the_old_or_nothing(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ CASES = {
     "hal net.malnet -c 'list nosuch'": "no such kind",
     "hal -c unload": "unload takes NAME",
     "import atlas.json --confidence 2 -o new.sqlite": "no confidence",
-    "import atlas.json --as nosuch -o new.sqlite": "unknown format",
+    "import atlas.json --as nosuch -o new.sqlite": "no such format",
     "netlist diff net.malnet net.malnet --prove other": "two netlists can only be proved the same",
     "netlist diff net.malnet net.malnet --prove same --ticks 0": "out of bounds",
     "netlist fmt --write x.hal": "HAL's text is not rewritten in ours",

@@ -54,7 +54,7 @@ class Judge:
                 hint = "a rate is the share of verdicts that are wrong"
                 raise AdapterError("not a rate", where=f"judge: {name}", given=rate, allowed="0 to 1", hint=hint)
         if self.wording not in WORDINGS:
-            raise AdapterError("unknown wording", where="judge: wording", given=self.wording, allowed=", ".join(WORDINGS))
+            raise AdapterError("no such wording", where="judge: wording", given=self.wording, allowed=", ".join(WORDINGS))
 
     @classmethod
     def read(cls, text: str) -> Judge:

@@ -38,7 +38,7 @@ def load_factory(name: str) -> Callable[[], UserMemory]:
 
         return partial(McpServer, attribute)
     if not module or not attribute:
-        raise AdapterError("not a name of a memory", given=name, allowed="package.module:factory, or mcp:COMMAND")
+        raise AdapterError("not the name of a memory", given=name, allowed="package.module:factory, or mcp:COMMAND")
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
@@ -66,8 +66,8 @@ def make_memory(factory: Callable[[], UserMemory], name: str) -> UserMemory:
         raise AdapterError(f"cannot be made: {text_of(problem).removeprefix('raised ')}", where=name) from problem
     missing = [call for call in CALLS if not callable(getattr(memory, call, None))]
     if missing:
-        hint = f"define {', '.join(CALLS)}"
-        raise AdapterError("does not say what it does on a call", where=name, given=", ".join(missing), hint=hint)
+        hint = f"define the methods {', '.join(CALLS)}"
+        raise AdapterError("a call is missing", where=name, given=", ".join(missing), hint=hint)
     return memory
 
 

@@ -66,8 +66,8 @@ def read_mapping(path: Path) -> ToolMapping:
     """Read a mapping from its file. Raises `AdapterError` if the file is missing, is not TOML, or names no tool."""
     try:
         table = toml_table(read_text(path))
-    except (OSError, ValueError) as problem:
-        raise AdapterError(f"no mapping: {problem}", where=str(path), hint="see malsim docs your-own-memory") from problem
+    except (OSError, ValueError, RecursionError) as problem:
+        raise AdapterError(f"not a mapping: {problem}", where=str(path), hint="see malsim docs your-own-memory") from problem
     steps = {call: tuple(_step(one, f"{path}: {call}") for one in _list(table.get(call))) for call in CALLS + OPTIONAL}
     unknown = [key for key in table if key not in (*CALLS, *OPTIONAL, "id", "environment")]
     missing = [call for call in CALLS if not steps[call]]
@@ -97,7 +97,7 @@ def _step(given: object, where: str) -> Step:
         step.filled(dict.fromkeys(WORDS, ""))
     except (LookupError, ValueError, AttributeError) as problem:
         words = ", ".join(f"{{{word}}}" for word in WORDS)
-        raise AdapterError("no such word", where=where, given=repr(given["arguments"]), allowed=words) from problem
+        raise AdapterError("no such placeholder", where=where, given=repr(given["arguments"]), allowed=words) from problem
     return step
 
 

@@ -186,7 +186,9 @@ class WordEmbedding:
         for word in text.lower().replace("?", " ").split():
             place = self._place.setdefault(word, len(self._place))
             if place >= self._dimensions:
-                raise AdapterError("too many words", where="embedding", given=word, allowed=f"{self._dimensions} words")
+                raise AdapterError(
+                    "too many words", where="embedding", given=word, allowed=f"{self._dimensions} different words"
+                )
             counts[place] += 1.0
         vector: list[float] = (counts / np.linalg.norm(counts)).tolist()
         return vector

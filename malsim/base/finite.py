@@ -70,7 +70,7 @@ def day(text: str) -> float:
     try:
         return float(text) if typed_days(text) is None else in_days(text, where="day")
     except ValueError as problem:
-        raise argparse.ArgumentTypeError(f"not a number of days, nor one with a unit such as 36h: {text!r}") from problem
+        raise argparse.ArgumentTypeError(f"not a number of days and not a duration such as 36h: {text!r}") from problem
 
 
 def day_of(text: str, start: str | None, *, where: str) -> float:
@@ -86,7 +86,7 @@ def day_of(text: str, start: str | None, *, where: str) -> float:
             return float((date.fromisoformat(text) - date.fromisoformat(start or "")).days)
         except ValueError:
             allowed = f"{DURATION}, or a date such as {start}" if start else f"{DURATION}: there is no date for day 0"
-            raise UsageError("no day", where=where, given=text, allowed=allowed) from None
+            raise UsageError("not a day", where=where, given=text, allowed=allowed) from None
 
 
 def finite(value: object, *, where: str, low: float = -math.inf, high: float = math.inf) -> float:
@@ -110,5 +110,5 @@ def finite(value: object, *, where: str, low: float = -math.inf, high: float = m
     if not good:
         raise UsageError("not a finite number", where=where, given=value, allowed=allowed)
     if not low <= number <= high:
-        raise UsageError("out of range", where=where, given=value, allowed=allowed)
+        raise UsageError("out of bounds", where=where, given=value, allowed=allowed)
     return number

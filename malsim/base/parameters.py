@@ -38,7 +38,7 @@ def checked(given: Mapping[str, object], params: Mapping[str, Param], *, where: 
     for name in given:
         if name not in params:
             hint = nearest(name, params, f"one of {', '.join(params)}" if params else "it takes none")
-            raise ScenarioError("unknown parameter", where=where, given=name, hint=hint)
+            raise ScenarioError("no such parameter", where=where, given=name, hint=hint)
     return {name: _value(given.get(name, param.default), param, f"{where}.{name}") for name, param in params.items()}
 
 

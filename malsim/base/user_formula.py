@@ -108,7 +108,7 @@ class UserFormula:
         """Return one number a cell. Raises `RulesError` where the code came from a file and nobody allowed it."""
         if not self.allowed:
             hint = "read its source, then --allow-code or Rules.read(path, allow_code=True)"
-            raise RulesError("a rules file's formula is code, and runs only with consent", where="rules.formula",
+            raise RulesError("this rules file names code that would run", where="rules.formula",
                              given=self.name, hint=hint)  # fmt: skip
         return (self.function or self._compiled())(stated, calibration, support, challenge, **dict(self.values))
 

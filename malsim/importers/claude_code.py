@@ -25,7 +25,8 @@ def read(source: Source, options: Options) -> Records:
     """Return a claim per file, dated by its last change; a line of the index is a claim only if it links to no file."""
     folder = NoteFolder(source.path, _read, _cell)
     dangling = _link(folder)
-    return folder.records("Claude Code's memory folder", {"links dropped: no file of that name": dangling})
+    counts = {"links dropped: no file of that name": dangling}
+    return folder.records("Claude Code's memory folder", counts | folder.left_out)
 
 
 def _read(text: str, path: str) -> Note:

@@ -40,7 +40,7 @@ def read(source: Source, options: Options) -> Records:
     counts = {
         "deleted since: annexed": deletions,
         "deletions that name no item: nothing annexed": unnamed,
-        "other events, which are no claims": others,
+        "other events, which are not claims": others,
     }
     return cells.records("a log of events", counts)
 

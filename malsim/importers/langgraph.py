@@ -102,7 +102,7 @@ def _threads(source: Source) -> Records:
                 latest[place] = key, title
     left_out = {
         "left out: values of channels of the graph itself": counts["other"],
-        "left out: checkpoints that are no msgpack": counts["unread"],
+        "left out: checkpoints that are not msgpack": counts["unread"],
     }
     return cells.records("LangGraph's checkpoints", left_out)
 

@@ -22,7 +22,7 @@ def read(source: Source, options: Options) -> Records:
     folder = NoteFolder(source.path, _read, _cell)
     dangling, count = _relate(folder)
     counts = {"relations between notes": count, "relations dropped: no note of that name": dangling}
-    return folder.records("a folder of Markdown notes", counts)
+    return folder.records("a folder of Markdown notes", counts | folder.left_out)
 
 
 def _read(text: str, path: str) -> Note:

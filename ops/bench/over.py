@@ -104,7 +104,7 @@ def _column(sheet: Sheet, pin: str, column: pl.Series) -> Array:
 def _fits(pin: Pin, kind: pl.DataType) -> bool:
     if pin.type == "bit":
         return kind == pl.Boolean
-    return kind.is_integer() or (kind.is_float() and pin.type == "float")
+    return (kind.is_integer() and kind != pl.Int128) or (kind.is_float() and pin.type == "float")
 
 
 def _layout(frame: pl.DataFrame, keys: Sequence[str], t: str | None, name: str) -> tuple[Array, list[int], pl.Series]:

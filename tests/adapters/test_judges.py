@@ -73,7 +73,7 @@ def test_an_extractor_invents_and_words_as_it_is_told() -> None:
         ("miss=1.5", "not a rate"),
         ("miss=much", "not a number"),
         ("mis=0.1", "no such setting"),
-        ("wording=odd", "unknown wording"),
+        ("wording=odd", "no such wording"),
     ],
 )
 def test_a_judge_that_is_none_is_refused(judge: str, said: str) -> None:

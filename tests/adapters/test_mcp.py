@@ -68,7 +68,7 @@ def test_a_mapping_of_ones_own_says_what_goes_where(tmp_path: Path, capsys: pyte
     assert main(command) == 0
     for text, problem in (
         ('[[write]]\ntool = "remember"\n', "names no tool"),
-        (MAPPING.replace("{value}", "{subject}"), "no such word"),
+        (MAPPING.replace("{value}", "{subject}"), "no such placeholder"),
         (MAPPING.replace("tool =", "tol ="), "not a step"),
         (MAPPING.replace('"recall"', '"look_up"'), "allowed: remember, look_up"),
     ):
@@ -94,7 +94,7 @@ def test_a_folder_that_holds_something_is_refused(tmp_path: Path, monkeypatch: p
 
 def test_the_shipped_mappings_are_sound() -> None:
     assert {mapping.name for mapping in shipped_mappings()} >= {"keeper", "libsql", "reference"}
-    with pytest.raises(AdapterError, match="no mapping"):
+    with pytest.raises(AdapterError, match="not a mapping"):
         read_mapping(Path("nowhere.toml"))
 
 

@@ -237,9 +237,9 @@ def test_what_is_no_memory_is_refused() -> None:
 @pytest.mark.parametrize(
     ("phrase", "problem"),
     [
-        ({"sentence": "{object:>2000000000}"}, "no such word"),
-        ({"sentence": "{object.__class__}"}, "no such word"),
-        ({"question": "{object!r}"}, "no such word"),
+        ({"sentence": "{object:>2000000000}"}, "no such placeholder"),
+        ({"sentence": "{object.__class__}"}, "no such placeholder"),
+        ({"question": "{object!r}"}, "no such placeholder"),
         ({"answer": "(?=a)(b)"}, "RE2"),
     ],
 )

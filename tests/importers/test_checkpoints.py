@@ -58,7 +58,7 @@ def test_messages_stand_once_and_a_changed_value_supersedes(tmp_path: Path) -> N
         base.executemany("INSERT INTO checkpoints VALUES ('t1', '', ?, 'msgpack', ?, '{}')", enumerate([*rows, b"no"]))
         base.commit()
     came = bring(source)
-    assert "left out: checkpoints that are no msgpack" in str(came)
+    assert "left out: checkpoints that are not msgpack" in str(came)
     cells = came.memory.cells.sort("created", "title")
     assert cells.select("writer", "title", "status").rows() == [
         ("human", "is it open?", "active"), ("unknown:langgraph", "open", "superseded"),

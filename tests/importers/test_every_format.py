@@ -98,7 +98,7 @@ def test_formats_that_nobody_knows_and_files_that_are_none(tmp_path: Path) -> No
     path.write_text("[1, 2]")
     with pytest.raises(UsageError, match="mem0"):
         bring(path, form="memo")
-    with pytest.raises(StoreError, match="no memory that is known"):
+    with pytest.raises(StoreError, match="not a memory in a known format"):
         bring(path)
     with pytest.raises(StoreError, match="no such file"):
         bring(tmp_path / "gone")
@@ -111,7 +111,7 @@ def test_formats_that_nobody_knows_and_files_that_are_none(tmp_path: Path) -> No
         (b"\x1f\x8b" + bytes(40), "gzip"),
         (b"\x80\x04\x95", "pickle"),
         ('{"type": "entity"}'.encode("utf-16"), "UTF-16"),
-        (b"", "no memory"),
+        (b"", "not a memory"),
         (b"SQLite format 3\0" + bytes(200), "damaged"),
         (b'{"type":"entity","name":"a","observations":["b"]}\n{"type":"entity","name":"\xe9"}\n', "UTF-8"),
         (b"[" * 100_000, "nested"),

@@ -116,11 +116,11 @@ def test_what_another_process_wrote_last_comes_too_and_its_log_stays(
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("not JSON", "neither an SQLite file nor JSON"),
-        ("[1, 2]", "no archive of Recall's"),
-        ('{"cells": 3}', "no archive of Recall's"),
+        ("not JSON", "not an SQLite file and not JSON"),
+        ("[1, 2]", "not an archive of Recall"),
+        ('{"cells": 3}', "not an archive of Recall"),
         (b"SQLite format 3\0" + bytes(200), "damaged"),
-        (b"\xff\xfe", "neither"),
+        (b"\xff\xfe", "UTF-16"),
     ],
 )
 def test_what_is_none_of_recalls_is_refused(tmp_path: Path, content: str | bytes, problem: str) -> None:

@@ -151,7 +151,7 @@ def spoiled(path: Path, kind: str) -> None:
 KINDS = {
     "newer": "a store of a newer malsim",
     "older": "a store of an older malsim",
-    "foreign": "an SQLite file, but no store of malsim's",
+    "foreign": "an SQLite file, but not a store of malsim",
     "half": "cut short",
     "last page": "cut short",
     "part of its header": "cut short",
@@ -182,7 +182,7 @@ def test_where_there_is_no_store_reading_says_so_and_makes_none(path: Path) -> N
         Memory.open(path.parent)
     assert not path.exists()
     os.mkfifo(path)
-    with pytest.raises(StoreError, match="no plain file"):
+    with pytest.raises(StoreError, match="not a plain file"):
         Store(path)
 
 

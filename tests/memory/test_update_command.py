@@ -146,7 +146,7 @@ def test_what_names_nothing_is_refused_and_makes_nothing(
 
 def test_a_store_whose_name_holds_nul_is_none() -> None:
     for write in (True, False):
-        with pytest.raises(StoreError, match="no name of a file"):
+        with pytest.raises(StoreError, match="not a file name"):
             Store("no\0", write=write)
 
 

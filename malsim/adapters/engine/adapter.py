@@ -41,16 +41,16 @@ class Phrases:
             except (LookupError, ValueError) as problem:
                 words = ", ".join(f"{{{word}}}" for word in allowed)
                 given = getattr(self, name)
-                raise ScenarioError("no such word", where=f"memory.{name}", given=given, allowed=words) from problem
+                raise ScenarioError("no such placeholder", where=f"memory.{name}", given=given, allowed=words) from problem
         try:
             groups = self._pattern.groups if self.answer else 0
         except re2.error as problem:
             hint = "RE2 has no look-around and no back-references"
-            text = f"not a pattern: {_words_of(problem)}"
+            text = f"not a regular expression: {_words_of(problem)}"
             raise ScenarioError(text, where="memory.answer", given=self.answer, hint=hint) from problem
         if self.answer and not groups:
             hint = "put brackets around the value: is (?P<value>.+)"
-            raise ScenarioError("a pattern without a group", where="memory.answer", given=self.answer, hint=hint)
+            raise ScenarioError("this regular expression has no group", where="memory.answer", given=self.answer, hint=hint)
 
     def says(self, object_: str, value: str, writer: str) -> str:
         return filled(self.sentence, {"object": object_, "value": value, "writer": writer})

@@ -162,10 +162,10 @@ def _broken(place: int, problem: BaseException) -> Breakdown:
 
 def _listed(what: str, kind: type[Any], several: Any) -> Sequence[Any]:
     if not isinstance(several, (list, tuple)):
-        raise WrongAnswerError(f"returned no list but {type(several).__name__}")
+        raise WrongAnswerError(f"returned a {type(several).__name__} instead of a list")
     for each in several:
         if not isinstance(each, kind):
-            raise WrongAnswerError(f"returned no {what} but {type(each).__name__}", each)
+            raise WrongAnswerError(f"returned a {type(each).__name__} instead of a {what}", each)
     return several
 
 

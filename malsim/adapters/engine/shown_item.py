@@ -40,7 +40,7 @@ def shown_items(items: Any, now: float) -> list[ShownItem]:
     '3'
     """
     if not isinstance(items, (list, tuple)):
-        raise WrongAnswerError(f"returned no list of items but {type(items).__name__}")
+        raise WrongAnswerError(f"returned a {type(items).__name__} instead of a list of items")
     return [_item(item, now) for item in items]
 
 

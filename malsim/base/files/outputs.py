@@ -30,11 +30,11 @@ _REASONS = {
     errno.EDQUOT: ("the disk quota is used up", "free some space, or name another place"),
     errno.EACCES: ("not allowed to write here", "name another place"),
     errno.EROFS: ("this disk is read-only", "name another place"),
-    errno.EISDIR: ("a folder stands there", "name a file"),
-    errno.ENOTDIR: ("a file stands where a folder is needed", "name another place"),
-    errno.EEXIST: ("a file stands where a folder is needed", "name another place"),
+    errno.EISDIR: ("this is a folder", "name a file"),
+    errno.ENOTDIR: ("a file has the name of the folder that is needed", "name another place"),
+    errno.EEXIST: ("a file has the name of the folder that is needed", "name another place"),
     errno.ENOENT: ("no such folder", "make it first"),
-    errno.ENAMETOOLONG: ("this name is too long", "name a shorter one"),
+    errno.ENAMETOOLONG: ("this name is too long", "choose a shorter name"),
 }
 
 
@@ -165,7 +165,7 @@ def writing(path: Path) -> Iterator[None]:
     except ValueError as error:
         if "null" not in str(error):
             raise
-        raise UsageError("no name of a file", given=str(path), hint="leave out the NUL character") from error
+        raise UsageError("not a file name", given=str(path), hint="leave out the NUL character") from error
     except Exception as error:
         match = _OS_ERROR.search(str(error))
         if not match and not isinstance(error, OSError):

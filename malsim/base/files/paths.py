@@ -25,7 +25,7 @@ def inside(folder: str | Path, name: str, *, where: str, what: str = "a file") -
     Traceback (most recent call last):
         ...
     malsim.base.errors.ScenarioError: a.toml: a file may not lie outside its scenario's folder; given: \
-'../secret.csv'; move it beside the scenario
+'../secret.csv'; move the file next to the scenario
     """
     quoted = name if len(name) <= LONGEST_QUOTED else name[:LONGEST_QUOTED] + "…"
     parts = name.replace("\\", "/").split("/")
@@ -34,7 +34,7 @@ def inside(folder: str | Path, name: str, *, where: str, what: str = "a file") -
     except UnicodeEncodeError:
         longest = LONGEST_PATH
     if not name or any(unicodedata.category(letter) in {"Cc", "Cs"} for letter in name):
-        raise ScenarioError("no name of a file", where=where, given=quoted, allowed="text without control characters")
+        raise ScenarioError("not a file name", where=where, given=quoted, allowed="text without control characters")
     if longest > LONGEST_NAME or len(name.encode()) > LONGEST_PATH:
         raise ScenarioError("this name is too long", where=where, given=quoted, allowed=f"{LONGEST_NAME} bytes a part")
     folder = Path(folder)
@@ -45,5 +45,5 @@ def inside(folder: str | Path, name: str, *, where: str, what: str = "a file") -
         outside = True
     if outside:
         problem = f"{what} may not lie outside its scenario's folder"
-        raise ScenarioError(problem, where=where, given=quoted, hint="move it beside the scenario")
+        raise ScenarioError(problem, where=where, given=quoted, hint="move the file next to the scenario")
     return folder / name

@@ -72,7 +72,7 @@ def check_header(path: Path, application: int, version: int | range, *, what: st
     Raises `StoreError` for a folder, another program's file, another version's, one that is cut short.
     """
     if path.exists() and not path.is_file():
-        raise StoreError(f"{'a folder' if path.is_dir() else 'no plain file'}, not a {what}", where=str(path))
+        raise StoreError(f"{'a folder' if path.is_dir() else 'not a plain file'}, not a {what}", where=str(path))
     versions = range(version, version + 1) if isinstance(version, int) else version
     if not path.exists() or path.stat().st_size == 0:
         return versions[-1]
@@ -88,7 +88,7 @@ def check_header(path: Path, application: int, version: int | range, *, what: st
         raise StoreError("cut short: not a whole SQLite file", where=str(path), hint="restore a copy")
     page, pages, actual, owner = (int.from_bytes(header[part], "big") for part in _PARTS)
     if owner != application:
-        raise StoreError(f"an SQLite file, but no {what} of malsim's", where=str(path), hint="try malsim import")
+        raise StoreError(f"an SQLite file, but not a {what} of malsim", where=str(path), hint="try malsim import")
     if actual not in versions:
         age = "a newer" if actual > versions[-1] else "an older"
         hint = "export it with the version that wrote it, import it here" if age == "an older" and what == "store" else None

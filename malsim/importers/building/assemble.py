@@ -68,7 +68,7 @@ def assemble(records: Records, *, options: Options | None = None, rules: Rules |
     rest = {
         "edges left out: an end names no cell": placement.loose.height,
         "cells with a text withheld": secret,
-        "values beside a cell withheld": untold,
+        "further values of a cell withheld": untold,
         "cells left out: another bears the same key": rows.height - memory.height,
     }
     report = report_of(records.form, memory, options, rest | idle | records.counts)
@@ -90,7 +90,7 @@ def _day_0(oldest: object) -> tuple[float | None, str | None]:
         start = float(math.floor(oldest))
         return start, (_EPOCH + timedelta(days=start)).isoformat()
     except (OverflowError, ValueError) as problem:
-        raise DataError("a day that no calendar has", given=oldest, allowed="days from the year 1 to 9999") from problem
+        raise DataError("not a day of a calendar", given=oldest, allowed="days from the year 1 to 9999") from problem
 
 
 def _with_masses(memory: Memory) -> Memory:

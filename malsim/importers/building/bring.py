@@ -48,11 +48,11 @@ def bring(
     """
     options, importers = options or Options(), formats()
     if form is not None and form not in importers:
-        raise UsageError("unknown format", where="--as", given=form, allowed=", ".join(importers))
+        raise UsageError("no such format", where="--as", given=form, allowed=", ".join(importers))
     with open_source(path) as source:
         candidates = importers if form is None else {form: importers[form]}
         importer = next((importer for importer in candidates.values() if importer.recognises(source)), None)
         if importer is None:
-            problem = "no memory that is known here" if form is None else f"not what {form} writes"
+            problem = "not a memory in a known format" if form is None else f"not a file of {form}"
             raise StoreError(problem, where=str(path), allowed=", ".join(importers))
         return assemble(importer.read(source, options), options=options, rules=rules)

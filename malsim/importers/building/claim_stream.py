@@ -72,9 +72,9 @@ def stream(path: str | Path, *, confidence: float | None = None, at: float | Non
     silent = claims["confidence"].null_count()
     if silent:
         hint = "give them one with --confidence NUMBER"
-        raise DataError("cells that state no confidence", where=str(path), given=f"{silent} of {claims.height}", hint=hint)
+        raise DataError("some cells state no confidence", where=str(path), given=f"{silent} of {claims.height}", hint=hint)
     if claims.is_empty():
-        raise DataError("holds no claim about an object", where=str(path), given=f"{rows.height} cells")
+        raise DataError("no cell is about an object", where=str(path), given=f"{rows.height} cells")
     left_out = {
         "cells about no object": rows.height - about_objects.height,
         "undated cells among dated ones": about_objects.height - claims.height,

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from malsim.base.errors import StoreError
 from malsim.base.files.text_files import IS_UTF16, is_utf16
 from malsim.importers.reading.records import Collector, key_of
 
@@ -145,20 +144,21 @@ class NoteFolder(Collector):
     """Cells of a folder's notes.
 
     `read` makes a note of a text and its path within the folder; `cell` gives the columns of an observation's cell.
-    `notes` has every note by path, `keys` the key of each observation by its note's title and itself.
+    `notes` has every note by path, `keys` the key of each observation by its note's title and itself, `left_out` a line of
+    the report for each file in UTF-16.
     """
 
     def __init__(self, folder: Path, read: Callable[[str, str], Note], cell: Cell) -> None:
         super().__init__()
-        self.notes = {path: read(_text(path), path.relative_to(folder).as_posix()) for path in files(folder)}
+        self.notes = dict[Path, Note]()
+        self.left_out = dict[str, int]()
+        for path in files(folder):
+            name, data = path.relative_to(folder).as_posix(), path.read_bytes()
+            if is_utf16(data):
+                self.left_out[f"left out: {name}: {IS_UTF16}"] = 1
+            else:
+                self.notes[path] = read(data.decode("utf-8-sig", "replace"), name)
         observed = {(note.title, one): (path, note) for path, note in self.notes.items() for one in note.observations}
         self.keys = {(title, one): key_of(title, one.category, one.text) for title, one in observed}
         for (place, key), (path, note) in zip(self.keys.items(), observed.values(), strict=True):
             self.add(key, **cell(path, note, place[1]))
-
-
-def _text(path: Path) -> str:
-    data = path.read_bytes()
-    if is_utf16(data):
-        raise StoreError(IS_UTF16, where=str(path), hint="save the file as UTF-8")
-    return data.decode("utf-8-sig", "replace")

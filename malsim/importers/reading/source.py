@@ -69,7 +69,9 @@ class Source:
         for magic, name in _ARCHIVES.items():
             if self.head.startswith(magic):
                 raise StoreError(
-                    f"{name}, which is not unpacked here", where=str(self.path), hint="unpack it, then name what was in it"
+                    f"{name}, which malsim does not unpack",
+                    where=str(self.path),
+                    hint="unpack it, then name the file inside",
                 )
         if self.head.startswith(_PICKLE):
             problem = "neither an SQLite file nor text in UTF-8, but a Python pickle, which runs code when it is read"
@@ -177,7 +179,7 @@ class Source:
         with self.path.open("rb") as file:
             for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), 1):
                 if len(line) > LONGEST_LINE:
-                    raise StoreError("a line too long", where=f"{self.path}:{number}", allowed=f"{LONGEST_LINE} bytes")
+                    raise StoreError("this line is too long", where=f"{self.path}:{number}", allowed=f"{LONGEST_LINE} bytes")
                 try:
                     text = without_mark(line).decode("utf-8", "surrogatepass").strip(_BLANK)
                     value, end = _DECODER.raw_decode(text)

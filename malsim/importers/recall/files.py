@@ -62,7 +62,7 @@ def _database(source: Source) -> Archive:
     with refusing(source.path):
         if tables.get("cells", frozenset()) >= {"key", "json"}:
             return _current(source.database, set(tables))
-    raise StoreError("an SQLite file, but no database of Recall's", where=str(source.path))
+    raise StoreError("an SQLite file, but not a database of Recall", where=str(source.path))
 
 
 def _count(connection: sqlite3.Connection, table: str) -> int:
@@ -94,10 +94,10 @@ def _current(connection: sqlite3.Connection, tables: set[str]) -> Archive:
 def _json(source: Source) -> Archive:
     document, path = source.document, source.path
     if document is None:
-        raise StoreError("neither an SQLite file nor JSON", where=str(path))
+        raise StoreError("not an SQLite file and not JSON", where=str(path))
     cells = document.get("cells") if isinstance(document, dict) else None
     if not isinstance(cells, list):
-        raise StoreError("JSON, but no archive of Recall's", where=str(path), allowed="an object with a list `cells`")
+        raise StoreError("JSON, but not an archive of Recall", where=str(path), allowed="an object with a list `cells`")
     good = [cell for cell in cells if isinstance(cell, dict) and isinstance(cell.get("key"), str)]
     edges = (
         {"source": cell["key"], **edge}

@@ -36,7 +36,7 @@ def connect(path: Path, *, write: bool = False, wait: float = 5.0) -> sqlite3.Co
     `wait` is how many seconds to wait for another process that is writing. Raises `StoreError`.
     """
     if "\0" in str(path):
-        raise StoreError("no name of a file", where=str(path), hint="leave out the NUL character")
+        raise StoreError("not a file name", where=str(path), hint="leave out the NUL character")
     if not path.exists() and not write:
         raise StoreError("no such store", where=str(path), hint="make one: malsim import FILE -o memory.sqlite")
     with OPENING:
