@@ -53,7 +53,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "a judge's rate in words": (lambda: Judge.read("miss=often"), "not a number"),
     "a design's method": (lambda: ms.design({"rules.damping": (0.2, 1.0)}, 4, method=NOSUCH), "unknown method"),
     "the stability of a word": (lambda: ms.stability(NOSUCH), "neither a run nor a memory"),
-    "a loop of records": (lambda: TickLoop.of(Memory.empty(), Rules(effective="records")), "is no loop over edges"),
+    "a loop of records": (lambda: TickLoop.of(Memory.empty(), Rules(effective="records")), "no loop over edges"),
     "a world without a day between claims": (lambda: closed_world(gap=0.0), "not above 0"),
     "a preset": (lambda: Rules.of({"preset": "nosuch"}), "unknown preset"),
     "a choice of a rule": (lambda: Rules(mass_from=NOSUCH), "unknown choice"),
@@ -73,10 +73,10 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "a wiring of a replay": (
         lambda: ms.replay(pl.DataFrame(), None, contradictions="nosuch"), "no such way to write contradictions",
     ),
-    "a log without rows": (
-        lambda: ms.fit_decay(pl.DataFrame(schema={"after": pl.Float64, "before": pl.Float64})), "a log without rows",
+    "an empty log": (
+        lambda: ms.fit_decay(pl.DataFrame(schema={"after": pl.Float64, "before": pl.Float64})), "the log is empty",
     ),
-    "a run too short to settle": (lambda: mser5(np.zeros(3)), "too short to tell a warm-up"),
+    "a run too short to settle": (lambda: mser5(np.zeros(3)), "too short to estimate a warm-up"),
     "an interval of no width": (lambda: half_widths(["brier"], 0.0), "not a half-width"),
     "who updates, as a number": (lambda: check_author(cast("Any", 3)), "no name"),
     "edges that are words": (lambda: admitted(edges=pl.lit(["x"])), "column of the wrong type"),

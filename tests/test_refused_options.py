@@ -57,8 +57,8 @@ CASES = {
     "compare reviewed.toml --policies all --replications 1": "too few replications",
     "store tick s.sqlite --webhook ftp://host": "not an address",
     "tripwire design --arl0 100": "a design needs its targets",
-    "tune x.toml --space rules.damping=0.2:1 --objective brier --require 'always (eff(dec_a3ee) >= 0.3)'": "not both",
-    "tune x.toml --space rules.damping=0.2:1 --budget 3": "too few points",
+    "tune x.toml --space rules.damping=0.2:1 --objective brier --require 'eff(dec_a3ee) >= 0.3'": "cannot be combined",
+    "tune x.toml --space rules.damping=0.2:1 --budget 3": "budget is too small",
 }
 
 

@@ -167,7 +167,7 @@ def test_other_writer_is_needed_to_end_a_stretch() -> None:
 def test_claims_after_until_are_left_out() -> None:
     memory = admit(Memory.empty(), pl.DataFrame(CAR), Rules())[0]
     assert stretches(ms.histories(memory, until=5.5)) == [("obs_0000", 0.0, 2.0, 5.0), ("obs_0002", 5.0, 0.0, None)]
-    with pytest.raises(UsageError, match="no claim is as old"):
+    with pytest.raises(UsageError, match="before the first claim"):
         ms.histories(memory, until=-1.0)
 
 
@@ -331,8 +331,8 @@ def test_slow_writers_leave_tau_open_below() -> None:
         ({"duration": pl.lit(np.nan)}, "not a number of days"),
         ({"duration": pl.lit(np.inf)}, "not a number of days"),
         ({"duration": pl.lit("long")}, "not a number of days"),
-        ({"duration": pl.lit(0.0)}, "watched for any time"),
-        ({"ended": pl.lit(value=False)}, "none of the claims ended"),
+        ({"duration": pl.lit(0.0)}, "every duration is 0"),
+        ({"ended": pl.lit(value=False)}, "no claim has ended"),
         ({"ended": pl.lit(None, pl.Boolean)}, "not true or false"),
         ({"ended": pl.lit(1)}, "not true or false"),
     ],
@@ -351,8 +351,8 @@ def test_malformed_durations_are_refused(change: dict[str, pl.Expr | None], mess
         ({"after": pl.lit(np.nan)}, "not a number of days"),
         ({"before": pl.lit(np.nan)}, "not a number of days"),
         ({"after": pl.lit(None, pl.Float64)}, "not a number of days"),
-        ({"before": pl.lit(0.5)}, "over before it was last true"),
-        ({"entered": pl.lit(2.0)}, "came in sight after"),
+        ({"before": pl.lit(0.5)}, "ended before it was last true"),
+        ({"entered": pl.lit(2.0)}, "first seen after"),
         ({"entered": pl.lit(np.nan)}, "not a number of days"),
     ],
 )
@@ -366,12 +366,12 @@ def test_bad_arguments_of_decay_are_refused() -> None:
     log = pl.DataFrame({"duration": [1.0] * 12, "ended": [True] * 12})
     with pytest.raises(DataError, match="too few"):
         ms.fit_decay(log.head(9))
-    with pytest.raises(UsageError, match="not a floor"):
+    with pytest.raises(UsageError, match="out of bounds"):
         ms.fit_decay(log, floor=1.0)
     with pytest.raises(UsageError, match="no such ending"):
         ms.histories(Memory.empty(), ended_by="magic")
     for memory in (Memory.empty(), bootstrap(Memory.empty())):  # the ten cells are no claims about the world
-        with pytest.raises(UsageError, match="has no history"):
+        with pytest.raises(UsageError, match="has no claims"):
             ms.histories(memory)
 
 

@@ -77,7 +77,7 @@ def test_claims_at_the_time_of_a_question_are_excluded() -> None:
 
 
 def test_unknown_writer_is_refused() -> None:
-    with pytest.raises(UsageError, match="no claim is by this writer"):
+    with pytest.raises(UsageError, match="no such writer"):
         compare_on_claims(story(), truths(), ["last_write"], without=["nobody"])
 
 

@@ -118,8 +118,8 @@ def test_margins_series_and_functions_are_measures(world: ms.Scenario, run: Run)
         ("mean of", "neither a figure nor a property"),
         ("mean of wards", "wards"),
         ("always (eff(obs_0000) >", "neither a figure nor a property"),
-        (lambda _: np.zeros(5), "one number a replication"),
-        (lambda _: np.zeros((6, 1)), "one number a replication"),
+        (lambda _: np.zeros(5), "one number per replication"),
+        (lambda _: np.zeros((6, 1)), "one number per replication"),
         ("steady of words", "20 ticks or more"),
     ],
 )
@@ -154,7 +154,7 @@ def test_direction_of_improvement_is_known() -> None:
 
 @pytest.mark.parametrize("each", [[], [1.0], [math.nan, 1.0, math.nan], [0.5, 0.5, 0.5], [0.0, -0.0]])
 def test_interval_without_spread_is_refused(each: list[float]) -> None:
-    with pytest.raises(UsageError, match=r"two replications with a value|the same in every replication"):
+    with pytest.raises(UsageError, match=r"two replications need a value|the same in every replication"):
         estimate(np.array(each), "brier")
 
 

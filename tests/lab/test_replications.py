@@ -92,10 +92,10 @@ def test_maximum_is_respected_and_reported(small: ms.Scenario) -> None:
     [
         ({"half_width": 0.0}, "above 0"),
         ({"half_width": math.nan}, "above 0"),
-        ({"half_width": {"accuracy": 0.1}}, "no half-width for this metric"),
-        ({"first": 1}, "two replications or more"),
-        ({"first": 30, "most": 20}, "two replications or more"),
-        ({"metric": []}, "no metric named"),
+        ({"half_width": {"accuracy": 0.1}}, "the half-width of this metric is missing"),
+        ({"first": 1}, "at least two replications"),
+        ({"first": 30, "most": 20}, "at least two replications"),
+        ({"metric": []}, "a metric is missing"),
         ({"metric": "briar"}, "did you mean brier"),
         ({"metric": "cells >= 0 and nothing"}, "nothing"),
     ],
@@ -108,7 +108,7 @@ def test_bad_replications_are_refused(small: ms.Scenario, settings: dict[str, An
 def test_constant_metric_is_refused() -> None:
     with pytest.raises(UsageError, match="the same in every replication"):
         sequential(lambda _, count: [np.full(count, 0.25)], {"x": 0.1})
-    with pytest.raises(UsageError, match="two replications with a value"):
+    with pytest.raises(UsageError, match="two replications need a value"):
         sequential(lambda _, count: [np.full(count, np.nan)], {"x": 0.1})
     rare = sequential(lambda start, count: [np.equal(start + np.arange(count), 20).astype(float)], {"x": 0.5})
     assert rare.replications == 24

@@ -222,13 +222,13 @@ def test_all_rules_are_moved_without_a_space(empty: ms.Scenario) -> None:
 @pytest.mark.parametrize(
     ("space", "changes", "message"),
     [
-        ({}, {}, "an empty space"),
+        ({}, {}, "the space has no settings"),
         ({"rules.suport_ceiling": (0, 1)}, {}, "did you mean rules.support_ceiling"),
         ({"rules.damping": (0.5, 1.5)}, {}, "beyond the documented bounds"),
         ({"rules.damping": (0.5, 1.0)}, {"points": 12}, "a power of two"),
         ({"rules.damping": (0.5, 1.0)}, {"metric": "brier"}, "no truth given"),
         ({"rules.damping": (0.5, 1.0)}, {"metric": lambda _: np.arange(5.0), "points": 8}, "the same at every point"),
-        (None, {"metric": lambda _: np.arange(5.0)}, "the same whatever is moved"),
+        (None, {"metric": lambda _: np.arange(5.0)}, "no setting changes the metric"),
     ],
 )
 def test_bad_arguments_of_sensitivity_are_refused(
@@ -252,7 +252,7 @@ def test_command_prints_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 def test_single_random_replication_is_refused() -> None:
-    with pytest.raises(UsageError, match="two replications or more"):
+    with pytest.raises(UsageError, match="at least two replications"):
         ms.sensitivity(parse(SMALL).replace(replications=1), {"rules.damping": (0.5, 1.0)}, progress=False)
 
 

@@ -150,7 +150,7 @@ def test_bad_settings_are_refused(rich: ms.Scenario, values: dict[str, Any], mes
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ({}, "an empty space"),
+        ({}, "the space has no settings"),
         ({"rules.suport_ceiling": (0, 1)}, "did you mean rules.support_ceiling"),
         ({"rules.support_ceiling": (0.5, 0.5)}, "an empty range"),
         ({"rules.support_ceiling": (0.9, 0.1)}, "an empty range"),

@@ -273,10 +273,10 @@ def test_cluster_survives_the_loss_of_a_worker(small: ms.Scenario, tmp_path: Pat
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, "a design without a point"),
-        ([], "a design without a point"),
-        (pl.DataFrame(), "a design without a point"),
-        ({"rules.damping": []}, "a design without a point"),
+        ({}, "the design has no points"),
+        ([], "the design has no points"),
+        (pl.DataFrame(), "the design has no points"),
+        ({"rules.damping": []}, "the design has no points"),
         ({"rules.damping": 0.5}, "not a list of values"),
         ({"rules.damping": "0.5"}, "not a list of values"),
         ({"rules.dampening": [0.5]}, "did you mean rules.damping"),
@@ -330,7 +330,7 @@ def test_a_space_is_covered_evenly() -> None:
         assert points.equals(ms.design(space, 16, method=method))
         assert not points.equals(ms.design(space, 16, method=method, seed=1))
     assert ms.design(space, 5).height == 5
-    with pytest.raises(UsageError, match="without a point"):
+    with pytest.raises(UsageError, match="no points"):
         ms.design(space, 0)
     with pytest.raises(UsageError, match="sobol, latin"):
         ms.design(space, 4, method="grid")  # type: ignore[arg-type]  # what a user may type

@@ -61,7 +61,7 @@ def histories(source: Any, *, ended_by: str = "anyone", until: float | None = No
     first_day = claims["t"].to_numpy().min()
     if first_day > end:
         hint = f"the first claim came on day {first_day:g}"
-        raise UsageError("no claim is as old as that", where="histories: until", given=until, hint=hint)
+        raise UsageError("before the first claim", where="histories: until", given=until, hint=hint)
     claims = claims.filter(pl.col("t") <= end)
     claims = claims.with_columns(pl.Series("stretch", _stretches(claims, ended_by))).filter(pl.col("stretch") != _DROPPED)
     first, t = pl.col("stretch") == 0, pl.col("t")
@@ -144,7 +144,7 @@ def _sightings(source: Any) -> pl.DataFrame:
     claims = pl.concat([cells, _restatements(source, cells)])
     claims = claims.filter(pl.col("writer").fill_null("") != WRITER)  # the first ten cells are no claims about the world
     if claims.is_empty():
-        raise UsageError("a memory without claims has no history", where="histories", hint="admit claims first")
+        raise UsageError("the memory has no claims", where="histories", hint="admit claims first")
     return claims.sort("rep", "object", "t", "first", "restated", maintain_order=True).drop("restated")
 
 

@@ -57,19 +57,19 @@ def read_log(log: pl.DataFrame, *, floor: float | None) -> Log:
     infinite. Raises `DataError` for a malformed log, `UsageError` for a floor out of bounds.
     """
     if floor is not None and not 0.0 <= floor < 1.0:
-        raise UsageError("not a floor", where="fit_decay: floor", given=floor, allowed="0 to below 1, or None")
+        raise UsageError("out of bounds", where="fit_decay: floor", given=floor, allowed="0 to below 1, or None")
     after, before = _intervals(log) if {"after", "before"} <= set(log.columns) else _durations(log)
     entered = _numbers(log, "entered", unknown=True) if "entered" in log.columns else np.zeros(log.height)
     late = entered > np.where(np.isfinite(before), np.minimum(after, before), after)
     if late.any():
         where, first = f"fit_decay: entered, row {int(late.argmax())}", int(late.argmax())
         raise DataError(
-            "came in sight after it was last seen", where=where, given=entered[first], allowed=f"0 to {after[first]}"
+            "first seen after it was last seen", where=where, given=entered[first], allowed=f"0 to {after[first]}"
         )
     positive = np.concatenate([after, before[np.isfinite(before)]])
     positive = positive[positive > 0.0]
     if not positive.size and not log.is_empty() and not set(log.columns) >= SIGHTED:
-        raise DataError("no claim was watched for any time", where="fit_decay: duration", given=0.0)
+        raise DataError("every duration is 0", where="fit_decay: duration", given=0.0)
     at_once = before == 0.0
     least = positive.min() / 2.0 if positive.size else 0.0
     after, before = np.where(at_once, least, after), np.where(at_once, least, before)
@@ -89,24 +89,24 @@ def _durations(log: pl.DataFrame) -> tuple[Array, Array]:
     duration = _numbers(log, "duration")
     if log["ended"].dtype != pl.Boolean or log["ended"].null_count():
         raise DataError(
-            "not true or false throughout", where="fit_decay: ended", given=str(log["ended"].dtype), allowed="Boolean"
+            "not true or false in every row", where="fit_decay: ended", given=str(log["ended"].dtype), allowed="Boolean"
         )
     ended = log["ended"].to_numpy()
     if not ended.any():
-        raise DataError("none of the claims ended", where="fit_decay", given=f"{log.height} claims", hint="watch for longer")
+        raise DataError("no claim has ended", where="fit_decay", given=f"{log.height} claims", hint="watch for longer")
     return duration, np.where(ended, duration, np.inf)
 
 
 def _intervals(log: pl.DataFrame) -> tuple[Array, Array]:
     """Return the bounds of each lifetime from the columns `after` and `before` (null: still true)."""
     if log.is_empty():
-        raise DataError("a log without rows", where="fit_decay", given=0, allowed="1 or more")
+        raise DataError("the log is empty", where="fit_decay", given=0, allowed="1 or more")
     after, before = _numbers(log, "after"), _numbers(log, "before", unknown=True)
     wrong = before < after
     if wrong.any():
         row = int(wrong.argmax())
         raise DataError(
-            "over before it was last true", where=f"fit_decay: before, row {row}", given=float(before[row]),
+            "ended before it was last true", where=f"fit_decay: before, row {row}", given=float(before[row]),
             allowed=f"{after[row]:g} days or more, or null",
         )  # fmt: skip
     return after, np.where(np.isnan(before), np.inf, before)

@@ -125,7 +125,7 @@ def falsify(
     scenario = scenario_of(scenario)
     subject, plan = _check(scenario, check), schedule or WriteSchedule.with_settings(scenario, **options)
     if budget < 1:
-        raise UsageError("a search needs runs", where="budget", given=budget, allowed="1 or more")
+        raise UsageError("out of bounds", where="budget", given=budget, allowed="1 or more")
     within({"points": budget}, where="falsify")
     formula = parse(subject.property)
     judge = partial(judge_run, subject.property)
@@ -171,9 +171,11 @@ def _check(scenario: Scenario, text: str) -> Check:
     if text in by_name:
         return by_name[text]
     if text in {one.name for one in scenario.checks}:
-        raise UsageError("only a check that states a property has a margin", given=text, allowed=", ".join(by_name))
+        raise UsageError(
+            "this check has no margin, because it does not state a property", given=text, allowed=", ".join(by_name)
+        )
     try:
         parse(text)
     except MalsimError as problem:
-        raise UsageError("no such check, and no property", given=text, allowed=", ".join(by_name)) from problem
+        raise UsageError("neither the name of a check nor a property", given=text, allowed=", ".join(by_name)) from problem
     return Check(name=text, property=text)

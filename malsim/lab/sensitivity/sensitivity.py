@@ -55,7 +55,7 @@ class SensitivityFigures:
         from malsim.showing.plots.studies.settings import indices
 
         if self.sobol is None:
-            raise UsageError("no indices were estimated", where="plot.indices", hint="give sensitivity a space")
+            raise UsageError("no Sobol indices were estimated", where="plot.indices", hint="give sensitivity a space")
         return indices(self.sobol, label=self.metric, title=title)
 
 
@@ -138,7 +138,7 @@ def sensitivity(
     scenario = scenario_of(scenario)
     if scenario.replications < 2 and _by_chance(scenario):  # noqa: PLR2004  # one replication has no spread
         hint = "scenario.replace(replications=32)"
-        raise UsageError("an interval needs two replications or more", where="sensitivity", given=1, hint=hint)
+        raise UsageError("at least two replications are needed", where="sensitivity", given=1, hint=hint)
     within({"points": points}, where="sensitivity")
     ranges = of_rules(scenario, step) if space is None else Space.of(space, scenario)
     single = moves(ranges)
@@ -157,7 +157,7 @@ def sensitivity(
             frame = sobol(means, ranges.names, points=points, seed=scenario.seed)
     if space is None and tornado["flat"].all():
         hint = "no single rule matters to it; take another metric, or a longer run"
-        raise UsageError("the metric is the same whatever is moved", where="sensitivity", given=base, hint=hint)
+        raise UsageError("no setting changes the metric", where="sensitivity", given=base, hint=hint)
     return Sensitivity(
         metric=name_of(metric),
         base=base,

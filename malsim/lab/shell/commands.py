@@ -68,7 +68,7 @@ class Commands(cmd.Cmd):
         self._sentence("loadrt", line)
 
     def do_net(self, line: str) -> None:
-        """Put pins, fields or addresses on a signal, > or < between writer and readers: net SIGNAL PIN…."""
+        """Connect pins, fields or addresses to a signal, > or < between writer and readers: net SIGNAL PIN…."""
         self._sentence("net", line)
 
     def do_thread(self, line: str) -> None:
@@ -86,7 +86,7 @@ class Commands(cmd.Cmd):
             kind = LOOP_WRITES[words[0]][0]
             value = bit(words[1]) if kind == "bit" else number(words[1])
             if value is None:
-                raise UsageError(f"this is no {kind}", where=words[0], given=words[1])
+                raise UsageError(f"not a {kind}", where=words[0], given=words[1])
             self._set_in_store(words[0], value)
             self.session = self.session.hold(words[0], value)
             return
@@ -126,16 +126,16 @@ class Commands(cmd.Cmd):
     do_stype = do_ptype
 
     def do_delf(self, line: str) -> None:
-        """Take a function off its thread: delf FUNCTION [THREAD]."""
+        """Remove a function from its thread: delf FUNCTION [THREAD]."""
         words = line.split()
         self.session = delf(self.session, *(words if len(words) > 1 else [*_words("delf", line, "FUNCTION"), "tick"]))
 
     def do_unlinkp(self, line: str) -> None:
-        """Take a pin off its signal: unlinkp PIN."""
+        """Disconnect a pin from its signal: unlinkp PIN."""
         self.session = unlinkp(self.session, *_words("unlinkp", line, "PIN"))
 
     def do_show(self, line: str) -> None:
-        """Tables of what there is: show [comp|pin|param|sig|funct|thread|cell [PATTERN]]."""
+        """Print tables of items: show [comp|pin|param|sig|funct|thread|cell [PATTERN]]."""
         kind, pattern = [*line.split(), "", ""][:2]
         kind = "" if kind == "all" else kind
         for name in [kind] if kind else listing.KINDS:
@@ -144,7 +144,7 @@ class Commands(cmd.Cmd):
             self.say(listing.show(self.session, name, pattern))
 
     def do_list(self, line: str) -> None:
-        """Names only: list comp|pin|param|sig|funct|thread|cell [PATTERN]."""
+        """Print names of items: list comp|pin|param|sig|funct|thread|cell [PATTERN]."""
         kind, pattern = [*line.split(), "", ""][:2]
         self.say(" ".join(listing.display_names(self.session, listing.names(self.session, kind, pattern))))
 
@@ -167,22 +167,22 @@ class Commands(cmd.Cmd):
             self.say(files.write(self.session, Path(line.strip()) if kind else self.home or Path()))
 
     def do_step(self, line: str) -> None:
-        """Make N ticks, one if not said: step [N]."""
+        """Run N ticks, by default one: step [N]."""
         count = int(line) if line.strip().isdecimal() else 1 if not line.strip() else 0
         if not 1 <= count <= MOST_STEPS:
             raise UsageError("so many ticks are not made", given=line, allowed=f"1 to {MOST_STEPS}")
         self._step(count)
 
     def do_start(self, line: str) -> None:
-        """Make RATE ticks a second (10) from now on; those due are made before each command: start [RATE]."""
+        """Run RATE ticks per second (10) from now on; due ticks run before each command: start [RATE]."""
         rate = number(line) if line.strip() else RATE
         if rate is None or rate <= 0:
-            raise UsageError("this is no rate", given=line, allowed="ticks a second, more than 0")
+            raise UsageError("not a rate", given=line, allowed="ticks a second, more than 0")
         self.running = (rate, self.clock())
         self.bench.runs = True
 
     def do_stop(self, line: str) -> None:
-        """Make no further ticks by themselves; everything keeps its state: stop."""
+        """Stop the ticks of start; everything keeps its state: stop."""
         del line
         self.running = None
         self.bench.runs = False
@@ -200,7 +200,7 @@ class Commands(cmd.Cmd):
         self.say(f"wrote {save_traces(self.session, shlex.split(line.replace('--save ', 'out=')))}")  # the reference's word
 
     def do_quit(self, line: str) -> bool:
-        """Leave; what was not saved is gone: quit."""
+        """Leave without saving: quit."""
         del line
         return True
 

@@ -83,7 +83,7 @@ def values_of(path: str, rep: int | None, day: float | None) -> dict[str, str]:
         return {name: _text(value, kinds.get(name, "")) for name, value in rows.select("signal", "value").rows()}
     if not Path(path).is_dir() and not path.endswith(".json"):
         hint = "malsim run SCENARIO writes out/NAME"
-        raise UsageError("values are drawn from a recorded run or a store", given=path, hint=hint)
+        raise UsageError("neither a recorded run nor a store", given=path, hint=hint)
     run = one_replication(path, rep)
     samples, kinds = all_signals(run, run.scenario.first)
     samples = samples if day is None else samples.filter(pl.col("t") <= day)

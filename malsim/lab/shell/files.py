@@ -126,7 +126,7 @@ def write(session: Session, path: Path) -> str:
         return f"{path}: {session.memory.cells.height} cells, {len(session.net.instances)} instances{pace}"
     if path.suffix not in STORES and not path.is_file():
         allowed = " ".join([".malnet", *STORES])
-        raise UsageError("a file of this kind is not written here", given=str(path), allowed=allowed)
+        raise UsageError("files of this kind cannot be written", given=str(path), allowed=allowed)
     wires = render(_spaced(session.statements)) if session.statements else ""
     with Store(path) as store:
         before = store.standing
@@ -172,7 +172,7 @@ def run_stream(path: str, stream: str | None, tick: str | None, memory: Memory |
     from malsim.netlist.engine.stream import run
 
     if not stream:
-        raise UsageError("a net runs on a stream", hint="--on stream.csv, a row a tick and a column a signal")
+        raise UsageError("a stream of signals is missing", hint="--on stream.csv, a row a tick and a column a signal")
     netlist, own = document(path)
     loaded = load(netlist, memory)
     length = own or DAY if tick is None else number(tick, unit="ms", where="--tick")

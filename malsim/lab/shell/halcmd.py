@@ -106,7 +106,7 @@ class HalCommands(Commands):
             self.say(line)
 
     def do_unecho(self, line: str) -> None:
-        """Show commands no longer: unecho."""
+        """Stop showing commands: unecho."""
         del line
         self.echoes = False
 
@@ -123,7 +123,7 @@ class HalCommands(Commands):
         self.say(", ".join(counted(len(listing.names(session, kind)), word) for kind, word in kinds.items()))
 
     def do_newsig(self, line: str) -> None:
-        """Name a signal and its type before its first net, which makes it: newsig SIGNAL bit|float|s32|…."""
+        """Declare a signal and its type before its first net: newsig SIGNAL bit|float|s32|…."""
         words = line.split()
         if len(words) != 2:  # noqa: PLR2004 - a signal and a type
             raise UsageError("newsig takes SIGNAL TYPE", given=f"{len(words)} given")
@@ -143,7 +143,7 @@ class HalCommands(Commands):
         kind, _ = self.new_signals[signal]
         value = bit(word.strip()) if kind == "bit" else number(word.strip())
         if value is None:
-            raise UsageError(f"this is no {kind}", where=signal, given=word.strip())
+            raise UsageError(f"not a {kind}", where=signal, given=word.strip())
         self.new_signals = {**self.new_signals, signal: (kind, value)}
 
     def do_gets(self, line: str) -> None:
@@ -154,7 +154,7 @@ class HalCommands(Commands):
             super().do_gets(line)
 
     def do_show(self, line: str) -> None:
-        """Tables of what there is: show [comp|pin|param|sig|funct|thread|cell [PATTERN]]."""
+        """Print tables of items: show [comp|pin|param|sig|funct|thread|cell [PATTERN]]."""
         super().do_show(line)
         kind, pattern = [*line.split(), "", ""][:2]
         for name, (type_name, _) in self.new_signals.items() if kind in {"", "sig"} else ():
@@ -169,14 +169,14 @@ class HalCommands(Commands):
         return listing.one_value(value or 0.0, kind)
 
     def do_delsig(self, line: str) -> None:
-        """Take every pin off a signal, which is gone then: delsig SIGNAL|all."""
+        """Disconnect every pin from a signal and remove it: delsig SIGNAL|all."""
         signal = line.strip()
         if signal in self.session.net.signals or signal not in self.new_signals:
             self.session = delsig(self.session, signal)
         self.new_signals = {name: kind for name, kind in self.new_signals.items() if signal not in {"all", name}}
 
     def do_unload(self, line: str) -> None:
-        """Take away an instance, or all of an op, with their wires and settings: unload NAME|all."""
+        """Remove an instance, or all of an op, with wires and settings: unload NAME|all."""
         if len(line.split()) != 1:
             raise UsageError("unload takes NAME", given=line)
         self.session = unload(self.session, line.strip())
@@ -189,7 +189,7 @@ class HalCommands(Commands):
             raise UsageError("every program has ended with its line, so none can be unloaded", given=line, allowed="all")
 
     def do_net(self, line: str) -> None:
-        """Put pins, fields or addresses on a signal, > or < between writer and readers: net SIGNAL PIN…."""
+        """Connect pins, fields or addresses to a signal, > or < between writer and readers: net SIGNAL PIN…."""
         before = self.session
         super().do_net(line)
         new = self.session.statements[-1:]

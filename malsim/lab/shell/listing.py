@@ -221,7 +221,7 @@ def samples_of(session: Session, names: Sequence[str]) -> tuple[pl.DataFrame, li
         No tick has been made, or a name is not a signal's.
     """
     if not session.past:
-        raise UsageError("nothing has been recorded yet", hint="step 20 makes twenty ticks")
+        raise UsageError("no tick has been recorded yet", hint="step 20 makes twenty ticks")
     signals = session.net.signals
     for name in names:
         if name not in signals:

@@ -216,7 +216,7 @@ def delf(session: Session, function: str, thread: str = "tick") -> Session:
     threads = {name: scheduled.name for scheduled in session.net.threads for name in scheduled.functions}
     if threads.get(function) != thread:
         on = f"it is on {threads[function]}" if function in threads else nearest(function, threads)
-        raise UsageError("this function is not on this thread", given=f"{function} {thread}", hint=on or None)
+        raise UsageError("this function does not run on this thread", given=f"{function} {thread}", hint=on or None)
     statements = without_functions(session.statements, {function})
     if isinstance(session.net.instances[function].statement, Schedule):  # its addf had loaded it
         statements.append(Load(function, names=(function,)))
@@ -228,7 +228,7 @@ def unlinkp(session: Session, *pins: str) -> Session:
     signals = signals_by_pin(session.net)
     for pin in pins:
         if pin not in signals:
-            raise UsageError("this pin is on no signal", given=pin, hint=nearest(pin, signals))
+            raise UsageError("this pin is not connected to a signal", given=pin, hint=nearest(pin, signals))
     settings = [setting for pin in pins for setting in _last_value(session, pin)]
     return session.with_wiring([*without_pins(session.statements, pins), *settings])
 

@@ -72,7 +72,7 @@ def designed(points: Given, scenario: Scenario) -> Design:
         for row in rows:
             if set(row) != set(rows[0]):
                 hint = f"the first sets {', '.join(rows[0])}"
-                raise UsageError("points that do not set the same settings", where="design", given=list(row), hint=hint)
+                raise UsageError("the points do not set the same settings", where="design", given=list(row), hint=hint)
         table = pl.DataFrame(rows, infer_schema_length=None, strict=False) if rows else pl.DataFrame()
     columns = [pl.Series(name, _checked(name, table[name], scenario)) for name in table.columns]
     return _not_empty(Design({}, pl.DataFrame(columns).unique(maintain_order=True)))
@@ -105,7 +105,7 @@ def design(
     from scipy.stats import qmc
 
     if points < 1:
-        raise UsageError("a design without a point", where="design: points", given=points, allowed="1 or more")
+        raise UsageError("the design has no points", where="design: points", given=points, allowed="1 or more")
     within({"points": points}, where="design")
     ranges = Space.of(space, *([scenario] if scenario else []))
     dimensions = len(ranges.dimensions)
@@ -128,6 +128,6 @@ def _checked(name: str, values: Any, scenario: Scenario) -> list[Any]:
 
 def _not_empty(points: Design) -> Design:
     if not points.names or not points.size:
-        raise UsageError("a design without a point", where="design", hint='such as {"rules.challenge_ceiling": [0.3, 0.6]}')
+        raise UsageError("the design has no points", where="design", hint='such as {"rules.challenge_ceiling": [0.3, 0.6]}')
     within({"points": points.size})
     return points

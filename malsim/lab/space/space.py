@@ -91,7 +91,9 @@ class Space:
             unknown choices.
         """
         if not table:
-            raise UsageError("an empty space", where="space", hint='give such as {"rules.support_ceiling": (0, 0.9)}')
+            raise UsageError(
+                "the space has no settings", where="space", hint='give such as {"rules.support_ceiling": (0, 0.9)}'
+            )
         dimensions = [
             [_dimension(name, values, setting(name, setting_, where="space")) for setting_ in subjects or (Rules(),)]
             for name, values in table.items()

@@ -147,7 +147,7 @@ def _with_claim(result: Stability, cell: str, rep: int, push: str) -> Memory:
     after, verdicts = admit(memory, [claim], result.rules)
     if after.cells.height == memory.cells.height:
         raise UsageError(
-            "the gate refused the claim about it", where="cures: cell", given=cell, hint=str(verdicts["issues"][0])
+            "the gate refused the claim about this cell", where="cures: cell", given=cell, hint=str(verdicts["issues"][0])
         )
     return after
 

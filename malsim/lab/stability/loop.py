@@ -48,7 +48,9 @@ class TickLoop:
     def of(cls, memory: Memory, rules: Rules) -> TickLoop:
         """Return the loop that a memory's tick closes; raise `UsageError` under `records`, which weighs whole pools."""
         if isinstance(rules.effective, str):
-            raise UsageError("is no loop over edges", where="rules.effective", given=rules.effective, hint="leave it out")
+            raise UsageError(
+                "this law has no loop over edges", where="rules.effective", given=rules.effective, hint="leave it out"
+            )
         active = memory.column("status") == 0
         sources = active if rules.mass_neighbours == "active" else np.ones_like(active)
         factor = memory.column("calibration") if rules.recompute == "admit" else factors_at(memory, rules)

@@ -82,7 +82,9 @@ def measurement(run: Run, metric: Measure) -> Measurement:
         values = np.atleast_1d(np.asarray(metric(run), dtype=np.float64))
         if values.shape != (count,):
             given, allowed = f"shape {values.shape}", f"shape ({count},)"
-            raise UsageError("a measure gives one number a replication", where=name_of(metric), given=given, allowed=allowed)
+            raise UsageError(
+                "a measure must return one number per replication", where=name_of(metric), given=given, allowed=allowed
+            )
         return Measurement(values)
     if metric in METRICS:
         return _figure(run, metric)
@@ -200,7 +202,7 @@ def refuse_no_spread(measurement: Paired | Measurement, metric: str, *, alike: b
     if len(values) < 2:  # noqa: PLR2004  # one value has no spread
         hint = "ask for more replications" if len(each) == len(values) else "run more days, or more replications"
         given = f"{len(values)} of {len(each)}"
-        raise UsageError("an interval needs two replications with a value, or more", where=metric, given=given, hint=hint)
+        raise UsageError("at least two replications need a value", where=metric, given=given, hint=hint)
     if not alike and (values == values[0]).all():
         hint = "nothing it depends on is left to chance here, and one replication tells all"
         raise UsageError("the metric is the same in every replication", where=metric, given=float(values[0]), hint=hint)
@@ -214,7 +216,7 @@ def _figure(run: Run, name: str) -> Measurement:
         hint = "add [[facts]] and [[writers]]; scripted claims have no truth to be scored against"
         raise UsageError("no truth given", where="metric", given=name, allowed=", ".join(figures), hint=hint)
     hint = "add a [reader]" if run.scenario.reader is None else "let someone write"
-    raise UsageError("this run has no such figure", where="metric", given=name, allowed=", ".join(figures), hint=hint)
+    raise UsageError("no such figure in this run", where="metric", given=name, allowed=", ".join(figures), hint=hint)
 
 
 def _is_named(text: str) -> bool:
@@ -238,7 +240,7 @@ def _of_series(run: Run, metric: str, text: str) -> Array:
     trace = trace_of(run, metrics=by_replication(run))
     values = Margins(trace).value(value_of(text))
     if values.dtype == object:
-        raise UsageError("words cannot be measured", where="metric", given=text, hint="compare them in a property")
+        raise UsageError("text values cannot be measured", where="metric", given=text, hint="compare them in a property")
     series = np.broadcast_to(values, (len(trace.times), len(trace.replications)))
     return steady_mean(series) if metric == STEADY else measure(metric, trace.times / DAY, series)
 

@@ -146,7 +146,7 @@ def replicate(
     scenario = scenario_of(scenario)
     measures: list[Measure] = [metric] if isinstance(metric, str) or callable(metric) else list(metric)
     if not measures:
-        raise UsageError("no metric named", where="metric", hint='such as "accuracy"')
+        raise UsageError("a metric is missing", where="metric", hint='such as "accuracy"')
     names = [name_of(one) for one in measures]
     return sequential(
         lambda start, count: measurements_by_running(scenario.replace(first=start, replications=count), measures),
@@ -172,7 +172,7 @@ def sequential(
     `start` on, or one value for each. Values all alike are refused, unless `alike` says that they are an answer.
     """
     if not 2 <= first <= most:  # noqa: PLR2004  # one replication has no spread
-        raise UsageError("an interval needs two replications or more", where="first", given=first, allowed=f"2 to {most}")
+        raise UsageError("at least two replications are needed", where="first", given=first, allowed=f"2 to {most}")
     samples: list[Measurement | Paired] = []
     rounds: list[tuple[str | float, ...]] = []
     due, count = first, 0
@@ -214,7 +214,9 @@ def half_widths(names: Sequence[str], half_width: float | Mapping[str, float]) -
     widths = half_width if not isinstance(half_width, (int, float)) else dict.fromkeys(names, float(half_width))
     for name in names:
         if name not in widths:
-            raise UsageError("no half-width for this metric", where="half_width", given=name, hint="name each metric")
+            raise UsageError(
+                "the half-width of this metric is missing", where="half_width", given=name, hint="name each metric"
+            )
         if not 0.0 < widths[name] < np.inf:
             raise UsageError("not a half-width", where="half_width", given=widths[name], allowed="above 0")
     return {name: widths[name] for name in names}

@@ -127,7 +127,7 @@ def sweep(
     metric = (SWEPT if scenario.facts else WITHOUT_TRUTH) if metric is None else metric
     measures: tuple[Measure, ...] = (metric,) if isinstance(metric, str) or callable(metric) else tuple(metric)
     if not measures:
-        raise UsageError("no metric named", where="metric", hint='such as "brier"')
+        raise UsageError("a metric is missing", where="metric", hint='such as "brier"')
     points = designed(given, scenario)
     if executor is None:
         must_travel(*filter(callable, (*measures, scenario.rules.effective)))
@@ -157,7 +157,7 @@ def _card(scenario: Scenario, points: Design, metrics: Sequence[Measure]) -> dic
     """Return the identity shared by the points of a folder: scenario, settings, metrics and versions."""
     clash = [name for name in points.names if name in COLUMNS | OF_TIMES]
     if clash:
-        raise UsageError("a setting named as a column of the answer", where="design", given=clash[0])
+        raise UsageError("a setting has the name of a result column", where="design", given=clash[0])
     return {
         "scenario": scenario.name,
         "identity": identity_of(scenario),

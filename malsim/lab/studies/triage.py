@@ -107,7 +107,9 @@ def compare_policies(
     """
     people = scenario.reviewers
     if people is None or not scenario.facts:
-        raise UsageError("nobody reviews anything here", where=scenario.name, hint="add [[facts]] and [reviewers]")
+        raise UsageError(
+            "this scenario has no facts or no reviewers", where=scenario.name, hint="add [[facts]] and [reviewers]"
+        )
     for name in policies:
         if name not in TRIAGE:
             raise UsageError("no such policy", where="policies", given=name, allowed=", ".join(TRIAGE))

@@ -32,7 +32,7 @@ def mser5(series: Array) -> NDArray[np.int64]:
     count = len(series) // BATCH
     if count < LEAST:
         allowed = f"{LEAST * BATCH} ticks or more"
-        raise UsageError("too short to tell a warm-up", where="mser5", given=f"{len(series)} ticks", allowed=allowed)
+        raise UsageError("too short to estimate a warm-up", where="mser5", given=f"{len(series)} ticks", allowed=allowed)
     means = series[: count * BATCH].reshape(count, BATCH, *series.shape[1:]).mean(axis=1)
     deviation = means - means.mean(axis=0)
     remaining = np.arange(count, 0, -1).reshape(-1, *[1] * (means.ndim - 1))

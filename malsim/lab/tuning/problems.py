@@ -135,7 +135,7 @@ def as_problem(subject: object, *, replications: int = REPLICATIONS, rules: Rule
     scenario in which nothing is random has one.
     """
     if replications < 2:  # noqa: PLR2004  # one has no spread
-        raise UsageError("one replication has no spread to judge by", where="tune: replications", given=replications)
+        raise UsageError("at least two replications are needed", where="tune: replications", given=replications)
     if isinstance(subject, (str, Path)):
         subject = read_real(subject) if Path(subject).is_dir() else read(subject)
     if isinstance(subject, Scenario):

@@ -141,7 +141,7 @@ class Search:
         if self._count == len(self.points):
             if len(self.values) < len(self.points):
                 missing = [number for number in range(len(self.points)) if number not in self.values]
-                raise UsageError("tell what these were worth first", where="ask", given=missing[:5])
+                raise UsageError("these points have no loss yet", where="ask", given=missing[:5])
             self.points += self._generation()
         self._count += 1
         return self._count - 1, self.points[self._count - 1]
@@ -149,7 +149,7 @@ class Search:
     def tell(self, number: int, value: float) -> None:
         """Record the loss of a point; lower is better."""
         if not 0 <= number < self._count or number in self.values:
-            raise UsageError("not a point that waits for its value", where="tell", given=number)
+            raise UsageError("not a point waiting for its loss", where="tell", given=number)
         self.values[number] = value
 
     @property

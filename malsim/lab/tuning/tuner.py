@@ -52,7 +52,7 @@ class Tuner:
         seed: int = 0,
     ) -> None:
         if requirements and objective is not None:
-            raise UsageError("an objective or requirements, not both", where="tune")
+            raise UsageError("objective and requirements cannot be combined", where="tune")
         several = isinstance(objective, (list, tuple))
         measures: tuple[Measure, ...] = tuple(requirements or (objective if several else (objective or "brier",)))  # type: ignore[arg-type]
         self.worst = bool(requirements)
@@ -175,7 +175,7 @@ def tune(
     needed = max(START, (len(space) + 1) * (len(space) + 2) // 2 + SIZE)  # a quadratic's coefficients, and a generation
     if budget < needed:
         allowed = f"{needed} or more for {len(space)} settings"
-        raise UsageError("too few points to choose from", where="tune: budget", given=budget, allowed=allowed)
+        raise UsageError("the budget is too small", where="tune: budget", given=budget, allowed=allowed)
     within({"points": budget}, where="tune")
     tuner = Tuner(problems, space=space, seed=seed, **settings)
     several = len(tuner.job.measures) > 1 and not tuner.worst
@@ -246,5 +246,5 @@ def _split(
         test = [other for _, other in pairs if other is not None]
         return [problem for problem, _ in pairs], test if len(test) == len(pairs) else []
     if not holdout:
-        raise UsageError("nothing held out", where="tune: holdout", hint="leave it out to hold out half of what is given")
+        raise UsageError("nothing is held out", where="tune: holdout", hint="leave it out to hold out half of what is given")
     return every, [as_problem(problem, replications=replications, rules=rules) for problem in holdout]

@@ -100,7 +100,7 @@ class Tuning:
         """Return the tuning with one more check; raises `ScenarioError` for an invalid property."""
         names = [check.name for check in (*self.base.checks, *self.checks)]
         if not name.strip() or name in names:
-            raise UsageError("a check needs a name of its own", where="check", given=name or None)
+            raise UsageError("this name is missing or already used", where="check", given=name or None)
         return replace(self, checks=(*self.checks, Check(name=name.strip(), property=Property(text).text, share=share)))
 
     def _takes(self, given: Input) -> bool:

@@ -184,14 +184,14 @@ def _program(bench: HalBench, words: list[str]) -> None:
             bench.tick()
     else:
         allowed = "halstreamer [-c N] FILE, halsampler [-c N] [-t] -n N, sleep SECONDS, sh FILE of halstreamer << EOF"
-        raise UsageError("this program is not run here", given=" ".join(words), allowed=allowed)
+        raise UsageError("this program cannot be run", given=" ".join(words), allowed=allowed)
 
 
 def _sample(bench: HalBench, words: list[str]) -> None:
     count, channel = _flag(words, "-n"), _flag(words, "-c") or 0
     if count is None or not bench.runs:
         hint = "write -n and how many rows" if count is None else "start comes first: nothing is sampled while nothing runs"
-        raise UsageError("this would wait for ever", given=" ".join(["halsampler", *words]), hint=hint)
+        raise UsageError("this would never finish", given=" ".join(["halsampler", *words]), hint=hint)
     lines: list[str] = []
     for _ in range(MOST_TICKS):
         lines += bench.drain(channel, tagged="-t" in words)
@@ -231,7 +231,7 @@ def _stream(bench: HalBench, flags: list[str], text: str) -> None:
     rows = [line.split("#")[0].split() for line in whole.splitlines() if line.strip() and not line.startswith("#")]
     wrong = [row for row in rows if len(row) != pins or any(number(word) is None for word in row)]
     if wrong:
-        raise DataError("this is no row of the streamer", given=" ".join(wrong[0]), allowed=f"{pins} numbers")
+        raise DataError("not a row of the streamer", given=" ".join(wrong[0]), allowed=f"{pins} numbers")
     bench.waiting[channel] += rows
 
 

@@ -161,7 +161,7 @@ def _check_writers(without: Sequence[str], claims: pl.DataFrame) -> None:
     for writer in without:
         if writer not in writers:
             some = ", ".join(sorted(writers)[:5])
-            raise UsageError("no claim is by this writer", where="--without", given=writer, hint=f"writers are {some} …")
+            raise UsageError("no such writer", where="--without", given=writer, hint=f"writers are {some} …")
 
 
 def explain_claim(
@@ -181,7 +181,7 @@ def explain_claim(
     if isinstance(plant, HoldsGraph):
         raise UsageError("not a law of items", given=law, hint="leave out --law: a graph of claims explains itself")
     if not isinstance(plant, Explains):
-        raise UsageError("the law does not say what its numbers are made of", given=law)
+        raise UsageError("this law does not explain its beliefs", given=law)
     in_order = arrived(claims)
     cell = cell.encode("utf-8", "replace").decode()  # what no text can hold names nothing
     now = float(in_order["t"].max() or 0.0) if at is None else at  # type: ignore[arg-type]  # days
