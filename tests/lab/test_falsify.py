@@ -156,7 +156,7 @@ def test_the_command_writes_a_file_that_malsim_test_fails(tmp_path: Path, capsys
     [
         ("a figure", {}, "states a property"),
         ("no such", {}, "no such check"),
-        ("another", {"budget": 0}, "needs runs"),
+        ("another", {"budget": 0}, "out of bounds"),
         ("another", {"relations": ["likes"]}, "no such relation"),
         ("another", {"parameters": {"rules.cieling": (0, 1)}}, "no such setting"),
         ("always (eff(dec_ffff) > 0)", {"budget": 2}, "could not be judged"),

@@ -216,7 +216,7 @@ def test_delf_keeps_an_op_loaded_by_addf() -> None:
         ("step 1e9", "1 to"),
         ("start never", "not a rate"),
         ("scope low out=x.csv", "no tick has been recorded yet"),
-        ("save nowhere.txt", "not written here"),
+        ("save nowhere.txt", "cannot be written"),
         ("save /nonexistent/x.malnet", "no such folder"),
         ("source missing.malnet", "no such file"),
         ("getp", "getp takes PIN"),

@@ -175,7 +175,7 @@ def test_front_is_non_dominated(rows: list[list[int]]) -> None:
 def test_search_reports_missing_losses() -> None:
     search = Search(1, size=4)
     numbers = [search.ask()[0] for _ in range(4)]
-    with pytest.raises(UsageError, match="tell what these were worth"):
+    with pytest.raises(UsageError, match="no loss yet"):
         search.ask()
     with pytest.raises(UsageError, match="not a point that waits"):
         search.tell(9, 0.0)
@@ -189,7 +189,7 @@ def test_search_reports_missing_losses() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"space": {}}, "empty space"),
+        ({"space": {}}, "no settings"),
         ({"space": {"rules.suport_ceiling": (0, 1)}}, "support_ceiling"),
         ({"space": {"rules.support_ceiling": (0.5, 0.5)}}, "empty range"),
         ({"space": {"rules.support_ceiling": (0.0, 1.5)}}, "beyond the documented bounds"),

@@ -197,7 +197,7 @@ def test_a_kept_band_is_a_property() -> None:
 
 
 def test_two_checks_of_one_name_are_refused(tripwire: Tuning) -> None:
-    with pytest.raises(MalsimError, match="name of its own"):
+    with pytest.raises(MalsimError, match="missing or already used"):
         tripwire.with_check("the severity reads out", "always (low >= 0)")
 
 
