@@ -218,7 +218,7 @@ def test_found_before_arithmetic_of_constants_gives_a_verdict_or_a_typed_error(a
 @pytest.mark.parametrize(
     ("entry", "value"),
     [
-        ("days", 10**30), ("days", 10**400), ("record", [1]), ("netlist", "9" * 50), ("rules", {"tau_stable": 10**400}), ("seed", 10**30),
+        ("days", 10**30), ("days", 10**400), ("turn_every_ms", 10**400), ("record", [1]), ("netlist", "9" * 50), ("rules", {"tau_stable": 10**400}), ("seed", 10**30),
         ("first", 10**30), ("replications", 10**30), ("stores", {"a": 1}), ("law_settings", {"half_life": 10**400}),
     ],
 )  # fmt: skip

@@ -132,7 +132,8 @@ class Scenario:
         )
         for name, good, allowed in checks:
             if not good:
-                given = f"{self.turn_every / DAY:g}d" if name == "turn_every" else getattr(self, name)
+                turn = max(-FARTHEST * DAY, min(FARTHEST * DAY, self.turn_every))  # a manifest may hold 400 digits
+                given = f"{turn / DAY:g}d" if name == "turn_every" else getattr(self, name)
                 raise ScenarioError("out of bounds", where=f"{where}.{name}", given=given, allowed=allowed)
         law, settings = self.adapter.name if self.adapter else self.law, dict[str, float | str]()
         if not self.adapter:
