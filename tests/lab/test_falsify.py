@@ -154,8 +154,8 @@ def test_the_command_writes_a_file_that_malsim_test_fails(tmp_path: Path, capsys
 @pytest.mark.parametrize(
     ("check", "options", "says"),
     [
-        ("a figure", {}, "states a property"),
-        ("no such", {}, "no such check"),
+        ("a figure", {}, "does not state a property"),
+        ("no such", {}, "neither the name of a check nor a property"),
         ("another", {"budget": 0}, "out of bounds"),
         ("another", {"relations": ["likes"]}, "no such relation"),
         ("another", {"parameters": {"rules.cieling": (0, 1)}}, "no such setting"),

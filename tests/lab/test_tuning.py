@@ -177,11 +177,11 @@ def test_search_reports_missing_losses() -> None:
     numbers = [search.ask()[0] for _ in range(4)]
     with pytest.raises(UsageError, match="no loss yet"):
         search.ask()
-    with pytest.raises(UsageError, match="not a point that waits"):
+    with pytest.raises(UsageError, match="not a point waiting"):
         search.tell(9, 0.0)
     for number in numbers:
         search.tell(number, np.nan)
-    with pytest.raises(UsageError, match="not a point that waits"):
+    with pytest.raises(UsageError, match="not a point waiting"):
         search.tell(0, 0.0)
     assert search.ask()[0] == 4
 
