@@ -19,7 +19,7 @@ CASES = {
     "judge --set law.half_life=7": "which law is meant?",
     "judge --zoo nosuch": "unknown defect",
     "store charter s.sqlite --question nosuch": "no such question",
-    "store charter s.sqlite --answer ' '": "an answer says something",
+    "store charter s.sqlite --answer ' '": "the answer is empty",
     "compare reviewed.toml --policies all --laws mal,records": "policies are compared under one law",
     "compare reviewed.toml --policies all --weekly many": "not a number",
     "compare table.csv x.toml --laws mal": "these cannot be compared in one table",

@@ -48,7 +48,7 @@ def _codex(folder: Path, store: str, writer: str) -> dict[Path, str]:
         if SERVER in tomllib.loads(text).get("mcp_servers", {}):
             raise UsageError("a server of this name is there already", where=str(config), given=SERVER)
     except tomllib.TOMLDecodeError as problem:
-        raise UsageError("no TOML", where=str(config), given=str(problem)) from None
+        raise UsageError("not TOML", where=str(config), given=str(problem)) from None
     server = _server(store, writer)
     lines = [f"[mcp_servers.{SERVER}]", *(f"{name} = {json.dumps(value)}" for name, value in server.items())]
     before = [text.rstrip(), ""] if text else []
@@ -86,7 +86,7 @@ def _table(path: Path) -> dict[str, Any]:
     try:
         table = json.loads(text)
     except ValueError as problem:
-        raise UsageError("no JSON", where=str(path), given=str(problem), hint="mend it, or move it away") from None
+        raise UsageError("not JSON", where=str(path), given=str(problem), hint="fix it, or move it away") from None
     if not isinstance(table, dict):
-        raise UsageError("no JSON object", where=str(path), hint="mend it, or move it away")
+        raise UsageError("not a JSON object", where=str(path), hint="fix it, or move it away")
     return table

@@ -29,8 +29,8 @@ PATIENCE = 5.0  # seconds that a server has to end once its client is gone
 def record(command: Sequence[str], log: TrafficLog, *, client: BinaryIO, answers: BinaryIO) -> int:
     """Run a server between `client` and `answers`, and log its calls; return the server's exit code.
 
-    The server inherits stderr. Its client's end ends it; a server that dies ends the recorder. What cannot be logged is said
-    once on stderr, and changes nothing of what goes on. Raises `OSError` where the command cannot be started.
+    The server inherits stderr. It ends when its client closes, and the recorder ends with the server. A log that cannot be
+    written is reported once on stderr, and messages are passed on. Raises `OSError` if the command cannot be started.
     """
     with any_addresses():
         server = subprocess.Popen(list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
@@ -81,8 +81,8 @@ def _copy(copies: Copies, note: Callable[[bytes], None], line: bytes) -> None:
 
 def _log(copies: Copies) -> None:
     failed = False
-    while (one := copies.get()) is not None:
-        note, line = one
+    while (entry := copies.get()) is not None:
+        note, line = entry
         try:
             note(line)
         except OSError as problem:

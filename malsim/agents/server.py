@@ -174,7 +174,7 @@ def _add_writes(server: MCPServer[None], thread: ServiceThread) -> None:
         A person may leave `title` out where nobody knows. The answer says what became of it and what fell with the old cell.
         """
         given = (("body", body), ("value", value), ("if_seen", if_seen))
-        fields: dict[str, Any] = {name: each for name, each in given if each not in ("", None)}
+        fields: dict[str, Any] = {name: field for name, field in given if field not in ("", None)}
         return verdict_text(await thread.ask(lambda service: service.correct(cell, title, confidence, **fields)))
 
     @server.tool(structured_output=False)

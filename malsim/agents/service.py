@@ -39,13 +39,13 @@ class MemoryService:
     Parameters
     ----------
     path
-        The store; made where there is none. A store that holds nothing yet begins with the ten cells.
+        The store; made if it does not exist. An empty store begins with the ten cells.
     writer
-        In whose name claims are made.
+        Name under which claims are made.
     rules
         The rules of the memory.
     scope
-        In whose name cells are kept apart: it reads those of its scope and what others share with it.
+        Scope of the writer, which reads the cells of its own scope and those shared with it.
     clock
         What day it is; by default the wall clock's, from the date of the store's day 0.
     person

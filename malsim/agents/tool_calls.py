@@ -97,8 +97,8 @@ def _kind(tool: str) -> str | None:
 def _reads(arguments: Mapping[str, Any], answer: str, objects: Iterable[str]) -> list[CallEvent]:
     query = _first(arguments, QUERIES) or ""
     text = f"{query}\n{answer}".lower()
-    about = [one for one in objects if re.search(rf"(?<!\w){re.escape(one.lower())}(?!\w)", text)]
-    return [CallEvent("read", one, query=query) for one in about] or [CallEvent("read", query=query)]
+    about = [entry for entry in objects if re.search(rf"(?<!\w){re.escape(entry.lower())}(?!\w)", text)]
+    return [CallEvent("read", entry, query=query) for entry in about] or [CallEvent("read", query=query)]
 
 
 def _entities(arguments: Mapping[str, Any]) -> Iterator[CallEvent]:
@@ -108,14 +108,14 @@ def _entities(arguments: Mapping[str, Any]) -> Iterator[CallEvent]:
 
 
 def _observations(arguments: Mapping[str, Any]) -> Iterator[CallEvent]:
-    for one in _dicts(arguments, "observations"):
-        for text in _list(one, "contents"):
-            yield CallEvent("write", str(one.get("entityName")), str(text))
+    for entry in _dicts(arguments, "observations"):
+        for text in _list(entry, "contents"):
+            yield CallEvent("write", str(entry.get("entityName")), str(text))
 
 
 def _relations(arguments: Mapping[str, Any], kind: str = "write") -> Iterator[CallEvent]:
-    for one in _dicts(arguments, "relations"):
-        yield CallEvent(kind, str(one.get("from")), f"{one.get('relationType')} {one.get('to')}")
+    for entry in _dicts(arguments, "relations"):
+        yield CallEvent(kind, str(entry.get("from")), f"{entry.get('relationType')} {entry.get('to')}")
 
 
 def _gone_relations(arguments: Mapping[str, Any]) -> Iterator[CallEvent]:
@@ -128,15 +128,15 @@ def _gone_entities(arguments: Mapping[str, Any]) -> Iterator[CallEvent]:
 
 
 def _gone_observations(arguments: Mapping[str, Any]) -> Iterator[CallEvent]:
-    for one in _dicts(arguments, "deletions"):
-        for text in _list(one, "observations"):
-            yield CallEvent("delete", str(one.get("entityName")), str(text))
+    for entry in _dicts(arguments, "deletions"):
+        for text in _list(entry, "observations"):
+            yield CallEvent("delete", str(entry.get("entityName")), str(text))
 
 
 def _first(arguments: Mapping[str, Any], names: Iterable[str]) -> str | None:
     for name in names:
         value = arguments.get(name)
-        if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+        if isinstance(value, list) and value and all(isinstance(entry, str) for entry in value):
             return " ".join(value)
         if isinstance(value, dict):
             return json.dumps(value, ensure_ascii=False, sort_keys=True)
@@ -155,4 +155,4 @@ def _list(table: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def _dicts(table: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    return [one for one in _list(table, name) if isinstance(one, dict)]
+    return [entry for entry in _list(table, name) if isinstance(entry, dict)]

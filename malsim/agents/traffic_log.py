@@ -23,7 +23,7 @@ class TrafficLog:
     """Log of the messages between a client and a memory's server. Each call of a tool becomes lines of a file.
 
     A call is written once its answer has come; days count from the file's first line. `hashes` keeps of each text its hash
-    only. A file that stands there is continued.
+    only. An existing file is continued.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class TrafficLog:
         self._writer, self._hashes = writer, hashes
         self._start, self._last, self._items_of = _resumed(path, hashes=hashes)
         self._path = path
-        path.open("a", encoding="utf-8").close()  # what cannot be written is said before anything goes on
+        path.open("a", encoding="utf-8").close()  # fail before any message is passed on
         self._calls: dict[str, tuple[str, dict[str, Any]]] = {}
 
     def sent(self, message: bytes) -> None:

@@ -62,18 +62,18 @@ def read_turn(store: Path, session: str) -> HookTurn:
 
 def write_turn(store: Path, session: str, turn: HookTurn) -> None:
     """Write a session's turn, atomically."""
-    place = _place(store, session)
-    place.parent.mkdir(exist_ok=True)
-    beside = place.with_suffix(f".{os.getpid()}")
-    beside.write_text(json.dumps(asdict(turn)), encoding="utf-8")
-    beside.replace(place)
+    path = _place(store, session)
+    path.parent.mkdir(exist_ok=True)
+    temporary = path.with_suffix(f".{os.getpid()}")
+    temporary.write_text(json.dumps(asdict(turn)), encoding="utf-8")
+    temporary.replace(path)
 
 
 def forget_old_turns(store: Path) -> None:
     """Remove the files of sessions that ended more than a month ago."""
-    for place in _folder(store).glob("*"):
-        if time.time() - place.stat().st_mtime > KEPT_DAYS * 86_400:
-            place.unlink(missing_ok=True)
+    for path in _folder(store).glob("*"):
+        if time.time() - path.stat().st_mtime > KEPT_DAYS * 86_400:
+            path.unlink(missing_ok=True)
 
 
 def _folder(store: Path) -> Path:

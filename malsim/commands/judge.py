@@ -108,13 +108,14 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _draw(args: argparse.Namespace, result: Judgement) -> None:
-    """Write the figures; of all memories only those that are no model, or a model equal to its source."""
+    """Write the figures; if no memory was named, without models that were not compared with their source."""
     from malsim.laws import unproven_laws
 
-    without = [] if args.memory else [name for name in unproven_laws() if name in result.subjects]
+    priced = {price.memory for price in result.prices.prices} if result.prices else set()
+    without = [] if args.memory else [name for name in unproven_laws() if name in priced]
     result.save_figures(args.output, without=without)
     if without:
-        print(f"not drawn, as no run beside their source proves them: {', '.join(without)}", file=sys.stderr)
+        print(f"not drawn, because no run compares them with their source: {', '.join(without)}", file=sys.stderr)
 
 
 def _planted(args: argparse.Namespace) -> int:

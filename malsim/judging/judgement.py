@@ -39,7 +39,7 @@ class Judgement:
         tables = [table for table in (self.axioms, self.duties) if table is not None]
         if self.refused or any(table.errors for table in tables):
             return 2
-        return int(any(each.verdict in {BROKEN, FAILS} for table in tables for each in table.verdicts))
+        return int(any(entry.verdict in {BROKEN, FAILS} for table in tables for entry in table.verdicts))
 
     def rows(self) -> dict[str, Any]:
         """Return, by section, rows of axioms (law, axiom, verdict, witness) and duties; prices by strategy and way."""

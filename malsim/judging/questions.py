@@ -89,7 +89,7 @@ def _sections_of(cases: Iterable[str], only: Iterable[str]) -> dict[str, list[st
     if not names:
         return {section: every[section] for section in sections}
     by_section = {section: [name for name in every[section] if name in names] for section in sections}
-    return {section: own for section, own in by_section.items() if own}
+    return {section: members for section, members in by_section.items() if members}
 
 
 def judge(
@@ -107,14 +107,14 @@ def judge(
     axioms = duties = prices = None
     refused: list[str] = []
     if "axioms" in cases:
-        tried = [replace(each, cases=questions.draws or each.cases) for each in sources]
+        tried = [replace(subject, cases=questions.draws or subject.cases) for subject in sources]
         rows = map(find_axiom, cases["axioms"])
-        axioms = matrix(tried, rows, seed=questions.seed, watch=lambda those: watch(those, "axioms"))
+        axioms = matrix(tried, rows, seed=questions.seed, watch=lambda group: watch(group, "axioms"))
     if "duties" in cases:
         cells, draws = map(find_duty, cases["duties"]), questions.draws or DRAWS
-        duties = assess_all(sources, cells, seed=questions.seed, draws=draws, watch=lambda those: watch(those, "duties"))
+        duties = assess_all(sources, cells, seed=questions.seed, draws=draws, watch=lambda group: watch(group, "duties"))
     if "price" in cases:
-        prices, refused = _prices(subjects, questions, lambda those: watch(those, "price"))
+        prices, refused = _prices(subjects, questions, lambda group: watch(group, "price"))
     return Judgement(axioms=axioms, duties=duties, prices=prices, refused=tuple(refused))
 
 

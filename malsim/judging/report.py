@@ -45,27 +45,27 @@ pre { background: var(--card); padding: .7rem; } figure { margin: 0; } svg { max
 def verdict_text(table: VerdictTable[Any]) -> str:
     """Return a line a question and a column a memory; of a single memory also why, and every witness."""
     names, alone = table.memories, len(table.memories) == 1
-    lines = [] if alone else [f"{place:>3}  {name}" for place, name in enumerate(names, 1)]
+    lines = [] if alone else [f"{number:>3}  {name}" for number, name in enumerate(names, 1)]
     wide = max((len(name) for name in table.names), default=0)
     if not alone:
-        lines.append(" " * (wide + 2) + "".join(f"{place:>3}" for place in range(1, len(names) + 1)))
+        lines.append(" " * (wide + 2) + "".join(f"{number:>3}" for number in range(1, len(names) + 1)))
     for name in table.names:
         row = [table.at(memory, name) for memory in names]
         why = f" [{row[0].verdict}: {one_line(row[0].why)}]" if alone and row[0].why else ""
-        signs = "".join(f"{SIGNS[each.verdict]:>3}" for each in row)
+        signs = "".join(f"{SIGNS[entry.verdict]:>3}" for entry in row)
         lines.append(f"{name:<{wide}} {KINDS[row[0].kind]}{signs}  {row[0].sentence}{why}")
     lines += ["", legend(table), *(f"{name}: {table.counts(name)}" for name in names), *table.notes]
     if not alone:
-        lines += [one_line(f"{each.memory}, {each.name}: {each.why}") for each in table.errors]
-    for each in table.having(table.FAILING) if alone else ():
-        lines += ["", f"{each.name}, the calls:", each.calls]
+        lines += [one_line(f"{entry.memory}, {entry.name}: {entry.why}") for entry in table.errors]
+    for entry in table.having(table.FAILING) if alone else ():
+        lines += ["", f"{entry.name}, the calls:", entry.calls]
     return plain_text("\n".join(lines))
 
 
 def legend(table: VerdictTable[Any]) -> str:
     """Return the signs of the verdicts that occur, with HOLDS and the failing one in any case."""
-    there = {HOLDS, table.FAILING, ERROR, *(each.verdict for each in table.verdicts)}
-    return "   ".join(f"{sign} {verdict}" for verdict, sign in SIGNS.items() if verdict in there)
+    occurring = {HOLDS, table.FAILING, ERROR, *(entry.verdict for entry in table.verdicts)}
+    return "   ".join(f"{sign} {verdict}" for verdict, sign in SIGNS.items() if verdict in occurring)
 
 
 def junit(tables: Sequence[VerdictTable[Any]]) -> str:
@@ -73,14 +73,14 @@ def junit(tables: Sequence[VerdictTable[Any]]) -> str:
     root = ET.Element("testsuites")
     for table in tables:
         for name in table.memories:
-            own = [each for each in table.verdicts if each.memory == name]
-            counts = {count: str(sum(TAGS.get(each.verdict) == tag for each in own)) for count, tag in COUNTED.items()}
-            suite = ET.SubElement(root, "testsuite", {"name": plain_text(name), "tests": str(len(own)), **counts})
-            for each in own:
-                case = ET.SubElement(suite, "testcase", {"classname": plain_text(name), "name": each.name})
-                if tag := TAGS.get(each.verdict):
-                    message = plain_text(f"{each.verdict}: {each.why}")
-                    ET.SubElement(case, tag, {"message": message}).text = plain_text(each.calls)
+            entries = [entry for entry in table.verdicts if entry.memory == name]
+            counts = {count: str(sum(TAGS.get(entry.verdict) == tag for entry in entries)) for count, tag in COUNTED.items()}
+            suite = ET.SubElement(root, "testsuite", {"name": plain_text(name), "tests": str(len(entries)), **counts})
+            for entry in entries:
+                case = ET.SubElement(suite, "testcase", {"classname": plain_text(name), "name": entry.name})
+                if tag := TAGS.get(entry.verdict):
+                    message = plain_text(f"{entry.verdict}: {entry.why}")
+                    ET.SubElement(case, tag, {"message": message}).text = plain_text(entry.calls)
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
@@ -138,9 +138,9 @@ def price_section(prices: PriceTable, title: str) -> str:
 
 
 def _price_row(price: Price) -> str:
-    counts = [f"{_number(each.doubt)}/{_number(each.price)}" for each in (*price.lie.values(), *price.truth.values())]
+    counts = [f"{_number(cell.doubt)}/{_number(cell.price)}" for cell in (*price.lie.values(), *price.truth.values())]
     least = map(_number, (price.lie_claims, price.lie_identities, price.truth_claims, price.gap))
-    return f"<tr><th>{text(price.memory)}</th>{''.join(f'<td>{each}</td>' for each in (*counts, *least))}</tr>"
+    return f"<tr><th>{text(price.memory)}</th>{''.join(f'<td>{cell}</td>' for cell in (*counts, *least))}</tr>"
 
 
 def _shortest_lie(price: Price) -> str:

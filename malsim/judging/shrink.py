@@ -41,7 +41,7 @@ def smallest(
     4
     """
     for _ in range(rounds):
-        better = next((each for each in simpler(case) if breaks(each)), None)
+        better = next((variant for variant in simpler(case) if breaks(variant)), None)
         if better is None:
             return case
         case = better
@@ -54,8 +54,8 @@ def simpler_streams(events: list[Timed], *, halve: bool = True) -> Iterator[list
         middle = len(events) // 2
         yield events[:1] + events[middle:]
         yield events[:middle] + events[-1:]
-    for place in range(len(events)):
-        yield events[:place] + events[place + 1 :]
+    for index in range(len(events)):
+        yield events[:index] + events[index + 1 :]
     for digits in DIGITS:
         coarse = [event.moved(partial(round, ndigits=digits)) for event in events]
         if coarse != events:

@@ -46,11 +46,11 @@ class VerdictTable(Generic[V]):
 
     @property
     def memories(self) -> list[str]:
-        return list(dict.fromkeys(each.memory for each in self.verdicts))
+        return list(dict.fromkeys(entry.memory for entry in self.verdicts))
 
     @property
     def names(self) -> list[str]:
-        return list(dict.fromkeys(each.name for each in self.verdicts))
+        return list(dict.fromkeys(entry.name for entry in self.verdicts))
 
     @property
     def errors(self) -> tuple[V, ...]:
@@ -63,23 +63,25 @@ class VerdictTable(Generic[V]):
 
     def of(self, memory: str, verdict: str | None = None) -> list[str]:
         """Return the names of the questions on which a memory has a verdict; by default those that it fails."""
-        return [each.name for each in self.verdicts if (each.memory, each.verdict) == (memory, verdict or self.FAILING)]
+        return [entry.name for entry in self.verdicts if (entry.memory, entry.verdict) == (memory, verdict or self.FAILING)]
 
     def having(self, verdict: str) -> tuple[V, ...]:
-        return tuple(each for each in self.verdicts if each.verdict == verdict)
+        return tuple(entry for entry in self.verdicts if entry.verdict == verdict)
 
     def at(self, memory: str, name: str) -> V:
-        return next(each for each in self.verdicts if (each.memory, each.name) == (memory, name))
+        return next(entry for entry in self.verdicts if (entry.memory, entry.name) == (memory, name))
 
     def counts(self, memory: str) -> str:
         """Return how many questions of each kind a memory keeps, of those that apply to it, and how many do not."""
-        own = [each for each in self.verdicts if each.memory == memory]
-        numbers = Counter((each.kind, each.verdict) for each in own)
+        entries = [entry for entry in self.verdicts if entry.memory == memory]
+        numbers = Counter((entry.kind, entry.verdict) for entry in entries)
         parts = []
         for kind in self.KINDS:
-            applicable = sum(count for (each, verdict), count in numbers.items() if each == kind and verdict not in UNASKED)
+            applicable = sum(
+                count for (entry, verdict), count in numbers.items() if entry == kind and verdict not in UNASKED
+            )
             parts.append(f"{kind}s kept {numbers[kind, HOLDS]}/{applicable}")
-        others = Counter(each.verdict for each in own)
+        others = Counter(entry.verdict for entry in entries)
         words = {N_A: "not applicable"}
         counted = [verdict for verdict in (VACUOUS, *UNASKED, ERROR) if others[verdict]]
         return ", ".join([*parts, *(f"{others[verdict]} {words.get(verdict, verdict)}" for verdict in counted)])

@@ -63,13 +63,13 @@ def find(store: RecordStore, question: str, scope: Scope, fusion: Fusion) -> lis
         lexical = [row["seq"] for row in rows]
     vector = _alike(store, embed(store.embedder, question), clause, values, int(fusion.vector_limit))
     numbers = sorted({*lexical, *vector})
-    places = [{row: place for place, row in enumerate(order, 1)} for order in (lexical, vector)]
+    positions = [{row: position for position, row in enumerate(order, 1)} for order in (lexical, vector)]
 
     def decode(row: Mapping[str, Any]) -> dict[str, Any]:
         item, vector = decode_item(row), np.frombuffer(row["embed_blob"] or b"", "<f4")
         if not np.isfinite(vector).all():
             raise ValueError("an embedding that is not a vector")
-        by = {"lexical": places[0].get(row["seq"], 0), "vector": places[1].get(row["seq"], 0)}
+        by = {"lexical": positions[0].get(row["seq"], 0), "vector": positions[1].get(row["seq"], 0)}
         return dict(row) | by | {"pinned": item.pinned}
 
     query = f"SELECT * FROM memory_records WHERE seq IN ({marks_for(numbers)}) ORDER BY seq"

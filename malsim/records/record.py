@@ -43,8 +43,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         if not all(isinstance(key, str) for key in value):
             raise TypeError("keys of an object are texts")
-        return {key: _plain(each) for key, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
+        return {key: _plain(element) for key, element in value.items()}
+    return [_plain(element) for element in value] if isinstance(value, list | tuple) else value
 
 
 _COLUMNS = ("id", "lane", "kind", "agent_id", "project_id", "text", "durability", "trust", "privacy", "ttl_s", "updated")
@@ -208,8 +208,8 @@ def _text(value: object, where: str, *, empty: bool = False) -> None:
 def _texts(value: object, where: str) -> tuple[str, ...]:
     if not isinstance(value, list | tuple):
         raise UsageError("not a list of texts", where=where, given=value)
-    for each in value:
-        _text(each, where)
+    for element in value:
+        _text(element, where)
     return tuple(value)
 
 

@@ -24,14 +24,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--store", type=Path, required=True, metavar="STORE", help="the store's file, from the project's folder")
     add("--writer", default="agent", metavar="NAME", help="who claims, as malsim agent serve has it (agent)")
     add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5 or governed")
-    add("--require", default="expand,write", metavar="A,B", help="what a turn is held to: expand, write, both, none (both)")
+    add("--require", default="expand,write", metavar="A,B", help="what a turn must do: expand, write, both, none (both)")
     add("--most-blocks", type=int, default=3, metavar="N", help="times that a turn is held back at most (3)")
     add("--budget", type=int, default=900, metavar="WORDS", help="most words of a push (900)")
     add("--on-error", choices=("pass", "block"), default="pass", help="what a store that cannot be read does to the turn")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Read the event, answer it; a failure is said on stderr and stops nobody, unless it is to."""
+    """Read the event and answer it. A failure is reported on stderr; it stops the turn only with `--on-error block`."""
     from malsim.base.errors import MalsimError
 
     for threads in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):  # a short process: threads would cost more than they do
@@ -64,9 +64,9 @@ def _sandboxed(args: argparse.Namespace, text: str) -> int:
 
 
 def _message(given: bytes) -> dict[str, Any]:
-    """Return the event on stdin, in UTF-8, UTF-16 or UTF-32, with a byte order mark or not; nothing has no fields.
+    """Return the event on stdin, in UTF-8, UTF-16 or UTF-32, with or without a byte order mark; {} for empty input.
 
-    Raises `UsageError` for what is no JSON object.
+    Raises `UsageError` for anything but a JSON object.
     """
     from malsim.base.errors import UsageError
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("store", type=Path, metavar="STORE", help="a store's file, from the project's folder; made where there is none")
+    add("store", type=Path, metavar="STORE", help="a store's file, from the project's folder; made if it does not exist")
     names = parser.add_mutually_exclusive_group()
     names.add_argument("--writer", default="agent", metavar="NAME", help="in whose name an agent claims (agent)")
     names.add_argument("--as-person", metavar="NAME", help="a person of this name acts: may correct, forget and verify")
@@ -37,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Serve until the client goes, or Ctrl-C."""
+    """Serve until the client disconnects, or until Ctrl-C."""
     from malsim.base.errors import UsageError
     from malsim.memory.store import Store
     from malsim.memory.store.store_rules import as_person, store_rules
@@ -61,7 +61,7 @@ def main(args: argparse.Namespace) -> int:
     who, person = args.as_person or args.writer, args.as_person is not None
     if person:
         as_person(rules, who)
-    Store(path).close()  # a store that cannot be read is said so before a client waits for an answer
+    Store(path).close()  # fail on an unreadable store before a client waits for an answer
     seconds = None if every is None else every * 86_400
     server = memory_server(
         lambda: MemoryService(path, writer=args.writer, rules=rules, scope=args.scope),
@@ -76,7 +76,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _serve_stdio(server: MCPServer[Any]) -> None:
-    """Serve one client until it goes; that it went in the middle of a call is no error."""
+    """Serve one client until it disconnects; a client that does so during a call is not an error."""
     try:
         server.run("stdio")
     except* (BrokenPipeError, ConnectionError):

@@ -24,9 +24,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "store",
         metavar="STORE",
-        help="a store's file; made where there is none, and given those of the ten cells that it lacks",
+        help="a store's file; made if it does not exist, and given the missing ones of the ten cells",
     )
-    add("--answer", metavar="TEXT", help="answer the question that is asked next")
+    add("--answer", metavar="TEXT", help="answer the next question")
     add("--question", metavar="TITLE", help="ask or answer this one, such as objective")
     add("--writer", default="human", metavar="NAME", help="who answers (human)")
     add("--list", action="store_true", help="show all five")
@@ -43,7 +43,7 @@ def main(args: argparse.Namespace) -> int:
     if args.question is not None and args.question not in questions["title"]:
         raise UsageError("no such question", given=args.question, allowed=", ".join(questions["title"]))
     if args.answer is not None and not args.answer.strip():
-        raise UsageError("an answer says something", where="--answer", given=args.answer)
+        raise UsageError("the answer is empty", where="--answer", given=args.answer)
     with Store(args.store) as store:
         now = (store.day or 0.0) if args.now is None else day_of(args.now, store.start, where="--now")
         there = store.height
@@ -70,7 +70,7 @@ def _question(questions: pl.DataFrame, title: str) -> str:
 
 
 def _answer(memory: Memory, handle: str, question: str) -> str | None:
-    """What the live version of a question's cell says, if it is no longer the question; None where nobody answered."""
+    """Return the current answer to a question, or None if nobody answered it."""
     from malsim.base.errors import AddressError
 
     try:

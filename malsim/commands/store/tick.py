@@ -64,8 +64,8 @@ def main(args: argparse.Namespace) -> int:
     print(f"day {now:g}: {memory.height} cells, {np.count_nonzero(change)} moved{most}")
     for line in event_lines(news):
         print(f"  {line}")
-    for one in readings(memory, names, now=now, rules=rules) if names else []:
-        print(one)
+    for reading in readings(memory, names, now=now, rules=rules) if names else []:
+        print(reading)
     return _post(news, webhook, args.store) if webhook else 0
 
 

@@ -19,7 +19,7 @@ ENDS = (2, 3)
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("store", metavar="STORE", help="a store's file; made, with its ten cells, where there is none")
+    add("store", metavar="STORE", help="a store's file; made, with its ten cells, if it does not exist")
     add("--writer", required=True, metavar="NAME", help="who claims it")
     add("--title", required=True, metavar="TEXT", help="the claim in one line")
     add("--body", metavar="TEXT", help="the claim at length")
@@ -40,8 +40,8 @@ def main(args: argparse.Namespace) -> int:
     from malsim.memory.store.store_rules import store_rules
     from malsim.netlist.programs import checked
 
-    edges, there = [_edge(text) for text in args.edge], Path(args.store).exists()
-    if not there and args.now is not None:
+    edges, existed = [_edge(text) for text in args.edge], Path(args.store).exists()
+    if not existed and args.now is not None:
         day_of(args.now, None, where="--now")  # before a store is made
     rules = store_rules(args.rules)
     with Store(args.store) as store:
@@ -54,27 +54,27 @@ def main(args: argparse.Namespace) -> int:
         }  # fmt: skip
         claims = {name: value for name, value in claim.items() if value not in (None, [])}
         verdict = store.admit(checked([claims]), rules).row(0, named=True)
-    if not there:
+    if not existed:
         print(f"made {args.store}", file=sys.stderr)
     print(verdict_text(verdict))
     return int(verdict["verdict"] == "refused")
 
 
 def _edge(text: str) -> dict[str, Any]:
-    """`supports obs_9c1f .6` as the gate takes it; a relation has its own weight where none is given."""
+    """Return the edge of a text such as `supports obs_9c1f .6`; without a weight the relation has its own."""
     from malsim.base.errors import UsageError
     from malsim.memory.schema import WEIGHTS
 
     words = text.split()
     if len(words) not in ENDS or words[0] not in WEIGHTS:
         raise UsageError(
-            "this is no edge", where="--edge", given=text, allowed=f"one of {' '.join(WEIGHTS)}, a cell, a weight",
+            "not an edge", where="--edge", given=text, allowed=f"one of {' '.join(WEIGHTS)}, a cell, a weight",
             hint='such as "contradicts dec_a3ee -.8"; without a weight the relation has its own',
         )  # fmt: skip
     try:
         weight = float(words[2]) if len(words) == ENDS[1] else WEIGHTS[words[0]]
     except ValueError:
         raise UsageError(
-            "this weight is no number", where="--edge", given=text, allowed='such as "supports obs_9c1f .6"'
+            "the weight is not a number", where="--edge", given=text, allowed='such as "supports obs_9c1f .6"'
         ) from None
     return {"relation": words[0], "target": words[1], "weight": weight}

@@ -35,8 +35,8 @@ class Cadence(Axiom):
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         claims = [
-            Event(0.1 * place, "write", value=pick.one("AB"), writer=pick.one(("ann", "bob")))
-            for place in range(pick.count(1, 3))
+            Event(0.1 * index, "write", value=pick.one("AB"), writer=pick.one(("ann", "bob")))
+            for index in range(pick.count(1, 3))
         ]
         if pick.by_turns((False, False, True)):
             story = [
@@ -44,7 +44,7 @@ class Cadence(Axiom):
             ]  # what a read picks may hang on the sweep before it
             return [*story, Event(story[-1].t + 1.0, "tick"), Event(story[-1].t + 1.0, "peek")]
         period, count = pick.by_turns(((pick.time(0.05, 14.0), pick.count(2, 8)), (10.0, 12), (0.15, 5), (1.0, 40)))
-        sweeps = [Event(round(0.3 + period * (place + 1), 3), "tick") for place in range(count)]
+        sweeps = [Event(round(0.3 + period * (index + 1), 3), "tick") for index in range(count)]
         return [*claims, *sweeps, Event(sweeps[-1].t, "peek")]
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
@@ -198,7 +198,7 @@ class SurvivalFloor(Axiom):
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         """Draw one or more claimed objects, and sweeps every hour, day, week, month or two months."""
         period, count = pick.by_turns(PERIODS)
-        sweeps = [Event(round(period * (place + 1), 6), "tick") for place in range(count)]
+        sweeps = [Event(round(period * (index + 1), 6), "tick") for index in range(count)]
         facts = FACTS[: pick.one((1, 2, 5))]
         claims = [Event(0.0, "write", about, "A", stated=pick.one((0.5, UNSTATED, 0.9))) for about in facts]
         return [*claims, *sweeps, *(Event(sweeps[-1].t, "peek", about) for about in facts)]

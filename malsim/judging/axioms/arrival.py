@@ -37,7 +37,7 @@ class Batching(Axiom):
         """Draw two claims of one instant, three about two things, or twelve; each by a different writer."""
         t, count = pick.time(), pick.by_turns((2, 3, 2, 12))
         about = pick.one(("x", "xy")) if count > 2 else "x"  # noqa: PLR2004
-        claims = [Event(t, "write", pick.one(about), pick.one("AB"), f"w{place}") for place in range(count)]
+        claims = [Event(t, "write", pick.one(about), pick.one("AB"), f"w{index}") for index in range(count)]
         return [*claims, Event(t + pick.time(), "peek")]
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
@@ -64,9 +64,9 @@ class DeliveredTwice(Axiom):
             claims.append(
                 Event(claims[-1].t + 1.0, "write", "y", "C", "eve", edges=(Edge("contradicts", f"x is {claims[0].value}"),))
             )
-        place = pick.one((pick.count(0, len(claims) - 1), len(claims) - 1))
-        twice = claims[place].moved(lambda t: t)
-        claims.insert(place + 1, twice)
+        index = pick.one((pick.count(0, len(claims) - 1), len(claims) - 1))
+        twice = claims[index].moved(lambda t: t)
+        claims.insert(index + 1, twice)
         return [*claims, Event(claims[-1].t + pick.time(MINUTE, 30.0), "peek")]
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:

@@ -28,10 +28,10 @@ class Bounds(Axiom):
         kind = pick.by_turns(("few", "crowd", "against", "certain", "late"))
         if kind in ("crowd", "against"):
             count = pick.one((3, 6, CROWD, CROWD))
-            events = [Event(0.05 * place, "write", value="A", writer=f"w{place}") for place in range(count)]
+            events = [Event(0.05 * index, "write", value="A", writer=f"w{index}") for index in range(count)]
             events += [Event(2.0, "write", value="B")] if kind == "against" else []
             if subject.edges and pick.count(0, 2):
-                events += [Event(2.0, "write", "y", "A", f"w{place}", edges=SUPPORT) for place in range(1, 2 * count)]
+                events += [Event(2.0, "write", "y", "A", f"w{index}", edges=SUPPORT) for index in range(1, 2 * count)]
         else:
             events = pick.claims(pick.count(1, 4), values="AB")
         if kind == "certain":
@@ -69,8 +69,8 @@ class Consistency(Axiom):
         values = pick.by_turns(("AB", "ABC", "ABCDE", "AB", "ABABABABAB", "ABCABCABC"))
         one_voice = len(set(values)) == len(values) and pick.count(0, 1)
         claims, t = list[Event](), 0.0
-        for place, value in enumerate(values):
-            claims.append(Event(round(t, 6), "write", value=value, writer="ann" if one_voice else f"w{place}"))
+        for index, value in enumerate(values):
+            claims.append(Event(round(t, 6), "write", value=value, writer="ann" if one_voice else f"w{index}"))
             t += pick.by_turns((pick.time(0.1, 30.0), 0.0, pick.time(0.1, 30.0)))
         sweep = [Event(round(t + 1.0, 6), "tick")] if pick.count(0, 1) else []
         return [*claims, *sweep, Event(round(t + 1.0 + pick.time(MINUTE, 1.0), 6), "peek")]
@@ -173,7 +173,7 @@ class Success(Axiom):
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         stated, t = round(0.7 + 0.3 * pick.share(), 2), pick.time(MINUTE, 0.5)
         voices = pick.by_turns((1, 1, 3, 6))
-        claims = [Event(0.0, "write", value="A", writer=f"w{place}", stated=stated) for place in range(voices)]
+        claims = [Event(0.0, "write", value="A", writer=f"w{index}", stated=stated) for index in range(voices)]
         return [*claims, *([Event(t, "tick")] if pick.by_turns((False, True, True)) else []), Event(t, "peek")]
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:

@@ -50,8 +50,8 @@ class EdgeTarget(Axiom):
         """Draw claims about x and about objects of similar name or value, with or without the edge's target."""
         alike = pick.one((SHARED, tuple(zip(THINGS, VALUES, strict=True))[: pick.count(1, 4)]))
         claims = [
-            Event(float(place), "write", about, value, f"w{place}", pick.one((0.5, 0.7)))
-            for place, (about, value) in enumerate(alike)
+            Event(float(index), "write", about, value, f"w{index}", pick.one((0.5, 0.7)))
+            for index, (about, value) in enumerate(alike)
         ]
         target = pick.by_turns((claims[0].claim.text, "x is gone", claims[0].claim.text))
         against = Event(5.0, "write", pick.by_turns(("z", "x")), "B", "bob", edges=(Edge("contradicts", target),))
@@ -127,7 +127,7 @@ class Polarity(Axiom):
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         later, voices = pick.time(0.1, 120.0), pick.by_turns((1, 3, 1))
-        claims = [Event(0.0, "write", value="A", writer=("ann", "cid", "zoe")[place]) for place in range(voices)]
+        claims = [Event(0.0, "write", value="A", writer=("ann", "cid", "zoe")[index]) for index in range(voices)]
         edges = (Edge("contradicts", "x is A"),) if subject.edges and pick.count(0, 1) else ()
         against = Event(later, "write", value="B", writer="bob", edges=edges)
         sweep = [Event(later + MINUTE, "tick")] if pick.by_turns((False, True)) else []
@@ -180,9 +180,9 @@ class Settling(Axiom):
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         stated = pick.one((0.3, 0.3, round(0.2 + 0.7 * pick.share(), 2)))
         rivals = [
-            Event(0.1 * place, "write", value=value, writer=writer, stated=stated,
-                  edges=tuple(Edge("contradicts", f"x is {other}") for other in "ABC"[:place]))
-            for place, (value, writer) in enumerate(zip("ABC", ("ann", "bob", "cid"), strict=True))
+            Event(0.1 * index, "write", value=value, writer=writer, stated=stated,
+                  edges=tuple(Edge("contradicts", f"x is {other}") for other in "ABC"[:index]))
+            for index, (value, writer) in enumerate(zip("ABC", ("ann", "bob", "cid"), strict=True))
         ]  # fmt: skip
         return [*rivals[: pick.count(2, 3)], Event(SWEEPS, "peek")]
 
@@ -210,7 +210,7 @@ class Superseded(Axiom):
             return [first, against, back, Event(later + 2.0, "tick"), Event(later + 3.0, "peek")]
         stated, writer = pick.one((0.5, 0.7)), pick.by_turns(("ann", "bob"))
         new = Event(later, "write", value="B", writer=writer, stated=stated, edges=(Edge("supersedes", "x is A"),))
-        again = [Event(later + place, "write", value="A", writer=who) for place, who in enumerate(WRITERS, start=1)]
+        again = [Event(later + index, "write", value="A", writer=who) for index, who in enumerate(WRITERS, start=1)]
         again = again if pick.count(0, 1) else []
         return [first, new, *again, Event(later + 5.0, "tick"), Event(later + 6.0, "peek")]
 

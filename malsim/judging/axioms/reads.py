@@ -87,9 +87,9 @@ class ReadKeepsLead(Axiom):
         """Draw rivals of unequal support, reads, then a wait; or news dated before a read that arrives after it."""
         t, now = pick.time(0.1, 20.0), pick.time(25.0, 40.0)
         voices = ("ann", "bob", "cid")[: pick.by_turns((1, 3, 2))]
-        first = [Event(round(0.1 * place, 1), "write", value="A", writer=writer) for place, writer in enumerate(voices)]
+        first = [Event(round(0.1 * index, 1), "write", value="A", writer=writer) for index, writer in enumerate(voices)]
         rival = Event(t, "write", value="B", writer="zoe", stated=pick.one((0.5, 0.7)))
-        reads = [Event(now + place, "read") for place in range(pick.count(1, 6))]
+        reads = [Event(now + index, "read") for index in range(pick.count(1, 6))]
         if pick.by_turns((False, False, True)):
             news = Event(now - 1.0, "write", value="B", writer="zoe")
             return [first[0], reads[0], news, Event(now + pick.time(HOUR, 5.0), "peek")]

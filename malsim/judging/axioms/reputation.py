@@ -30,9 +30,9 @@ class Locality(Axiom):
         t = claims[-1].t + pick.time(MINUTE, 30.0 if order == "late" else YEARS)
         new = [
             Event(
-                t, "write", "y" if not place else f"thing {place}", pick.one("ABC"), "zoe" if not place else f"w{place % 9}"
+                t, "write", "y" if not index else f"thing {index}", pick.one("ABC"), "zoe" if not index else f"w{index % 9}"
             )
-            for place in range(pick.by_turns((1, 130, 2, 12)))
+            for index in range(pick.by_turns((1, 130, 2, 12)))
         ]
         new += [Event(t, "read", new[0].object)] * pick.one((0, 3))
         end = t + pick.time(MINUTE, 30.0)

@@ -36,14 +36,14 @@ class Defect:
 
     @property
     def path(self) -> Path:
-        return next(one.path for one in examples() if one.name == f"scenarios/zoo/{self.name}.toml")
+        return next(item.path for item in examples() if item.name == f"scenarios/zoo/{self.name}.toml")
 
     @property
     def options(self) -> str:
         """Options that reproduce the defect, after `malsim test scenarios/zoo/NAME.toml`."""
         options = [f"law.{name}={value:g}" for name, value in self.settings.items()]
         options += [f"rules.{name}={value}" for name, value in self.rules.items()]
-        return " ".join([f"--law {self.law}", *(f"--set {each}" for each in options)])
+        return " ".join([f"--law {self.law}", *(f"--set {option}" for option in options)])
 
 
 DEFECTS = (
@@ -103,7 +103,7 @@ class Sides:
         return two_panels(panels, title=f"{self.defect.project}. Asked: {name}")
 
     def __repr__(self) -> str:
-        failure = next((one for one in self.broken.outcomes if one.status == "fail"), None)
+        failure = next((item for item in self.broken.outcomes if item.status == "fail"), None)
         why = f"\n    {failure.message}" if failure else ""
         return (
             f"{self.defect.name} ({self.defect.project}; {self.defect.axiom})\n"

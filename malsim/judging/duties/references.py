@@ -60,7 +60,7 @@ class Overwrite(Append):
     def write(self, claims: Sequence[Claim], now: float) -> None:  # noqa: ARG002
         """Replace the claim about each object."""
         for claim in claims:
-            self.claims = [each for each in self.claims if each.object != claim.object] + [claim]
+            self.claims = [other for other in self.claims if other.object != claim.object] + [claim]
 
 
 @dataclass(eq=False)
@@ -127,7 +127,7 @@ class Governed:
         """Return a record as an item; every writer who claims the same halves the doubt."""
         claim = record.claim
         writers = {
-            each.claim.writer for each in standing if (each.claim.value, each.claim.scope) == (claim.value, claim.scope)
+            other.claim.writer for other in standing if (other.claim.value, other.claim.scope) == (claim.value, claim.scope)
         }
         return {
             "id": self.records.index(record), "object": claim.object, "value": claim.value, "text": claim.text,
@@ -184,7 +184,7 @@ class Governed:
 
     def texts(self) -> list[str]:
         """Return the sentences of the claims, and those that they were derived from."""
-        return [text for each in self.records for text in (each.claim.text, *(edge.target for edge in each.claim.edges))]
+        return [text for other in self.records for text in (other.claim.text, *(edge.target for edge in other.claim.edges))]
 
     def log(self) -> list[dict[str, Any]]:
         """Return the actions done, without the text of the claims."""

@@ -96,7 +96,7 @@ class Stage:
         return looked(Player(memory, now=now).happen([Event(now + PEEK, "peek", self._world.about)]) or ())
 
     def _memory_after(self, events: list[Event]) -> Playable:
-        before = [each for each in self._snapshots if events[: len(each[0])] == each[0]]
+        before = [snapshot for snapshot in self._snapshots if events[: len(snapshot[0])] == snapshot[0]]
         played, memory = before[-1] if before else ([], self._subject.fresh(self._vocabulary, verified=False))
         memory = cast("Forkable", memory).fork() if before else memory
         player = Player(memory, now=float("-inf"))

@@ -1,4 +1,4 @@
-"""Prices of doubt, of the lie and of the truth for one memory, and the table for many."""
+"""Prices of doubt, of the lie and of the truth for count memory, and the table for many."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Price:
-    """Cost of changing the answer of one memory: counts by strategy of a liar, and by way of correcting with the truth.
+    """Cost of changing the answer of count memory: counts by strategy of a liar, and by way of correcting with the truth.
 
     A price is None where it is over `most` steps; scores within `tolerance` counted as equal.
     """
@@ -33,29 +33,30 @@ class Price:
     @property
     def lie_claims(self) -> int | None:
         """Least claims, over strategies; claims that earn a track record count."""
-        return min((_claims(one.witness) for one in self.lie.values() if one.price), default=None)
+        return min((_claims(count.witness) for count in self.lie.values() if count.price), default=None)
 
     @property
     def lie_identities(self) -> int | None:
         """Least number of writers that a liar needs."""
         return min(
-            (len({event.writer for event in _writes(one.witness)}) for one in self.lie.values() if one.price), default=None
+            (len({event.writer for event in _writes(count.witness)}) for count in self.lie.values() if count.price),
+            default=None,
         )
 
     @property
     def lie_days(self) -> float | None:
         """Least days from a liar's first step to its last."""
-        return min((one.witness[-1].t - one.witness[0].t for one in self.lie.values() if one.price), default=None)
+        return min((count.witness[-1].t - count.witness[0].t for count in self.lie.values() if count.price), default=None)
 
     @property
     def doubt_claims(self) -> int | None:
         """Least steps after which the truth no longer leads."""
-        return min((one.doubt for one in self.lie.values() if one.doubt), default=None)
+        return min((count.doubt for count in self.lie.values() if count.doubt), default=None)
 
     @property
     def truth_claims(self) -> int | None:
         """Least claims of the honest writers, over ways."""
-        return min((one.price for one in self.truth.values() if one.price), default=None)
+        return min((count.price for count in self.truth.values() if count.price), default=None)
 
     @property
     def gap(self) -> float | None:
@@ -67,12 +68,12 @@ class Price:
     @property
     def witness(self) -> tuple[Event, ...]:
         """Shortest stream that makes the memory answer the lie."""
-        return min((one.witness for one in self.lie.values() if one.price), key=_claims, default=())
+        return min((count.witness for count in self.lie.values() if count.price), key=_claims, default=())
 
     def counts(self) -> dict[str, dict[str, list[int | None]]]:
         """Return `[doubt, price]` by strategy, and by way."""
         return {
-            kind: {name: [one.doubt, one.price] for name, one in counts.items()}
+            kind: {name: [count.doubt, count.price] for name, count in counts.items()}
             for kind, counts in (("lie", self.lie), ("truth", self.truth))
         }
 
@@ -85,27 +86,35 @@ class PriceTable:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """Prices, one row per memory: doubt, lie (claims), identities, days, truth (claims), gap; null is above `most`."""
+        """Prices, price row per memory: doubt, lie (claims), identities, days, truth (claims), gap; null is above `most`."""
         kinds = {
             "memory": pl.String, "doubt": pl.Int64, "lie": pl.Int64, "identities": pl.Int64, "days": pl.Float64,
             "truth": pl.Int64, "gap": pl.Float64,
         }  # fmt: skip
         rows = [
-            (one.memory, one.doubt_claims, one.lie_claims, one.lie_identities, one.lie_days, one.truth_claims, one.gap)
-            for one in self.prices
+            (
+                price.memory,
+                price.doubt_claims,
+                price.lie_claims,
+                price.lie_identities,
+                price.lie_days,
+                price.truth_claims,
+                price.gap,
+            )
+            for price in self.prices
         ]
         return pl.DataFrame(rows, schema=kinds, orient="row")
 
     def counts(self) -> dict[str, dict[str, dict[str, list[int | None]]]]:
         """Return `{memory: {"lie": {strategy: [doubt, price]}, "truth": {way: [doubt, price]}}}`."""
-        return {one.memory: one.counts() for one in self.prices}
+        return {price.memory: price.counts() for price in self.prices}
 
     def figure(self, *, without: Sequence[str] = ()) -> Any:
         """Plot the price of the truth on x and that of the lie on y, with the diagonal; leave out some memories."""
         from malsim.showing.plots.studies.laws import price_figure
 
         frame = self.frame.filter(~pl.col("memory").is_in(list(without)))
-        return price_figure(frame, most=max((one.most for one in self.prices), default=12))
+        return price_figure(frame, most=max((price.most for price in self.prices), default=12))
 
     def __repr__(self) -> str:
         """Return doubt and price by strategy and way, then the least of each."""
@@ -117,22 +126,22 @@ def price_text(table: PriceTable) -> str:
     if not table.prices:
         return "no memories"
     first = table.prices[0]
-    wide = max(len(one.memory) for one in table.prices) + 2
+    wide = max(len(price.memory) for price in table.prices) + 2
     names = [*first.lie, *(f"t:{way}" for way in first.truth), "lie", "who", "truth", "gap"]
     lines = [f"doubt/price in steps, - is over {first.most}; t: the truth's ways; lie, truth in claims, who in identities",
              " " * wide + " ".join(f"{name:>10}" for name in names)]  # fmt: skip
-    for one in table.prices:
-        cells = [*map(_cell, one.lie.values()), *map(_cell, one.truth.values())]
-        cells += [_number(one.lie_claims), _number(one.lie_identities), _number(one.truth_claims), _number(one.gap)]
-        lines.append(f"{one.memory:<{wide}}" + " ".join(f"{cell:>10}" for cell in cells))
-    lines += [tolerance_text(one.memory, one.tolerance) for one in table.prices if one.tolerance > TOLERANCE]
+    for price in table.prices:
+        cells = [*map(_cell, price.lie.values()), *map(_cell, price.truth.values())]
+        cells += [_number(price.lie_claims), _number(price.lie_identities), _number(price.truth_claims), _number(price.gap)]
+        lines.append(f"{price.memory:<{wide}}" + " ".join(f"{cell:>10}" for cell in cells))
+    lines += [tolerance_text(price.memory, price.tolerance) for price in table.prices if price.tolerance > TOLERANCE]
     if len(table.prices) == 1:
         lines += ["", "the shortest lie that is believed:", event_table(first.witness) or "  none was found"]
     return "\n".join(lines)
 
 
-def _cell(one: Count) -> str:
-    return f"{_number(one.doubt)}/{_number(one.price)}"
+def _cell(count: Count) -> str:
+    return f"{_number(count.doubt)}/{_number(count.price)}"
 
 
 def _number(value: float | None) -> str:

@@ -38,22 +38,22 @@ def standing_world(path: str | Path, fact: str, subject: Subject, *, lie: str = 
     if fact not in objects:
         hint = nearest(fact, objects, "malsim look shows what it holds")
         raise UsageError("the store claims nothing of it", where="--fact", given=fact, hint=hint)
-    own = [one.value for one in objects[fact].claims]
-    if lie in own:
+    values = [claim.value for claim in objects[fact].claims]
+    if lie in values:
         raise UsageError("a writer already claims this value", where="--lie", given=lie, hint="name another value")
     past = sorted(
         (
-            Event(one.t, "write", name, one.value, one.writer, one.stated)
+            Event(claim.t, "write", name, claim.value, claim.writer, claim.stated)
             for name, each in objects.items()
-            for one in each.claims
+            for claim in each.claims
         ),
         key=lambda event: event.t,
     )
     facts = tuple((name, each.claims[-1].value) for name, each in objects.items() if name != fact)[:MOST_FACTS]
-    world = ClaimWorld(past=tuple(past), honest=(), facts=facts, about=fact, truth=own[-1], lie=lie,
+    world = ClaimWorld(past=tuple(past), honest=(), facts=facts, about=fact, truth=values[-1], lie=lie,
                   start=float(ceil(past[-1].t)) + 1.0, most=most, shared=False)  # fmt: skip
     truth = _answer(subject, world)
-    honest = dict.fromkeys(one.writer for one in objects[fact].claims if one.value == truth)
+    honest = dict.fromkeys(claim.writer for claim in objects[fact].claims if claim.value == truth)
     return replace(world, truth=truth, honest=tuple(honest))
 
 

@@ -15,50 +15,50 @@ if TYPE_CHECKING:
 YEAR = 365.0
 
 
-def _time(world: ClaimWorld, place: int) -> float:
-    return world.start + world.gap * place
+def _time(world: ClaimWorld, step: int) -> float:
+    return world.start + world.gap * step
 
 
 def _liar(world: ClaimWorld, n: int, *, relation: str = "", later: float = 0.0) -> list[Event]:
     """Return n claims of the lie by one writer, each with an edge to the truth if `relation` is given."""
     edges = ((relation, world.truth),) if relation else ()
-    return [world.says(_time(world, place) + later, "liar", world.lie, *edges) for place in range(n)]
+    return [world.says(_time(world, step) + later, "liar", world.lie, *edges) for step in range(n)]
 
 
 def _sybils(world: ClaimWorld, n: int) -> list[Event]:
-    return [world.says(_time(world, place), f"s{place + 1}", world.lie) for place in range(n)]
+    return [world.says(_time(world, step), f"s{step + 1}", world.lie) for step in range(n)]
 
 
 def _earns(world: ClaimWorld, n: int) -> list[Event]:
     writers = [f"s{number}" for number in range(1, n + 1)]
     facts = [(writer, name, value) for writer in writers for name, value in world.facts]
     true = [
-        Event(_time(world, place), "write", name, value, writer, world.stated)
-        for place, (writer, name, value) in enumerate(facts)
+        Event(_time(world, step), "write", name, value, writer, world.stated)
+        for step, (writer, name, value) in enumerate(facts)
     ]
-    return true + [world.says(_time(world, len(true) + place), writer, world.lie) for place, writer in enumerate(writers)]
+    return true + [world.says(_time(world, len(true) + step), writer, world.lie) for step, writer in enumerate(writers)]
 
 
 def _floods(world: ClaimWorld, n: int) -> list[Event]:
-    own = [Event(_time(world, place), "write", *fact, "liar", world.lie_stated) for place, fact in enumerate(world.own(n))]
-    return [*own, world.says(_time(world, n), "liar", world.lie)]
+    claims = [Event(_time(world, step), "write", *fact, "liar", world.lie_stated) for step, fact in enumerate(world.own(n))]
+    return [*claims, world.says(_time(world, n), "liar", world.lie)]
 
 
 def _cites(world: ClaimWorld, n: int) -> list[Event]:
     edges = [("supports", world.lie)]
-    return [world.says(_time(world, place), "liar", world.lie, *(edges if place else ())) for place in range(n)]
+    return [world.says(_time(world, step), "liar", world.lie, *(edges if step else ())) for step in range(n)]
 
 
 def _reads(world: ClaimWorld, n: int) -> list[Event]:
-    reads = [Event(_time(world, place), "read", world.about) for place in range(n - 1)]
+    reads = [Event(_time(world, step), "read", world.about) for step in range(n - 1)]
     return [world.says(world.start, "liar", world.lie), *reads]
 
 
 def _truth(world: ClaimWorld, n: int, *, relation: str = "", each: bool = True) -> list[Event]:
     edges, writers = (((relation, world.truth),) if relation else ()), world.honest if each else world.honest[:1]
     return [
-        world.says(_time(world, place), writers[place % len(writers)], world.lie, *edges, stated=world.stated)
-        for place in range(n)
+        world.says(_time(world, step), writers[step % len(writers)], world.lie, *edges, stated=world.stated)
+        for step in range(n)
     ]
 
 

@@ -87,8 +87,8 @@ def closed_world(honest: int = 3, *, stated: float = 0.8, **numbers: float) -> C
         for w, writer in enumerate(writers)
     ]
     rest = [
-        Event(20.0 + place + 0.1 * w, "write", name, "T", writer, stated)
-        for place, name in enumerate(OTHERS, start=1)
+        Event(20.0 + index + 0.1 * w, "write", name, "T", writer, stated)
+        for index, name in enumerate(OTHERS, start=1)
         for w, writer in enumerate(writers)
     ]
     facts = tuple((name, "T") for name in OTHERS)

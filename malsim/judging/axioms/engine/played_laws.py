@@ -53,9 +53,9 @@ class LawMemory:
             "value": [words.values[about].index(claim.value) for about, claim in zip(abouts, claims, strict=True)],
         }
         self._sequence += len(claims)
-        places: dict[str, Any] = {name: np.array(numbers, dtype=np.int64) for name, numbers in columns.items()}
+        indexes: dict[str, Any] = {name: np.array(numbers, dtype=np.int64) for name, numbers in columns.items()}
         stated = np.array([np.nan if claim.stated is None else claim.stated for claim in claims], dtype=np.float64)
-        return Claims(**places, t=np.array([claim.time for claim in claims], dtype=np.float64), stated=stated)
+        return Claims(**indexes, t=np.array([claim.time for claim in claims], dtype=np.float64), stated=stated)
 
     def tick(self, now: float) -> None:
         self._state = self._plant.tick(self._state, now)
@@ -107,7 +107,7 @@ class GraphMemory(LawMemory):
             return
         batch = self._batch(claims)
         numbers = zip(batch.sequence.tolist(), batch.value.tolist(), strict=True)
-        rows = [self._row(claim, *places) for claim, places in zip(claims, numbers, strict=True)]
+        rows = [self._row(claim, *indexes) for claim, indexes in zip(claims, numbers, strict=True)]
         self._state, _ = self._plant.admit(self._state, replace(batch, words=lambda: as_claims(rows)))
 
     def _row(self, claim: Claim, sequence: int, value: int) -> dict[str, Any]:

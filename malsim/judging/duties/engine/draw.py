@@ -50,7 +50,7 @@ def _days(steps: Sequence[Step], pick: Pick) -> dict[float, float]:
 
 def _traffic(last: float, pick: Pick) -> list[Step]:
     claims = pick.claims(pick.count(1, MOST_TRAFFIC), start=last * pick.share())
-    return [says(each.t, each.writer, "other", f"other{each.value}") for each in claims if each.t < last]
+    return [says(event.t, event.writer, "other", f"other{event.value}") for event in claims if event.t < last]
 
 
 def _names(steps: Iterable[Step], pick: Pick) -> dict[str, str]:
