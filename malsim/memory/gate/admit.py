@@ -197,7 +197,6 @@ _SUPPORTS, _DERIVED_FROM, _DEPENDS_ON = map(schema.RELATIONS.index, ("supports",
 
 
 def _impossible(checked: Validated, factors: Mapping[str, float]) -> list[Issue]:
-    """Return issues of claims whose writer was given a factor outside [0.5, 1]."""
     bad = {writer for writer, factor in factors.items() if not LEAST_FACTOR <= factor <= 1.0}
     message, writers = f"must be a finite number from {LEAST_FACTOR:g} to 1", checked.claims.column("writer").tolist()
     return [(claim, "calibration", message) for claim, writer in enumerate(writers) if writer in bad]

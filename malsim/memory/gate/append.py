@@ -60,7 +60,6 @@ class RowNumbers:
 def build(
     memory: Memory, checked: Validated, batch: Batch, outcome: Resolution, demotions: Demotions, rules: Rules
 ) -> BatchResult:
-    """Add what was accepted."""
     created = np.flatnonzero(outcome.created)
     every = len(created) == len(batch.sound)
     claims = checked.claims if every else checked.claims.rows(created)
@@ -201,7 +200,6 @@ def _cell_column(claims: LazyRows, names: LazyRows, name: str) -> NDArray[Any]:
 
 
 def _cell_series(claims: LazyRows, name: str) -> pl.Series | None:
-    """Return a column of new cells that a frame of the claims holds as it is; None for the others."""
     column = f"{name}_word" if name in schema.WORDS else name
     if not isinstance(claims.source, pl.DataFrame) or column not in claims.source.columns:
         return None

@@ -90,7 +90,6 @@ def are_covered(tables: Sequence[Iterable[str]], rules: Rules, *, programs: bool
 
 
 def _failing(rows: LazyRows, checks: Iterable[Check]) -> Iterator[tuple[Check, list[int]]]:
-    """Yield each check that fails somewhere, and the rows in which it does."""
     if not rows.height:
         return
     for check in checks:
@@ -251,7 +250,6 @@ def idle_programs(cells: pl.DataFrame, rules: Rules) -> dict[str, tuple[str, str
 
 
 def all_checks(rules: Rules) -> tuple[Check, ...]:
-    """Return the checks of a claim under these rules."""
     idle = () if rules.idle_programs == "accepted" else (IDLE_PROGRAM,)
     return (*CHECKS, *idle, *_policy(rules.sources, rules.sure_above, rules.banned))
 

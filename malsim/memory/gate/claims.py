@@ -288,7 +288,6 @@ class Validated:
         return both.rows(order), order
 
     def rows(self, order: NDArray[np.integer[Any]]) -> Validated:
-        """Return the claims of these rows, in this order, each with its edges, issues and notes."""
         numbers = np.arange(len(order), dtype=np.uint32)
         claims = with_columns(self.claims.frame()[order], {"claim": numbers})
         now = pl.DataFrame([pl.Series("claim", order, dtype=pl.UInt32), pl.Series("now", numbers)])

@@ -48,7 +48,6 @@ def with_features(claims: LazyRows) -> LazyRows:
 
 
 def _feature(claims: LazyRows, rows: LazyRows, name: str) -> NDArray[Any]:
-    """Return a feature of claims, or another column of them."""
     if name in _MADE:
         return _MADE[name](claims, rows)
     if name.endswith("_word"):
@@ -63,7 +62,6 @@ def _contents(claims: LazyRows, rows: LazyRows) -> NDArray[Any]:
 
 
 def _marked(claims: LazyRows, _: LazyRows) -> Bools:
-    """Mark the claims that are locked, or whose handle makes them immutable."""
     locked: Bools = claims.column("locked")
     if "handle" in claims.blank:
         return locked
@@ -73,7 +71,6 @@ def _marked(claims: LazyRows, _: LazyRows) -> Bools:
 
 
 def _backed(claims: LazyRows, rows: LazyRows) -> Bools:
-    """Mark the claims that name a source or are verified."""
     verified: Bools = rows.column("verification_word") > 0
     return verified if "source_refs" in claims.blank else verified | ~is_unsourced(claims.column("source_refs"))
 
@@ -87,7 +84,6 @@ def _kinds(claims: LazyRows, _: LazyRows) -> NDArray[Any]:
 
 
 def is_unsourced(refs: NDArray[Any]) -> Bools:
-    """Mark the lists of sources that are absent or empty."""
     return np.array([not items for items in refs.tolist()])
 
 

@@ -60,7 +60,6 @@ class Formats(NamedTuple):
     kind: Callable[[str], str | None]
 
     def kinds(self, texts: set[str]) -> dict[str, str]:
-        """Return the finding of each text that holds any."""
         if len(texts) > MANY:
             series = pl.Series([*texts], dtype=pl.String)
             texts = {*series.filter(series.str.contains(self.candidate))}
@@ -106,7 +105,6 @@ def _matches(kind: str, pattern: re.Pattern[str], text: str) -> bool:
 
 
 def joined_formats(rules: Rules) -> str:
-    """Return one pattern that every text with a credential matches."""
     return _formats(rules.screen_formats).candidate
 
 

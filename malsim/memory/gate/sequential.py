@@ -142,7 +142,6 @@ class _State:
         self.count(row, 1)
 
     def connect(self, source: int, relation: str, target: int, weight: float) -> None:
-        """Add one edge; a contradiction also enters the record of the target's writer."""
         self.into(target)[source, relation] = weight
         if relation == "supports" and self.rules.evidence_from == "external" and self.reaches(source, target):
             self.judge(target)
@@ -176,7 +175,6 @@ class _State:
             self.count(other, 1)
 
     def count(self, row: int, sign: int) -> None:
-        """Enter a cell's outcome in its writer's record, or take it out."""
         if not self.counts[row]:
             return
         wrong = self.superseded[row] or any(self.active[source] for source in self.accusers[row])

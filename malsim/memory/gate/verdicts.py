@@ -52,7 +52,6 @@ class GateResult:
 
     @classmethod
     def of(cls, checked: Validated, batch: Batch, outcome: Resolution, result: BatchResult) -> GateResult:
-        """Return the judgement of a resolved and built batch."""
         stands = result.row != NONE
         capped = checked.claims.column("stated") < checked.claims.column("confidence")
         attenuated = capped.copy()
@@ -69,7 +68,6 @@ class GateResult:
 
     @classmethod
     def concat(cls, parts: Sequence[GateResult]) -> GateResult:
-        """Join the judgements of a batch that was judged in parts."""
         names = ("rep", "verdict", "row", "attenuated", "superseded")
         columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
         return cls(parts[-1].memory, **columns, speak=lambda: [words for part in parts for words in part.speak()])
@@ -111,7 +109,6 @@ class VerdictWords:
     def of(
         cls, checked: Validated, batch: Batch, outcome: Resolution, result: BatchResult, verdict: Ints, capped: Ints
     ) -> VerdictWords:
-        """Return the words of a batch; of a claim that became no cell the handle is its own."""
         claims, memory, stands = checked.claims, result.memory, result.row != NONE
         handle, calibration = np.full(claims.height, None, dtype=object), np.full(claims.height, np.nan)
         handle[stands] = memory.values("handle", result.row[stands])
@@ -129,7 +126,6 @@ class VerdictWords:
 
     @classmethod
     def read(cls, verdicts: pl.DataFrame) -> VerdictWords:
-        """Read the words off a frame of verdicts."""
         t, rep, handle, writer, sequence = (verdicts[name].to_numpy() for name in _NAMED)
         calibration = verdicts["calibration"].fill_null(np.nan).to_numpy()
         issues = {
@@ -215,7 +211,6 @@ def _dropped(checked: Validated, outcome: Resolution) -> list[tuple[int, str]]:
 
 
 def _caps(checked: Validated, capped: Ints) -> list[tuple[int, str]]:
-    """Return a note for each claim whose confidence was capped."""
     was, now = (checked.claims.column(name)[capped].tolist() for name in ("confidence", "stated"))
     rows = zip(capped.tolist(), was, now, strict=True)
     return [

@@ -286,7 +286,6 @@ class Memory:
 
 
 def _blank(kinds: Mapping[str, pl.DataType | type[pl.DataType]]) -> Table:
-    """Return a table of no rows, its columns at hand."""
     table = Table.of(pl.DataFrame(schema=kinds))
     for name in kinds:
         table.column(name)

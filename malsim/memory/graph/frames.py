@@ -89,7 +89,6 @@ def to_array(series: pl.Series) -> NDArray[Any]:
 
 
 def lists(values: Iterable[Any]) -> NDArray[Any]:
-    """Return lists, or None, as an array of objects."""
     values = list(values)
     array = np.empty(len(values), dtype=object)
     array[:] = values
@@ -183,11 +182,9 @@ class LazyRows:
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> LazyRows:
-        """Return the rows of a frame."""
         return cls(frame.height, frame)
 
     def frame(self) -> pl.DataFrame:
-        """Return all columns as a frame."""
         if not isinstance(self.source, pl.DataFrame):
             if self.source is None:
                 self.source = pl.DataFrame([self.as_series(name, kind) for name, kind in (self.kinds or {}).items()])
@@ -205,7 +202,6 @@ class LazyRows:
         return to_series(name, self.column(name), kind or (self.kinds or {})[name])
 
     def column(self, name: str) -> NDArray[Any]:
-        """Return a column as an array, as of `frames.to_array`."""
         if name not in self.at_hand:
             if name in self.blank:
                 values = np.full(self.height, np.nan) if name in _FLOATS else np.full(self.height, None, dtype=object)
@@ -223,14 +219,12 @@ class LazyRows:
         return self.frame()[name].null_count() < self.height
 
     def rows(self, rows: NDArray[np.integer[Any]]) -> LazyRows:
-        """Return these rows, in this order."""
         columns = {name: values[rows] for name, values in self.at_hand.items()}
         if self.kinds is not None:
             return LazyRows(len(rows), None, columns, self.blank, lambda name: self.column(name)[rows], self.kinds)
         return LazyRows(len(rows), lambda: self.frame()[places(rows)], columns, self.blank)
 
     def with_column(self, name: str, values: NDArray[Any]) -> LazyRows:
-        """Return the same rows with other values in a column."""
         columns, other = self.at_hand | {name: values}, {name: values}
         if self.kinds is not None:
             series = partial(_unless, self.series, name) if self.series else None
@@ -245,7 +239,6 @@ def _unless(series: Callable[[str], pl.Series | None], changed: str, name: str) 
 
 
 def join_rows(pieces: Sequence[LazyRows]) -> LazyRows:
-    """Join rows of the same columns, one piece under the other."""
     if len(pieces) == 1:
         return pieces[0]
     height = sum(piece.height for piece in pieces)

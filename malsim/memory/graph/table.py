@@ -45,7 +45,6 @@ class Column:
         return Column, (self.values.copy(),)
 
     def append(self, new: ArrayLike) -> Column:
-        """Return the column with more values behind its own."""
         values = np.asarray(new)
         if not values.size:
             return self
@@ -59,7 +58,6 @@ class Column:
         return Column(room[:end], room, last)
 
     def changed(self, rows: NDArray[np.int64], values: ArrayLike) -> Column:
-        """Return the column with other values in some rows, and space behind them."""
         if not len(rows):
             return self
         height = len(self.values)
@@ -88,7 +86,6 @@ class ChunkedRows:
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> ChunkedRows:
-        """Return the rows of a frame as one piece."""
         return cls(LazyRows.of(frame), None, frame.height, 0)
 
     @property
@@ -106,7 +103,6 @@ class ChunkedRows:
         return self.below is None and isinstance(self.piece.source, pl.DataFrame)
 
     def column(self, name: str, start: int = 0) -> NDArray[Any]:
-        """Return a column of the rows from `start` on, as of `to_array`."""
         pile, pieces = self, [self.piece]
         while pile.below is not None and pile.below.height > start:
             pile = pile.below
@@ -116,7 +112,6 @@ class ChunkedRows:
         return whole[start - (pile.below.height if pile.below else 0) :]
 
     def append(self, piece: LazyRows) -> ChunkedRows:
-        """Return the pile with one more piece on top."""
         if not piece.height:
             return self
         if not self.height:
@@ -125,11 +120,9 @@ class ChunkedRows:
         return ChunkedRows(piece, below, self.height + piece.height, below.loose + 1)
 
     def since(self, start: int) -> LazyRows:
-        """Return the rows from `start` on."""
         return LazyRows(self.height - start, lambda: self.frame.slice(start), make=lambda name: self.column(name, start))
 
     def _above(self, start: int) -> tuple[list[LazyRows], ChunkedRows]:
-        """Return the pieces that hold rows from `start` on, and the pile below them."""
         pieces, pile = list[LazyRows](), self
         while pile.below is not None and pile.height > start:
             pieces.append(pile.piece)
@@ -154,7 +147,6 @@ class Table:
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Table:
-        """Return the table of a frame."""
         return cls(ChunkedRows.of(frame), {}, frozenset())
 
     @classmethod
@@ -170,11 +162,9 @@ class Table:
         return with_columns(self.rows.frame, {name: self.series(name) for name in self.stale})
 
     def series(self, name: str) -> pl.Series:
-        """Return a column as the frame holds it, without the frame where the column changed."""
         return to_series(name, self.column(name)) if name in self.stale else self.rows.frame[name]
 
     def column(self, name: str) -> NDArray[Any]:
-        """Return a column as a read-only array, as of `frames.to_array`."""
         column = self.columns.get(name)
         if column is None:
             column = self.columns[name] = Column(self.rows.column(name))
@@ -183,14 +173,12 @@ class Table:
         return column.values
 
     def append(self, new: LazyRows) -> Table:
-        """Return the table with new rows under its own."""
         if not new.height:
             return self
         columns = {**self.columns} if self.rows.height else {}  # each grows when somebody asks for it
         return Table(self.rows.append(new), columns, self.stale)
 
     def changed(self, rows: NDArray[np.int64], values: Mapping[str, Any]) -> Table:
-        """Return the table with other values in some rows: of each column one, or one a row."""
         columns = {}
         for name, value in values.items():
             self.column(name)
@@ -198,5 +186,4 @@ class Table:
         return self.with_columns(columns)
 
     def with_columns(self, columns: Mapping[str, Column]) -> Table:
-        """Return the table with some columns replaced."""
         return Table(self.rows, {**self.columns, **columns}, self.stale | columns.keys())

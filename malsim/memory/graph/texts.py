@@ -36,7 +36,6 @@ _BLANK = re.compile(f"[{_WHITE}]*")
 
 
 def is_blank(text: str) -> bool:
-    """Return whether a text is empty or white space."""
     return _BLANK.fullmatch(text) is not None
 
 

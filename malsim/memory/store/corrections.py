@@ -103,7 +103,6 @@ def forget(memory: Memory, rows: Ints, *, now: float, by: str, rules: Rules) -> 
 
 
 def allow(memory: Memory, rep: int, object_: str, value: str | float, *, by: str, rules: Rules) -> Memory:
-    """Allow a rejected or erased value again."""
     rows = rows_barred(memory, digest(rep, object_, text_of(value)))
     _may_take_back(memory, rows, by, rules)
     return lift(memory, rows)

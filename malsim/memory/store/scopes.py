@@ -37,7 +37,6 @@ def add(connection: sqlite3.Connection, scope: str) -> int:
 
 
 def keep(connection: sqlite3.Connection, numbers: Mapping[str, int]) -> None:
-    """Add scopes with these replications; existing scopes keep theirs."""
     for scope in numbers:
         _refuse_secret(scope, "scope")
     _write(connection, "scopes", [list(each) for each in (dict(numbers) | names(connection)).items() if each[1]])
@@ -53,14 +52,12 @@ def readable(connection: sqlite3.Connection, rep: int, object_: str) -> list[int
 
 
 def share(connection: sqlite3.Connection, rep: int, object_: str, reader: int, *, shared: bool) -> None:
-    """Let another replication read an object, or stop sharing it."""
     _refuse_secret(object_, "object")
     others = [each for each in _read(connection, "shares") if each != [rep, object_, reader]]
     _write(connection, "shares", [*others, [rep, object_, reader]] if shared else others)
 
 
 def unshare_all(connection: sqlite3.Connection, objects: Collection[str | None]) -> None:
-    """Stop sharing these objects with anybody."""
     shares = _read(connection, "shares")
     if any(name in objects for _, name, _ in shares):
         _write(connection, "shares", [each for each in shares if each[1] not in objects])

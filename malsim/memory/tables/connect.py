@@ -107,7 +107,6 @@ def blank() -> sqlite3.Connection:
 
 
 def _make(connection: sqlite3.Connection) -> None:
-    """Create the tables if they do not exist."""
     make_tables(connection, STATEMENTS, application=APPLICATION, version=VERSION, table=_FIRST)
 
 

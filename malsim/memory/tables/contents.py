@@ -32,14 +32,12 @@ def content_numbers(titles: pl.Series, bodies: pl.Series) -> list[int]:
 
 
 def make_contents(connection: sqlite3.Connection) -> None:
-    """Number the contents of every cell if the store has no such numbers yet."""
     if not holds_table(connection, "contents"):
         connection.execute(_TABLE)
         index_contents(connection, "true")
 
 
 def index_contents(connection: sqlite3.Connection, where: str, *, forget: bool = False) -> None:
-    """Add the content numbers of some cells, or remove them."""
     texts = select(connection, f'SELECT "row", title, body FROM cells WHERE {where}', _TEXTS)
     numbers = pl.Series("number", content_numbers(texts["title"], texts["body"]), dtype=pl.Int64)
     contents = pl.DataFrame([numbers, texts["cell"]])

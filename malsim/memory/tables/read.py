@@ -68,7 +68,6 @@ def rows_present(connection: sqlite3.Connection, names: Iterable[str] = STORED) 
 
 
 def columns_in(names: Iterable[str] = STORED) -> str:
-    """Return stored columns of cells for a SELECT."""
     return ", ".join(f'"{name}"' for name in names)
 
 

@@ -24,7 +24,6 @@ LARGEST = 2**53  # whole numbers up to this are floats too
 
 
 def insert(connection: sqlite3.Connection, table: str, frame: pl.DataFrame) -> None:
-    """Insert a frame into the table; its column names are those of the table."""
     names = ", ".join(f'"{name}"' for name in frame.columns)
     statement = f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * frame.width)})"
     for part in plain(frame).iter_slices(SLICE):
@@ -32,7 +31,6 @@ def insert(connection: sqlite3.Connection, table: str, frame: pl.DataFrame) -> N
 
 
 def update(connection: sqlite3.Connection, table: str, frame: pl.DataFrame) -> None:
-    """Set the columns of a frame in the table rows named by its `row` column."""
     names = [name for name in frame.columns if name != "row"]
     settings = ", ".join(f'"{name}" = ?' for name in names)
     statement = f'UPDATE {table} SET {settings} WHERE "row" = ?'

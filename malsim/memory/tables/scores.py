@@ -83,7 +83,6 @@ def only_claims_since_tick(connection: sqlite3.Connection, rules: Rules) -> bool
 
 
 def keep_clock(connection: sqlite3.Connection, deed: int, clock: Clock) -> None:
-    """Record that a write was a tick at this time."""
     connection.execute("INSERT INTO clocks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (deed, *astuple(clock)))
 
 
@@ -185,7 +184,6 @@ def rewrite(
 
 
 def add(connection: sqlite3.Connection, cells: pl.DataFrame, first: int) -> None:
-    """Write the scores of new cells, which start at row `first`."""
 
     def column(name: str) -> Array:
         return to_array(cells[name])
@@ -209,7 +207,6 @@ _BLANK = np.full(PART, np.nan, dtype=_NUMBER).tobytes()
 
 
 def keep_replaced(connection: sqlite3.Connection, deed: int, name: str, rows: Ints, values: Array) -> None:
-    """Record the values that these rows had in a score column until this write."""
     replaced = rows.astype(_ROW).tobytes(), values.astype(_NUMBER).tobytes()
     connection.execute("INSERT INTO past_scores VALUES (?, ?, ?, ?)", (deed, name, *replaced))
 

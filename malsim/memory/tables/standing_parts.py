@@ -64,7 +64,6 @@ def standing(connection: sqlite3.Connection) -> Standing:
 
 
 def keep(connection: sqlite3.Connection, after: Standing) -> None:
-    """Store this netlist and state; append its events to the history."""
     for statement in _TABLES:
         connection.execute(statement)
     values = {"text": after.text, "state": after.state, "lines": json.dumps(list(after.lines.items()))}

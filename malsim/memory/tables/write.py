@@ -104,7 +104,6 @@ def write(
 
 
 def _add(connection: sqlite3.Connection, table: str, rows: pl.DataFrame, first: int) -> None:
-    """Add rows to `cells`, `edges` or `writers`, starting at row `first`; index the words of cells."""
     names = list(STORED) if table == "cells" else rows.columns
     insert(connection, table, rows.select(names).with_row_index("row", offset=first))
     if table == "cells" and rows.height:
@@ -114,7 +113,6 @@ def _add(connection: sqlite3.Connection, table: str, rows: pl.DataFrame, first: 
 
 
 def _log_write(connection: sqlite3.Connection, row: tuple[int, float, str, int, int, int, int, str | None]) -> None:
-    """Add a row to `ticks`, dated no earlier than the last write."""
     for statement in INDEXES:
         connection.execute(statement)
     number, t, *rest = row
@@ -133,7 +131,6 @@ def _days_in(rows: pl.DataFrame) -> list[float]:
 
 
 def log_verdicts(connection: sqlite3.Connection, verdicts: pl.DataFrame) -> None:
-    """Store verdicts, including those of refused claims."""
     insert(connection, "verdicts", verdicts.select(list(schema.VERDICTS)))
 
 
