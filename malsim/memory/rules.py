@@ -144,9 +144,7 @@ class Rules:
     records_origin: RecordsJoin = _choice("apart", RecordsJoin, "under it: claims of one value and origin are one claim")
     records_lineage: RecordsJoin = _choice("apart", RecordsJoin, "under it: writers of one lineage are one writer")
     records_echo: float = _number(1.0, "1", 0, 1, "under it: the weight of a claim whose first claimant took it back")
-    records_voice: RecordsJoin = _choice(
-        "apart", RecordsJoin, "under it: of a value its first claimant left, claims are one"
-    )
+    records_voice: RecordsJoin = _choice("apart", RecordsJoin, "under it: claims that the first claimant left are one")
     records_witness: float = _number(0.0, "d", 0, math.inf, "under it: who first say a value so close together witness it")
     effective: Formula | str | None = field(default=None, metadata={
         "why": "a formula of your own, (stated, calibration, support, challenge) -> effective, or `records`: what that law "
