@@ -46,8 +46,6 @@ _FACETS = ("lifecycle", "quality", "subject", "programs")
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
-    """One write: what was given (any JSON value), when (days), the new cell's key, and if the template must be complete."""
-
     given: object
     now: float = 0.0
     key: str | None = None
@@ -79,7 +77,6 @@ class _Reader:
         self.extras: list[tuple[str, str]] = []
 
     def claim(self) -> pl.DataFrame:
-        """One row; where the newest gate's template check fails, nothing further is looked at."""
         blanks = _template_issues(self.given, complete=self.newest and self.proposal.complete)
         if blanks and self.newest:
             return self._row({"kind": "obs", "title": "unfilled", "body": "", "confidence": 0.5, "writer": NOBODY}, blanks)
@@ -227,7 +224,6 @@ def _is_text(value: object) -> bool:
 
 
 def _strings(value: object, path: str) -> list[tuple[str, str]]:
-    """Every text inside a JSON value, with its path."""
     if isinstance(value, str):
         return [(path, value)]
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""What a command line is given and cannot be: place, given and allowed in a sentence, exit code 2, and nothing changed."""
+"""Bad command lines: a sentence with place, given and allowed, exit code 2, and nothing changed."""
 
 from __future__ import annotations
 

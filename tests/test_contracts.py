@@ -55,7 +55,6 @@ def tracked() -> tuple[Path, ...]:
 
 @cache
 def modules() -> dict[str, Path]:
-    """Every module of malsim and ops by its dotted name, a package by its own."""
     found = {}
     for path in tracked():
         parts = path.relative_to(ROOT).with_suffix("").parts
@@ -70,7 +69,6 @@ def tree(name: str) -> ast.Module:
 
 
 def imported(name: str) -> Iterator[str]:
-    """What a module imports: at its head, for types only, or inside a function."""
     for node in ast.walk(tree(name)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -157,7 +155,6 @@ def test_no_class_name_stands_twice_without_a_reason() -> None:
 
 
 def bound(name: str) -> Iterator[str]:
-    """Every name that a module gives: of variables, arguments, attributes, functions and classes."""
     for node in ast.walk(tree(name)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name

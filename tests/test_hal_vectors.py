@@ -170,7 +170,6 @@ class Net:
             self.parts[name] = self.parts[name].with_word(word, value)
 
     def sets(self, pin: str, rows: list[dict[str, str]]) -> bool:
-        """These runs are of the newer flipflop, whose out-not is false until out first changes (hal.md, 6)."""
         name, word = self.split(pin)
         out = f"{name}.out"
         unwritten = self.parts[name].component.name == "flipflop" and word == "out-not" and out in rows[0]
@@ -204,7 +203,6 @@ RUNNERS = {"sampler": sampler_case, "streamer": streamer_case, "netlist": netlis
 
 
 def lacking(case: str) -> bool:
-    """Whether it is a case of what the palette leaves out; every other must have an op."""
     return any(fnmatch(case, pattern) for pattern in NO_OP)
 
 

@@ -55,7 +55,6 @@ MADE = [
 
 
 def lines() -> list[str]:
-    """Each line of a help that begins with the program's name, without what is said of it."""
     every = [line for parser in command_parsers().values() for line in (parser.description or "").splitlines()]
     return list(dict.fromkeys(re.split(r"\s{2,}|\s#|\s>\s", line)[0] for line in every if line.startswith("malsim ")))
 

@@ -1,4 +1,4 @@
-"""What a user starts from: templates that work as written, completion from the commands' own declarations, notes in CI."""
+"""Start of a user: templates that work as written, completion from the commands' declarations, notes in CI."""
 
 from __future__ import annotations
 

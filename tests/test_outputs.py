@@ -27,7 +27,6 @@ ATLAS = Path(__file__).parents[1] / "scenarios/stores/atlas.json"
 
 
 def killed(folder: Path) -> Path:
-    """What a command leaves that is killed half-way."""
     done = subprocess.run([sys.executable, "-c", KILLED, str(folder / "a.txt")], check=False, capture_output=True)
     assert done.returncode == -signal.SIGKILL
     (abandoned,) = folder.iterdir()

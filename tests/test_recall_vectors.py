@@ -67,7 +67,6 @@ def load(path: Path) -> Any:
 
 
 def entries(pattern: str, name: str) -> list[Any]:
-    """One test for each entry of the list `name` in every file of that pattern."""
     return [
         pytest.param(entry, id=f"{path.stem}-{i}-{entry.get('name', '')}")
         for path in found(pattern)
@@ -517,7 +516,6 @@ NO_WORD = re.compile('[^\\s"]"|\u00a0')
 
 @pytest.mark.parametrize("entry", entries("netlist*.json", "tokenize"))
 def test_words_are_split_alike(entry: dict[str, Any]) -> None:
-    """What follows a cell's trailer is read word by word, and means nothing."""
     line = f'obs_0000 "t" [out:0 programs:0] {entry["code"]}'
     if "error" in entry["toks"] or any(NO_WORD.search(word) for word in entry["toks"]["ok"] if word[0] not in '"['):
         with pytest.raises(NetlistError):

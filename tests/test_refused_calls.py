@@ -1,4 +1,4 @@
-"""What functions cannot be given: each is refused in its sentence, with where it stood and what is allowed."""
+"""Bad arguments of functions: each is refused with its place and what is allowed."""
 
 from __future__ import annotations
 

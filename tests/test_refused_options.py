@@ -1,4 +1,4 @@
-"""What options of commands cannot be: each is refused in its sentence, with exit code 2, and no file is made or changed."""
+"""Bad options of commands: each is refused with exit code 2, and no file is made or changed."""
 
 from __future__ import annotations
 

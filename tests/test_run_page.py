@@ -101,7 +101,6 @@ def test_the_command_line_writes_it(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
 def test_in_a_browser_every_control_does_what_it_says(run: Run, tmp_path: Path) -> None:
-    """Each step is an event as a user's hand makes it; what the page shows after it is written down in the page."""
     steps = """
 const seen = (name) => { const found = document.createElement("pre"); found.className = "seen";
   found.textContent = name + "|" + at("told").textContent + "|" + at("day").textContent + "|"

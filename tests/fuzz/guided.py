@@ -105,7 +105,6 @@ class Fuzzer:
             sys.stderr.write(f"found {which}: {text[:200]!r}\n")
 
     def mutated(self, given: bytes, most: int, seed: int) -> bytes:
-        """By turns as atheris would have it, and as one who knows numbers, words, lines and brackets."""
         draw = random.Random(seed)
         if draw.random() < 0.5 or not given:
             return self._mutate(given, most)

@@ -114,7 +114,6 @@ def _recall(folder: Path) -> list[bytes]:
 
 
 def formats_in(folder: Path) -> dict[str, Format]:
-    """Every format, with good inputs of those that are written by malsim itself."""
     run = ms.run(ms.read(str(ROOT / "scenarios" / "mutual_dispute.toml")))
     run.write(folder / "run")
     recording.write(folder, "a", {"cells": run.cells.select("t", "rep", "cell", "effective")})
@@ -234,7 +233,6 @@ def test_found_before_a_manifest_with_such_an_entry_is_refused(
 
 
 def test_found_before_a_manifest_chooses_no_file_to_read(tmp_path: Path) -> None:
-    """It names a scenario elsewhere; the claims that this one would read lie beside that, and are not read."""
     (tmp_path / "theirs").mkdir()
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "c.csv").write_text("writer,object,value\nann,a,private words\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What is asked of every law, as of every op: pure, replications independent, all its state declared, bounds, batches."""
+"""Shared suite of all laws: pure, replications independent, all state declared, bounds, batches."""
 
 from __future__ import annotations
 
@@ -192,7 +192,6 @@ def replace_rep(view: View) -> View:
 
 
 def instants(name: str, seed: int, step: int) -> list[tuple[int, float]]:
-    """What two instants of claims by four writers about one object, in one order or the other, leave."""
     plant, draw = plant_of(name), np.random.default_rng(seed)
     state = plant.init([0], VOCABULARY)
     for day in (0.0, 1.0):

@@ -168,7 +168,6 @@ def whole(**bodies: str) -> str:
 
 
 def failing(site: Path, capsys: pytest.CaptureFixture[str], text: str) -> str:
-    """What `malsim run` says of a law of another package; it is an error, and no bug."""
     install(site, "their_plant", text, "theirs")
     (site / "x.toml").write_text(SCENARIO, encoding="utf-8")
     assert main(["run", str(site / "x.toml"), "--law", "theirs"]) == 2

@@ -33,7 +33,6 @@ AS_ONE = [0, 1, 1, 3, 4, 4]
 
 
 def believed(claims: Any, lineages: list[str], **given: str) -> dict[tuple[int, int], float]:
-    """What is believed of each object and value."""
     words = Vocabulary(list("abcdef"), list("uvwxyz"), [["no", "yes", "so"]] * 6, lineages)
     memory = plant_of("records", given)
     state, _ = memory.admit(memory.init([0], words), claims)

@@ -1,4 +1,4 @@
-"""Why `records` believes what it believes: the terms add up, whatever the number of values, in a run, a store, a file."""
+"""Explanations of `records`: the terms add up for any number of values, in a run, a store, a file."""
 
 from __future__ import annotations
 
@@ -72,7 +72,6 @@ def test_log_odds_terms_sum_to_the_belief(seed: int, values: int, form: str, pin
 
 
 def chained(explanation: Any, word: str) -> bool:
-    """Whether a term of an explanation begins so."""
     return any(term.startswith(word) for term in explanation.evidence["term"])
 
 

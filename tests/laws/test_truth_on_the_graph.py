@@ -27,7 +27,6 @@ def ran(folder: Path, text: str) -> Run:
 
 
 def beliefs(run: Run) -> pl.DataFrame:
-    """What is believed of every value that somebody holds; of a value one number."""
     view = run.view
     places = {"rep": view.rep, "object": view.object, "value": view.value, "belief": view.belief, "active": view.active}
     rows = pl.DataFrame(places).filter(pl.col("active") & (pl.col("value") >= 0)).drop("active")

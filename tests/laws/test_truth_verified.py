@@ -1,4 +1,4 @@
-"""What verified facts decide in `records`: at which end the sweeps stay, and in which form a replication is judged."""
+"""Effect of verified facts in `records`: the result of the sweeps, and the form in which a replication is judged."""
 
 from __future__ import annotations
 
@@ -72,7 +72,6 @@ WORDS = Vocabulary([*"abcdefghi", "audit"], [f"o{n}" for n in range(40)], [["no"
 
 
 def batch(reps: list[int], seed: int) -> Claims:
-    """Of each replication forty facts by nine writers, a third of them liars; some facts verified by a tenth writer."""
     rows = []
     for place, one in enumerate(reps):
         draw = np.random.default_rng([seed, one])

@@ -1,4 +1,4 @@
-"""A netlist scheduled as a block: its wiring in its place under names of its own, shipped or beside the file."""
+"""Blocks of a netlist: wiring inlined under prefixed names, from shipped files or the same folder."""
 
 from __future__ import annotations
 

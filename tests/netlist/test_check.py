@@ -50,7 +50,6 @@ def standing() -> Memory:
 
 
 def faults(text: str, memory: Memory | None) -> set[str]:
-    """What `malsim netlist check` would tell, and which cells it needs."""
     document, junk = scan(text)
     result = check(document, memory)
     needed = [f"no such cell {name}" for name in result.needed]

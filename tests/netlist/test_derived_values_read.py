@@ -131,7 +131,6 @@ def test_the_push_is_ordered_by_a_derived_value(tmp_path: Path) -> None:
 
 
 def test_a_replication_alone_and_a_fork_are_as_among_others(tmp_path: Path) -> None:
-    """What is derived is state, and goes with it."""
     (tmp_path / "it.toml").write_text(RANKED)
     scenario = api.read(tmp_path / "it.toml").replace(rules={"effective": "cell-derived-half"})
     run = ms.run(scenario)

@@ -1,4 +1,4 @@
-"""What a reader is told of a text that is wrong, and of a statement that no line can say."""
+"""Messages about faulty netlist text, and about statements that no line can hold."""
 
 from __future__ import annotations
 

@@ -146,7 +146,6 @@ def test_unknown_hal_words_are_errors_with_lines(line: str, problem: str) -> Non
 
 
 def ran(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """What `malsim hal -f` prints of a text."""
     script = tmp_path / "it.hal"
     script.write_text(text)
     assert main(["hal", "-f", str(script)]) == 0

@@ -1,4 +1,4 @@
-"""What holds of every netlist text: it reads back as written, fails typed and whole, and is read in linear time."""
+"""Properties of all netlist texts: they read back as written, fail typed, and are read in linear time."""
 
 from __future__ import annotations
 
@@ -171,7 +171,6 @@ def test_any_bytes_read_or_fail_typed(block: int) -> None:
 
 @pytest.mark.parametrize("block", range(4))
 def test_mutants_of_what_is_shipped_load_and_run_or_fail_typed(block: int) -> None:
-    """All the way: read, linked, loaded into a memory, looked over, and scanned once."""
     chance = random.Random(1000 + block)  # noqa: S311 - reproducible, not secret
     whole = 0
     for _ in range(60):
@@ -204,7 +203,6 @@ HARD = [
 
 
 def lines_executed(source: str) -> int:
-    """How many lines of Python it takes to read a source: a measure of time that no other process disturbs."""
     count = 0
 
     def trace(frame: FrameType, event: str, arg: object) -> Callable[[FrameType, str, object], Any]:

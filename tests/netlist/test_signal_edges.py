@@ -30,7 +30,6 @@ def ticked(*claims: dict[str, Any], now: float = 1.0) -> Memory:
 
 
 def values_of(name: str, memory: Memory, now: float) -> dict[str, float]:
-    """What a signal reads of every cell."""
     engine = Engine(link(parse(signals_text([name]))))
     scan = engine.scan(engine.start(memory), memory, now=now)
     return dict(zip(memory.cells["handle"], scan.state.signals[catalogue()[name].value_signal].tolist(), strict=True))

@@ -31,7 +31,6 @@ obs_9c3f "an old reading" conf(.4) supports> dec_a3ee(.2)  derived_from> obs_9c1
 
 
 def read(wires: str, *, now: float = 10.0, graph: str = GRAPH) -> dict[str, list[float]]:
-    """What the derived values of these wires come to on the graph, by name."""
     result = load(graph + wires)
     engine = Engine(result.net)
     scan = engine.scan(engine.start(result.memory), result.memory, now=now)
@@ -39,7 +38,6 @@ def read(wires: str, *, now: float = 10.0, graph: str = GRAPH) -> dict[str, list
 
 
 def one(where: str, domain: str = "cell") -> list[float]:
-    """What an address comes to on every row of a domain."""
     return read(f"net it {domain}-derived-it < {where}")[f"{domain}-it"]
 
 
@@ -67,7 +65,6 @@ def one(where: str, domain: str = "cell") -> list[float]:
     ],
 )
 def test_a_cell_reads_this_in_its_own_row(where: str, expected: list[float]) -> None:
-    """Each on the cells dec_a3ee, obs_9c1f, obs_9c2f and the annexed obs_9c3f."""
     np.testing.assert_allclose(one(where), expected)
 
 

@@ -32,20 +32,17 @@ def test_there_is_a_signal_for_each_case_and_an_axis_for_each() -> None:
 
 
 def test_all_of_them_run_together_with_one_owner_a_value() -> None:
-    """Every derived value has one owner, or linking would refuse."""
     assert len(link(parse(signals_text(catalogue()))).derived) > len(catalogue())
 
 
 @cache
 def first() -> dict[tuple[str, bool], int | None]:
-    """When each signal first fires, on the stream that is at fault and on the one that is not: all at once."""
     cases = {(name, benign): of_case(name, benign=benign) for name in CASES for benign in (False, True)}
     return dict(zip(cases, first_firings(list(cases.values()), days=ONSET + 8), strict=True))
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_signals_fire_on_cases_and_not_on_near_misses(name: str) -> None:
-    """On the fault from its onset and not before; on the benign stream never."""
     day = first()[name, False]
     assert day is not None
     assert day >= ONSET
@@ -92,7 +89,6 @@ def test_what_a_store_reads_does_not_change_it() -> None:
 
 
 def test_unknown_signal_suggests_a_similar_name() -> None:
-    """As every bad name."""
     with pytest.raises(UsageError, match="dependency-rot"):
         signal_named("dependency-rott")
 

@@ -1,4 +1,4 @@
-"""A store kept by hand: the charter asked of any store, claims and programs written through the gate, days as dates."""
+"""Stores edited by hand: the charter of any store, claims and programs written through the gate, days as dates."""
 
 from __future__ import annotations
 

@@ -57,7 +57,6 @@ def wired(path: Path, *texts: str) -> None:
 
 
 def live(path: Path, claims: list[dict[str, Any]], first: int, last: int) -> None:
-    """Some days of a store, opened anew for each write and each tick."""
     for day in range(first, last + 1):
         if today := [claim for claim in claims if day - 1 <= claim["t"] < day]:
             with Store(path) as store:
@@ -67,7 +66,6 @@ def live(path: Path, claims: list[dict[str, Any]], first: int, last: int) -> Non
 
 
 def tripped(claims: list[dict[str, Any]], path: Path) -> list[tuple[Any, ...]]:
-    """What happened in a store that is opened anew for each write and each tick."""
     wired(path, TRIPWIRE)
     live(path, claims, 1, DAYS)
     with Store(path, write=False) as store:

@@ -62,7 +62,6 @@ def test_scope_equals_a_store_of_its_claims_alone(drawn: list[tuple[int, str, in
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """What is everybody's, ann's and bob's, in that order one, two and three stale cells of a volatile kind."""
     path = tmp_path / "memory.sqlite"
     with Store(path) as file:
         for rep, name in enumerate(["everybodys", "anns", "bobs"]):

@@ -26,7 +26,6 @@ ACKNOWLEDGED = {2.0: 1.0, 3.0: 0.0}  # after the tick of these days the input is
 
 
 def values(path: Path) -> dict[str, float]:
-    """What each signal of the store holds."""
     with ms.Store(path, write=False) as store:
         return dict(wire_signals(store.recorded, store.standing).select("signal", "value").rows())
 

@@ -1,4 +1,4 @@
-"""What surfaced signals put into the next push: a line each, no more than there is room for, and silent ones none."""
+"""Lines of surfaced signals in the next push: at most as many as fit, and none of silent signals."""
 
 from __future__ import annotations
 
@@ -97,7 +97,6 @@ def test_surfaced_words_count_against_the_budget(run: Run, tmp_path: Path) -> No
 
 
 def test_a_reader_opens_what_a_line_names(run: Run) -> None:
-    """As it opens what an op of its own tells it to."""
     lines = run.events.filter(pl.col("kind") == "surfaced").select("t", "rep", "subject")
     opened = run.events.filter(pl.col("kind") == "expanded").select("t", "rep", "subject")
     assert lines.join(opened, on=["t", "rep", "subject"], how="semi").height
@@ -111,7 +110,6 @@ def test_a_replication_alone_is_told_the_same(run: Run) -> None:
 
 
 def test_run_and_store_print_the_same_push(run: Run) -> None:
-    """As many lines and marks as the event of that turn says, and the line that was raised."""
     for day, rep in ((9, 0), (30, 1), (60, 0)):
         push = run.push(day, rep)
         event = run.events.filter((pl.col("t") == day) & (pl.col("rep") == rep))

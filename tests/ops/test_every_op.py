@@ -1,4 +1,4 @@
-"""One suite asked of every op of the palette, presets included."""
+"""Shared suite of all ops of the palette, presets included."""
 
 from __future__ import annotations
 
@@ -52,7 +52,6 @@ def same(one: Any, other: Any) -> bool:
 
 
 def arguments_of(sheet: ops.Sheet, state: ops.State) -> dict[str, Any]:
-    """What the op's function is called with."""
     sizes = {size: sheet.counts[size] for size in sheet.size_arguments}
     return {**{key: state[key] for key in sheet.takes}, **({"tick": 1.0} if sheet.tick else {}), **sizes}
 
@@ -183,7 +182,6 @@ def test_declared_cadence_is_true(name: str) -> None:
 
 
 def nan_seen(sheet: ops.Sheet, pin: str, *, quiet: bool) -> list[bool]:
-    """Whether any float output of many rows is NaN at each call, NaN standing on the pin at the tenth of 110 calls."""
     stream = inputs(sheet, 110, 128, seed=1)
     for name, slot in sheet.slots.items():
         if quiet and slot.pin.type == "bit" and name in stream:
@@ -257,7 +255,6 @@ def test_a_reset_goes_where_a_fresh_op_is(name: str) -> None:
 
 
 def steps_taken(sheet: ops.Sheet, rows: int) -> int:
-    """How many instructions of the op's own file one call runs, on so many rows that are all alike."""
     stream = {pin: np.repeat(array, rows, axis=1) for pin, array in inputs(sheet, 2, 1, seed=7).items()}
     begun, _ = ops.run(sheet, ops.start(sheet, rows), stream, tick="6h")
     function, counted = sys.modules[sheet.function.__module__].__dict__["function"], 0

@@ -1,4 +1,4 @@
-"""What the shared suite is for: each defect that an author of an op may make is planted, and some question finds it."""
+"""Planted defects: the shared suite of ops finds each of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every real function is called through: the events of a stream, and what it shows of an object."""
+"""Common interface of the pinned functions: the events of a stream, and the items shown for an object."""
 
 from __future__ import annotations
 
@@ -45,11 +45,9 @@ class Source:
         """Be asked about an object; nothing happens unless the source counts reads."""
 
     def score(self, item: Any, t: float) -> float:
-        """What an item is worth."""
         raise NotImplementedError
 
     def peek(self, name: str, t: float) -> list[tuple[str, float]]:
-        """Every living item about an object with its score."""
         return [(item.value, self.score(item, t)) for item in self.about(name)]
 
     def best(self, name: str, t: float, most: int = 5) -> list[Any]:

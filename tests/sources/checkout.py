@@ -26,14 +26,11 @@ class MissingError(LookupError):
 
 @dataclass(frozen=True)
 class Checkout:
-    """One project at one commit."""
-
     project: str
     commit: str
 
     @cached_property
     def folder(self) -> Path:
-        """Where it lies."""
         root = os.environ.get(VARIABLE)
         if not root:
             raise MissingError(f"{VARIABLE} names no folder with a checkout of {self.project}")
@@ -55,7 +52,6 @@ class Checkout:
         return shown.stdout.decode("utf-8")
 
     def functions(self, path: str, *names: str, **given: Any) -> SimpleNamespace:
-        """Some functions, classes and constants of a file (`Class.method` too), run in a namespace of what is given."""
         tree = ast.parse(self.text(path))
         chosen = [node for name in names for node in _nodes(tree, name)]
         for node in chosen:

@@ -107,7 +107,6 @@ class Mem0Update(Source):
         self.source = self.checkout.functions("mem0/memory/main.py", "Memory._add_to_vector_store", **given)
 
     def judge(self, same: list[Any], rivals: list[Any], claim: SimpleNamespace) -> list[dict[str, Any]]:
-        """What the model answers: NONE, UPDATE of the first rival, or ADD."""
         if same:
             return [{"id": "0", "text": claim.value, "event": "NONE"}]
         if rivals:
@@ -138,7 +137,6 @@ class Mem0Delete(Mem0Update):
     """The same, with a model that answers DELETE where it sees a contradiction."""
 
     def judge(self, same: list[Any], rivals: list[Any], claim: SimpleNamespace) -> list[dict[str, Any]]:
-        """What the model answers: NONE, DELETE of all rivals, or ADD."""
         if same or not rivals:
             return super().judge(same, rivals, claim)
         return [{"id": str(place), "text": one.value, "event": "DELETE"} for place, one in enumerate(rivals)]

@@ -1,4 +1,4 @@
-"""Sources in other languages: their own files, compiled or run by node beside a few lines of ours, skipped where no tool is."""
+"""Sources in other languages: their own files, compiled or run by node, skipped where a tool is missing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ __all__ = ["AgentmemoryLessons", "Egc", "Membrane", "Shodh"]
 
 
 def tool(name: str) -> str:
-    """Where a program is: on PATH or in node_modules beside the checkouts."""
     found = shutil.which(name) or shutil.which(name, path=str(Path(os.environ.get(VARIABLE, "."), "node_modules", ".bin")))
     if not found:
         raise MissingError(f"no {name} on PATH")
@@ -28,7 +27,6 @@ def tool(name: str) -> str:
 
 
 def ran(*command: str, given: str = "", within: Path | None = None) -> str:
-    """What a program prints; its errors are ours."""
     done = subprocess.run(command, input=given, capture_output=True, text=True, cwd=within, check=False)
     if done.returncode:
         raise AssertionError(f"{command[0]}: {done.stderr[-2000:]}")
@@ -36,7 +34,6 @@ def ran(*command: str, given: str = "", within: Path | None = None) -> str:
 
 
 def body(text: str, start: str) -> str:
-    """From the line that starts so to the first line that is a closing brace."""
     return re.search(rf"^{re.escape(start)}.*?^}}", text, re.MULTILINE | re.DOTALL)[0]  # type: ignore[index]
 
 
@@ -195,8 +192,6 @@ console.log(JSON.stringify(peeks));
 
 
 class AgentmemoryLessons(Node):
-    """Its three functions (save, recall, decay sweep) on a table in memory; relevance is 1 for what is about the object."""
-
     project, commit = "rohitg00/agentmemory", "038b573e"
     within = 6e-4  # a recall rounds to three digits
 

@@ -12,7 +12,6 @@ MINUTES = 1440.0
 
 
 def stream(seed: int, *, daily: bool = False, claims: int = 14) -> list[dict[str, Any]]:
-    """One stream: two objects, three values, three writers; gaps from minutes to weeks, to months in every third; every tenth claim comes late."""
     draw = np.random.default_rng(seed)
     events: list[dict[str, Any]] = []
     now, last_tick, longest = 0.37, 0.0, 1.2 if seed % 3 else 2.0

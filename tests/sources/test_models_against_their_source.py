@@ -60,7 +60,6 @@ def test_a_model_equals_its_source(law: str) -> None:
 
 
 def equal(law: str, kind: type[Source], seed: int) -> bool:
-    """Whether model and source show the same values with the same scores at every look."""
     events = stream(seed, daily=kind.daily)
     for ours, theirs in zip(run_events(plant_of(law), events), kind().play(events), strict=True):
         if sorted(value for value, _ in ours) != sorted(value for value, _ in theirs):

@@ -1,4 +1,4 @@
-"""A memory of the user's own: what the harness adds to each of its calls, and a run over a dict beside the published law."""
+"""A user's memory: the cost that the harness adds to each call, and a run over a dict compared with the published law."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bringing in another memory's file beside the bare parse of it: fetching a table, loading JSON lines."""
+"""Import of another memory's file compared with the bare parse: fetching a table, loading JSON lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A thousand replications of a memory beside ten, and beside the ticks alone on bare arrays."""
+"""A thousand replications of a memory compared with ten, and with the ticks alone on bare arrays."""
 
 from __future__ import annotations
 

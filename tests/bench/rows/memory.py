@@ -1,4 +1,4 @@
-"""The memory beside what it cannot do without: sparse products, one scan of the texts, one expression, one import."""
+"""The memory compared with its least cost: sparse products, one scan of the texts, one expression, one import."""
 
 from __future__ import annotations
 

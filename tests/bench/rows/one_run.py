@@ -1,4 +1,4 @@
-"""What one person waits for, in bare ticks of a memory of 88 cells: a claim, a push, a run of a shipped scenario."""
+"""Waiting time of one person, in bare ticks of a memory of 88 cells: a claim, a push, a run of a shipped scenario."""
 
 from __future__ import annotations
 

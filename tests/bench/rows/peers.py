@@ -1,4 +1,4 @@
-"""Wrong answers on real claims: the tuned law beside Dawid and Skene's estimate of every writer's confusions."""
+"""Wrong answers on real claims: the tuned law compared with Dawid and Skene's estimate of every writer's confusions."""
 
 from __future__ import annotations
 

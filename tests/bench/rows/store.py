@@ -1,4 +1,4 @@
-"""A store beside bare SQLite: the same rows fetched, the same words searched, the same rows inserted."""
+"""A store compared with bare SQLite: the same rows fetched, the same words searched, the same rows inserted."""
 
 from __future__ import annotations
 

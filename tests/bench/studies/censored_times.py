@@ -1,4 +1,4 @@
-"""How often the interval of a mean of censored times holds the mean that was planted: 200 draws of each of six kinds."""
+"""Coverage of the interval of a mean of censored times: 200 draws of each of six kinds."""
 
 from __future__ import annotations
 

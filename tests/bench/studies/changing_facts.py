@@ -1,4 +1,4 @@
-"""What the time constant that `records` finds in the claims is worth where facts change: drawn facts, and polls."""
+"""Benefit of the time constant that `records` finds in the claims where facts change: drawn facts, and polls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often a writer's interval in `records` holds the accuracy that it was planted with: truths are not known."""
+"""Coverage of a writer's interval in `records` with planted accuracies and unknown truths."""
 
 from __future__ import annotations
 

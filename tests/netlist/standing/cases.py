@@ -1,4 +1,4 @@
-"""For each standing signal a stream on which it must fire and one, much like it, on which it must not."""
+"""Two streams for each standing signal: one on which it must fire, and a similar one on which it must not."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ Day: TypeAlias = "list[str | Edit]"
 
 @dataclass(frozen=True)
 class Case:
-    """What happens from day `ONSET` on, and the row of the signal's domain that it happens to ("" for the run)."""
-
     fault: Mapping[int, Sequence[str | Edit]]
     benign: Mapping[int, Sequence[str | Edit]]
     target: str = BEL
@@ -28,7 +26,6 @@ class Case:
 
 
 def _from(number: str, many: int, relation: str, *, target: str = BEL, conf: float = 0.9, **props: Any) -> Day:
-    """So many cells that speak on a target, of a writer each unless `writer` says whose."""
     return [
         cell(f"obs_{number}{place:02x}", f"{relation}> {target}", conf=conf, **{"writer": f"v{place}", **props})
         for place in range(many)

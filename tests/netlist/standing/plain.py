@@ -180,8 +180,6 @@ def latch(sets: Sequence[bool], resets: Sequence[bool]) -> bool:
 
 
 class Signals:
-    """Every signal at the last of some worlds; the method of a name returns (value, fires) of one row."""
-
     def __init__(self, worlds: Sequence[World]) -> None:
         self.worlds, self.world = worlds, worlds[-1]
 

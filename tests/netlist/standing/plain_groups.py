@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
 
 class AllSignals(Signals):
-    """Every standing signal at the last of some worlds; a row is a cell's row, a writer, a topic, or None for the run."""
-
     def since(self, value: Callable[[World], float], begins: Callable[[World], bool]) -> list[float]:
         """Return a value at every world from the first in which its row stands."""
         return [value(world) for world in self.worlds if begins(world)]

@@ -1,4 +1,4 @@
-"""One table of the standing signals: whether each fires where it must, how late, how often where nothing is wrong."""
+"""Scorecard of the standing signals: detections, delays and false alarms."""
 
 from __future__ import annotations
 
@@ -33,8 +33,6 @@ WITHIN = 14  # days after its fault in which a signal has to fire
 
 @dataclass(frozen=True)
 class FiringCase:
-    """One stream, and the signal and row (by name, "" for the run) whose first firing counts."""
-
     signal: str
     events: Events
     target: str
@@ -121,7 +119,6 @@ def _run_length(days: int, alarms: NDArray[np.float64]) -> dict[str, float | Non
 
 
 def _onsets(streams: Sequence[Events], names: list[str], days: int) -> dict[str, NDArray[np.float64]]:
-    """How often each signal began to fire on some row, by stream."""
     before: Firing = {name: set() for name in names}
     counts = {name: np.zeros(len(streams)) for name in names}
     for _, firing in _firing_rows(streams, names, days):
@@ -132,7 +129,6 @@ def _onsets(streams: Sequence[Events], names: list[str], days: int) -> dict[str,
 
 
 def _firing_rows(streams: Sequence[Events], names: list[str], days: int) -> Iterator[tuple[int, Firing]]:
-    """Each day, the rows that each signal fires on, by stream and name; the run's is called ""."""
     engine = Engine(link(parse(signals_text(names))), replications=len(streams))
     state = None
     for day, memory in play(streams, days):
