@@ -46,8 +46,8 @@ class CheckedMemory:
     Raises
     ------
     AdapterError
-        A call raised, took longer than its limit, ended its process, or returned what is no list of items (of texts, of
-        events), NaN, a belief outside 0 to 1 or an unknown status; it names memory and call.
+        A call raised, took longer than its limit, ended its process, or returned something other than a list of
+        items (of texts, of events), NaN, a belief outside 0 to 1 or an unknown status; it names memory and call.
     """
 
     def __init__(self, name: str, host: Host | Sandbox, number: int, hung: dict[str, Breakdown]) -> None:

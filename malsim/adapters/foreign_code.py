@@ -1,6 +1,6 @@
 """Permission to load code of other packages in this process, and the notes of running calls.
 
-The environment variable `MALSIM_SANDBOX` tells the kind of process. Unset: a user's program, which loads the code that
+The environment variable `MALSIM_SANDBOX` names the kind of process. Unset: a user's program, which loads the code that
 it names. Empty: a command, which loads no foreign code and is restarted in a sandbox. A folder: a sandbox, in which each
 call is noted in a file of that folder.
 """

@@ -18,7 +18,7 @@ class MalsimError(Exception):
     given
         What was found there; a credential in it is withheld.
     allowed
-        What may stand there.
+        What is allowed there.
     hint
         What to try.
 

@@ -48,7 +48,7 @@ def is_number(value: object) -> TypeGuard[int | float]:
 def in_days(value: Any, *, where: str) -> Any:
     """Return a duration in days: text with a unit is converted, and a value that is not a text is returned unchanged.
 
-    Raises `UsageError` for text that is none.
+    Raises `UsageError` for text that is not a duration.
 
     >>> in_days("2w", where="days"), in_days(3.0, where="days")
     (14.0, 3.0)
@@ -92,7 +92,7 @@ def day_of(text: str, start: str | None, *, where: str) -> float:
 def finite(value: object, *, where: str, low: float = -math.inf, high: float = math.inf) -> float:
     """Return the number as a float.
 
-    Raises `UsageError` for what is no number, NaN, infinite, or out of bounds.
+    Raises `UsageError` for a value that is not a number, NaN, infinite, or out of bounds.
 
     >>> finite(2, where="now")
     2.0
@@ -103,7 +103,7 @@ def finite(value: object, *, where: str, low: float = -math.inf, high: float = m
     """
     allowed = "a number" if math.isinf(low) and math.isinf(high) else f"a number from {low:g} to {high:g}"
     try:
-        number = float(value)  # type: ignore[arg-type]  # whatever is no number raises
+        number = float(value)  # type: ignore[arg-type]  # anything but a number raises
         good = not isinstance(value, str | bytes) and math.isfinite(number)
     except (TypeError, ValueError, OverflowError):
         good = False

@@ -86,7 +86,7 @@ def difference_interval(
 
 
 def mean_of(values: Array) -> float:
-    """Return the mean of the values without NaN; NaN if there is none.
+    """Return the mean of the values without NaN; NaN if all are NaN.
 
     >>> mean_of(np.array([1.0, np.nan, 2.0]))
     1.5
@@ -268,7 +268,7 @@ def resamples(count: int, times: int, *, seed: int) -> NDArray[np.int64]:
 
 
 def ends(draws: Array, *, axis: int | None = None) -> tuple[Any, Any]:
-    """Return the 2.5 % and 97.5 % quantiles of the resampled values without NaN; NaN if there is none.
+    """Return the 2.5 % and 97.5 % quantiles of the resampled values without NaN; NaN if all are NaN.
 
     >>> ends(np.array([0.0, 1.0, 2.0, np.nan]))
     (0.05, 1.95)

@@ -95,7 +95,7 @@ def _unescape(match: re.Match[str]) -> str:
 def filled(text: str, words: Mapping[str, str]) -> str:
     """Return a text with `{name}` replaced by each word, without format features: no width, attribute or conversion.
 
-    Raises `LookupError` for a field that is none of the words alone, `ValueError` for a brace that is not closed.
+    Raises `LookupError` for a field that is not exactly one of the words, `ValueError` for a brace that is not closed.
 
     >>> filled("{object} is {value} {{x}}", {"object": "valve", "value": "open"})
     'valve is open {x}'

@@ -1,4 +1,4 @@
-"""Claude Code's memory folder: one Markdown file per fact beside the index MEMORY.md."""
+"""Claude Code's memory folder: one Markdown file per fact, and the index MEMORY.md."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ class _Message:
 def unpacked(data: bytes) -> Any:
     """Unpack MessagePack as LangGraph writes it: its own message as `_Message`, any other object as its fields.
 
-    Raises `ValueError` for what is none.
+    Raises `ValueError` for bytes that are not MessagePack.
 
     >>> unpacked(bytes([0x82, 0xA1, 0x61, 0x01, 0xA1, 0x62, 0x92, 0xC0, 0xC3]))
     {'a': 1, 'b': [None, True]}

@@ -197,7 +197,7 @@ def _left_out(payloads: Payloads) -> dict[str, int]:
 
 
 def _metadata(payloads: Payloads, cells: pl.DataFrame) -> pl.DataFrame:
-    """Return the metadata of each version's memory as JSON; a vector-store dump has it beside the package's own fields."""
+    """Return the metadata of each version's memory as JSON; a vector-store dump has it among the package's own fields."""
     details = {memory: payload.get("metadata") or _beside(payload) for memory, payload in payloads.items()}
     by_memory = {memory: json.dumps(metadata) for memory, metadata in details.items() if metadata}
     metadata = pl.DataFrame([texts("memory", by_memory), texts("value", by_memory.values())])

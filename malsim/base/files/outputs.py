@@ -1,4 +1,4 @@
-"""Files that are whole or absent: each is written beside its place and moved there when it is complete."""
+"""Files that are whole or absent: each is written under another name and moved into place when it is complete."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _is_alive(process: int) -> bool:
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """Yield a path beside `path` to write to; at the end `path` has all of the new content, or its old content.
+    """Yield a temporary path to write to; at the end `path` has all of the new content, or its old content.
 
     Raises `UsageError` where it cannot be written, with the reason.
     """
@@ -93,7 +93,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def folder_of_files(folder: str | Path) -> Iterator[Path]:
-    """Yield a folder beside the one named; at the end all files written there move into it, in the order of their names.
+    """Yield a temporary folder; at the end all files written there move into it, in the order of their names.
 
     Raises `UsageError` where it cannot be written, with the reason.
     """

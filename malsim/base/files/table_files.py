@@ -49,7 +49,7 @@ def read_table(path: str | Path, *, default: str = "", texts: bool = False) -> p
     Raises
     ------
     DataError
-        For no such file, another kind of file, and one that is no readable table.
+        For no such file, another kind of file, and one that is not a readable table.
     ScenarioError
         For a file larger than the limits in force, packed or unpacked.
     """

@@ -20,7 +20,7 @@ def toml_table(text: str) -> dict[str, Any]:
     """Return the table that a TOML text holds; a byte order mark at its start is skipped.
 
     Python's own reader takes time with the square of a dotted key's parts, so keys of more than a hundred are refused.
-    Raises `ValueError` for what is no TOML or has such a key, and `RecursionError` where it is nested too deeply.
+    Raises `ValueError` for text that is not TOML or has such a key, and `RecursionError` where it is nested too deeply.
 
     >>> toml_table("a.b = 1")
     {'a': {'b': 1}}

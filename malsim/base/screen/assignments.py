@@ -75,7 +75,7 @@ SHORT_SECRET = 8
 
 
 def assigned_secrets(text: str) -> Iterator[Span]:
-    """Yield credentials that stand beside a telling name: kind, start and end of the value."""
+    """Yield credentials that follow a name such as `password`: kind, start and end of the value."""
     if not _CUES.search(text):
         return
     for pattern in _NAMED:
@@ -157,7 +157,7 @@ def _sentence(match: re.Match[str]) -> Iterator[Span]:
     value = match[which].rstrip(".!?)")
     if is_reference(value) or " " in value:
         return
-    is_pin = match["name"].lower().startswith("pin")  # a code of digits; other words beside it are names of HAL pins
+    is_pin = match["name"].lower().startswith("pin")  # a code of digits; other words after it are names of HAL pins
     if (value.isdigit() and len(value) in range(4, 9)) if is_pin else is_password(value):
         yield "assigned secret", match.start(which), match.start(which) + len(value)
 

@@ -20,7 +20,7 @@ _LETTERS = str.maketrans({other: latin for latin, others in _LOOK_ALIKES.items()
 _BESIDE_LATIN = str.maketrans({"\u03b7": "n", "\u03bd": "v", "\u03c5": "u"})
 _LUNATE = str.maketrans({"\u03f2": "c", "\u03f9": "c"})  # compatible with sigma, drawn like c
 _LATIN = re.compile("[A-Za-z]")
-# What is shown as nothing, beside the formatting letters (category Cf).
+# Letters that are not shown, in addition to the formatting letters (category Cf).
 _INVISIBLE = re.compile(
     r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )

@@ -1,4 +1,4 @@
-"""Tests of a value beside a name like `password`: a credential, or code, a placeholder, a word."""
+"""Tests of a value assigned to a name like `password`: a credential, or code, a placeholder, a word."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def is_reference(value: str) -> bool:
 
 
 def is_password(value: str, *, quoted: bool = False) -> bool:
-    """Return whether a value beside a name like `password` is a password: no reference, and more than a word of letters.
+    """Return whether a value assigned to a name like `password` is a password: no reference, and more than a word of letters.
 
     >>> is_password("hunter2"), is_password("S3cr3t!pass"), is_password("required"), is_password("str")
     (True, True, False, False)

@@ -33,7 +33,7 @@ class ImportedMemory:
     """Memory, the date of its day 0 as `start`, and the counts of what was imported and left out as `report` (item, count).
 
     `start` is None where nothing is dated. `extras` (cell, name, value as JSON) has no column in a memory, and
-    `wiring` stands beside it.
+    `wiring` is its netlist.
     """
 
     memory: Memory

@@ -25,7 +25,7 @@ def write(came: ImportedMemory, path: Path, numbers: Mapping[str, int] | None = 
     """Write a store that holds what came; a store that is there already must hold a part of it, and grows.
 
     A new file appears when all of it is written; `numbers` are the replications of its scopes. Raises `StoreError` where
-    another memory stands there already.
+    another memory exists there already.
     """
     with Store(path) if path.exists() else _new_store(path) as store:
         store.save(came.memory, start=came.start)
@@ -37,7 +37,7 @@ def write(came: ImportedMemory, path: Path, numbers: Mapping[str, int] | None = 
 
 @contextmanager
 def _new_store(path: Path) -> Iterator[Store]:
-    """Open an empty store in a temporary folder beside the path, and move it to the path when the block ends."""
+    """Open an empty store in a temporary folder next to the path, and move it to the path when the block ends."""
     if not path.parent.is_dir():
         raise StoreError("no such folder", where=str(path.parent))
     folder = beside_it(path.parent)
@@ -45,7 +45,7 @@ def _new_store(path: Path) -> Iterator[Store]:
         place = folder / path.name
         with Store(place) as store:
             yield store
-        os.replace(place, path)  # noqa: PTH105  # one step, whatever stood there
+        os.replace(place, path)  # noqa: PTH105  # one step, even if a file exists there
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -66,7 +66,7 @@ def _keep_scopes(store: Store, numbers: Mapping[str, int] | None) -> None:
 
 
 def extras(path: Path) -> pl.DataFrame:
-    """Return the source's values that a store keeps beside the memory: cell (a key), name, value as JSON."""
+    """Return the source's values that have no column in a memory: cell (a key), name, value as JSON."""
     file = connect(path)
     try:
         with refusing(path):

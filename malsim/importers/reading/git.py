@@ -9,7 +9,7 @@ _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def repository(folder: Path) -> Path | None:
-    """Return the `.git` folder that a folder belongs to; None if there is none, or only a link to one elsewhere."""
+    """Return the `.git` folder that a folder belongs to; None if it is missing, or only a link to another."""
     for place in (folder.resolve(), *folder.resolve().parents):
         git = place / ".git"
         if git.exists():

@@ -18,7 +18,7 @@ from malsim.importers.reading.put import EDGES, ROW
 from malsim.memory.tables.standing_parts import Standing
 
 EXTRAS: dict[str, pl.DataType | type[pl.DataType]] = {"cell": pl.String, "name": pl.String, "value": pl.String}
-RELATION = "relation"  # the extra that tells a claim that was a relation apart
+RELATION = "relation"  # the extra that marks a claim that was a relation
 _DAY, _MICROSECONDS = 86_400.0, 1e6
 _FORMS = tuple(f"%Y-%m-%d{gap}%H:%M:%S%.f{zone}" for gap in ("T", " ") for zone in ("%:z", ""))
 _LATEST_SECONDS = 1e11  # a larger number counts milliseconds

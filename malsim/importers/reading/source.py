@@ -64,7 +64,7 @@ class Source:
             return file.read(len(MAGIC))
 
     def check(self) -> None:
-        """Refuse what is packed, is no text and no database, or is larger than the limits in force."""
+        """Refuse an archive, a pickle, UTF-16, or a file larger than the limits in force."""
         within({"input": self.path.stat().st_size}, where=str(self.path))
         for magic, name in _ARCHIVES.items():
             if self.head.startswith(magic):
@@ -139,7 +139,7 @@ class Source:
 
     @cached_property
     def _two_lines(self) -> tuple[bytes, bytes]:
-        """First two lines that are not blank; empty if there are none."""
+        """First two lines that are not blank; empty if they are missing."""
         if not self.path.is_file() or self.is_database:
             return b"", b""
         with self.path.open("rb") as file:

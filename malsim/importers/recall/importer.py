@@ -32,7 +32,7 @@ def import_recall(path: str | Path, *, rules: Rules | None = None) -> ImportedMe
     The file is opened for reading only. Day 0 is the day of its oldest cell; of a cell's subjects the first is its object.
     Where a text holds what the screen takes for a credential it is withheld, as is the text of cells that are marked secret;
     the table of secrets is never read. Edges that name their target by handle, which have no effect there, are resolved
-    unless the rules leave them inert. Raises `StoreError` for a file that is none of Recall's.
+    unless the rules leave them inert. Raises `StoreError` for a file that is not one of Recall's.
     """
     rules = rules or Rules()
     with open_source(path) as source:
