@@ -90,15 +90,7 @@ class Machine:
         return float(self.part.net.instances[pin.instance].sheet.slots[pin.name].pin.first) if isinstance(pin, Pin) else 0.0
 
     def step(self, states: Floats, inputs: Bools, number: int) -> MachineStep:
-        """Call every op that is due at the tick of this number (from 1), in order, on each row.
-
-        Parameters
-        ----------
-        states
-            Rows × places.
-        inputs
-            Rows × inputs of the part.
-        """
+        """Call every op that is due at the tick of this number (from 1), in order, on each row."""
         rows = Rows(Memory.empty(), len(states))
         ops, signals = self._unpack(states)
         signals |= dict(zip(self.part.inputs, inputs.T, strict=True))

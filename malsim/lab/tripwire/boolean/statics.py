@@ -30,21 +30,14 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import Document
     from malsim.netlist.wiring import Instance, Net, Signal
 
-KINDS = {
-    "unwired": "an input that nothing is wired to",
-    "dead": "an output that never changes",
-    "masked": "an input that never matters",
-    "stuck": "a bit that can be set and never reset",
-    "unacknowledgeable": "an alarm that an acknowledgement cannot clear although all is quiet",
-    "loop": "ops that wait for each other, with none among them that remembers or delays",
-    "level": "a level that no value of its input can cross",
-    "wiring": "what lint would have you look at",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing a tripwire cannot do, or does by accident: its kind, the signal or pin, and the fault with its line."""
+    """Fault of a netlist: its kind, the signal or pin, and the fault with its line.
+
+    Kinds: `unwired` input, `dead` output, `masked` input, `stuck` bit, `unacknowledgeable` alarm, `loop` without a memory,
+    `level` that its input cannot cross, `wiring` (a note of lint).
+    """
 
     kind: str
     name: str

@@ -33,29 +33,7 @@ def standalone(net: Net) -> Net:
 
 
 def replay(net: Net, stream: Mapping[str, Array], names: Iterable[str], *, tick: float = DAY) -> dict[str, Array]:
-    """Run a net over arrays.
-
-    Parameters
-    ----------
-    net
-        As `standalone` gives it, or any that reads no cell.
-    stream
-        Signal that nothing writes to its ticks × replications; a signal left out keeps what it was set to.
-    names
-        The signals to return.
-    tick
-        Milliseconds between two rows.
-
-    Returns
-    -------
-    dict
-        Each of these signals' ticks × replications.
-
-    Raises
-    ------
-    DataError
-        For arrays of several shapes, or a signal that nothing in the net knows.
-    """
+    """Run a net over arrays."""
     shapes = {np.shape(values) for values in stream.values()}
     shape = next(iter(shapes), ())
     if len(shapes) != 1 or len(shape) != 2:  # noqa: PLR2004

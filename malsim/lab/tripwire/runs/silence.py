@@ -122,15 +122,7 @@ def watchdog_limits(net: Net, *, tick: float) -> dict[str, int]:
 
 
 def blind(watched: Mapping[str, Array], limits: Mapping[str, int]) -> dict[str, Bools]:
-    """For each watched signal, the ticks × replications at which it is stale or absent.
-
-    Parameters
-    ----------
-    watched
-        Ticks × replications of each; NaN is absent.
-    limits
-        Signal to the ticks it may stay the same; the rest are stale together, when none of them changed for 10 ticks.
-    """
+    """For each watched signal, the ticks × replications at which it is stale or absent."""
     since = {name: _unchanged(values) for name, values in watched.items()}
     loose = [since[name] for name in watched if name not in limits]
     together = np.min(loose, axis=0) > JOINTLY if loose else None
@@ -163,23 +155,7 @@ def receipt(
     days: Array,
     tick: float,
 ) -> Receipt:
-    """What the silence of a run is worth.
-
-    Parameters
-    ----------
-    watched
-        Ticks × replications of each of `sensors(net)`.
-    inner
-        Of the numbers that the net makes of them: where one is NaN, what is behind it sees nothing.
-    alarm
-        Ticks × replications.
-    tests
-        Name of each episode that tests it to its ticks × replications.
-    days
-        Of each tick.
-    tick
-        Milliseconds between two ticks.
-    """
+    """What the silence of a run is worth."""
     stale = blind(watched, watchdog_limits(net, tick=tick)) | {name: np.isnan(values) for name, values in inner.items()}
     any_stale = np.any(list(stale.values()), axis=0) if stale else np.zeros_like(alarm)
     every = blocks(np.ones_like(alarm))

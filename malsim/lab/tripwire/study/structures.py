@@ -52,15 +52,7 @@ def _level(beyond: Floats, arl0: float) -> float:
 
 
 def candidates(quiet: Floats, shifted: Floats, arl0: float, delay: float) -> pl.DataFrame:
-    """Every structure at its level: gain, hold, level, arl0, arl1, reached.
-
-    Parameters
-    ----------
-    quiet, shifted
-        Ticks × replications of how far the value is from its mean, the second shifted after `WARM` quiet ticks.
-    arl0, delay
-        The targets, in ticks.
-    """
+    """Every structure at its level: gain, hold, level, arl0, arl1, reached."""
     rows = []
     for gain in GAINS:
         for hold in HOLDS:
