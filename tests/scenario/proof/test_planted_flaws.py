@@ -106,10 +106,31 @@ addf alarm tick
 """
 
 
-@pytest.mark.parametrize("asked", ["always not flagged", "always (low < 0.5 implies not flagged)", "always is-low"])
-def test_a_counterexample_travels_where_the_alarm_feeds_only_a_flag(asked: str) -> None:
-    text = CELL + WATCH.replace("net worth low.in", "net low low.in < dec_a3ee-scores-eff") + FLAG
+FLAG_ONLY = CELL + WATCH.replace("net worth low.in", "net low low.in < dec_a3ee-scores-eff") + FLAG
+REFUTED = {
+    FLAG_ONLY: (
+        "always not flagged",
+        "always (low < 0.5 implies not flagged)",
+        "always is-low",
+        "always (flagged implies low < 0.5)",
+        "always (is-low implies not prev(is-low))",
+    ),
+    CELL + SOUND: (
+        "always not tripped",
+        "always (worth < 0.4 and not ack implies tripped)",
+        "always (tripped implies bad)",
+        "always (fall(tripped) implies worth > 0.5)",
+        "always (is-old implies is-low)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "asked"), [(text, asked) for text, every in REFUTED.items() for asked in every])
+def test_a_counterexample_travels_and_fails_at_the_same_tick(text: str, asked: str) -> None:
     document = parse(text)
     proof = prove(link(document), asked)
     assert proof.result == "refuted"
-    assert [one.status for one in judge(read_scenario(scenario_text(proof, document))).outcomes] == ["fail"]
+    (outcome,) = judge(read_scenario(scenario_text(proof, document))).outcomes
+    assert outcome.status == "fail"
+    assert outcome.verdict is not None
+    assert outcome.verdict.margin.witness.day == proof.ticks
