@@ -141,7 +141,7 @@ def checks_of(table: Mapping[str, Any], lines: Lines, where: str) -> tuple[Check
         line = line_of(lines, ("goal", number, "sometimes"))
         reads = _property(given["sometimes"], f"{where}:{line}: goal[{number}].sometimes")
         checks.append(Goal(name=given["name"], property=given["sometimes"], line=line, reads=reads))
-    names = [each.name for each in checks]
+    names = [check.name for check in checks]
     for each in checks:
         if names.count(each.name) > 1:
             hint = "choose another name"
@@ -181,8 +181,8 @@ def _check(given: dict[str, Any], kinds: list[str], line: int, where: str) -> Ch
 
 
 def _keys(kind: type[KindCheck]) -> dict[str, bool]:
-    common = {each.name for each in fields(Check)}
-    return {each.name: each.default is MISSING for each in fields(kind) if each.name not in common}
+    common = {part.name for part in fields(Check)}
+    return {part.name: part.default is MISSING for part in fields(kind) if part.name not in common}
 
 
 def _baseline(given: dict[str, Any], line: int, where: str) -> BaselineCheck:

@@ -32,7 +32,7 @@ class ProofVerdict:
         trace = self.proof.trace
         if trace is None:
             return self.proof.verdict
-        inputs = (f"{one.name} {' '.join(f'{value:g}' for value in trace[one.name])}" for one in self.proof.inputs)
+        inputs = (f"{item.name} {' '.join(f'{value:g}' for value in trace[item.name])}" for item in self.proof.inputs)
         return f"{self.proof.verdict}: {'; '.join(inputs)}"
 
 

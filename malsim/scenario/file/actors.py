@@ -150,11 +150,11 @@ def during(episodes: Iterable[Episode], trace: Trace) -> NDArray[np.bool_]:
     Raises `ScenarioError` where `when` names what the run has not.
     """
     mask = np.zeros((len(trace.times), len(trace.replications)), dtype=bool)
-    for one in episodes:
-        if one.when:
+    for episode in episodes:
+        if episode.when:
             with np.errstate(invalid="ignore"):
-                mask |= Margins(trace, truth=True).of(parse(one.when)) > 0
+                mask |= Margins(trace, truth=True).of(parse(episode.when)) > 0
         else:
-            inside = (trace.times >= one.start) & (trace.times < (np.inf if one.end is None else one.end))
+            inside = (trace.times >= episode.start) & (trace.times < (np.inf if episode.end is None else episode.end))
             mask |= inside[:, None]
     return mask

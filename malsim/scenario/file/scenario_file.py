@@ -59,7 +59,7 @@ def read(path: str | Path, *, allow_code: bool = False) -> Scenario:
     if allow_code and scenario.adapter:
         scenario = scenario.replace(adapter=replace(scenario.adapter, allowed=True))
     if allow_code and scenario.processes:
-        scenario = scenario.replace(processes=tuple(replace(each, allowed=True) for each in scenario.processes))
+        scenario = scenario.replace(processes=tuple(replace(process, allowed=True) for process in scenario.processes))
     return scenario
 
 

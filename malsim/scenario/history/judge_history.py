@@ -40,8 +40,10 @@ _OF_OBJECTS = re.compile(r"(belief|rivals)\(")
 
 
 def read_history(scenario: Scenario, path: Path) -> History:
-    reads = [address for each in scenario.checks for address in each.reads]
-    all_cells = any(isinstance(each, KindCheck) and not each.reads for each in scenario.checks) or any(map(crosses, reads))
+    reads = [address for check in scenario.checks for address in check.reads]
+    all_cells = any(isinstance(check, KindCheck) and not check.reads for check in scenario.checks) or any(
+        map(crosses, reads)
+    )
     objects = any(map(_OF_OBJECTS.match, reads))
     cells = None if all_cells else frozenset(address.partition("-")[0] for address in reads)
     snapshots = scenario.netlist is not None
@@ -62,11 +64,11 @@ def judge_history(scenario: Scenario, path: Path) -> Judged:
     source = f" --on {path}"
     try:
         history = read_history(scenario, path)
-        trace = trace_of(history) if any(not isinstance(each, Goal) for each in scenario.checks) else None
+        trace = trace_of(history) if any(not isinstance(check, Goal) for check in scenario.checks) else None
     except MalsimError as problem:
         return Judged(scenario=scenario, error=str(problem), source=source)
-    checks = [each for each in scenario.checks if not isinstance(each, Goal)]
-    outcomes = tuple(check_of_history(each, history, trace) for each in checks if trace is not None)
+    checks = [check for check in scenario.checks if not isinstance(check, Goal)]
+    outcomes = tuple(check_of_history(check, history, trace) for check in checks if trace is not None)
     run = cast("Run", history)  # only the frames of a run are read from here on
     return Judged(scenario=history.scenario, outcomes=outcomes, run=run, source=source)
 

@@ -55,7 +55,7 @@ def scenario_text(proof: Proof, document: Document, *, tick: float = DAY) -> str
     Raises `UsageError` if the scenario's run does not fail as the trace did.
     """
     trace = _trace(proof)
-    sources = {one.source: one.name for one in proof.inputs if one.source}
+    sources = {item.source: item.name for item in proof.inputs if item.source}
     table = {
         "why": f"It breaks: {proof.text}",
         "seed": 0,
@@ -66,8 +66,10 @@ def scenario_text(proof: Proof, document: Document, *, tick: float = DAY) -> str
     }
     text = toml_text(table)
     outcomes = judge(parse_scenario(text)).outcomes
-    if [one.status for one in outcomes] != ["fail"]:
-        raise UsageError("the scenario does not fail as the trace did", given=", ".join(one.message for one in outcomes))
+    if [outcome.status for outcome in outcomes] != ["fail"]:
+        raise UsageError(
+            "the scenario does not fail as the trace did", given=", ".join(outcome.message for outcome in outcomes)
+        )
     return text
 
 
@@ -79,17 +81,17 @@ def _trace(proof: Proof) -> pl.DataFrame:
 
 def _open(document: Document, sources: Mapping[str, str]) -> str:
     statements, _ = inlined(document)
-    return text_of(list(_without(statements.statements, {one for one in sources if one not in LOOP_WRITES})))
+    return text_of(list(_without(statements.statements, {source for source in sources if source not in LOOP_WRITES})))
 
 
 def _without(statements: tuple[Statement, ...], sources: set[str]) -> Iterator[Statement]:
-    for one in statements:
-        if isinstance(one, Wire):
-            ends = tuple(end for end in one.ends if end.address not in sources and not _of_cells(end.address))
+    for statement in statements:
+        if isinstance(statement, Wire):
+            ends = tuple(end for end in statement.ends if end.address not in sources and not _of_cells(end.address))
             if ends:
-                yield replace(one, ends=ends)
+                yield replace(statement, ends=ends)
         else:
-            yield replace(one, domain="") if isinstance(one, Load) else one
+            yield replace(statement, domain="") if isinstance(statement, Load) else statement
 
 
 def _of_cells(text: str) -> bool:
@@ -98,9 +100,9 @@ def _of_cells(text: str) -> bool:
 
 def _changes(proof: Proof, trace: pl.DataFrame) -> Iterator[dict[str, Any]]:
     times = trace["t"].to_list()
-    for one in proof.inputs:
-        values = trace[one.name].to_list()
-        signal = one.source if one.source in LOOP_WRITES else one.name
+    for item in proof.inputs:
+        values = trace[item.name].to_list()
+        signal = item.source if item.source in LOOP_WRITES else item.name
         for place, value in enumerate(values):
             if not place or value != values[place - 1]:
                 at = times[place] - 0.5 * times[0]

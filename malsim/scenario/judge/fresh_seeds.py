@@ -65,10 +65,10 @@ def with_drawn_checks(suite: Iterable[Judged]) -> Iterator[Scenario]:
 
     A baseline is a record of its own seed and a goal is the suite's; neither is asked.
     """
-    for one in suite:
-        checks = tuple(each for each in one.scenario.checks if not isinstance(each, (BaselineCheck, Goal)))
+    for judged in suite:
+        checks = tuple(check for check in judged.scenario.checks if not isinstance(check, (BaselineCheck, Goal)))
         if checks:
-            yield one.scenario.replace(checks=checks)
+            yield judged.scenario.replace(checks=checks)
 
 
 def on_fresh_seeds(suite: Iterable[Judged], seeds: int) -> SeedTable:

@@ -88,14 +88,14 @@ def judge(scenario: Scenario) -> Judged:
 
 
 def judge_run(run: Run) -> tuple[Outcome, ...]:
-    checks = [each for each in run.scenario.checks if not isinstance(each, Goal)]
+    checks = [check for check in run.scenario.checks if not isinstance(check, Goal)]
     if not checks:
         return ()
     try:
         trace = trace_of(run, metrics=by_replication(run))
     except MalsimError as problem:
-        return tuple(Outcome(check=each, status="error", message=str(problem)) for each in checks)
-    return tuple(judge_check(each, run, trace) for each in checks)
+        return tuple(Outcome(check=check, status="error", message=str(problem)) for check in checks)
+    return tuple(judge_check(check, run, trace) for check in checks)
 
 
 def goals(suite: Sequence[Judged]) -> tuple[tuple[Judged, Outcome], ...]:

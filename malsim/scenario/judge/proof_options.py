@@ -41,8 +41,8 @@ def prove_each(net: Net, document: Document, properties: Sequence[str], args: ar
         if text == "safety":
             answers = safety(net, **options)
             print(*answers, sep="\n")  # noqa: T201  # the commands' own words
-            flaws = [one for one in answers if one.status in ("FLAW", "not decided")]
-            bad += [one.proof for one in flaws if one.proof]
+            flaws = [answer for answer in answers if answer.status in ("FLAW", "not decided")]
+            bad += [flaw.proof for flaw in flaws if flaw.proof]
             failed = failed or bool(flaws)
             continue
         proof = prove(net, text, **options)

@@ -250,7 +250,7 @@ class GoalItem(CheckItem):
         suite = []
         for file in self.config.stash[GOALS][self.check.name]:
             suite.append(file.judged())
-            result = next(each for each in goals(suite) if each[1].check.name == self.check.name)
+            result = next(goal for goal in goals(suite) if goal[1].check.name == self.check.name)
             if result[1].status == "pass":
                 break
         return result

@@ -111,9 +111,9 @@ class NetlistRunner:
         self._note(scan, at)
         if self.ops:
             self.ops.read(scan.state.signals)
-        for one in scan.happenings:
-            if reviewers and one.kind == "escalated":
-                reviewers.summon(one.reps, at)
+        for happening in scan.happenings:
+            if reviewers and happening.kind == "escalated":
+                reviewers.summon(happening.reps, at)
         verdicts = [ran.verdicts for ran in scan.ran if ran.verdicts is not None]
         if verdicts:
             on_verdicts(GateResult.between(memory, scan.memory, pl.concat(verdicts)))
@@ -156,8 +156,15 @@ class NetlistRunner:
 
     def _note(self, scan: Scan, at: int) -> None:
         now = days(at)
-        for one in scan.happenings:
-            self.log.record(one.kind, now, one.reps, subject=one.subject, detail=one.detail, cause=one.cause)
+        for happening in scan.happenings:
+            self.log.record(
+                happening.kind,
+                now,
+                happening.reps,
+                subject=happening.subject,
+                detail=happening.detail,
+                cause=happening.cause,
+            )
         for ran in scan.ran:
             tripped = ran.output.values.get("tripped")
             if tripped is not None:

@@ -137,9 +137,9 @@ class ReviewCases:
         return replace(self, due=due)
 
     def rows(self, which: Bools) -> ReviewCases:
-        return ReviewCases(**{one.name: getattr(self, one.name)[which] for one in fields(self)})
+        return ReviewCases(**{part.name: getattr(self, part.name)[which] for part in fields(self)})
 
     def joined(self, other: ReviewCases) -> ReviewCases:
         return ReviewCases(**{
-            one.name: np.append(getattr(self, one.name), getattr(other, one.name)) for one in fields(self)
+            part.name: np.append(getattr(self, part.name), getattr(other, part.name)) for part in fields(self)
         })  # fmt: skip

@@ -49,7 +49,7 @@ class Intake:
             if says not in self._values[place]:
                 self._values[place][says] = len(labels[place])
                 labels[place].append(says)
-        others = [*(process.name for process in scenario.processes), *(each.by for each in scenario.corrections)]
+        others = [*(process.name for process in scenario.processes), *(correction.by for correction in scenario.corrections)]
         for name in others + [JOB] * bool(scenario.resettles):
             self._writers.setdefault(name, len(self._writers))
         lineages = populations.lineages

@@ -40,7 +40,7 @@ class Corrector:
         self._scores = scores
         self._names = [fact.name for fact in scenario.facts]
         self._due: list[tuple[int, Correction | None]] = [
-            (t, each) for each in scenario.corrections for t in each.times(scenario.days)
+            (t, correction) for correction in scenario.corrections for t in correction.times(scenario.days)
         ]
         if scenario.resettles:
             self._due += [(t, None) for t in range(scenario.resettles, milliseconds(scenario.days), scenario.resettles)]

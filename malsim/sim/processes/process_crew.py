@@ -48,11 +48,11 @@ class ProcessCrew:
         self._true: dict[str, Any] = {name: np.zeros(len(context.reps), dtype=bool) for name in names}
         self._before: Ints = np.zeros(0, dtype=np.int64)  # rows of cells that have been disputed
         self._environments = [Environment() for _ in context.reps]
-        functions = [(each, each.load()) for each in scenario.processes]
-        self._name = f"process {', '.join(each.run for each in scenario.processes)}"
+        functions = [(process, process.load()) for process in scenario.processes]
+        self._name = f"process {', '.join(process.run for process in scenario.processes)}"
         self._desks: list[list[Desk]] = []
         for rep, env in enumerate(self._environments):
-            self._desks.append([self._begin(*each, env, rep, scenario.faults) for each in functions])
+            self._desks.append([self._begin(*pair, env, rep, scenario.faults) for pair in functions])
 
     def _begin(
         self, process: UserProcess, function: Callable[..., Any], env: Environment, rep: int, faults: tuple[ClaimFault, ...]

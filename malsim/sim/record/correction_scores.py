@@ -116,7 +116,7 @@ class ScopeScores:
 
     def __init__(self, scenario: Scenario) -> None:
         self._owner = np.array([fact.scope for fact in scenario.facts])
-        readers = {each.reader for each in scenario.corrections} | {each.scope for each in scenario.writers}
+        readers = {correction.reader for correction in scenario.corrections} | {writer.scope for writer in scenario.writers}
         names = {*self._owner.tolist(), *readers, scenario.reader.scope if scenario.reader else "", ""}
         self._shared = {name: np.zeros(len(self._owner), dtype=bool) for name in sorted(names)}
         self._closed, self._leaks, self._due, self._silent = np.zeros((4, scenario.replications))

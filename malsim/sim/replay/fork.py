@@ -91,7 +91,7 @@ def _writers(old: Sequence[Population], new: Sequence[Population], at: int) -> t
         else replace(population, rate=0.0, every=None, end=population.start + 1)
         for population in old
     ]  # fmt: skip
-    return (*before, *(replace(one, start=max(one.start, at)) for one in new if one.name not in names))
+    return (*before, *(replace(added, start=max(added.start, at)) for added in new if added.name not in names))
 
 
 def _faults(old: Sequence[ClaimFault], new: Sequence[ClaimFault], at: int) -> tuple[ClaimFault, ...]:
@@ -105,4 +105,4 @@ def _faults(old: Sequence[ClaimFault], new: Sequence[ClaimFault], at: int) -> tu
         else ClaimFault(population=fault.population)
         for fault in old
     ]  # fmt: skip
-    return (*before, *(replace(one, start=max(one.start, at)) for one in new if one not in old))
+    return (*before, *(replace(added, start=max(added.start, at)) for added in new if added not in old))

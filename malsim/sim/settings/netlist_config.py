@@ -147,7 +147,7 @@ def with_reader_ops(wires: NetlistConfig | None, reader: Reader | None) -> Netli
     loaded and scheduled, and read nothing until a reader wires them.
     """
     before = wires.document.statements if wires else ()
-    own = tuple(one for one in before if not _is_readers(one))
+    own = tuple(statement for statement in before if not _is_readers(statement))
     if reader is None or not reader.policy.wires:
         return wires if len(own) == len(before) else _with(wires, own) if own else None
     lines = []

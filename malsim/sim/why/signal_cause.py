@@ -49,7 +49,7 @@ def because(run: RunData, where: str, *, t: float | None = None, rep: int | None
 
 def is_program(run: RunData, where: str) -> bool:
     wires = run.scenario.netlist
-    return wires is not None and any(one.op == where for one in wires.net.programs)
+    return wires is not None and any(program.op == where for program in wires.net.programs)
 
 
 def of_program(run: RunData, operation: str, *, t: float | None = None, rep: int = 0) -> str:
@@ -151,7 +151,7 @@ def wired(run: RunData, rep: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     turn = {one: place for place, one in enumerate(signals)}
     pairs = own.unique("channel", keep="first", maintain_order=True).select("channel", "signal").rows()
     pairs = sorted(pairs, key=lambda one: turn[one[1]])[:MOST]
-    samples = own.select("t", "channel", "value").filter(pl.col("channel").is_in([one[0] for one in pairs]))
+    samples = own.select("t", "channel", "value").filter(pl.col("channel").is_in([pair[0] for pair in pairs]))
     most = dict(samples.group_by("channel").agg(pl.col("value").abs().max()).iter_rows())
     panels = _panels(most)
     rows = [(channel, str(_word(signals[one])), signals[one].type == "bit", panels[channel]) for channel, one in pairs]

@@ -62,7 +62,7 @@ def censored_mean(spells: Spells, replications: int) -> CensoredMean | None:
     """
     if not spells:
         return None
-    days, ended = (np.concatenate([each[part] for each in spells]) for part in (1, 2))
+    days, ended = (np.concatenate([spell[part] for spell in spells]) for part in (1, 2))
     mean, left, without = _means(spells, min(replications, BLOCKS), some=True)
     horizon, censored = float(days.max()), float(1.0 - ended.mean())
     if left > MOST_LEFT:

@@ -101,7 +101,7 @@ def exponential(uniform: Array) -> Array:
 @cache
 def _key(seed: int, population: str | tuple[str, ...], purpose: str | tuple[str, ...]) -> NDArray[np.uint64]:
     if isinstance(purpose, tuple):
-        return np.stack([_key(seed, population, one) for one in purpose])
+        return np.stack([_key(seed, population, part) for part in purpose])
     if isinstance(population, tuple):
         return np.array([_key(seed, one, purpose)[0] for one in population], dtype=np.uint64)
     key = _mix(np.array([seed], dtype=np.uint64))

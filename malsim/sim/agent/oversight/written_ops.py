@@ -89,12 +89,12 @@ class WrittenOps:
 
     def admit(self, memory: Memory, now: float, rules: Rules, on_verdicts: Callable[[GateResult], None]) -> Memory:
         waiting, self._waiting = self._waiting, []
-        for one in waiting:
-            if one.rep.size:
-                claims = as_claims(self._claims(one, memory, now))
+        for draft in waiting:
+            if draft.rep.size:
+                claims = as_claims(self._claims(draft, memory, now))
                 result = judge(memory, screened(validate(claims, rules), rules), rules)
                 on_verdicts(result)
-                self._wire(one, result)
+                self._wire(draft, result)
                 memory = result.memory
         return memory
 
