@@ -99,7 +99,7 @@ class StateSpace:
 
 
 def explore(part: Part, *, tick: float = DAY) -> StateSpace:
-    """Every reachable state of a Boolean part, breadth first from its start."""
+    """Return every reachable state of a Boolean part, breadth first from its start."""
     if len(part.inputs) > MOST_INPUTS:
         problem = "too many inputs to look at every one"
         raise UsageError(problem, given=len(part.inputs), allowed=f"up to {MOST_INPUTS}", hint="cut the net in two")

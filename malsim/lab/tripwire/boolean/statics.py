@@ -48,7 +48,7 @@ class Finding:
 
 
 def statics(document: Document, *, tick: float = DAY, inputs: Collection[str] = ()) -> list[Finding]:
-    """Everything that can be said of a netlist without a stream: lint's notes, then what its Boolean part can never do.
+    """Return what can be said of a netlist without running it: lint's notes, then what its Boolean part can never do.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def statics(document: Document, *, tick: float = DAY, inputs: Collection[str] = 
 
 
 def of_states(space: StateSpace) -> list[Finding]:
-    """Dead outputs, masked inputs, stuck bits and unacknowledgeable alarms, exhaustively."""
+    """Return dead outputs, masked inputs, stuck bits and alarms that cannot be acknowledged, found exhaustively."""
     stuck = list(_stuck_bits(space))
     names = {finding.name for finding in stuck}
     deaf = [finding for finding in _unacknowledgeable(space) if finding.name not in names]
@@ -82,7 +82,7 @@ def of_states(space: StateSpace) -> list[Finding]:
 
 
 def alarms(part_net: Net) -> list[str]:
-    """The signals that latches write: what trips, stays, and is to be acknowledged."""
+    """Return the signals that latches write."""
     return [
         name
         for name, signal in part_net.signals.items()
@@ -91,7 +91,7 @@ def alarms(part_net: Net) -> list[str]:
 
 
 def acknowledging(net: Net) -> list[str]:
-    """The signals by which somebody acknowledges: what a reviewer writes, else what comes to a latch's reset."""
+    """Return the signals by which somebody acknowledges: what a reviewer writes, else what reaches a latch's reset."""
     reviews = [
         name for name, signal in net.signals.items() if signal.writer and str(signal.writer.address).startswith("reviewer.")
     ]

@@ -80,12 +80,12 @@ def scores(alarm: Bools, truth: Bools) -> pl.DataFrame:
 
 
 def onsets(alarm: Bools) -> Bools:
-    """The ticks at which an alarm comes on."""
+    """Mark the ticks at which an alarm comes on."""
     return np.asarray(alarm & ~np.vstack([np.zeros_like(alarm[:1]), alarm[:-1]]))
 
 
 def waits(alarm: Bools, span: Bools, *, skip: bool) -> Runs:
-    """How long each unbroken span waited for the alarm, in ticks, its first as 1, and whether the alarm came in it.
+    """Return how long each unbroken span waited for the alarm, its first tick as 1, and whether the alarm came in it.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def waits(alarm: Bools, span: Bools, *, skip: bool) -> Runs:
 
 
 def spans(span: Bools) -> tuple[Ints, Ints, Ints]:
-    """(replication, first tick, tick after the last) of each unbroken span."""
+    """Return (replication, first tick, tick after the last) of each unbroken span."""
     edge = np.zeros((1, span.shape[1]), dtype=np.int8)
     change = np.diff(np.vstack([edge, span.astype(np.int8), edge]), axis=0)
     rep, start = np.nonzero(change.T == 1)

@@ -73,7 +73,7 @@ class Observation:
 
 
 def netlist_of(scenario: Scenario) -> NetlistConfig:
-    """The netlist of a scenario. Raises `UsageError` where it has none."""
+    """Return the netlist of a scenario; raise `UsageError` if it has none."""
     if scenario.netlist is None:
         raise UsageError("this scenario has no netlist", where=scenario.path, hint="add [netlist] file = …, or name one")
     return scenario.netlist

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def standalone(net: Net) -> Net:
-    """The ops of the domain run, cut free: what cells, the loop and other domains give them comes from outside."""
+    """Return the ops of the domain run with free inputs in place of cells, the loop and other domains."""
     inside = {name: one for name, one in net.instances.items() if one.domain == "run"}
     signals = {}
     for name, signal in net.signals.items():

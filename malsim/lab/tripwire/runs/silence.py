@@ -90,7 +90,7 @@ class Receipt:
 
 
 def sensors(net: Net) -> list[str]:
-    """The signals that a net watches: its numbers of the run that come from outside, or where it has none its bits.
+    """Return the signals that a net watches: numbers of the run that come from outside, or bits if there are none.
 
     What the loop's clock and the acknowledging write is not watched.
     """
@@ -110,7 +110,7 @@ def _clock(net: Net, name: str) -> bool:
 
 
 def watchdog_limits(net: Net, *, tick: float) -> dict[str, int]:
-    """The signals that a watchdog guards, and the ticks each may stay the same."""
+    """Return the signals that a watchdog guards, and the number of ticks for which each may stay the same."""
     limits = {}
     for name, signal in net.signals.items():
         for link in signal.readers:
@@ -122,7 +122,7 @@ def watchdog_limits(net: Net, *, tick: float) -> dict[str, int]:
 
 
 def blind(watched: Mapping[str, Array], limits: Mapping[str, int]) -> dict[str, Bools]:
-    """For each watched signal, the ticks × replications at which it is stale or absent."""
+    """Mark the ticks × replications at which each watched signal is stale or absent."""
     since = {name: _unchanged(values) for name, values in watched.items()}
     loose = [since[name] for name in watched if name not in limits]
     together = np.min(loose, axis=0) > JOINTLY if loose else None
@@ -140,7 +140,7 @@ def _unchanged(values: Array) -> Array:
 
 
 def inner_numbers(net: Net) -> list[str]:
-    """The numbers of the run that a net's own ops write."""
+    """Return the numbers of the run that a net's own ops write."""
     alone = standalone(net)
     return [name for name, signal in alone.signals.items() if signal.writer is not None and signal.type == "float"]
 
@@ -155,7 +155,7 @@ def receipt(
     days: Array,
     tick: float,
 ) -> Receipt:
-    """What the silence of a run is worth."""
+    """Return how long a tripwire watched, and what its silence is worth."""
     stale = blind(watched, watchdog_limits(net, tick=tick)) | {name: np.isnan(values) for name, values in inner.items()}
     any_stale = np.any(list(stale.values()), axis=0) if stale else np.zeros_like(alarm)
     every = blocks(np.ones_like(alarm))

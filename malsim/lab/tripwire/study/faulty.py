@@ -31,7 +31,7 @@ FAULTS = {
 
 
 def faulty(scenario: Scenario) -> Iterator[tuple[str, Scenario]]:
-    """The scenario under each of the faults; cells that its netlist's wires begin at are never lost.
+    """Yield the scenario under each fault; cells that its netlist's wires begin at are never lost.
 
     Claims of populations suffer the noise on their lines, scripted ones draws of their own.
     """

@@ -33,7 +33,7 @@ class Mutant:
 
 
 def mutants(document: Document, net: Net) -> list[Mutant]:
-    """Every mutant that still links."""
+    """Return every mutant that still links."""
     kinds = (_polarities, _missing_wires, _thresholds, _missing_latches)
     return [one for kind in kinds for one in kind(document, net) if not linked(one.document)[1]]
 

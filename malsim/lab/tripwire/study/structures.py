@@ -52,7 +52,7 @@ def _level(beyond: Floats, arl0: float) -> float:
 
 
 def candidates(quiet: Floats, shifted: Floats, arl0: float, delay: float) -> pl.DataFrame:
-    """Every structure at its level: gain, hold, level, arl0, arl1, reached."""
+    """Return each structure at its level: gain, hold, level, arl0, arl1, reached."""
     rows = []
     for gain in GAINS:
         for hold in HOLDS:
@@ -66,7 +66,7 @@ def candidates(quiet: Floats, shifted: Floats, arl0: float, delay: float) -> pl.
 
 
 def preferred(structures: pl.DataFrame) -> dict[str, float]:
-    """The simplest that is fast enough, else the fastest."""
+    """Return the simplest structure that is fast enough, else the fastest."""
     good = structures.filter("reached")
     if good.is_empty():
         return structures.sort("arl1", "hold").row(0, named=True)

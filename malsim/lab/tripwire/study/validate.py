@@ -55,7 +55,7 @@ def validate(
     mutate: bool = True,
     faults: bool = True,
 ) -> Scorecard:
-    """Everything about a tripwire in a scenario.
+    """Measure and prove everything about a tripwire in a scenario.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def _goals(base: Observation) -> pl.DataFrame:
 
 
 def compare_tripwires(netlists: Sequence[str | Path], scenario: ScenarioOrPath, *, alarm: str | None = None) -> pl.DataFrame:
-    """Tripwires side by side in one scenario, on common random numbers, with CUSUM and EWMA of what the first watches.
+    """Score tripwires side by side in one scenario, on common random numbers, with CUSUM and EWMA of what the first watches.
 
     Parameters
     ----------
