@@ -38,7 +38,7 @@ def test_codex_is_given_a_server_and_four_hooks(tmp_path: Path) -> None:
     assert set(json.loads((tmp_path / ".codex" / "hooks.json").read_text())["hooks"]) == EVENTS
 
 
-def test_what_stands_there_is_kept(tmp_path: Path) -> None:
+def test_existing_configuration_is_kept(tmp_path: Path) -> None:
     settings = tmp_path / ".claude" / "settings.json"
     settings.parent.mkdir()
     settings.write_text('{"model": "one", "hooks": {"Stop": [{"hooks": []}]}}', encoding="utf-8")
@@ -58,7 +58,7 @@ def test_a_file_that_cannot_be_added_to_is_left_alone(text: str, tmp_path: Path,
 
 
 @pytest.mark.parametrize("template", ["claude-code", "codex"])
-def test_a_dry_run_writes_nothing_and_shows_what_a_session_begins_with(
+def test_dry_run_writes_nothing_and_shows_the_session_start(
     template: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert write(tmp_path, template, "--dry-run") == 0

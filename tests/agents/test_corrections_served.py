@@ -104,7 +104,7 @@ def test_the_shell_corrects_and_forgets(path: Path, capsys: pytest.CaptureFixtur
     assert main(["store", "forget", str(path.with_name("none.sqlite")), port, "--by", "ann"]) == 2
 
 
-def test_what_was_forgotten_stays_refused_when_it_is_forgotten_again(path: Path) -> None:
+def test_forgotten_value_stays_refused(path: Path) -> None:
     person, port = service(path, "ann", person=True), handle(path, "the port is 8080")
     assert person.forget(port).startswith("2 cells erased")
     with pytest.raises(UsageError):
@@ -143,7 +143,7 @@ def test_only_a_verifier_calls_a_claim_externally_verified(path: Path) -> None:
     assert granted.claim("the pump sings", 0.95, verification="external")["stated"] == 0.95
 
 
-def test_a_claim_that_is_not_shown_is_told_as_suppressed(path: Path) -> None:
+def test_hidden_claim_is_reported_as_suppressed(path: Path) -> None:
     verdict = service(path, "dan").claim("a quiet remark", 0.5, sensitivity="secret")
     assert verdict_text(verdict).startswith("suppressed: admitted as obs_")
 

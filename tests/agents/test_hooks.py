@@ -98,7 +98,7 @@ def test_a_store_above_the_project_is_another_one(hooks: Hooks, tmp_path: Path, 
     assert (tmp_path / "project" / "m.sqlite").is_file()
 
 
-def test_a_turn_is_pushed_held_back_until_it_opened_and_wrote_and_then_let_go(hooks: Hooks) -> None:
+def test_turn_is_blocked_until_it_opens_cells_and_writes(hooks: Hooks) -> None:
     handle = disputed(hooks)
     pushed = hooks("prompt", PROMPT)["hookSpecificOutput"]
     assert pushed["hookEventName"] == "UserPromptSubmit"
@@ -144,7 +144,7 @@ def test_two_sessions_are_held_to_their_own_turns(hooks: Hooks) -> None:
 
 
 @pytest.mark.parametrize("message", ["", '{"prompt": 3}', json.dumps({**PROMPT, "unheard": [1]})])
-def test_what_it_does_not_understand_is_passed_over(hooks: Hooks, message: str) -> None:
+def test_unknown_events_are_ignored(hooks: Hooks, message: str) -> None:
     hooks("prompt", message)
     assert hooks("compact", message) == {}
 
@@ -188,7 +188,7 @@ def test_a_turn_that_was_held_back_is_not_held_back_again(hooks: Hooks) -> None:
 
 
 @pytest.mark.parametrize(("option", "code"), [("pass", 1), ("block", 2)])
-def test_a_store_that_cannot_be_read_blocks_nobody_unless_it_is_to(hooks: Hooks, option: str, code: int) -> None:
+def test_unreadable_store_blocks_only_with_on_error_block(hooks: Hooks, option: str, code: int) -> None:
     hooks.store.write_text("no store", encoding="utf-8")
     assert hooks("prompt", PROMPT, "--on-error", option, code=code) == {}
     assert "no store" in hooks.said or "malsim agent hook prompt" in hooks.said

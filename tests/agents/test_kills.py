@@ -104,7 +104,7 @@ def test_forty_kills_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     lose_nothing(tmp_path / "m.sqlite", 40)
 
 
-def test_what_is_no_message_leaves_the_server_alive(tmp_path: Path) -> None:
+def test_invalid_messages_do_not_stop_the_server(tmp_path: Path) -> None:
     client = RawClient(tmp_path / "m.sqlite")
     for message in (b"", b"{", b"\xff\xfe", b"[" * 5_000, b'{"jsonrpc": "2.0", "id": {}, "method": 3}', b'"text"'):
         client.say(message)

@@ -126,7 +126,7 @@ def asked_at_once(path: Path, tool: str, given: Callable[[str], dict[str, Any]])
     return sorted(asyncio.run(both()), reverse=True)
 
 
-def test_of_two_servers_that_claim_at_once_the_later_names_the_other(path: Path) -> None:
+def test_later_of_two_concurrent_claims_names_the_other(path: Path) -> None:
     answers = asked_at_once(
         path, "claim", lambda writer: {"title": f"it is {writer}'s day", "confidence": 0.6, "object": "day", "value": writer}
     )
@@ -136,7 +136,7 @@ def test_of_two_servers_that_claim_at_once_the_later_names_the_other(path: Path)
     assert set(service(path, "ann", 2.0).push("day").sections.expand) == set(handles)
 
 
-def test_of_two_servers_that_correct_one_cell_at_once_one_is_refused(path: Path) -> None:
+def test_one_of_two_concurrent_corrections_is_refused(path: Path) -> None:
     cell = first(path)
     with Store(path) as store:
         read = store.version(cell)

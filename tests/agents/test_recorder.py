@@ -73,7 +73,7 @@ def events_in(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_a_session_with_the_reference_memory_becomes_writes_reads_and_deletions(tmp_path: Path) -> None:
+def test_reference_memory_session_is_logged_as_events(tmp_path: Path) -> None:
     recording = Recording(tmp_path / "log.jsonl")
     recording.call(
         "create_entities", entities=[{"name": "pump", "entityType": "machine", "observations": ["runs", "is red"]}]
@@ -146,7 +146,7 @@ SAID = st.recursive(
 
 
 @given(tool=st.sampled_from(["create_entities", "memory_store", "x", "searchNodes"]), said=SAID)
-def test_whatever_is_said_to_a_tool_is_read_without_an_error(tool: str, said: Any) -> None:
+def test_arbitrary_tool_arguments_are_read_without_error(tool: str, said: Any) -> None:
     for event in events_of(tool, said if isinstance(said, dict) else {"content": said}, "", ["pump"]):
         assert isinstance(event.kind, str)
 
@@ -176,7 +176,7 @@ def test_bytes_order_death_and_errors_pass_on(tmp_path: Path) -> None:
     assert run(tmp_path, *record[:5], "no-such-server").returncode == 2
 
 
-def test_a_client_of_the_server_through_the_recorder_is_answered_as_without(tmp_path: Path) -> None:
+def test_recorder_does_not_change_the_servers_answers(tmp_path: Path) -> None:
     pytest.importorskip("mcp", reason="the extra agents is not installed")
     from mcp import Client, StdioServerParameters
     from mcp.client.stdio import stdio_client

@@ -100,7 +100,7 @@ def test_it_lists_its_tools_the_ten_cells_and_a_prompt(tmp_path: Path) -> None:
         ("unheard_of", {}, "unheard_of"),
     ],
 )
-def test_bad_input_is_an_error_in_a_sentence_and_the_server_lives(
+def test_bad_input_is_one_error_and_the_server_continues(
     tool: str, arguments: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
     async def script(client: Client) -> tuple[str, str]:

@@ -44,7 +44,7 @@ async def claim(client: Client, number: int, body: str = "") -> str:
     return text(await client.call_tool("claim", {"title": f"claim {number}", "confidence": 0.5, "body": body}))
 
 
-def test_a_full_disk_is_an_error_in_a_sentence_and_nothing_is_half_written(tmp_path: Path) -> None:
+def test_full_disk_is_one_error_and_leaves_no_partial_write(tmp_path: Path) -> None:
     path, services = tmp_path / "m.sqlite", list[MemoryService]()
 
     def service() -> MemoryService:
@@ -72,7 +72,7 @@ def test_a_full_disk_is_an_error_in_a_sentence_and_nothing_is_half_written(tmp_p
         assert connection.execute(indexed).fetchone() == (len(answers) - 1,)
 
 
-def test_a_store_that_another_process_locks_is_an_error_in_a_sentence(tmp_path: Path) -> None:
+def test_locked_store_is_reported_in_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "m.sqlite"
 
     def service() -> MemoryService:

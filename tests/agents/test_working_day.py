@@ -146,7 +146,7 @@ CLAIMS = st.lists(
 
 @settings(max_examples=10)
 @given(drawn=CLAIMS)
-def test_what_clients_claim_is_what_a_run_admits(drawn: list[Any], tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_client_claims_equal_those_a_run_admits(drawn: list[Any], tmp_path_factory: pytest.TempPathFactory) -> None:
     """Random graphs: what scripted claims become in a run is what they become when clients make them."""
     agents = Agents(tmp_path_factory.mktemp("claims") / "m.sqlite")
     said: list[dict[str, Any]] = []

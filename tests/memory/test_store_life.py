@@ -227,7 +227,7 @@ def test_two_processes_that_will_not_wait_are_told_busy_and_nothing_is_torn(path
         assert store.ticks.height == sum(word.isdecimal() for word in messages)
 
 
-def test_a_second_look_from_the_same_process_lets_no_other_take_the_log_away(path: Path) -> None:
+def test_reopening_in_one_process_keeps_its_locks(path: Path) -> None:
     look = f"from malsim.memory import Memory; Memory.open({str(path)!r})"
     with Store(path) as store:
         store.admit([claim("aaaa")])

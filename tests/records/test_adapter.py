@@ -36,7 +36,7 @@ def leads(memory: ArwRecords, day: float) -> str:
 @pytest.mark.parametrize("make", MAKERS)
 @settings(max_examples=15, deadline=None)
 @given(claims=st.lists(claims, max_size=8), day=st.integers(0, 60).map(float))
-def test_an_answer_is_about_what_was_asked_and_told_and_the_same_again(
+def test_answers_are_repeatable_and_about_the_object(
     make: Callable[[], ArwRecords], claims: list[Claim], day: float
 ) -> None:
     memory = make()
@@ -78,7 +78,7 @@ def test_contradictions_move_no_score_of_the_first_form() -> None:
         assert len(other.store.contradictions()) == 1
 
 
-def test_what_is_older_than_its_life_is_gone() -> None:
+def test_records_older_than_their_lifetime_are_gone() -> None:
     with closing(ArwOverlay()) as memory:
         write(memory, (0.0, "ann", "open"))
         memory.tick(89.0)

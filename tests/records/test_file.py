@@ -59,7 +59,7 @@ def text(path: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [cut, torn, newer, foreign, text, Path.mkdir])
-def test_what_is_no_such_file_is_refused_and_left_untouched(tmp_path: Path, spoil: Callable[[Path], None]) -> None:
+def test_foreign_file_is_refused_and_left_untouched(tmp_path: Path, spoil: Callable[[Path], None]) -> None:
     path = tmp_path / "records.sqlite"
     spoil(path)
     before = path.read_bytes() if path.is_file() else None
@@ -94,7 +94,7 @@ def put_and_raise(store: RecordStore) -> None:
         raise ZeroDivisionError
 
 
-def test_a_second_writer_waits_and_an_unfinished_change_is_not_seen(tmp_path: Path) -> None:
+def test_second_writer_waits_and_sees_no_unfinished_change(tmp_path: Path) -> None:
     path = tmp_path / "records.sqlite"
     with RecordStore(path, clock=lambda: 1) as one, RecordStore(path, clock=lambda: 1) as other:
         with one.database.change():
@@ -165,7 +165,7 @@ def test_the_importer_reads_what_is_written_here(tmp_path: Path) -> None:
     assert sorted(came.memory.edges["relation"].to_list()) == ["concerns", "derived_from", "supersedes"]
 
 
-def test_a_second_look_from_the_same_process_lets_no_other_take_the_log_away(tmp_path: Path) -> None:
+def test_reopening_in_one_process_keeps_its_locks(tmp_path: Path) -> None:
     path = tmp_path / "records.sqlite"
     count = f"from malsim.records import RecordStore\nwith RecordStore({str(path)!r}) as store: print(len(store.select()))"
     look = [sys.executable, "-c", count]

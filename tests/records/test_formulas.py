@@ -54,7 +54,7 @@ def test_canonical_json_does_not_depend_on_the_order_of_keys(value: Any) -> None
 
 
 @pytest.mark.parametrize("value", [math.nan, [math.inf], {1: 2}, {"a": object()}])
-def test_what_json_does_not_hold_is_refused(value: Any) -> None:
+def test_values_that_json_cannot_hold_are_refused(value: Any) -> None:
     with pytest.raises(UsageError):
         canonical(value)
 
@@ -169,9 +169,7 @@ def test_diversity_orders_each_item_once_and_never_rises(items: list[tuple[float
 
 
 @given(decisions(), st.integers(0, 80), st.dictionaries(st.sampled_from(["fact", "summary"]), st.integers(0, 3)))
-def test_a_budget_is_never_exceeded_and_everything_dropped_says_why(
-    ranked: list[Decision], most: int, caps: dict[str, int]
-) -> None:
+def test_budget_holds_and_dropped_items_have_a_reason(ranked: list[Decision], most: int, caps: dict[str, int]) -> None:
     pack = fill(ranked, PackBudget(most, caps))
     assert pack.tokens <= most
     assert math.ceil(len(pack.text) / 4) <= pack.tokens
@@ -201,7 +199,7 @@ def test_hard_slots_go_first_and_are_never_dropped() -> None:
 
 
 @given(decisions())
-def test_a_packer_of_ones_own_is_held_to_the_budget(ranked: list[Decision]) -> None:
+def test_custom_packer_must_keep_the_budget(ranked: list[Decision]) -> None:
     def everything(candidates: Any, _: PackBudget, __: int) -> list[Decision]:
         return [replace(each, slot="mine") for each in candidates]
 
@@ -212,7 +210,7 @@ def test_a_packer_of_ones_own_is_held_to_the_budget(ranked: list[Decision]) -> N
             fill(ranked, PackBudget(cost - 1), packer=everything)
 
 
-def test_a_thin_pack_of_like_items_steps_towards_diversity_and_the_code_away_from_it() -> None:
+def test_thin_pack_of_similar_items_moves_towards_diversity() -> None:
     alike = Decision("a", "fact", "x", "long", 1, 1, 0.1, 1.0, 0.5, False, 1.0, 0.9, 0.5)
     pack = fill([alike, replace(alike, id="b")], PackBudget(100))
     ours, shipped = (widen(pack, Fusion(), Coverage(shipped=shipped), max_tokens=100) for shipped in (False, True))
@@ -230,7 +228,7 @@ lives = st.lists(
 
 
 @given(lives, st.integers(0, 120), st.integers(0, 5), st.integers(1, 9))
-def test_a_janitor_removes_the_expired_and_the_overflow_and_nothing_else(
+def test_janitor_removes_only_expired_and_overflowing_records(
     rows: list[tuple[str, int, int]], now: int, cap: int, most: int
 ) -> None:
     lanes, expires, updated = [lane for lane, _, _ in rows], [end for _, end, _ in rows], [at for _, _, at in rows]

@@ -44,7 +44,7 @@ def contents(store: RecordStore) -> list[dict[str, Any]]:
 
 @few
 @given(st.lists(records, max_size=6))
-def test_putting_everything_again_changes_nothing_but_the_journal(records: list[MemoryRecord]) -> None:
+def test_repeated_puts_change_only_the_journal(records: list[MemoryRecord]) -> None:
     with RecordStore(clock=Clock()) as store:
         for record in records:
             store.put(record)
@@ -74,9 +74,7 @@ def test_an_item_taken_in_twice_is_one_where_that_is_asked(items: list[OverlayIt
 
 @few
 @given(st.lists(items, max_size=12), texts, st.integers(0, 40))
-def test_searching_and_packing_change_nothing_and_are_the_same_again(
-    items: list[OverlayItem], question: str, most: int
-) -> None:
+def test_searches_and_packs_are_repeatable_and_change_nothing(items: list[OverlayItem], question: str, most: int) -> None:
     with RecordStore(clock=Clock()) as store:
         overlay = Overlay(store)
         for item in items:
@@ -184,7 +182,7 @@ def test_likeness_compares_vectors_of_one_make_only() -> None:
         assert store.select_hybrid("one")[0].parts["sim"] == 0.0
 
 
-def test_lives_count_from_creation_and_the_janitor_keeps_what_is_durable() -> None:
+def test_lifetimes_count_from_creation() -> None:
     clock = Clock()
     with RecordStore(clock=clock) as store:
         overlay = Overlay(store)
@@ -202,7 +200,7 @@ def test_lives_count_from_creation_and_the_janitor_keeps_what_is_durable() -> No
         assert {event["payload"]["reason"] for event in store.events("memory.item.expired")} == {"ttl"}
 
 
-def test_what_has_expired_is_not_found_before_the_janitor_comes_and_may_be_told_anew() -> None:
+def test_expired_records_are_hidden_before_the_janitor_runs() -> None:
     clock = Clock()
     with RecordStore(clock=clock) as store:
         overlay = Overlay(store)
@@ -262,7 +260,7 @@ def test_quarantine_holds_lists_and_admits() -> None:
             overlay.admit(name)
 
 
-def test_a_reader_sees_private_and_project_items_and_others_only_when_asked() -> None:
+def test_reader_sees_shared_items_only_on_request() -> None:
     with RecordStore(clock=Clock()) as store:
         overlay = Overlay(store)
         for privacy, agent, project in (

@@ -45,7 +45,7 @@ def test_sound_memories_are_clean_on_fresh_seeds(memory: type[Sound]) -> None:
 
 
 @pytest.mark.parametrize("name", planted_defects())
-def test_a_planted_defect_turns_its_axiom_red(name: str) -> None:
+def test_planted_defect_breaks_its_axiom(name: str) -> None:
     planted = planted_defects()[name]
     verdict = judge(subject_of(planted.memory), find_axiom(planted.axiom), seed=FRESH)
     assert verdict.verdict == BROKEN, verdict
@@ -59,7 +59,7 @@ def test_every_axiom_has_a_planted_defect_and_there_are_many() -> None:
     assert len(planted_defects()) >= 60
 
 
-def test_detection_is_said_with_its_interval(capsys: pytest.CaptureFixture[str]) -> None:
+def test_detection_rates_have_intervals(capsys: pytest.CaptureFixture[str]) -> None:
     found = detection(["stated", "unsaid"], seeds=(FRESH, FRESH + 1))
     defects = [sum(one.axiom == axiom for one in planted_defects().values()) for axiom in ("stated", "unsaid")]
     assert found.rates["searches"].to_list() == [2 * count for count in (*defects, sum(defects))]
@@ -72,7 +72,7 @@ def test_detection_is_said_with_its_interval(capsys: pytest.CaptureFixture[str])
         ms.axioms("mal", streams=0)
 
 
-def test_trivial_memories_fail_the_two_questions_of_the_front_page() -> None:
+def test_trivial_memories_fail_the_headline_axioms() -> None:
     assert ms.axioms("last_write", axiom="echo-independence").broken
     assert ms.axioms("sequential", axiom="truth-may-return").broken
     assert ms.axioms("majority", axiom="truth-may-return").broken
@@ -80,7 +80,7 @@ def test_trivial_memories_fail_the_two_questions_of_the_front_page() -> None:
 
 
 @pytest.mark.parametrize("law", list(SUBJECTS))
-def test_every_shipped_law_breaks_what_is_recorded_and_nothing_else(law: str) -> None:
+def test_every_shipped_law_breaks_exactly_the_recorded_axioms(law: str) -> None:
     table = matrix([SUBJECTS[law]])
     assert not table.errors
     assert set(table.of(law)) == set(KNOWN.get(law, ()))
@@ -100,7 +100,7 @@ def test_witnesses_are_small_and_the_same_for_one_seed() -> None:
     assert sum(event.do == "write" for event in echo) == 3
 
 
-def test_a_look_that_asks_for_fewer_is_shown_so() -> None:
+def test_peek_with_a_limit_is_shown_with_it() -> None:
     verdict = ms.axioms(PageShares, axiom="limit").broken[0]
     assert "peek x, 1 at most" in event_table(verdict.witness)
 
@@ -113,7 +113,7 @@ def test_parameters_must_belong_to_a_law_of_items() -> None:
     assert main(["judge", "membrane", "--set", "half_life=7"]) == main(["judge", "--set", "law.half_life=7"]) == 2
 
 
-def test_laws_without_belief_or_edges_are_not_asked_about_them() -> None:
+def test_axioms_of_belief_and_edges_apply_only_where_present() -> None:
     verdicts = {one.axiom: one.verdict for one in ms.axioms("last_write").verdicts}
     assert verdicts["success"] == verdicts["settling"] == verdicts["half-life-halves"] == N_A
     assert verdicts["truth-may-return"] == HOLDS
@@ -148,7 +148,7 @@ class Mute:
     [(Raises, "Raises: tick: raised RuntimeError"), (Hangs, "Hangs: tick: did not return within 0.2 s"),
      (Nameless, "Nameless: peek: returned an item without id, object, rank")],
 )  # fmt: skip
-def test_a_memory_that_misbehaves_is_told_the_call_and_the_rest_goes_on(memory: type[Sound], problem: str) -> None:
+def test_error_names_the_call_and_other_axioms_continue(memory: type[Sound], problem: str) -> None:
     table = ms.axioms(memory, axiom="anchor", limit=0.2)
     assert table.errors[0].verdict == ERROR
     assert problem in table.errors[0].why
@@ -178,7 +178,7 @@ def test_nan_breaks_the_bounds_and_is_an_error_elsewhere() -> None:
     assert "not a number" in ms.axioms(NaNs, axiom="locality").errors[0].why
 
 
-def test_what_cannot_be_put_to_axioms_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_objects_that_axioms_cannot_test_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(AdapterError, match="a call is missing"):
         ms.axioms(Mute)
@@ -192,7 +192,7 @@ def test_what_cannot_be_put_to_axioms_is_refused(tmp_path: Path, monkeypatch: py
         ms.axioms(3)
 
 
-def test_an_expected_break_that_is_mended_fails() -> None:
+def test_expected_break_that_holds_fails() -> None:
     case = check(Sound, expected_broken={"anchor"})
     with pytest.raises(pytest.fail.Exception, match="take it off"):
         case("anchor")
@@ -200,7 +200,7 @@ def test_an_expected_break_that_is_mended_fails() -> None:
         check(planted_defects()["Compounds"].memory)("anchor")
 
 
-def test_rules_are_put_to_the_axioms() -> None:
+def test_rules_can_be_tested_by_axioms() -> None:
     assert ms.axioms(ms.Rules(), axiom="settling").broken
     assert not ms.axioms(ms.Rules(damping=0.3), axiom="settling").broken
 
@@ -224,7 +224,7 @@ class Last:
 '''
 
 
-def test_the_command_on_a_memory_of_ones_own(
+def test_command_on_a_users_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -237,7 +237,7 @@ def test_the_command_on_a_memory_of_ones_own(
     assert main(["judge", "no_such_law"]) == 2
 
 
-def test_the_table_and_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_table_and_page_show_every_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         main(["judge", "memex", "last_write", "--only", "axioms", "--only", "price", "--html", str(tmp_path / "page.html")])
         == 1
@@ -255,7 +255,7 @@ def test_the_table_and_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert len(capsys.readouterr().out.splitlines()) == len(shipped_axioms())
 
 
-def test_a_test_of_a_memory_says_that_it_wants_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_without_pytest_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pytest", None)
     with pytest.raises(UsageError, match=r"runs in pytest; pip install pytest"):
         check("mal")

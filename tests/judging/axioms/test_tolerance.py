@@ -56,7 +56,7 @@ def test_a_memory_of_texts_alone_is_put_to_the_axioms_and_priced() -> None:
     assert price(Votes, strategies=["sybils"]).prices[0].lie["sybils"].price == 4
 
 
-def test_noise_between_two_looks_breaks_nothing_and_is_said() -> None:
+def test_noise_between_peeks_breaks_no_axiom_and_is_reported() -> None:
     quiet, noisy = ms.axioms(Votes), ms.axioms(Noisy)
     assert noisy.of("Noisy") == quiet.of("Votes")
     assert measured(subject_of(Votes)).tolerance == TOLERANCE
@@ -73,6 +73,6 @@ class Restless(Votes):
     noise = 0.01
 
 
-def test_what_looks_change_by_more_than_rounding_is_no_noise() -> None:
+def test_large_differences_between_peeks_are_not_noise() -> None:
     assert measured(subject_of(Restless)).tolerance == TOLERANCE
     assert "peek" in ms.axioms(Restless, axiom="peek").of("Restless")

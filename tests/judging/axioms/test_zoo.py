@@ -32,7 +32,7 @@ def under_test(judged: Judged) -> Subject:
 
 
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
-def test_the_check_is_red_under_the_broken_law_and_green_under_the_healthy_one(defect: Defect) -> None:
+def test_defect_fails_under_the_broken_law_only(defect: Defect) -> None:
     both = sides(defect)
     assert both.distinguished, both
     assert [outcome.status for outcome in both.healthy.outcomes].count("pass") == len(both.healthy.outcomes) > 0
@@ -44,16 +44,16 @@ def test_the_check_is_red_under_the_broken_law_and_green_under_the_healthy_one(d
 
 @pytest.mark.parametrize("defect", DRAWN, ids=lambda defect: defect.name)
 @pytest.mark.parametrize("seed", [20_261, 20_262])
-def test_where_lives_are_drawn_it_holds_on_fresh_seeds(defect: Defect, seed: int) -> None:
+def test_drawn_defects_are_distinguished_on_fresh_seeds(defect: Defect, seed: int) -> None:
     assert sides(defect, seed=seed).distinguished
 
 
-def test_the_folder_is_green_as_it_ships_and_holds_nothing_else() -> None:
+def test_zoo_folder_passes_and_contains_only_defects() -> None:
     assert {path.stem for path in FOLDER.glob("*.toml")} == {defect.name for defect in DEFECTS} | UNPAIRED
     assert main(["test", str(FOLDER)]) == 0
 
 
-def test_the_command_draws_a_picture_a_defect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_zoo_command_draws_one_figure_per_defect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["judge", "--zoo", "egc_sweep"]) == 2
     assert main(["judge", "--zoo", "both_facts_gone", "disputes_ring", "-o", str(tmp_path / "out")]) == 0
     output = capsys.readouterr().out
@@ -66,7 +66,7 @@ def lines(path: Path, *records: dict[str, Any]) -> Path:
     return path
 
 
-def test_axioms_are_put_to_a_law_on_claims_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_axioms_can_use_claims_of_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     observations = ["listens on 8443", "listens on 9443", "owned by team Rook"]
     history = lines(tmp_path / "memory.jsonl", {"type": "entity", "name": "api", "entityType": "service",
                                              "observations": observations})  # fmt: skip

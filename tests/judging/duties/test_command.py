@@ -110,7 +110,7 @@ class Foresees(Governed):
         (Foresees, "F9", ["Foresees: log, day 11", "logged an event of a day to come"]),
     ],
 )
-def test_what_misbehaves_is_an_error_that_names_call_day_and_claim(memory: Any, cell: str, parts: list[str]) -> None:
+def test_error_of_a_memory_names_call_day_and_claim(memory: Any, cell: str, parts: list[str]) -> None:
     (one,) = assess(memory, cell=cell, limit=0.1).verdicts
     assert one.verdict == ERROR
     assert all(part in one.why for part in parts), one.why
@@ -158,7 +158,7 @@ def test_the_table_the_rows_and_the_files(tmp_path: Path, capsys: pytest.Capture
     assert "--draws: too few; given: 0; allowed: 1 and more" in capsys.readouterr().err
 
 
-def test_a_law_a_store_and_a_memory_of_ones_own(
+def test_law_store_and_user_memory_can_be_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

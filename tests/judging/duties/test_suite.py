@@ -29,7 +29,7 @@ def test_there_are_57_cells_of_two_kinds() -> None:
     assert all(any(step.twin for step in cell.steps) == (cell.kind == PROHIBITION) for cell in every_duty().values())
 
 
-def test_the_references_are_told_apart(references: Conformance) -> None:
+def test_suite_distinguishes_the_references(references: Conformance) -> None:
     assert len(references.of("governed", HOLDS)) == 56
     counts = {name: (len(references.of(name)), 57 - len(references.of(name, NOT_OFFERED))) for name in OWN}
     assert counts == {"nothing": (9, 25), "append": (20, 25), "overwrite": (14, 25)}
@@ -40,7 +40,7 @@ def test_the_references_are_told_apart(references: Conformance) -> None:
 
 
 @pytest.mark.parametrize("memory", PLANTED, ids=lambda memory: memory.__name__)
-def test_a_memory_that_breaks_one_duty_fails_by_its_own_cells_alone(memory: type) -> None:
+def test_memory_that_breaks_one_duty_fails_only_its_cells(memory: type) -> None:
     table = assess_all([memory_of(memory)], draws=FEW)
     assert set(table.of(memory.__name__)) == PLANTED[memory]
     assert len(table.of(memory.__name__, HOLDS)) == 56 - len(PLANTED[memory])

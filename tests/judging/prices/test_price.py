@@ -72,7 +72,7 @@ def _turn(world: ClaimWorld, n: int) -> list[Event]:
 )
 @settings(max_examples=8, deadline=None)
 @pytest.mark.nightly
-def test_three_liars_do_not_move_guarded_rules_and_two_of_the_honest_do(numbers: dict[str, Any]) -> None:
+def test_guarded_rules_resist_three_liars_but_not_two_honest(numbers: dict[str, Any]) -> None:
     world = closed_world(**numbers)
     stage = Stage(subject_of(Rules.guarded()), world)
     assert all(stage.lead(steps(world, n)) > 0.0 for steps in (*STRATEGIES.values(), _turn) for n in (1, 2, 3))
@@ -96,7 +96,7 @@ def test_the_prices_of_guarded_rules(honest: int, least: int) -> None:
     assert len([event for event in found.lie["earns"].witness if event.do == "write"]) == 7 * least
 
 
-def test_a_memory_of_ones_own_is_priced_as_the_law_that_it_is() -> None:
+def test_user_memory_has_the_price_of_the_law_it_copies() -> None:
     mine, law = ms.price(PlainVote, "majority", most=4).prices
     assert mine.counts() == law.counts()
     assert (mine.lie_claims, mine.lie_identities, mine.truth_claims, mine.gap) == (4, 4, 2, 2.0)
@@ -112,7 +112,7 @@ class Mute(Sound):
         return [{"id": 1, "object": object_, "value": "B", "rank": 0.5, "belief": 0.5}]
 
 
-def test_a_memory_that_never_answers_the_truth_is_refused_with_what_it_answered() -> None:
+def test_memory_that_never_answers_the_truth_has_no_price() -> None:
     with pytest.raises(UsageError, match=r"Mute: never answers A about x before the lie begins; given: 'B: 0\.5'"):
         ms.price(Mute)
 
