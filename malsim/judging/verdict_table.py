@@ -58,7 +58,7 @@ class VerdictTable(Generic[V]):
 
     @property
     def notes(self) -> list[str]:
-        """Sentences to print beside the table."""
+        """Sentences to print below the table."""
         return []
 
     def of(self, memory: str, verdict: str | None = None) -> list[str]:

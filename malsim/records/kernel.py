@@ -1,4 +1,4 @@
-"""The first form: uniform records in lanes, put, linked, and found by words, by likeness, or by both."""
+"""The first form: uniform records in lanes, put, linked, and found by words, by similarity, or by both."""
 
 from __future__ import annotations
 

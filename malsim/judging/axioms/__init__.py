@@ -1,7 +1,8 @@
-"""Axioms: what any sound memory keeps, one file each; being in this folder is being registered.
+"""Axioms: properties that any sound memory keeps, one file per family, one class per axiom.
 
-A file's docstring says the axiom; `needs` says for whom it does not apply, `stream` draws a small stream of events, and
-`broken` says in a sentence how a stream breaks it. `engine` searches and makes the witness small; it is no axiom.
+The first line of a class's docstring states the axiom; `requires` names what a memory must have for it to apply, `stream`
+draws a small stream of events, and `broken` describes how a stream breaks the axiom. `engine` searches for a witness and
+shrinks it.
 """
 
 from __future__ import annotations

@@ -39,9 +39,7 @@ class Cadence(Axiom):
             for index in range(pick.count(1, 3))
         ]
         if pick.by_turns((False, False, True)):
-            story = [
-                event for event in pick.story() if event.do != "read"
-            ]  # what a read picks may hang on the sweep before it
+            story = [event for event in pick.story() if event.do != "read"]  # a read may pick by the tick before it
             return [*story, Event(story[-1].t + 1.0, "tick"), Event(story[-1].t + 1.0, "peek")]
         period, count = pick.by_turns(((pick.time(0.05, 14.0), pick.count(2, 8)), (10.0, 12), (0.15, 5), (1.0, 40)))
         sweeps = [Event(round(0.3 + period * (index + 1), 3), "tick") for index in range(count)]
@@ -137,7 +135,7 @@ class MonotoneAge(Axiom):
 
 
 class NewerNotBelowOlder(Axiom):
-    """Of two equal claims about two objects, the newer one does not score below the older one.
+    """The newer of two equal claims about two objects does not score below the older one.
 
     Two questions are asked. Of a user's own memory only beliefs are compared, because ranks need not be comparable.
     """

@@ -60,7 +60,7 @@ class Bounds(Axiom):
 
 
 class Consistency(Axiom):
-    """At most one of several rival values is believed above one half, and their beliefs sum to at most 1."""
+    """No two rival values are believed above one half, and their beliefs sum to at most 1."""
 
     requires = "belief"
 
@@ -144,7 +144,7 @@ class Stated(Axiom):
     """A claim stated with more confidence does not score lower."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw A, stated doubtfully or not believed at all, alone or beside a rival."""
+        """Draw A, stated with little or no confidence, alone or with a rival."""
         stated = round(LEAST + 0.9 * pick.share() * (MOST - LEAST), 2)
         claim = Event(0.0, "write", value="A", stated=pick.one((stated, stated, 0.0)))
         t = pick.time(0.1, 30.0)

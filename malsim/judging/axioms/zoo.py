@@ -65,7 +65,7 @@ DEFECTS = (
 
 
 def find_defect(name: str) -> Defect:
-    """Return the defect of a name; raise `UsageError` with the nearest names if there is none."""
+    """Return the defect of a name; raise `UsageError` with the nearest names if it is unknown."""
     names = {defect.name: defect for defect in DEFECTS}
     if name not in names:
         hint = nearest(name, names, f"one of {', '.join(names)}")

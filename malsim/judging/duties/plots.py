@@ -247,7 +247,7 @@ def every_duty() -> dict[str, Duty]:
 
 
 def find_duty(name: str) -> Duty:
-    """Return the cell of a name; raise `UsageError` with the nearest names if there is none."""
+    """Return the cell of a name; raise `UsageError` with the nearest names if it is unknown."""
     cells = every_duty()
     if name not in cells:
         raise UsageError("unknown cell", where="duties", given=name, hint=nearest(name, cells, f"one of {', '.join(cells)}"))

@@ -31,7 +31,7 @@ LIE = "something else"
 def standing_world(path: str | Path, fact: str, subject: Subject, *, lie: str = LIE, most: int = 12) -> ClaimWorld:
     """Return the world in which a liar attacks this memory's answer about a fact, a day after a store's last claim.
 
-    Raises `UsageError` for a fact that the store does not have, a lie that is said already, or a memory
+    Raises `UsageError` for a fact that the store does not have, a lie that a writer already claims, or a memory
     that answers nothing.
     """
     objects = {each.object: each for each in histories(path)}

@@ -82,7 +82,7 @@ def shipped_axioms() -> dict[str, Axiom]:
 
 
 def find_axiom(name: str) -> Axiom:
-    """Return the axiom of a name; raise `UsageError` with the nearest names if there is none."""
+    """Return the axiom of a name; raise `UsageError` with the nearest names if it is unknown."""
     axioms = shipped_axioms()
     if name not in axioms:
         hint = nearest(name, axioms, f"one of {', '.join(axioms)}")

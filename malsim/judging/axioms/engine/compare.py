@@ -32,7 +32,7 @@ def leads(look: PeekResult, value: str) -> bool:
 
 
 def overtaken(plain: PeekResult, look: PeekResult, what: str, *, those: Sequence[str] = ()) -> str | None:
-    """Return a sentence on the first value that leads in `plain` and trails a rival in `look`; None if there is none."""
+    """Return a sentence on the first value that leads in `plain` and trails a rival in `look`; None if no value does."""
     for value in sorted(plain.scores):
         if not (
             leads(plain, value) or (value in those and plain.score(value) >= max(plain.scores.values()) - plain.tolerance)

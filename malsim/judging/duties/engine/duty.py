@@ -16,7 +16,7 @@ SPARED = ("settle", "share")  # 30 daily ticks stand for the one; what needs the
 
 @dataclass(frozen=True)
 class Duty:
-    """Duty: its name, its kind, its statement in a sentence, its plot, and what it needs beside the plot's calls.
+    """Duty: its name, its kind, its statement in a sentence, its plot, and what it needs in addition to the plot's calls.
 
     Of a duty that is not `judged`, what a memory does is recorded only.
     """
