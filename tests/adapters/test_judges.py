@@ -76,7 +76,7 @@ def test_an_extractor_invents_and_words_as_it_is_told() -> None:
         ("wording=odd", "no such wording"),
     ],
 )
-def test_a_judge_that_is_none_is_refused(judge: str, said: str) -> None:
+def test_invalid_judge_is_refused(judge: str, said: str) -> None:
     with pytest.raises(AdapterError, match=said):
         load_factory(f"{judge}/tests.adapters.test_judges:Careful")
 
@@ -87,7 +87,7 @@ def test_a_memory_that_asks_no_judge_says_so() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_mem0_s_pipeline_keeps_what_its_judge_does_not_know_again() -> None:
+def test_mem0_pipeline_keeps_repeats_that_its_judge_misses() -> None:
     there("mem0")
     held = {}
     for judge in ("miss=0", "miss=0,wording=varied", "miss=1,wording=varied"):

@@ -44,7 +44,7 @@ def ended(process: int) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-def test_a_server_keeps_to_its_folder_and_nothing_of_it_is_left() -> None:
+def test_server_writes_only_into_its_folder() -> None:
     server = McpServer(f"{sys.executable} {SERVER} settles")
     said = shows(server)
     places = dict(line.split("=", 1) for line in Path(server.folder, "places").read_text(encoding="utf-8").splitlines())

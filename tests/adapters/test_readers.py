@@ -30,7 +30,7 @@ ITEMS = st.lists(
 
 
 @given(ITEMS, st.randoms(use_true_random=False))
-def test_a_reader_ranks_each_item_and_asks_not_in_what_order_they_stand(items: list[dict[str, Any]], draw: Any) -> None:
+def test_reader_does_not_depend_on_the_order_of_items(items: list[dict[str, Any]], draw: Any) -> None:
     shuffled = draw.sample(list(enumerate(items)), len(items))
     for reader in READERS.values():
         try:
@@ -57,7 +57,7 @@ def test_the_newest_of_a_log_is_its_last_claim() -> None:
     assert accuracy(f"newest/{LOG}") == accuracy(LAST) != accuracy(f"top/{LOG}")
 
 
-def test_where_no_item_has_a_date_none_is_the_newest(capsys: pytest.CaptureFixture[str]) -> None:
+def test_newest_needs_an_item_with_a_date(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(POISONER), "--no-plots", "--memory", f"newest/{LAST}", "--replications", "1"]) == 2
     assert "no item has a date" in capsys.readouterr().err
     with pytest.raises(AdapterError, match="no such reader; given: 'oldest'; allowed: top"):

@@ -87,13 +87,13 @@ def test_its_minimal_model_says_the_same(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_mem0_without_a_model_keeps_repeats_and_its_minimal_model_does_not() -> None:
+def test_mem0_keeps_repeats_only_without_a_model() -> None:
     needed("mem0")
     assert [value for value, _ in looked("malsim.adapters.mem0:without_model", A_B_A)] == ["A", "A", "B"]
     assert play("mem0_additive", "0 A", "1 B", "2 A") == [("A", 1.0), ("B", 1.0)]
 
 
-def test_a_server_that_lacks_tools_is_refused_and_one_that_fails_is_told_of() -> None:
+def test_server_without_tools_or_with_failures_is_reported() -> None:
     with pytest.raises(AdapterError, match="no tools to write and read with"):
         ms.run(POISONER, memory=f"{SMALL} deaf")
     with pytest.raises(AdapterError, match="the server ended"):

@@ -85,7 +85,7 @@ def _asks(rep: int, value: str) -> list[Ask]:
 
 @pytest.mark.usefixtures("folders")
 @pytest.mark.parametrize("name", ATTACKS)
-def test_an_attack_is_an_error_of_its_memory_and_the_next_is_sound(name: str) -> None:
+def test_attack_ends_only_its_own_memory(name: str) -> None:
     attack, problem = ATTACKS[name]
     with closing(_Stopping(_memory(attack))) as sandbox:
         _, broken = sandbox.run(_asks(0, "bad"))
@@ -102,7 +102,7 @@ class _Stopping(Sandbox):
     close = Sandbox.stop
 
 
-def test_its_group_and_files_go_with_it(tmp_path: Path) -> None:
+def test_child_processes_and_files_end_with_the_sandbox(tmp_path: Path) -> None:
     said = tmp_path / "said"
 
     def attack() -> None:
@@ -131,7 +131,7 @@ def _ended(process: str) -> bool:
     return False
 
 
-def test_a_bench_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
+def test_killed_bench_leaves_no_folder(tmp_path: Path) -> None:
     code = (
         "import os\nfrom malsim.adapters.engine.host import Ask\nfrom malsim.adapters.engine.sandbox import Sandbox\n"
         "sandbox = Sandbox('tests.adapters.user_memories:Last', 'last', limit=1.0)\nsandbox.run([Ask(0, 'factory')])\n"
@@ -147,7 +147,7 @@ def test_a_bench_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
-def test_a_green_exit_in_a_write_is_no_green_run(
+def test_exit_code_0_in_a_write_fails_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

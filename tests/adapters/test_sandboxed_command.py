@@ -109,7 +109,7 @@ LEAVES = (
 
 
 @pytest.mark.parametrize("call", LEAVES)
-def test_what_it_leaves_goes_with_it_and_the_work_is_done_once(
+def test_leftover_processes_and_files_are_removed(
     call: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _in_sandbox(monkeypatch, call) == 1
@@ -124,7 +124,7 @@ def test_input_that_was_read_already_is_handed_on(
     assert capsys.readouterr().out == "an event\ndone\n"
 
 
-def test_outside_of_a_command_nothing_is_noted_and_all_may_be_loaded() -> None:
+def test_user_program_may_load_everything() -> None:
     foreign_code.before_loading("theirs")
     with foreign_code.noted("theirs"):
         pass
@@ -156,7 +156,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (["test", "clerk.toml", "--allow-code"], "process clerks:clerk"),
     ],
 )
-def test_a_green_exit_in_a_call_is_no_green_command(words: list[str], who: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_exit_code_0_in_a_call_fails_the_command(words: list[str], who: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
     assert capsys.readouterr().err == f"malsim: {who}: its process ended (exit code 0); ask its author\n"
 

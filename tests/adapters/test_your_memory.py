@@ -68,7 +68,7 @@ def test_text_is_read_back_by_the_values_in_it() -> None:
         (memories.PeekTakes, r"showed \d items, and \d after that look"),
     ],
 )
-def test_what_goes_wrong_is_told_and_takes_no_other_along(memory: type, sentence: str) -> None:
+def test_failing_memory_is_reported_and_harms_no_other(memory: type, sentence: str) -> None:
     result, sound = (run(each, days=21.0, replications=6) for each in (memory, memories.Last))
     assert result.failures
     assert len(result.failures) < 6
@@ -92,7 +92,7 @@ def test_what_goes_wrong_is_told_and_takes_no_other_along(memory: type, sentence
         (memories.Wanders, "off_topic"),
     ],
 )  # fmt: skip
-def test_what_says_nothing_of_the_question_is_counted_and_not_fatal(memory: type, figure: str) -> None:
+def test_answers_without_a_value_are_counted(memory: type, figure: str) -> None:
     wrong, sound = (run(each, days=21.0, replications=6) for each in (memory, memories.Last))
     assert not wrong.failures
     shares = wrong.answers
@@ -105,14 +105,14 @@ def test_what_says_nothing_of_the_question_is_counted_and_not_fatal(memory: type
     assert value == pytest.approx(shares[figure].mean())
 
 
-def test_every_memory_is_closed_those_that_failed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_memory_is_closed_even_after_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memories, "CLOSED", tmp_path / "closed")
     result = run(memories.Closes, days=21.0, replications=6)
     assert result.failures
     assert len((tmp_path / "closed").read_text(encoding="utf-8").split()) == 6
 
 
-def test_one_that_fails_everywhere_is_a_row_that_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
+def test_memory_that_always_fails_is_a_row_with_its_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
     laws = ["--laws", "last_write", "--memory", "own_memory:Broken", "--memory", "own_memory:Last"]
     assert main(["compare", "mine.toml", *laws, "--replications", "2", "--metric", "accuracy"]) == 2
     rows = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("    ")]
@@ -127,7 +127,7 @@ def test_a_hang_is_left_behind() -> None:
     assert all("did not return within 0.3 s" in str(problem) for problem in result.failures.values())
 
 
-def test_a_process_that_dies_takes_its_memories_along_and_says_which_call() -> None:
+def test_dead_process_loses_its_memories_and_names_the_call() -> None:
     with pytest.raises(AdapterError, match=r"its process ended \(exit code 3\)"):
         run(memories.Dies, trusted=False, days=30.0, replications=6)
 
@@ -176,7 +176,7 @@ def test_from_python_a_path_is_consent(folder: Path) -> None:
     assert (folder / "ran").exists()
 
 
-def test_typing_a_memory_is_consent_and_its_manifest_is_not(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_typed_memory_is_consent_and_a_manifest_is_not(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--no-plots", "-o", "out", "--call-limit", "5"]
     assert main(["run", "mine.toml", "--memory", "own_memory:Notes", *options]) == 0
     assert main(["run", "--manifest", "out/manifest.json"]) == 2
@@ -185,7 +185,7 @@ def test_typing_a_memory_is_consent_and_its_manifest_is_not(folder: Path, capsys
 
 
 @pytest.mark.usefixtures("folder")
-def test_several_are_compared_side_by_side_and_run_one_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_memories_are_compared_in_one_table(capsys: pytest.CaptureFixture[str]) -> None:
     both = ["--memory", "own_memory:Last", "--memory", "own_memory:Notes"]
     assert main(["compare", "mine.toml", *both, "--replications", "2", "--metric", "accuracy"]) == 0
     table = capsys.readouterr().out

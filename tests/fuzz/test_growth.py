@@ -34,13 +34,13 @@ FOUND: dict[str, tuple[str, Callable[[], object]]] = {
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_found_before_what_grows_faster_than_its_text_is_refused(name: str) -> None:
+def test_input_that_grows_faster_than_its_text_is_refused(name: str) -> None:
     said, read = FOUND[name]
     with pytest.raises(MalsimError, match=said):
         read()
 
 
-def test_found_before_rules_of_a_dotted_key_are_refused(tmp_path: Path) -> None:
+def test_rules_with_a_long_dotted_key_are_refused(tmp_path: Path) -> None:
     (tmp_path / "r.toml").write_text(f"rules{'.a' * MANY} = 1\n", encoding="utf-8")
     with pytest.raises(MalsimError, match="not a TOML file"):
         Rules.read(tmp_path / "r.toml")
@@ -51,7 +51,7 @@ def test_prose_with_many_dots_is_no_key() -> None:
     assert parse(f'why = """\nx {"." * 300}\n"""\n[[claim]]\nat = "0d"\nwriter = "a"\ntitle = "{prose}"\nconfidence = 0.5\n')
 
 
-def test_found_before_files_that_source_one_another_are_read_a_thousand_times_at_most(tmp_path: Path) -> None:
+def test_files_that_source_one_another_are_limited(tmp_path: Path) -> None:
     for number in range(8):
         (tmp_path / f"a{number}.hal").write_text(f"source a{number + 1}.hal\n" * 10, encoding="utf-8")
     with pytest.raises(MalsimError) as refused:

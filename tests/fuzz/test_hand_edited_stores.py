@@ -56,7 +56,7 @@ def columns(held: bytes, path: Path) -> list[tuple[str, str]]:
         return [(table, row[1]) for table in TABLES for row in file.execute(f"PRAGMA table_info({table})")]
 
 
-def test_whatever_is_read_of_it_is_read_or_refused(held: bytes, tmp_path: Path) -> None:
+def test_edited_store_is_read_or_refused(held: bytes, tmp_path: Path) -> None:
     path, draw = tmp_path / "m.sqlite", random.Random(26)
     reads: tuple[Callable[[Store], object], ...] = (
         lambda store: store.memory, lambda store: (store.day, store.start), lambda store: (store.ticks, store.verdicts),
@@ -95,7 +95,7 @@ def test_every_command_reads_or_refuses(held: bytes, tmp_path: Path, capsys: pyt
         ("edges", "weight", "NULL"), ("writers", "claims", "'x'"), ("ticks", "scanned", "NULL"), ("ticks", "scanned", "2"),
     ],
 )  # fmt: skip
-def test_what_names_no_row_is_damage(table: str, column: str, value: str, held: bytes, tmp_path: Path) -> None:
+def test_reference_to_a_missing_row_is_damage(table: str, column: str, value: str, held: bytes, tmp_path: Path) -> None:
     edited(tmp_path / "m.sqlite", held, table, column, value)
     with Store(tmp_path / "m.sqlite") as store:
         with pytest.raises(StoreError, match="damaged"):
@@ -107,7 +107,7 @@ def test_what_names_no_row_is_damage(table: str, column: str, value: str, held: 
 
 
 @pytest.mark.parametrize(("column", "value"), [("t", "'x'"), ("t", "1e999"), ("t", "NULL")])
-def test_a_day_that_is_none_is_damage(column: str, value: str, held: bytes, tmp_path: Path) -> None:
+def test_invalid_day_is_damage(column: str, value: str, held: bytes, tmp_path: Path) -> None:
     edited(tmp_path / "m.sqlite", held, "ticks", column, value)
     with Store(tmp_path / "m.sqlite", write=False) as store, pytest.raises(StoreError, match="damaged"):
         _ = store.day

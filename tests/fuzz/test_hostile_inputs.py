@@ -206,7 +206,7 @@ def _try(of: Format, held: bytes, folder: Path, which: str) -> None:
         "always[0:1] (x >= 2/3) until (y > 1/3)", "rise(x > 1/3)",
     ],
 )  # fmt: skip
-def test_found_before_arithmetic_of_constants_gives_a_verdict_or_a_typed_error(asked: str) -> None:
+def test_constant_arithmetic_is_judged_or_refused(asked: str) -> None:
     try:
         verdict = check(asked, TRACE)
     except MalsimError:
@@ -221,7 +221,7 @@ def test_found_before_arithmetic_of_constants_gives_a_verdict_or_a_typed_error(a
         ("first", 10**30), ("replications", 10**30), ("stores", {"a": 1}), ("law_settings", {"half_life": 10**400}),
     ],
 )  # fmt: skip
-def test_found_before_a_manifest_with_such_an_entry_is_refused(
+def test_manifest_with_an_invalid_entry_is_refused(
     entry: str, value: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = ms.run(parse('why = "x"\n[run]\ndays = 2\n[[claim]]\nat = "0d"\nwriter = "a"\ntitle = "t"\nconfidence = 0.5\n'))
@@ -232,7 +232,7 @@ def test_found_before_a_manifest_with_such_an_entry_is_refused(
     assert "bug" not in capsys.readouterr().err
 
 
-def test_found_before_a_manifest_chooses_no_file_to_read(tmp_path: Path) -> None:
+def test_manifest_cannot_choose_a_file_to_read(tmp_path: Path) -> None:
     (tmp_path / "theirs").mkdir()
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "c.csv").write_text("writer,object,value\nann,a,private words\n", encoding="utf-8")
@@ -247,7 +247,7 @@ def test_found_before_a_manifest_chooses_no_file_to_read(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("day", ["9e16", "1e9", "1e400"])
-def test_found_before_a_log_of_a_day_that_no_calendar_has_is_refused(day: str, tmp_path: Path) -> None:
+def test_log_with_a_day_outside_the_calendar_is_refused(day: str, tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text(f'{{"t": {day}, "event": "write", "item": "m1", "object": "pump", "value": "runs", "writer": "ann"}}\n')
     with pytest.raises(MalsimError, match="calendar"):

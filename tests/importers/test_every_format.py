@@ -38,7 +38,7 @@ def test_every_format_has_a_sample() -> None:
 
 
 @every
-def test_it_is_found_by_what_is_in_it_and_left_as_it_was(name: str, tmp_path: Path) -> None:
+def test_format_is_recognised_and_the_file_is_unchanged(name: str, tmp_path: Path) -> None:
     (folder := tmp_path / "theirs").mkdir()
     source = SAMPLES[name](folder)
     before = traces(folder)
@@ -53,7 +53,7 @@ def test_it_is_found_by_what_is_in_it_and_left_as_it_was(name: str, tmp_path: Pa
 
 
 @every
-def test_what_is_absent_stays_absent_and_is_counted(name: str, tmp_path: Path) -> None:
+def test_missing_values_stay_missing_and_are_counted(name: str, tmp_path: Path) -> None:
     came = bring(SAMPLES[name](tmp_path))
     cells = came.memory.cells
     counts = {item.strip(): count for item, count in came.report.rows()}
@@ -69,7 +69,7 @@ def test_what_is_absent_stays_absent_and_is_counted(name: str, tmp_path: Path) -
 
 
 @every
-def test_a_confidence_of_the_users_marks_each_cell_that_had_none(name: str, tmp_path: Path) -> None:
+def test_assumed_confidence_marks_its_cells(name: str, tmp_path: Path) -> None:
     source = SAMPLES[name](tmp_path)
     plain, assumed = bring(source).memory.cells, bring(source, options=Options(confidence=0.7)).memory.cells
     marked = assumed["topics"].list.contains("assumed confidence")
@@ -79,7 +79,7 @@ def test_a_confidence_of_the_users_marks_each_cell_that_had_none(name: str, tmp_
 
 
 @every
-def test_it_can_be_saved_looked_at_and_opened(name: str, tmp_path: Path) -> None:
+def test_imported_memory_can_be_saved_and_shown(name: str, tmp_path: Path) -> None:
     (folder := tmp_path / "theirs").mkdir()
     came, store = bring(SAMPLES[name](folder)), tmp_path / "memory.sqlite"
     write(came, store)
@@ -93,7 +93,7 @@ def test_it_can_be_saved_looked_at_and_opened(name: str, tmp_path: Path) -> None
     write(came, store)  # once more: nothing is new
 
 
-def test_formats_that_nobody_knows_and_files_that_are_none(tmp_path: Path) -> None:
+def test_unknown_formats_and_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_text("[1, 2]")
     with pytest.raises(UsageError, match="mem0"):
@@ -126,7 +126,7 @@ def test_bad_input_is_a_typed_error_and_leaves_no_store(tmp_path: Path, content:
 
 
 @every
-def test_a_damaged_file_is_read_or_refused_and_never_more(name: str, tmp_path: Path) -> None:
+def test_damaged_file_is_read_or_refused(name: str, tmp_path: Path) -> None:
     source, draw = SAMPLES[name](tmp_path), random.Random(name)  # noqa: S311
     target = source if source.is_file() else min(source.iterdir())
     whole = target.read_bytes()
@@ -140,7 +140,7 @@ def test_a_damaged_file_is_read_or_refused_and_never_more(name: str, tmp_path: P
 
 
 @pytest.mark.parametrize("day", ['"x"', "[1]", "1" + 400 * "0", "null", "NaN"])
-def test_a_line_of_a_log_without_a_day_is_a_claim_without_one(day: str, tmp_path: Path) -> None:
+def test_log_line_without_a_day_is_an_undated_claim(day: str, tmp_path: Path) -> None:
     line = '{"t": DAY, "event": "write", "item": "NAME", "object": "pump", "value": "runs", "writer": "ann"}\n'
     path = tmp_path / "log.jsonl"
     path.write_text(line.replace("DAY", "3.0").replace("NAME", "m1") + line.replace("DAY", day).replace("NAME", "m2"))
@@ -148,7 +148,7 @@ def test_a_line_of_a_log_without_a_day_is_a_claim_without_one(day: str, tmp_path
 
 
 @pytest.mark.parametrize("name", ["markdown", "claude-code"])
-def test_links_pipes_and_odd_bytes_in_a_folder_harm_nothing(name: str, tmp_path: Path) -> None:
+def test_links_pipes_and_odd_bytes_in_a_folder_are_skipped(name: str, tmp_path: Path) -> None:
     source = SAMPLES[name](tmp_path)
     before = bring(source).memory.height
     (source / "out.md").symlink_to(tmp_path.parent)
@@ -159,7 +159,7 @@ def test_links_pipes_and_odd_bytes_in_a_folder_harm_nothing(name: str, tmp_path:
     assert bring(source).memory.height >= before
 
 
-def test_another_memory_in_the_way_is_not_overwritten(tmp_path: Path) -> None:
+def test_another_store_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     out = tmp_path / "memory.sqlite"

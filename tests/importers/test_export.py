@@ -34,9 +34,7 @@ def command(*arguments: object) -> int:
     return main([str(argument) for argument in arguments])
 
 
-def test_a_recall_database_goes_back_with_every_number_and_field(
-    tmp_path: Path, recall_database: Callable[..., Path]
-) -> None:
+def test_recall_database_is_exported_with_every_field(tmp_path: Path, recall_database: Callable[..., Path]) -> None:
     theirs, store, ours = recall_database(tmp_path / "recall.sqlite3"), tmp_path / "m.sqlite", tmp_path / "back.sqlite3"
     assert command("import", theirs, "-o", store) == 0
     assert command("export", store, "--as", "recall", "-o", ours) == 0
@@ -45,7 +43,7 @@ def test_a_recall_database_goes_back_with_every_number_and_field(
     assert again.cells.equals(bring(theirs).memory.cells)
 
 
-def test_an_archive_goes_back_with_its_hyperedges(tmp_path: Path, recall_cells: list[dict[str, Any]]) -> None:
+def test_archive_is_exported_with_its_hyperedges(tmp_path: Path, recall_cells: list[dict[str, Any]]) -> None:
     theirs, store, ours = tmp_path / "a.json", tmp_path / "m.sqlite", tmp_path / "b.json"
     archive = {"schemaVersion": "recall.cells.export.v2", "cells": recall_cells, "hyperedges": [HYPEREDGE]}
     theirs.write_text(json.dumps(archive), encoding="utf-8")

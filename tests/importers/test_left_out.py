@@ -17,7 +17,7 @@ FACT = {
 }  # fmt: skip
 
 
-def test_a_vector_store_s_payload_keeps_its_metadata_and_names_the_rest(tmp_path: Path) -> None:
+def test_vector_store_payload_keeps_its_metadata(tmp_path: Path) -> None:
     source = tmp_path / "dump.json"
     source.write_text(json.dumps({"points": [{"id": "a1", "payload": PAYLOAD}]}), encoding="utf-8")
     came = bring(source)

@@ -42,7 +42,7 @@ def edges(came: ImportedMemory) -> list[tuple[Any, ...]]:
         ("Pawn", "OWNS", "billing-api", "concerns", "annexed"),
     ],
 )
-def test_graphiti_guesses_who_ended_an_edge_no_further_than_the_ends_agree(
+def test_graphiti_successor_is_guessed_from_source_and_name(
     tmp_path: Path, source: str, name: str, target: str, relation: str, status: str
 ) -> None:
     old = {"uuid": "a", "source_node_name": "Rook", "target_node_name": "billing-api", "name": "OWNS", "fact": "old",
@@ -94,7 +94,7 @@ def test_arw(tmp_path: Path) -> None:
     assert counts(came)["confidences, each of which is ARW's trust"] == "2"
 
 
-def test_langgraph_takes_the_latest_date_and_the_writer_that_the_user_names(tmp_path: Path) -> None:
+def test_langgraph_uses_latest_date_and_named_writer_segment(tmp_path: Path) -> None:
     source = samples.langgraph(tmp_path)
     came = bring(source, options=Options(writer_segment=1))
     assert rows(came, "object", "title", "writer", "topics") == [
@@ -106,7 +106,7 @@ def test_langgraph_takes_the_latest_date_and_the_writer_that_the_user_names(tmp_
         bring(source, options=Options(writer_segment=2))
 
 
-def test_letta_has_the_times_of_its_writes_and_none_for_its_lines(tmp_path: Path) -> None:
+def test_letta_writes_are_dated_and_block_lines_are_not(tmp_path: Path) -> None:
     came = bring(samples.letta(tmp_path))
     assert rows(came, "object", "title", "writer", "status") == [
         ("human", "Name: Ines.", "helper", "active"),
@@ -160,7 +160,7 @@ def test_a_handle_is_longer_where_two_would_meet() -> None:
     assert long.startswith(short)
 
 
-def test_a_database_of_arw_without_a_record_is_an_empty_memory(tmp_path: Path) -> None:
+def test_empty_arw_database_is_an_empty_memory(tmp_path: Path) -> None:
     file = sqlite3.connect(tmp_path / "arw.db")
     file.execute("CREATE TABLE memory_records (id TEXT, kind TEXT, text TEXT)")
     file.close()

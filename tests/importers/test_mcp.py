@@ -15,7 +15,7 @@ def counts(came: Any) -> dict[str, str]:
     return {item.strip(): count for item, count in came.report.rows()}
 
 
-def test_a_claim_an_observation_and_one_a_relation_in_the_order_of_the_file(tmp_path: Path) -> None:
+def test_observations_and_relations_are_claims_in_file_order(tmp_path: Path) -> None:
     records = [
         {"type": "entity", "name": "billing-api", "entityType": "service", "observations": ["on 8443", "by team Rook"]},
         {"type": "entity", "name": "empty", "entityType": "service", "observations": []},
@@ -37,7 +37,7 @@ def test_a_claim_an_observation_and_one_a_relation_in_the_order_of_the_file(tmp_
     assert "note: unknown:mcp is the only writer: calibration means nothing here" in report
 
 
-def test_the_dialects_say_the_same(tmp_path: Path) -> None:
+def test_dialects_give_the_same_claims(tmp_path: Path) -> None:
     plain: list[dict[str, Any]] = [
         {"type": "entity", "name": "a", "entityType": "t", "observations": ["é"]},
         {"type": "relation", "from": "a", "to": "b", "relationType": "r"},

@@ -53,7 +53,7 @@ def test_updates_supersede_and_deletes_annex(tmp_path: Path) -> None:
     assert edges_with_disputes["relation"].to_list() == ["supersedes", "contradicts"]
 
 
-def test_the_payload_says_who_wrote_what_the_batch_writer_left_blank(tmp_path: Path) -> None:
+def test_payload_names_the_writer_where_the_history_does_not(tmp_path: Path) -> None:
     payload = {
         "results": [
             {"id": "42", "memory": "tea", "user_id": "u1", "categories": ["drinks"], "expiration_date": "2026-04-02"},
@@ -75,7 +75,7 @@ def test_older_files_and_memories_as_json(tmp_path: Path) -> None:
     assert bring(tmp_path / "points.json").memory.cells.select("key", "title", "writer").rows() == [("9@1", "three", "bob")]
 
 
-def test_an_update_whose_add_is_lost_still_says_what_was_there(tmp_path: Path) -> None:
+def test_update_without_its_add_implies_the_old_version(tmp_path: Path) -> None:
     rows = [("b", "41", "one", "two", "UPDATE", ADDED, LATER, 0, None, None), ("x", "5", None, None, "NONE", *[None] * 5)]
     came = bring(history(tmp_path / "history.db", rows))
     assert came.memory.cells.select("title", "status").rows() == [("one", "superseded"), ("two", "active")]
@@ -132,7 +132,7 @@ def one_by_one(events: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 @given(st.lists(EVENTS, min_size=1, max_size=12))
-def test_the_columns_come_to_what_the_events_do_one_by_one(events: list[tuple[Any, ...]]) -> None:
+def test_chains_equal_those_of_events_replayed_in_turn(events: list[tuple[Any, ...]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         rows = [(f"h{i}", *event, 0, None, None) for i, event in enumerate(events)]
         came = bring(history(Path(folder) / "history.db", rows))

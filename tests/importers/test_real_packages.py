@@ -50,9 +50,7 @@ def test_the_history_that_mem0_itself_keeps(tmp_path: Path, monkeypatch: pytest.
         assert came.memory.cells.select("key", "title", "writer", "status", "created").rows() == expected
 
 
-def test_a_history_of_mem0s_first_kind_before_and_after_mem0_moves_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_oldest_mem0_history_is_read_before_and_after_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEM0_TELEMETRY", "False")
     monkeypatch.setenv("MEM0_DIR", str(tmp_path / "mem0"))
     storage = real("mem0.memory.storage", "mem0ai")

@@ -54,7 +54,7 @@ def test_cells_come_as_they_stand(recall_file: Path, recall_cells: list[dict[str
     }
 
 
-def test_the_report_says_what_came_and_what_did_not(recall_file: Path, recall_cells: list[dict[str, Any]]) -> None:
+def test_report_counts_what_was_imported_and_left_out(recall_file: Path, recall_cells: list[dict[str, Any]]) -> None:
     report = counts(recall_file)
     assert report["cells, from a Recall database"] == "43"
     assert (report["superseded"], report["edges"], report["writers"]) == ("8", "113", "5")
@@ -64,7 +64,7 @@ def test_the_report_says_what_came_and_what_did_not(recall_file: Path, recall_ce
     assert "absent: lastSalientAt" in report
 
 
-def test_a_database_its_archive_and_an_old_file_of_it_come_to_the_same(
+def test_database_archive_and_old_file_give_the_same_memory(
     recall_file: Path, tmp_path: Path, recall_cells: list[dict[str, Any]], recall_database: Callable[..., Path]
 ) -> None:
     whole = import_recall(recall_file).memory
@@ -77,7 +77,7 @@ def test_a_database_its_archive_and_an_old_file_of_it_come_to_the_same(
     assert {"absent: programs", "absent: value", "absent: hyperedges"} <= report.keys()
 
 
-def test_secrets_stay_where_they_are(tmp_path: Path, recall_database: Callable[..., Path]) -> None:
+def test_table_of_secrets_is_not_imported(tmp_path: Path, recall_database: Callable[..., Path]) -> None:
     def spoil(cell: dict[str, Any]) -> None:
         if cell["handle"] == "tsk_83fd":
             cell["body"] = f"use {SECRET} for it"
@@ -98,9 +98,7 @@ def test_secrets_stay_where_they_are(tmp_path: Path, recall_database: Callable[.
     assert Memory.open(out).mini_index("nobody read").lines == []
 
 
-def test_what_another_process_wrote_last_comes_too_and_its_log_stays(
-    tmp_path: Path, recall_database: Callable[..., Path]
-) -> None:
+def test_write_ahead_log_is_imported_and_left_in_place(tmp_path: Path, recall_database: Callable[..., Path]) -> None:
     source = recall_database(tmp_path / "recall.sqlite3")
     other = sqlite3.connect(source)
     other.execute("UPDATE cells SET json = replace(json, 'sample cell 5 ', 'later words ')")
@@ -123,7 +121,7 @@ def test_what_another_process_wrote_last_comes_too_and_its_log_stays(
         (b"\xff\xfe", "UTF-16"),
     ],
 )
-def test_what_is_none_of_recalls_is_refused(tmp_path: Path, content: str | bytes, problem: str) -> None:
+def test_file_that_is_not_of_recall_is_refused(tmp_path: Path, content: str | bytes, problem: str) -> None:
     path = tmp_path / "file"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     before = path.read_bytes()
@@ -132,7 +130,7 @@ def test_what_is_none_of_recalls_is_refused(tmp_path: Path, content: str | bytes
     assert path.read_bytes() == before
 
 
-def test_what_is_odd_within_an_archive_is_counted_and_the_rest_comes(tmp_path: Path) -> None:
+def test_unreadable_parts_of_an_archive_are_counted(tmp_path: Path) -> None:
     good = {"key": "a1", "handle": "obs_00a1", "kind": "obs", "title": "one", "edgesOut": [{"relation": "supports"}, 7]}
     odd = {"key": "b2", "kind": 9, "title": None, "scores": "high", "createdAt": "soon", "edgesOut": [
         {"relation": "supports", "target": "a1", "weight": 1}, {"relation": "supports", "target": "gone", "weight": 1},
@@ -151,7 +149,7 @@ def test_what_is_odd_within_an_archive_is_counted_and_the_rest_comes(tmp_path: P
     assert empty.memory.cells.is_empty()
 
 
-def test_evidence_by_handle_is_resolved_or_left_inert_as_the_rules_say(tmp_path: Path) -> None:
+def test_edges_by_handle_follow_the_rules(tmp_path: Path) -> None:
     cells: list[Any] = [
         {"key": "a1", "handle": "obs_00a1", "kind": "obs", "title": "one", "edgesOut": []},
         {"key": "b2", "handle": "obs_00b2", "kind": "obs", "title": "two",
@@ -188,7 +186,7 @@ CELLS = st.builds(
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(CELLS, max_size=4))
-def test_whatever_an_archive_holds_what_comes_can_be_kept(tmp_path: Path, cells: list[Any]) -> None:
+def test_any_imported_archive_can_be_saved(tmp_path: Path, cells: list[Any]) -> None:
     came = import_recall(archive(tmp_path / "a.json", cells)).memory
     (tmp_path / "m.sqlite").unlink(missing_ok=True)
     tick(came, 500.0).save(tmp_path / "m.sqlite")

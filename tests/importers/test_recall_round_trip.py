@@ -57,7 +57,7 @@ def carried(archive: dict[str, Any], folder: Path, end: str) -> Path:
     weights=st.lists(SHARES, min_size=3, max_size=3),
     end=st.sampled_from(["json", "sqlite3"]),
 )
-def test_what_goes_round_comes_back_equal(
+def test_export_and_import_give_the_same_archive(
     recall_cells: list[dict[str, Any]], edge_rows: list[dict[str, Any]], weights: list[float], end: str
 ) -> None:
     cells = deepcopy(recall_cells)

@@ -60,7 +60,7 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return path
 
 
-def test_what_is_of_somebody_comes_in_as_a_scope_and_goes_out_as_one(
+def test_owner_becomes_a_scope_and_is_exported_as_one(
     source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = str(tmp_path / "memory.sqlite")
@@ -84,7 +84,7 @@ def test_what_is_of_somebody_comes_in_as_a_scope_and_goes_out_as_one(
     assert main(["export", store, "--as", "recall", "-o", str(tmp_path / "recall.json")]) == 2
 
 
-def test_unasked_all_is_everybodys(source: Path, tmp_path: Path) -> None:
+def test_without_scopes_everything_is_public(source: Path, tmp_path: Path) -> None:
     store = str(tmp_path / "memory.sqlite")
     assert main(["import", str(source), "-o", store]) == 0
     with Store(store, write=False) as file:

@@ -63,9 +63,7 @@ def test_a_scenario_runs_from_it_and_a_check_judges_it(tmp_path: Path) -> None:
     assert main(["test", str(scenario)]) == 0
 
 
-def test_a_run_from_a_memory_that_its_scenario_does_not_name_is_not_made_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_run_from_an_unnamed_memory_is_not_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, scenario, out = mcp(tmp_path), tmp_path / "s.toml", tmp_path / "out"
     scenario.write_text(CHECK, encoding="utf-8")
     (folder := tmp_path / "folder").mkdir()

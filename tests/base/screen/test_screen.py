@@ -29,14 +29,14 @@ def share(texts: list[str]) -> float:
     return sum(map(holds_secret, texts)) / len(texts)
 
 
-def test_formats_that_say_what_they_are_are_caught_and_mostly_named() -> None:
+def test_known_formats_are_found_and_mostly_named() -> None:
     texts = format_texts(random.Random(SEED), 6)
     assert share([text for _, text in texts]) >= 0.99
     named = sum(kind in {each.kind for each in credentials(text)} for kind, text in texts)
     assert named / len(texts) >= 0.9
 
 
-def test_every_format_has_a_source_and_is_told_by_its_word() -> None:
+def test_every_format_contains_its_word() -> None:
     for kind, (word, pattern, _) in formats().items():
         assert word in stand_in(kind).lower(), kind
         assert pattern.search(stand_in(kind)), kind
@@ -57,7 +57,7 @@ def test_assigned_secrets_are_caught() -> None:
     assert share(other_texts(draw, 440)) >= 0.95
 
 
-def test_look_alikes_ring_hardly_ever() -> None:
+def test_look_alikes_rarely_raise_an_alarm() -> None:
     assert share(benign_texts(random.Random(SEED), 1_500)) <= 0.01
 
 
@@ -70,7 +70,7 @@ def test_the_sources_of_this_project_ring_hardly_ever() -> None:
     assert share(lines) <= 0.001
 
 
-def test_a_text_is_redacted_to_the_same_kinds_and_withheld_to_none() -> None:
+def test_redaction_keeps_kinds_and_withholding_removes_them() -> None:
     draw = random.Random(SEED)
     for text in (*(text for _, text in format_texts(draw, 1)), *assigned_texts(draw, 100), *other_texts(draw, 44)):
         kinds = {each.kind for each in credentials(text)}
@@ -99,7 +99,7 @@ def test_it_knows_formats_that_it_was_never_shown() -> None:
     assert share([harmless_texts(draw) for _ in range(800)]) <= 0.01
 
 
-def test_it_catches_what_detect_secrets_does_and_rings_less() -> None:
+def test_screen_finds_more_than_detect_secrets_with_fewer_alarms() -> None:
     """Yelp's detect-secrets with its default plugins, a line at a time, on the same texts."""
     scan = pytest.importorskip("detect_secrets.core.scan")
     settings = pytest.importorskip("detect_secrets.settings")
@@ -138,7 +138,7 @@ DRESSES: dict[str, Callable[[str], str]] = {
 
 @pytest.mark.quick
 @pytest.mark.parametrize("dress", DRESSES)
-def test_a_dressed_credential_is_one_and_is_taken_out_whole(dress: str) -> None:
+def test_disguised_credential_is_found_and_withheld_whole(dress: str) -> None:
     text = DRESSES[dress](TOKEN)
     assert [each.kind for each in credentials(f"use {text} at once")] == ["GitHub token"]
     assert withheld(f"use {text} at once").replace('"', "") == "use (withheld: GitHub token) at once"
@@ -163,7 +163,7 @@ def test_private_key_is_withheld_from_begin_to_end(kind: str, line_end: str) -> 
 
 
 @given(st.text(max_size=200))
-def test_other_readings_of_any_text_stand_in_it(text: str) -> None:
+def test_decoded_views_map_back_into_the_text(text: str) -> None:
     for reading in views(text):
         assert len(reading.text) == len(reading.starts) == len(reading.ends)
         assert all(0 <= start < end <= len(text) for start, end in zip(reading.starts, reading.ends, strict=True))
