@@ -145,7 +145,7 @@ def family(subject: Scenario | str | Path | pl.DataFrame, name: str, values: Seq
     own = setting(name, base if isinstance(base, Scenario) else rules, where="family")
     exact = tuple(dict.fromkeys(own.checked(value, where="family") for value in values))
     if not exact:
-        raise UsageError("the values are missing", where="family", hint='ms.family(scenario, "rules.damping", [0.5, 1.0])')
+        raise UsageError("no values to compare", where="family", hint='ms.family(scenario, "rules.damping", [0.5, 1.0])')
     note = _note(base, name) if isinstance(base, Scenario) else f"{_title_of(base)}; {FIRST_CLAIMS}"
     runs = tuple(_run(base, {name: value}) for value in exact)
     return RunFamily(

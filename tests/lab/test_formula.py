@@ -78,7 +78,7 @@ def test_tuned_formula_runs_elsewhere_only_with_consent(
     file.unlink()
     run = ["run", str(DISPUTE), "--rules", str(rules), "--no-plots", "-o", str(tmp_path / "out")]
     assert main(run) == 2
-    assert "runs only with consent" in capsys.readouterr().err
+    assert "names code that would run" in capsys.readouterr().err
     assert main([*run, "--allow-code"]) == 0
     read = Rules.read(rules, allow_code=True).effective
     assert isinstance(read, UserFormula)
