@@ -103,10 +103,10 @@ class McpServer:
     read = peek  # MCP knows no look that is no use
 
     def _forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
-        for claim, name in self._held(object, value):
+        for claim, name in self._former(object, value):
             self._do(self.mapping.forget, claim, id=name, writer=by)
 
-    def _held(self, object: str, value: str | None) -> list[tuple[Claim, str]]:  # noqa: A002
+    def _former(self, object: str, value: str | None) -> list[tuple[Claim, str]]:  # noqa: A002
         """Return the claims of a value, or of all values, of an object, a text once, and drop them from those written."""
         pairs = [(old, name) for old, name in self._stored if old.object == object and value in (None, old.value)]
         self._stored = [pair for pair in self._stored if pair not in pairs]
@@ -118,7 +118,7 @@ class McpServer:
             self._forget(object, value, now, by, scope)
             self.write([right] if right else [], now)
             return
-        for _, name in self._held(object, value):
+        for _, name in self._former(object, value):
             self._do(self.mapping.correct, right or Claim(now, by, object, ""), id=name)
         if right:
             self._stored.append((right, ""))
