@@ -1,4 +1,4 @@
-"""Critical ceilings of loops of more than 10,000 cells, compared with eigenvalues at independent fixed points."""
+"""The critical ceiling of loops of more than 10,000 cells, against eigenvalues at standstills found without it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def ring_of_camps(camp: int = 20) -> TickLoop:
 
 
 @pytest.mark.parametrize("make_loop", [many_disputes, ring_of_camps])
-def test_large_loop_is_stable_up_to_1_percent_below_its_ceiling(make_loop: Callable[[], TickLoop]) -> None:
+def test_a_standstill_is_lost_within_one_per_cent_of_the_ceiling(make_loop: Callable[[], TickLoop]) -> None:
     loop = make_loop()
     ceiling = critical(Continuation(loop))
     assert ceiling is not None
@@ -89,7 +89,7 @@ def test_large_loop_is_stable_up_to_1_percent_below_its_ceiling(make_loop: Calla
     assert max(radii[:3]) < 1.0 < radii[3], radii
 
 
-def test_fixed_point_of_a_large_loop_is_independent_of_the_path() -> None:
+def test_a_large_loop_s_own_point_does_not_depend_on_the_path() -> None:
     loop = many_disputes()
     path = Continuation(loop)
     critical(path)
@@ -102,7 +102,7 @@ def test_fixed_point_of_a_large_loop_is_independent_of_the_path() -> None:
 
 
 @pytest.mark.parametrize("damping", [1.0, 0.8])
-def test_copies_of_a_loop_have_the_same_critical_ceiling(damping: float) -> None:
+def test_many_copies_of_a_loop_are_lost_where_one_is(damping: float) -> None:
     four = np.array([[i, j] for i in range(4) for j in range(4) if i != j]).T
     tangles = np.concatenate([four + 4 * number for number in range(100)], axis=1)
     stated = np.repeat(np.random.default_rng(1).uniform(0.5, 0.9, 100), 4)
