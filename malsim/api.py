@@ -289,7 +289,7 @@ def run(
     if memory is not None:
         changes["adapter"] = Adapter.of(memory)
     if processes:
-        changes["processes"] = (*script.processes, *(UserProcess.of(each) for each in processes))
+        changes["processes"] = (*script.processes, *(UserProcess.of(item) for item in processes))
     if changes:
         script = script.replace(**changes)
     return _with_figures(bench.run(script, watch=watch or partial(progress, what=script.name, unit="tick")))

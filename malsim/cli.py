@@ -63,7 +63,7 @@ def _result(args: argparse.Namespace, words: Sequence[str]) -> int:
     try:
         return cast("Command", args.command).main(args)
     except SystemExit as problem:
-        raise UsageError("code of a law, an op or a memory that is not malsim's would end this process") from problem
+        raise UsageError("user code of a law, an op or a memory would end this process") from problem
     except NeedsSandboxError:
         from malsim.adapters.engine.sandboxed_command import run_sandboxed
 
@@ -79,7 +79,7 @@ def _bug(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if {"malsim", "ops"} & set(Path(frame.filename).parts)]
     last = (own or frames)[-1]
-    place = f"{Path(last.filename).parent.name}/{Path(last.filename).name}:{last.lineno}, in {last.name}"
+    index = f"{Path(last.filename).parent.name}/{Path(last.filename).name}:{last.lineno}, in {last.name}"
     about = f"malsim {program_version()}, Python {platform.python_version()}"
     hint = "please report this line with the command and, if you may, the file that it was given; nothing was written"
-    return f"malsim: this is a bug: {type(error).__name__} at {place} ({about}); {hint}"
+    return f"malsim: this is a bug: {type(error).__name__} at {index} ({about}); {hint}"

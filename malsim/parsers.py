@@ -115,7 +115,7 @@ def command_parsers() -> dict[str, argparse.ArgumentParser]:
 def _add_commands(parser: argparse.ArgumentParser, package: str, words: Sequence[str]) -> None:
     """Add the commands and groups of a package, or only the one that `words` begins with."""
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser)
-    modules = {each.name.rstrip("_"): each for each in pkgutil.iter_modules(import_module(package).__path__)}
+    modules = {item.name.rstrip("_"): item for item in pkgutil.iter_modules(import_module(package).__path__)}
     for name in words[:1] if words and words[0] in modules else modules:
         module = import_module(f"{package}.{modules[name].name}")
         lines = (module.__doc__ or "").strip()

@@ -78,8 +78,8 @@ def _counts(
 ) -> tuple[Array, Array, Array]:
     """Return the bins with this value counted, and whether it is above or below them."""
     above, below = in_ > minvalue + nbins * binsize, in_ < minvalue
-    place = np.floor((in_ - minvalue) / binsize)
-    here = (np.arange(len(bin_))[:, np.newaxis] == place) & (np.arange(len(bin_))[:, np.newaxis] < nbins)
+    position = np.floor((in_ - minvalue) / binsize)
+    here = (np.arange(len(bin_))[:, np.newaxis] == position) & (np.arange(len(bin_))[:, np.newaxis] < nbins)
     counts = np.where(clears, 0, bin_ + (here & ~above & ~below))
     return counts, above & ~clears, below & ~clears
 

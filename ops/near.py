@@ -22,6 +22,6 @@ difference = Param(0.0, "1", "largest difference", low=0.0)
 
 def function(in_0: Array, in_1: Array, *, scale: Array, difference: Array) -> dict[str, Array]:
     sign = np.where(in_0 < 0.0, -1.0, 1.0)
-    one, two = in_0 * sign, in_1 * sign
-    by_ratio = (scale > 1.0) & (one / scale <= two) & (two <= one * scale)
-    return {"out": by_ratio | (np.abs(one - two) <= difference)}
+    item, two = in_0 * sign, in_1 * sign
+    by_ratio = (scale > 1.0) & (item / scale <= two) & (two <= item * scale)
+    return {"out": by_ratio | (np.abs(item - two) <= difference)}

@@ -41,7 +41,7 @@ def function(
 ) -> dict[str, Array]:  # fmt: skip
     if np.count_nonzero(reset):
         count, mean, up, down, least_up, least_down = (
-            np.where(reset, 0, one) for one in (count, mean, up, down, least_up, least_down)
+            np.where(reset, 0, item) for item in (count, mean, up, down, least_up, least_down)
         )
     n = count + 1
     average = mean + (in_ - mean) / n

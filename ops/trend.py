@@ -80,8 +80,8 @@ def _slopes(values: Array, n: Array, skip: Array, tick: float) -> Array:
     i = np.arange(len(values))[:, np.newaxis] - (len(values) - skip[:, np.newaxis] - many)
     terms = np.where((i >= 0) & (i < many), (i - (many - 1) / 2) * values, 0.0)
     total = terms[:, 0].copy()
-    for place in range(1, len(values)):  # one by one, so a row alone adds up as it does among many
-        total += terms[:, place]
+    for index in range(1, len(values)):  # one by one, so a row alone adds up as it does among many
+        total += terms[:, index]
     slopes: Array = total / (tick * np.where(n > 1, n * (n * n - 1) / 12, 1.0))
     return slopes
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pytest
 
 
-def test_a_ratio_is_ours_over_theirs_and_a_speed_up_the_other_way_round() -> None:
+def test_ratio_is_ours_over_theirs_and_speed_up_its_inverse() -> None:
     assert (Ratio(name="", ours=3.0, theirs=2.0, limit=1.5).ratio, Ratio(name="", ours=3.0, theirs=2.0, limit=1.4).ok) == (
         1.5,
         False,
@@ -68,18 +68,18 @@ def test_a_row_of_shares_without_a_limit_is_printed_and_never_fails(
     assert json.loads(capsys.readouterr().out) == [{"name": "wrong answers", "ratio": 2.0, "limit": None, "ok": True}]
 
 
-def test_a_peer_that_is_not_installed_is_named_and_its_rows_are_left_out(
+def test_missing_peer_is_named_and_its_rows_are_skipped(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "crowdkit", None)
     assert bench(["--only", "peers", "--json"]) == 0
-    said = capsys.readouterr()
-    assert json.loads(said.out) == []
-    assert "crowdkit" in said.err
-    assert "pip install crowd-kit" in said.err
+    value = capsys.readouterr()
+    assert json.loads(value.out) == []
+    assert "crowdkit" in value.err
+    assert "pip install crowd-kit" in value.err
 
 
-def test_a_wheel_alone_says_what_is_only_in_the_repository(
+def test_wheel_install_names_files_only_in_the_repository(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr(repository, "ROOT", tmp_path)

@@ -18,7 +18,7 @@ SCENARIOS = Path(__file__).parents[1] / "scenarios"
 MOST_NAMES = 26
 
 
-def test_a_run_says_what_happened_and_writes_frames_and_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_prints_a_summary_and_writes_frames_and_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(SCENARIOS / "mutual_dispute.toml"), "-o", str(tmp_path)]) == 0
     output = capsys.readouterr().out
     assert "obs_a1a1         effective repeats every 2 ticks, 0.300, swinging by 0.300" in output
@@ -54,7 +54,7 @@ def test_rules_are_changed_from_the_command_line(tmp_path: Path, capsys: pytest.
         (["compare", str(SCENARIOS / "claims/machines.csv"), "--rules", "nowhere.toml"], "no such rules"),
     ],
 )
-def test_what_cannot_be_done_leaves_exit_code_two_and_one_line(
+def test_impossible_request_exits_with_two_and_one_line(
     arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(arguments) == 2
@@ -81,9 +81,7 @@ def test_replay_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFix
     assert set(figures["baselines"]["majority"]) == {"accuracy", "brier", "log_loss", "ece"}
 
 
-def test_any_law_replays_a_folder_and_its_json_is_valid_whatever_could_be_scored(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_any_law_replays_a_folder_and_prints_valid_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "claims.csv").write_text("writer,object,value\na,x,1\nb,x,1\nc,x,2\na,y,2\nb,y,2\nc,y,1\n")
     (tmp_path / "truth.csv").write_text("object,value\nx,1\ny,2\nelsewhere,1\n")
 

@@ -73,7 +73,7 @@ def imported(name: str) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (full if (full := f"{node.module}.{each.name}") in modules() else node.module for each in node.names)
+            yield from (full if (full := f"{node.module}.{item.name}") in modules() else node.module for item in node.names)
 
 
 def circles(graph: dict[str, set[str]]) -> set[frozenset[str]]:
@@ -86,7 +86,7 @@ def circles(graph: dict[str, set[str]]) -> set[frozenset[str]]:
             seen |= fresh
             waiting += fresh
         reach[name] = seen
-    return {frozenset(each for each in reach[name] if name in reach[each]) for name in graph if name in reach[name]}
+    return {frozenset(item for item in reach[name] if name in reach[item]) for name in graph if name in reach[name]}
 
 
 def test_imports_keep_their_contracts() -> None:
@@ -102,13 +102,13 @@ def test_a_circle_of_any_size_is_found() -> None:
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
     """Imports for types and inside functions counted; the exceptions say how many modules of a package are in circles."""
-    graph = {name: {each for each in imported(name) if each in modules() and each != name} for name in modules()}
+    graph = {name: {item for item in imported(name) if item in modules() and item != name} for name in modules()}
     found = circles(graph)
     inside = Counter(
-        ".".join(name.split(".")[:2]) if name.startswith("malsim") else "ops" for each in found for name in each
+        ".".join(name.split(".")[:2]) if name.startswith("malsim") else "ops" for item in found for name in item
     )
     over = {package: count for package, count in inside.items() if count > ALLOWED["circles"].get(package, 0)}
-    assert not over, [sorted(each) for each in found]
+    assert not over, [sorted(item) for item in found]
 
 
 def test_a_folder_holds_few_entries() -> None:
@@ -130,13 +130,13 @@ def test_files_and_functions_are_short() -> None:
         for node in ast.walk(tree(name)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 first = node.body[0]
-                said = (first.end_lineno or 0) - first.lineno + 1 if ast.get_docstring(node) else 0
-                size = (node.end_lineno or 0) - node.lineno + 1 - said
+                value = (first.end_lineno or 0) - first.lineno + 1 if ast.get_docstring(node) else 0
+                size = (node.end_lineno or 0) - node.lineno + 1 - value
                 allowed = ALLOWED["functions"].get(f"{name}.{node.name}", MOST_FUNCTION_LINES)
                 assert size <= allowed, f"{name}.{node.name} has {size} lines"
 
 
-def test_no_file_name_stands_twice_without_a_reason() -> None:
+def test_duplicate_file_names_need_a_reason() -> None:
     """Members of palettes are named by their users' words, so they may share a name with what they call."""
     seen = defaultdict(list)
     for name, path in modules().items():
@@ -145,7 +145,7 @@ def test_no_file_name_stands_twice_without_a_reason() -> None:
     assert not {name: where for name, where in seen.items() if len(where) > 1 and name not in ALLOWED["same_file_name"]}
 
 
-def test_no_class_name_stands_twice_without_a_reason() -> None:
+def test_duplicate_class_names_need_a_reason() -> None:
     seen = defaultdict(list)
     for name in modules():
         for node in tree(name).body:
@@ -167,7 +167,7 @@ def bound(name: str) -> Iterator[str]:
 
 
 def test_no_name_is_a_participle_used_as_a_noun() -> None:
-    over = {name: sorted(PARTICIPLES & {each.strip("_") for each in bound(name)}) for name in modules()}
+    over = {name: sorted(PARTICIPLES & {item.strip("_") for item in bound(name)}) for name in modules()}
     assert not {name: words for name, words in over.items() if set(words) - set(ALLOWED["participles"].get(name, []))}
 
 

@@ -184,11 +184,11 @@ class Net:
         while pending:
             name, function = self.split(pending[0])
             several = len(self.parts[name].component.functions) or 1
-            together = [one for one in pending[:several] if self.split(one)[0] == name]
+            together = [item for item in pending[:several] if self.split(item)[0] == name]
             pending = pending[len(together) :]
             every = self.about["every"].get(together[0], 1)
             if (step + 1) % every == 0:
-                self.call(name, [self.split(one)[1] for one in together] if function else [], every)
+                self.call(name, [self.split(item)[1] for item in together] if function else [], every)
 
     def call(self, name: str, functions: list[str], every: int) -> None:
         part = self.parts[name]
@@ -211,12 +211,12 @@ def test_there_are_cases() -> None:
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if not lacking(case)])
-def test_an_op_does_what_the_component_did(case: str) -> None:
+def test_op_matches_the_recorded_component(case: str) -> None:
     about, rows = read(case)
     RUNNERS.get(about["component"], component_case)(about, rows)
 
 
-def test_what_has_no_op_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_component_without_an_op_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     absent = [case for case in CASES if lacking(case)]
     with capsys.disabled():
         sys.stderr.write(f"\nno op for: {', '.join(absent) or 'nothing'}\n")
@@ -257,4 +257,4 @@ def test_every_word_of_the_table_names_a_pin() -> None:
         families = {re.sub(r"-\d+$", "-#", name) for name in sheet.slots}
         for word, pin in component.pins.items():
             cases = [sheet, *(ops.load(case["op"]) for case in component.case if "op" in case)]
-            assert any(pin in families | set(one.slots) for one in cases), f"{component.name}.{word}"
+            assert any(pin in families | set(item.slots) for item in cases), f"{component.name}.{word}"

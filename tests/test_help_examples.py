@@ -71,7 +71,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     texts = {
         "alarm.malnet": ALARM, "old.malnet": ALARM, "new.malnet": ALARM.replace("0.5", "0.4"), "graph.malnet": GRAPH,
         "drill.hal": "step 3\ngetp alarm.out\n", "stream.csv": _csv("low,ack", STREAM),
-        "trips.csv": _csv("tripped", [(one,) for one in TRIPPED]), "my_package/__init__.py": "",
+        "trips.csv": _csv("tripped", [(item,) for item in TRIPPED]), "my_package/__init__.py": "",
         "my_package/my_module.py": PACKAGE, "log.jsonl": LOG,
     }  # fmt: skip
     for name, text in texts.items():
@@ -96,7 +96,7 @@ def _csv(head: str, rows: Sequence[tuple[float, ...]]) -> str:
     return "\n".join([head, *(",".join(map(str, row)) for row in rows), ""])
 
 
-def test_what_is_left_out_is_there() -> None:
+def test_omitted_items_are_listed() -> None:
     assert not [start for start in ELSEWHERE if not any(f"{line} ".startswith(start) for line in lines())]
 
 
@@ -106,7 +106,7 @@ def test_an_example_can_be_typed(line: str) -> None:
 
 
 @pytest.mark.parametrize("line", [line for line in lines() if not f"{line} ".startswith(tuple(ELSEWHERE))])
-def test_an_example_does_what_it_says(line: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_example_behaves_as_described(line: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, *words = shlex.split(line)
     monkeypatch.chdir(tmp_path if words[0] == "new" else folder)
     monkeypatch.syspath_prepend(str(folder))

@@ -61,17 +61,17 @@ def test_workflow_runs_as_a_shell_script_and_annotates_failures(tmp_path: Path, 
         subprocess.run([shell, "-e", "-c", script], env=environment, capture_output=True, text=True, check=False)
         for script in scripts
     ]
-    assert [each.returncode for each in done] == [0, 1], done
+    assert [item.returncode for item in done] == [0, 1], done
     assert Path("installed.txt").read_text(encoding="utf-8") == "install wheels/m.whl\n"
     line = next(number for number, text in enumerate(story.read_text().splitlines(), 1) if "< 0.1)" in text)
-    noted = [each for each in done[1].stdout.splitlines() if each.startswith("::")]
+    noted = [item for item in done[1].stdout.splitlines() if item.startswith("::")]
     assert len(noted) == 1
     assert noted[0].startswith(f"::error file=scenarios/my.toml,line={line},title=the dispute is felt (fail)::replication 0")
     assert Path("report.xml").exists()
     assert Path("report.html").exists()
 
 
-def test_the_action_hands_its_inputs_over_as_words_and_never_as_commands() -> None:
+def test_action_inputs_are_never_run_as_commands() -> None:
     text = (ROOT / ".ci/action/action.yml").read_text(encoding="utf-8")
     for script in re.findall(r"run: (?:\|\n)?(.*?)(?=\n    - |\Z)", text, re.DOTALL):
         assert "${{" not in script
@@ -112,11 +112,11 @@ try malsim stab; try malsim run --replication; try malsim store char; try malsim
     assert files == ["poisoner.toml", "poisoner.toml"]
 
 
-def test_tab_shows_what_there_is_and_signatures_their_arguments() -> None:
+def test_tab_completes_names_and_shows_signatures() -> None:
     assert {name for name in dir(ms) if not name.startswith("_")} == set(ms.__all__)
     for name in ("run", "tune", "stability", "replay", "compare", "axioms"):
         assert name in dir(ms)
-        kinds = [each.kind for each in inspect.signature(getattr(ms, name)).parameters.values()]
+        kinds = [item.kind for item in inspect.signature(getattr(ms, name)).parameters.values()]
         assert inspect.Parameter.POSITIONAL_OR_KEYWORD in kinds, name
 
 
@@ -134,7 +134,7 @@ def test_checks_begun_from_the_template_hold_of_an_imported_store(tmp_path: Path
         (["judge", "mine:Votes"], "`malsim new mine.py --template memory` begins one"),
     ],
 )
-def test_what_is_not_there_is_offered(
+def test_missing_choice_suggests_available_ones(
     command: list[str], hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

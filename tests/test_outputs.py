@@ -33,9 +33,7 @@ def killed(folder: Path) -> Path:
     return abandoned
 
 
-def test_the_next_command_clears_what_a_killed_one_left_and_says_so(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_next_command_cleans_up_after_a_killed_one(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     abandoned = killed(tmp_path)
     with caplog.at_level(logging.WARNING, logger="malsim"):
         save_text(tmp_path / "b.txt", "whole")
@@ -49,9 +47,9 @@ def test_an_import_clears_it_too(tmp_path: Path) -> None:
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".writing")]
 
 
-def test_what_others_are_writing_stays(tmp_path: Path) -> None:
+def test_files_of_running_writers_are_kept(tmp_path: Path) -> None:
     (tmp_path / ".writing-notes").mkdir()
-    with folder_of_files(tmp_path / "out"), whole_file(tmp_path / "a.txt") as place:
-        place.write_text("a", encoding="utf-8")
+    with folder_of_files(tmp_path / "out"), whole_file(tmp_path / "a.txt") as index:
+        index.write_text("a", encoding="utf-8")
         assert len([path for path in tmp_path.iterdir() if path.name.startswith(".writing-")]) == 3
     assert sorted(path.name for path in tmp_path.iterdir()) == [".writing-notes", "a.txt", "out"]

@@ -41,7 +41,7 @@ property = "always (eff(obs_a1a1) >= 2/3)"
 
 
 @given(st.text())
-def test_what_is_shown_steers_nothing_and_stays_so(text: str) -> None:
+def test_displayed_text_contains_no_control_characters(text: str) -> None:
     plain = plain_text(text)
     assert not {unicodedata.category(letter) for letter in plain if letter not in "\t\n"} & {"Cc", "Cs"}
     assert not {unicodedata.bidirectional(letter) for letter in plain} & {
@@ -98,9 +98,7 @@ def test_names_come_out_quoted_in_lines_and_reports(tmp_path: Path, capsys: pyte
     assert main(["run", str(path), "-o", str(tmp_path / "out")]) == 0
 
 
-def test_a_command_that_cannot_write_says_why_and_leaves_what_stood_there(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_failed_write_is_explained_and_keeps_the_old_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, file = tmp_path / "t.toml", tmp_path / "file"
     path.write_text(SCENARIO, encoding="utf-8")
     file.write_text("mine")
@@ -113,7 +111,7 @@ def test_a_command_that_cannot_write_says_why_and_leaves_what_stood_there(
     assert "this is a folder" in message
 
 
-def test_what_is_interrupted_leaves_the_old_or_nothing(tmp_path: Path) -> None:
+def test_interrupted_write_leaves_the_old_file_or_none(tmp_path: Path) -> None:
     old = tmp_path / "run"
     run = ms.run(ms.read(_written(tmp_path)))
     run.write(old)
@@ -126,8 +124,8 @@ def test_what_is_interrupted_leaves_the_old_or_nothing(tmp_path: Path) -> None:
 
 
 def _interrupted(folder: Path) -> None:
-    with folder_of_files(folder) as place:
-        (place / "cells.parquet").write_bytes(b"half")
+    with folder_of_files(folder) as index:
+        (index / "cells.parquet").write_bytes(b"half")
         raise KeyboardInterrupt
 
 
@@ -136,7 +134,7 @@ def _written(folder: Path) -> str:
     return str(folder / "t.toml")
 
 
-def test_a_bug_is_told_as_one_and_is_not_the_answer_no(
+def test_bug_is_reported_as_a_bug_and_not_as_a_negative_answer(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(_: object) -> int:

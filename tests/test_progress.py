@@ -30,7 +30,7 @@ def test_a_terminal_gets_a_bar_on_stderr(monkeypatch: pytest.MonkeyPatch, capsys
     assert "/3" in output.err
 
 
-def test_what_is_done_at_once_gets_none(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_short_task_shows_no_progress_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     watching(monkeypatch, terminal=True)
     assert list(progress([1, 2, 3], what="sum", unit="number", delay=1e6)) == [1, 2, 3]
     assert capsys.readouterr().err.strip() == ""

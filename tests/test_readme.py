@@ -35,7 +35,7 @@ def test_readme_is_short_and_names_both_set_up_commands() -> None:
     assert "pip install -c constraints.txt -e . && malsim run scenarios/mutual_dispute.toml\n" in TEXT
 
 
-def test_printed_output_is_what_the_commands_print() -> None:
+def test_printed_output_matches_the_commands() -> None:
     assert printed.refreshed(TEXT) == TEXT
 
 

@@ -62,7 +62,7 @@ def standing(one: dict[str, Any]) -> Memory:
     """The members of a run and its program's cell, put in as they stand."""
     kind = "tsk" if one["operation"] == "allocate" else "obs"
     cells = [stored("prog0001", "prg_0001", "prg", f"{one['operation']} under test")]
-    for place, member in enumerate(one["members"], 1):
+    for index, member in enumerate(one["members"], 1):
         scores = {"uncertainty": (1 - member["conf"]) * 0.7, "concern": (1 - member["conf"]) * 0.3} | {
             name: value for name, value in member.items() if name not in {"key", "work"}
         }
@@ -70,7 +70,7 @@ def standing(one: dict[str, Any]) -> Memory:
             name: math.floor(value * 1000 + 0.5) / 1000 if name in {"uncertainty", "concern"} else value
             for name, value in scores.items()
         }
-        cells.append(stored(member["key"], f"{kind}_{place}000", kind, f"title {member['key']}", **rounded))
+        cells.append(stored(member["key"], f"{kind}_{index}000", kind, f"title {member['key']}", **rounded))
     return put(Memory.empty(), rows_of(cells, start=START), pl.DataFrame(schema=EDGES)).memory
 
 
@@ -146,7 +146,7 @@ def compare(ran: Ran, theirs: dict[str, Any], *, ordered: bool = True) -> None:
 
 
 @pytest.mark.parametrize("one", RUNS)
-def test_a_program_says_what_the_reference_said_run_for_run(one: dict[str, Any]) -> None:
+def test_program_output_equals_the_reference_runs(one: dict[str, Any]) -> None:
     memory = standing(one)
     work = {member["key"]: member["work"] for member in one["members"] if "work" in member}
     program = Program(
@@ -192,7 +192,7 @@ def test_the_table_of_five_answers_as_recorded(vectors: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("steps", WHOLE)
-def test_programs_written_in_a_netlist_run_in_the_order_and_with_the_numbers_recorded(steps: list[Any]) -> None:
+def test_netlist_programs_run_as_recorded(steps: list[Any]) -> None:
     memory, last = Memory.empty(), None
     standing_programs: tuple[Program, ...] = ()
     for step in steps:

@@ -118,8 +118,8 @@ def test_salience() -> None:
 @pytest.mark.parametrize("entry", entries("calibration*.json", "vectors"))
 def test_calibration(entry: dict[str, Any]) -> None:
     outcomes = entry["outcomes"]
-    stated = np.array([one["confidence"] for one in outcomes], dtype=np.float64)
-    wrong = np.array([one["contradicted"] for one in outcomes], dtype=bool)
+    stated = np.array([item["confidence"] for item in outcomes], dtype=np.float64)
+    wrong = np.array([item["contradicted"] for item in outcomes], dtype=bool)
     impossible = not bool(((stated >= 0) & (stated <= 1)).all())
     for form, expected in (("brier", "factor_v5_brier"), ("overconfidence", "factor_blog_overconfidence_unrounded")):
         rules = Rules.recall_v5().replace(calibration=form)
@@ -285,7 +285,7 @@ CALIBRATED = [path for path in SCENARIOS if load(path).get("params", {}).get("ca
 
 
 @pytest.mark.parametrize("path", CALIBRATED, ids=lambda path: path.stem)
-def test_factors_derived_from_the_record_are_the_ones_the_reference_was_given(path: Path) -> None:
+def test_factors_from_the_record_equal_the_reference(path: Path) -> None:
     """The steps hand each admission its writer's factor; left to itself, the memory comes to the same."""
     replay = Replay("newest", derived=True)
     for step in load(path)["steps"]:
@@ -315,8 +315,8 @@ def number(value: object) -> float:
 def as_reference(statement: Statement) -> dict[str, Any]:
     """Our statement in the reference's terms."""
     if isinstance(statement, Blank):
-        said = {"form": "comment", "text": statement.comment} if statement.comment else {"form": "blank"}
-        return {"line": 1} | said
+        value = {"form": "comment", "text": statement.comment} if statement.comment else {"form": "blank"}
+        return {"line": 1} | value
     comment = {"comment": statement.comment} if statement.comment else {}
     return {"line": 1} | comment | TERMS[type(statement)](statement)
 
@@ -324,15 +324,15 @@ def as_reference(statement: Statement) -> dict[str, Any]:
 def cell_terms(cell: Cell) -> dict[str, Any]:
     fields = [{"field": v.field, "value": v.number, "immutable": v.immutable} for v in cell.values]
     counts = (cell.trailer.out, cell.trailer.programs) if cell.trailer else (0, 0)
-    said = {"form": "cell", "expand": cell.expand, "handle": cell.handle, "title": cell.title, "fields": fields}
-    return said | {"out": counts[0], "programs": counts[1]}
+    value = {"form": "cell", "expand": cell.expand, "handle": cell.handle, "title": cell.title, "fields": fields}
+    return value | {"out": counts[0], "programs": counts[1]}
 
 
 def edge_terms(edges: Edges) -> dict[str, Any]:
     (edge,) = edges.edges
-    said = {"form": "edge", "relation": edge.relation, "target": edge.target, "weight": edge.weight}
+    value = {"form": "edge", "relation": edge.relation, "target": edge.target, "weight": edge.weight}
     source = {"source": edges.source} if edges.source else {}
-    return said | source | {"direction": "rev" if edge.incoming else "fwd"}
+    return value | source | {"direction": "rev" if edge.incoming else "fwd"}
 
 
 def wire_terms(wire: Wire) -> dict[str, Any]:
@@ -411,8 +411,8 @@ def test_a_handle_is_read_or_refused_alike(entry: dict[str, Any]) -> None:
 
 def reference_step(step: dict[str, Any]) -> dict[str, Any]:
     """A step of the reference with `>` and no mark made one."""
-    said = {key: value for key, value in step.items() if key != "direction"}
-    return said | ({"incoming": step.get("direction") == "rev"} if step["kind"] == "edge" else {})
+    text = {key: value for key, value in step.items() if key != "direction"}
+    return text | ({"incoming": step.get("direction") == "rev"} if step["kind"] == "edge" else {})
 
 
 def steps(read: CellPath) -> list[dict[str, Any]]:
@@ -464,7 +464,7 @@ def test_a_bracket_is_read_or_refused_alike(entry: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("entry", entries("netlist*.json", "cells"))
-def test_the_text_of_a_cell_reads_and_renders_as_it_stands(entry: dict[str, Any]) -> None:
+def test_cell_text_survives_reading_and_rendering(entry: dict[str, Any]) -> None:
     for key in ("renderCell", "serializeCell", "miniIndex", "miniIndexExpand"):
         document = parse(entry[key])
         assert [line.strip() for line in render(document).splitlines()] == entry[key].split("\n")
@@ -475,7 +475,9 @@ STRICTER = re.compile(r"conf\((0!?|2)\)")
 
 
 def resolved_in_store(result: dict[str, Any], entry: dict[str, Any]) -> bool:
-    held = {name for one in entry["cells_after"] for name in (one["handle_known"],)} | {one["key"] for one in entry["pre"]}
+    held = {name for item in entry["cells_after"] for name in (item["handle_known"],)} | {
+        item["key"] for item in entry["pre"]
+    }
     return bool(result["unresolvedEdges"]) and all(
         edge[end] in held for edge in result["unresolvedEdges"] for end in ("source", "target")
     )
@@ -488,8 +490,8 @@ def test_a_load_is_taken_or_refused_alike(entry: dict[str, Any]) -> None:
         return
     rules = Rules.recall_v5()
     memory = Memory.empty()
-    for one in entry["pre"]:
-        claim = one["proposal"] | {"key": one["key"], "writer": "claude-code", "sequence": 0}
+    for item in entry["pre"]:
+        claim = item["proposal"] | {"key": item["key"], "writer": "claude-code", "sequence": 0}
         memory = admit(memory, [claim], rules).memory
     result = entry["result"]
     problems = result["rejected"] or result["unsupported"] or result["unresolvedEdges"]
@@ -500,7 +502,7 @@ def test_a_load_is_taken_or_refused_alike(entry: dict[str, Any]) -> None:
     cells = netlist.load(entry["text"], memory, rules=rules, admit=True).memory.cells
     assert cells.height == memory.cells.height + result["cellsAdmitted"]
     if "<" not in entry["text"] and not result["unresolvedEdges"]:
-        want = {one["title"]: (one["body"], one["status"], one["conf"], one["eff"]) for one in entry["cells_after"]}
+        want = {item["title"]: (item["body"], item["status"], item["conf"], item["eff"]) for item in entry["cells_after"]}
         for title, body, status, conf, eff in cells.select("title", "body", "status", "stated", "effective").rows():
             assert (body, status) == want[title][:2]
             assert (conf, eff) == pytest.approx(want[title][2:], abs=1e-12)

@@ -38,8 +38,8 @@ CLAIM: dict[str, Any] = {"handle": "dec_a3ee", "writer": "ann", "title": "x", "c
 
 
 def claim(**fields: Any) -> Claim:
-    said: dict[str, Any] = {"time": 0.0, "writer": "ann", "object": "x", "value": "A"}
-    return Claim(**said | fields)
+    value: dict[str, Any] = {"time": 0.0, "writer": "ann", "object": "x", "value": "A"}
+    return Claim(**value | fields)
 
 
 def admitted(**fields: Any) -> object:
@@ -71,7 +71,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: Trace.of_arrays([1.0], {"x": np.zeros((1, 2)), "y": np.zeros((1, 3))}), "arrays of one shape",
     ),
     "a wiring of a replay": (
-        lambda: ms.replay(pl.DataFrame(), None, contradictions="nosuch"), "no such way to write contradictions",
+        lambda: ms.replay(pl.DataFrame(), None, contradictions="nosuch"), "no such contradiction mode",
     ),
     "an empty log": (
         lambda: ms.fit_decay(pl.DataFrame(schema={"after": pl.Float64, "before": pl.Float64})), "the log is empty",
@@ -90,8 +90,8 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_it_is_refused_in_a_sentence(case: str) -> None:
-    call, said = CASES[case]
-    with pytest.raises((MalsimError, ops.OpError), match=said):
+    call, value = CASES[case]
+    with pytest.raises((MalsimError, ops.OpError), match=value):
         call()
 
 

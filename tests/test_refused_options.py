@@ -16,7 +16,7 @@ HAL = "loadrt not names=no\nsetp no.in 1\n"
 LOG = '{"do": "write", "t": 0, "writer": "ann", "object": "x", "value": "A"}\n'
 
 CASES = {
-    "judge --set law.half_life=7": "which law is meant?",
+    "judge --set law.half_life=7": "the law is not named",
     "judge --zoo nosuch": "unknown defect",
     "store charter s.sqlite --question nosuch": "no such question",
     "store charter s.sqlite --answer ' '": "the answer is empty",
@@ -38,7 +38,7 @@ CASES = {
     "netlist fmt --write x.hal": "HAL's text is not rewritten in ours",
     "netlist value writer(ann)-claims-x net.malnet": "no such",
     "new x.txt --template claims": "ends with",
-    "op smooth --on table.csv": "which column feeds it?",
+    "op smooth --on table.csv": "the column that feeds it is not named",
     "op pid --table": "it has no truth table",
     "op watch --frequency": "it has no frequency response",
     "op smooth --step --calls 0": "no calls",
@@ -64,7 +64,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("refused")
+    index = tmp_path_factory.mktemp("refused")
     texts = {
         "checks.toml": CHECKS,
         "net.malnet": NET,
@@ -75,15 +75,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "table.csv": "t,x\n0,1\n",
     }
     for name, text in texts.items():
-        (place / name).write_text(text, encoding="utf-8")
+        (index / name).write_text(text, encoding="utf-8")
     for name, source in {
         "x.toml": "worked_example.toml",
         "reviewed.toml": "triage_popular.toml",
         "atlas.json": "stores/atlas.json",
     }.items():
-        (place / name).write_bytes((ROOT / "scenarios" / source).read_bytes())
-    assert main(["import", str(place / "atlas.json"), "-o", str(place / "s.sqlite")]) == 0
-    return place
+        (index / name).write_bytes((ROOT / "scenarios" / source).read_bytes())
+    assert main(["import", str(index / "atlas.json"), "-o", str(index / "s.sqlite")]) == 0
+    return index
 
 
 @pytest.mark.parametrize("words", CASES)
@@ -93,7 +93,7 @@ def test_it_is_refused_and_nothing_is_written(
     monkeypatch.chdir(folder)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert main(shlex.split(words)) == (1 if words.startswith("hal ") else 2)  # a script whose line failed ends with 1
-    said = capsys.readouterr()
-    assert CASES[words] in said.err + said.out
-    assert "this is a bug" not in said.err
+    value = capsys.readouterr()
+    assert CASES[words] in value.err + value.out
+    assert "this is a bug" not in value.err
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

@@ -49,8 +49,8 @@ BROWSER = next((path for name in ("chromium", "chromium-browser", "google-chrome
 
 def suite(count: int = 1) -> Suite:
     judged = [
-        judge(parse(f'why = "w"\n[run]\ndays = 6\n{CLAIM}{CHECKS}', name=f"s{each}", where=f"s{each}.toml"))
-        for each in range(count)
+        judge(parse(f'why = "w"\n[run]\ndays = 6\n{CLAIM}{CHECKS}', name=f"s{item}", where=f"s{item}.toml"))
+        for item in range(count)
     ]
     return Suite(tuple(judged), (("broken.toml", "not TOML <script>"),))
 
@@ -71,7 +71,7 @@ def test_it_is_one_file_with_every_verdict_margin_and_seed() -> None:
     assert page.count("data:image/png;base64,") == 1
 
 
-def test_what_a_picture_shows_is_where_each_check_asks_for_what() -> None:
+def test_check_figure_shows_the_required_regions() -> None:
     data = picture(suite().judged[0])
     assert data is not None
     assert data.regions.rows() == [

@@ -46,14 +46,14 @@ def test_it_is_one_file_that_asks_no_network_for_anything(run: Run) -> None:
     assert "default-src 'none'" in page
 
 
-def test_its_lines_are_the_frames_and_its_reasons_are_the_runs_own(run: Run) -> None:
+def test_push_lines_come_from_frames_and_reasons_from_the_run(run: Run) -> None:
     data = data_of(run.page())
     assert [panel["title"] for panel in data["panels"]] == ["effective", "currency"]
     for name, values in data["panels"][0]["lines"].items():
         wanted = run.cells.filter(cell=name).sort("t")["effective"].round(5).to_list()
         assert values == wanted
-        for place, reason in data["reasons"][name]:
-            assert reason == run.why(name, t=data["times"][place])
+        for index, reason in data["reasons"][name]:
+            assert reason == run.why(name, t=data["times"][index])
     assert len(data["reasons"]["obs_a1a1"]) == 20
     assert len(data["events"]) == 6
 
@@ -100,7 +100,7 @@ def test_the_command_line_writes_it(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
-def test_in_a_browser_every_control_does_what_it_says(run: Run, tmp_path: Path) -> None:
+def test_every_control_works_in_a_browser(run: Run, tmp_path: Path) -> None:
     steps = """
 const seen = (name) => { const found = document.createElement("pre"); found.className = "seen";
   found.textContent = name + "|" + at("told").textContent + "|" + at("day").textContent + "|"

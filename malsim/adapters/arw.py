@@ -85,10 +85,12 @@ class ArwOverlay(ArwRecords):
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
         self.now = now
         scope = Scope(project_id=query.scope or EVERYBODY)
-        hits = [(each, self.overlay.get(each.id)) for each in self.overlay.search(query.text or query.object, scope=scope)]
+        hits = [
+            (entry, self.overlay.get(entry.id)) for entry in self.overlay.search(query.text or query.object, scope=scope)
+        ]
         return [
-            {"id": each.id, "object": query.object, "value": item.extra["value"], "text": item.text, "rank": each.score}
-            for each, item in hits
+            {"id": entry.id, "object": query.object, "value": item.extra["value"], "text": item.text, "rank": entry.score}
+            for entry, item in hits
             if item.entities == (query.object,)
         ][:limit]
 

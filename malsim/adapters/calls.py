@@ -58,12 +58,12 @@ def every_coroutine_awaited() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as messages:
         warnings.filterwarnings("always", message=_UNAWAITED, category=RuntimeWarning)
         yield
-    for one in messages:
-        if re.match(_UNAWAITED, str(one.message)):
+    for item in messages:
+        if re.match(_UNAWAITED, str(item.message)):
             raise RuntimeError(
-                f"{one.message}: nothing was done; await it, and make the call an `async def`".replace("\n", " ")
+                f"{item.message}: nothing was done; await it, and make the call an `async def`".replace("\n", " ")
             )
-        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno, source=one.source)
+        warnings.warn_explicit(item.message, item.category, item.filename, item.lineno, source=item.source)
 
 
 def end_loop() -> None:

@@ -99,11 +99,11 @@ class CheckedMemory:
     def _answers(self) -> list[Any]:
         asks, self._waiting = self._waiting, []
         self._now = max(self._now, *(ask.now for ask in asks))
-        place = next((place for place, ask in enumerate(asks) if ask.call in self._hung), None)
-        if place is None:
+        index = next((index for index, ask in enumerate(asks) if ask.call in self._hung), None)
+        if index is None:
             answers, broken = self._host.run(asks)
         else:
-            answers, broken = [], [self._hung[asks[place].call]._replace(place=place)]
+            answers, broken = [], [self._hung[asks[index].call]._replace(place=index)]
         first = broken[0].place if broken else len(asks)
         self._last = next((ask.about[-1] for ask in asks[first::-1] if ask.call == "write" and ask.about), self._last)  # type: ignore[index]  # claims
         if broken:

@@ -68,13 +68,13 @@ def read_mapping(path: Path) -> ToolMapping:
         table = toml_table(read_text(path))
     except (OSError, ValueError, RecursionError) as problem:
         raise AdapterError(f"not a mapping: {problem}", where=str(path), hint="see malsim docs your-own-memory") from problem
-    steps = {call: tuple(_step(one, f"{path}: {call}") for one in _list(table.get(call))) for call in CALLS + OPTIONAL}
+    steps = {call: tuple(_step(item, f"{path}: {call}") for item in _list(table.get(call))) for call in CALLS + OPTIONAL}
     unknown = [key for key in table if key not in (*CALLS, *OPTIONAL, "id", "environment")]
     missing = [call for call in CALLS if not steps[call]]
     if unknown or missing:
         given = ", ".join(unknown) if unknown else f"no [[{missing[0]}]]"
         allowed = f"{', '.join(f'[[{call}]]' for call in CALLS + OPTIONAL)}, id, [environment]"
-        raise AdapterError("a mapping that names no tool", where=str(path), given=given, allowed=allowed)
+        raise AdapterError("the mapping names no tool", where=str(path), given=given, allowed=allowed)
     environment = table.get("environment", {})
     variables = {name: str(value) for name, value in environment.items()}
     return ToolMapping(name=path.stem, **steps, id=str(table.get("id", ID)), environment=variables)
@@ -105,5 +105,5 @@ def _filled(value: Any, words: Mapping[str, str]) -> Any:
     if isinstance(value, str):
         return filled(value, words)
     if isinstance(value, list):
-        return [_filled(one, words) for one in value]
-    return {name: _filled(one, words) for name, one in value.items()} if isinstance(value, dict) else value
+        return [_filled(item, words) for item in value]
+    return {name: _filled(item, words) for name, item in value.items()} if isinstance(value, dict) else value

@@ -246,8 +246,8 @@ def _sentences(text: str) -> Iterator[str]:
         yield from (line for line in text.splitlines() if line.strip())
         return
     lists = [value[key] for key in ("entities", "results", "items") if key in value] if isinstance(value, dict) else [value]
-    for one in lists[0] if lists else [value]:
-        if isinstance(one, dict):
-            yield from one.get("observations") or [str(one[key]) for key in TEXTS if key in one][:1]
+    for item in lists[0] if lists else [value]:
+        if isinstance(item, dict):
+            yield from item.get("observations") or [str(item[key]) for key in TEXTS if key in item][:1]
         else:
-            yield str(one)
+            yield str(item)

@@ -50,7 +50,7 @@ class Mem0Store:
             metadata = {"value": claim.value, "day": claim.time}
             ids = {"user_id": claim.scope or EVERYBODY, "run_id": claim.object}
             added = self.memory.add(claim.text, metadata=metadata, infer=False, **ids)["results"]
-            self._places |= {one["id"]: len(self._places) + number for number, one in enumerate(added)}
+            self._places |= {item["id"]: len(self._places) + number for number, item in enumerate(added)}
 
     def tick(self, _: float) -> None:
         pass
@@ -85,7 +85,7 @@ class Mem0Store:
     def _find(self, name: str, value: str | None, scope: str) -> list[str]:
         filters = {"user_id": scope or EVERYBODY, "run_id": name}
         memories = self.memory.get_all(filters=filters, top_k=MOST)["results"]
-        return [one["id"] for one in memories if value in (None, one["metadata"]["value"])]
+        return [item["id"] for item in memories if value in (None, item["metadata"]["value"])]
 
 
 class JudgedModel:
@@ -122,13 +122,13 @@ class Mem0Pipeline(Mem0Store):
             self._model.claim = claim
             ids = {"user_id": claim.scope or EVERYBODY, "run_id": claim.object}
             added = self.memory.add(claim.text, metadata={"value": None, "day": claim.time}, infer=True, **ids)["results"]
-            self._places |= {one["id"]: len(self._places) + number for number, one in enumerate(added)}
+            self._places |= {item["id"]: len(self._places) + number for number, item in enumerate(added)}
 
     def _find(self, name: str, value: str | None, scope: str) -> list[str]:
         filters = {"user_id": scope or EVERYBODY, "run_id": name}
         memories = self.memory.get_all(filters=filters, top_k=MOST)["results"]
         word = re.compile(rf"(?<!\w){re.escape(value or '')}(?!\w)")
-        return [one["id"] for one in memories if value is None or word.search(one["memory"])]
+        return [item["id"] for item in memories if value is None or word.search(item["memory"])]
 
 
 def pipeline(judge: Judge | None = None) -> Mem0Pipeline:
@@ -184,11 +184,11 @@ class WordEmbedding:
         """Return the embedding of a text. Raises `AdapterError` after more distinct words than dimensions."""
         counts = np.full(self._dimensions, 1e-6)
         for word in text.lower().replace("?", " ").split():
-            place = self._place.setdefault(word, len(self._place))
-            if place >= self._dimensions:
+            index = self._place.setdefault(word, len(self._place))
+            if index >= self._dimensions:
                 raise AdapterError(
                     "too many words", where="embedding", given=word, allowed=f"{self._dimensions} different words"
                 )
-            counts[place] += 1.0
+            counts[index] += 1.0
         vector: list[float] = (counts / np.linalg.norm(counts)).tolist()
         return vector

@@ -48,8 +48,8 @@ def vote(items: Sequence[Item]) -> Ranks:
     [1.0, 2.0, 2.0]
     """
     first = _first(items)
-    votes = Counter(_says(items[place]) for place in first)
-    return [float(votes[_says(item)]) if place in first else 0.0 for place, item in enumerate(items)]
+    votes = Counter(_says(items[index]) for index in first)
+    return [float(votes[_says(item)]) if index in first else 0.0 for index, item in enumerate(items)]
 
 
 def cautious(items: Sequence[Item]) -> Ranks | None:
@@ -61,8 +61,8 @@ def cautious(items: Sequence[Item]) -> Ranks | None:
     True
     """
     first = _first(items)
-    best = max((items[place]["rank"] for place in first), default=0.0)
-    near = {_says(items[place]) for place in first if items[place]["rank"] >= best - MARGIN * abs(best)}
+    best = max((items[index]["rank"] for index in first), default=0.0)
+    near = {_says(items[index]) for index in first if items[index]["rank"] >= best - MARGIN * abs(best)}
     return top(items) if len(near) <= 1 else None
 
 
@@ -115,12 +115,12 @@ class ReadBy:
 
 def _best(by: Sequence[float]) -> Ranks:
     best = max(by, default=0.0)
-    return [float(one == best) for one in by]
+    return [float(item == best) for item in by]
 
 
 def _first(items: Sequence[Item]) -> list[int]:
     ranks = sorted((item["rank"] for item in items), reverse=True)[:FIRST]
-    return [place for place, item in enumerate(items) if item["rank"] >= ranks[-1]]
+    return [index for index, item in enumerate(items) if item["rank"] >= ranks[-1]]
 
 
 def _says(item: Item) -> Any:

@@ -38,21 +38,21 @@ class TrafficLog:
 
     def sent(self, message: bytes) -> None:
         """Take a message of the client; keep a tool call until its answer comes."""
-        for one in _messages(message):
-            params = one.get("params")
-            if one.get("method") == "tools/call" and isinstance(params, dict) and "id" in one:
+        for item in _messages(message):
+            params = item.get("params")
+            if item.get("method") == "tools/call" and isinstance(params, dict) and "id" in item:
                 arguments = params.get("arguments")
-                self._calls[json.dumps(one["id"])] = (
+                self._calls[json.dumps(item["id"])] = (
                     str(params.get("name")),
                     arguments if isinstance(arguments, dict) else {},
                 )
 
     def answered(self, message: bytes) -> None:
         """Take a message of the server; write the call that it answers to the log."""
-        for one in _messages(message):
-            call = self._calls.pop(json.dumps(one.get("id")), None) if "method" not in one else None
+        for item in _messages(message):
+            call = self._calls.pop(json.dumps(item.get("id")), None) if "method" not in item else None
             if call is not None:
-                self._write(*call, one)
+                self._write(*call, item)
 
     def _write(self, tool: str, arguments: dict[str, Any], answer: dict[str, Any]) -> None:
         now = self._now()
@@ -79,8 +79,8 @@ class TrafficLog:
             return [item]
         items = self._items_of.get(event.object, {})
         deleted_items = [item] if item in items else [*items] if event.value is None else []
-        for one in deleted_items:
-            del items[one]
+        for entry in deleted_items:
+            del items[entry]
         return [*deleted_items] or [None]
 
     def _line(self, event: CallEvent, item: str | None, writer: str, text: str | None) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def _messages(line: bytes) -> list[dict[str, Any]]:
         message = json.loads(line)
     except (ValueError, RecursionError):
         return []
-    return [one for one in (message if isinstance(message, list) else [message]) if isinstance(one, dict)]
+    return [item for item in (message if isinstance(message, list) else [message]) if isinstance(item, dict)]
 
 
 def _text_of(answer: dict[str, Any]) -> tuple[str, bool]:
@@ -138,7 +138,9 @@ def _resumed(path: Path, *, hashes: bool) -> tuple[datetime | None, float, dict[
             if line["event"] == "write" and "object" in line and not hashes:
                 items.setdefault(str(line["object"]), {})[str(line["item"])] = None
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-            raise UsageError("no log of malsim agent record", where=f"{path}:{number}", hint="name another file") from None
+            raise UsageError(
+                "not a log of malsim agent record", where=f"{path}:{number}", hint="name another file"
+            ) from None
     if start and end < len(whole):
         path.write_bytes(whole[:end])
     return start, last, items

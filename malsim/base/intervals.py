@@ -78,8 +78,8 @@ def difference_interval(
     >>> [round(end, 3) for end in difference_interval(np.array([1.0, 1.0, 0.5]), np.array([0.0, 0.0, 0.5]), SHARE)]
     [0.667, -0.976, 1.0]
     """
-    each = values - base
-    there = each[~np.isnan(each)]
+    item = values - base
+    there = item[~np.isnan(item)]
     if len(there) < 2 or np.ptp(there) == 0.0:  # noqa: PLR2004  # one pair has no spread
         return (float(there[0]) if len(there) else np.nan), np.nan, np.nan
     return float(there.mean()), *_ends(there, (bounds[0] - bounds[1], bounds[1] - bounds[0]), stopped=stopped)
@@ -135,7 +135,7 @@ def _hall(values: Array) -> tuple[float, float]:
     reach = float(stdtrit(count - 1, (1.0 + STOPPED) / 2.0)) / np.sqrt(count)
     gammas = np.array(INFLATED) * skewness(values)
     shifts = [3.0 / gammas * (np.cbrt(1.0 + gammas * (end - gammas / (6.0 * count))) - 1.0) for end in (reach, -reach)]
-    least, most = (float(values.mean()) - spread * one for one in shifts)
+    least, most = (float(values.mean()) - spread * item for item in shifts)
     return min(*least, values.mean() - reach * spread), max(*most, values.mean() + reach * spread)
 
 

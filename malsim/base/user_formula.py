@@ -49,8 +49,8 @@ class UserFormula:
         (('share', 0.5),)
         """
         arguments = list(inspect.signature(function).parameters.values())
-        four = [one.name for one in arguments if one.kind is not one.KEYWORD_ONLY]
-        own = {one.name: one.default for one in arguments if one.kind is one.KEYWORD_ONLY}
+        four = [item.name for item in arguments if item.kind is not item.KEYWORD_ONLY]
+        own = {item.name: item.default for item in arguments if item.kind is item.KEYWORD_ONLY}
         where, name = "formula", getattr(function, "__name__", "formula")
         if len(four) != len(INPUTS):
             raise RulesError("a formula takes four arrays", where=where, given=", ".join(four), allowed=", ".join(INPUTS))
@@ -134,9 +134,9 @@ class UserFormula:
         """
         if not self.source:
             raise RulesError("the source is not known", where="formula", given=self.name, hint="write it in a file or cell")
-        one = np.full(1, 0.5)
+        item = np.full(1, 0.5)
         try:
-            replace(self, function=None, allowed=True)(one, one, one, one)
+            replace(self, function=None, allowed=True)(item, item, item, item)
         except NameError as error:
             hint = "a formula's own text may use np and what it defines itself"
             raise RulesError(str(error), where=f"formula {self.name}", hint=hint) from error

@@ -71,9 +71,9 @@ def _table(args: argparse.Namespace) -> LawTable | ReplayReport | TriageTable:
 
     if args.policies or args.weekly:
         return _policies(args)
-    if all(one.endswith(".toml") for one in args.what):
+    if all(item.endswith(".toml") for item in args.what):
         return _on_scenarios(args)
-    folders = [Path(one) for one in args.what if any(Path(one).glob("claims.*"))]
+    folders = [Path(item) for item in args.what if any(Path(item).glob("claims.*"))]
     if len(folders) == len(args.what) and len(_laws(args)) > 1:
         return _on_folders(folders, args)
     if len(args.what) > 1 or args.policies:
@@ -105,7 +105,7 @@ def _scenarios(args: argparse.Namespace, law: str | None = None) -> list[Scenari
     from malsim.sim.settings.scenario import check_size
 
     args.law = law
-    scenarios = [under_law(read(one, allow_code=args.allow_code), args, strict=True) for one in args.what]
+    scenarios = [under_law(read(item, allow_code=args.allow_code), args, strict=True) for item in args.what]
     if args.seed is not None:
         scenarios = [scenario.replace(seed=args.seed) for scenario in scenarios]
     for scenario in scenarios:
@@ -122,7 +122,7 @@ def _on_scenarios(args: argparse.Namespace) -> LawTable:
     laws, scenarios = _laws(args), _scenarios(args)
     own = [scenario.adapter for scenario in scenarios if scenario.adapter and not args.memory]
     own += [Adapter.of(name) for name in (*laws, *args.memory) if ":" in name]
-    every = [name for name in laws if ":" not in name] + [one_of_own(one, args) for one in dict.fromkeys(own)]
+    every = [name for name in laws if ":" not in name] + [one_of_own(item, args) for item in dict.fromkeys(own)]
     if not every:
         raise UsageError("nothing to compare", where="--laws", hint="name laws, or a memory of your own with --memory")
     return compare_on_scenarios(scenarios, every, metrics=_words(args.metric), replications=args.replications)
@@ -165,7 +165,9 @@ def _on_folders(folders: list[Path], args: argparse.Namespace) -> LawTable:
     _check_laws(laws, args)
     if args.set or args.rules:
         hint = "name one law"
-        raise UsageError("settings are of one law", where="--set", given=", ".join([*args.set, args.rules or ""]), hint=hint)
+        raise UsageError(
+            "settings need a single law", where="--set", given=", ".join([*args.set, args.rules or ""]), hint=hint
+        )
     after, seed = span(args.ask, where="--ask") / DAY, args.seed or 0
     tables = []
     for folder in folders:

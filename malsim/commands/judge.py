@@ -85,7 +85,7 @@ def _subjects(args: argparse.Namespace) -> list[Subject]:
     from malsim.lab.space.scenario_options import law_settings
 
     if args.set and not args.memory:
-        raise UsageError("which law is meant?", where="--set", given=", ".join(args.set), hint="name it: malsim judge LAW")
+        raise UsageError("the law is not named", where="--set", given=", ".join(args.set), hint="name it: malsim judge LAW")
     settings = law_settings(args.set)
     return [memory_of(name, settings=settings, limit=args.limit) for name in args.memory] or every_subject()
 
@@ -143,7 +143,7 @@ def _zoo(args: argparse.Namespace) -> int:
     print(*results, sep="\n")
     if args.output:
         args.output.mkdir(parents=True, exist_ok=True)
-        for each in results:
-            each.figure().savefig(args.output / f"{each.defect.name}.png")
+        for item in results:
+            item.figure().savefig(args.output / f"{item.defect.name}.png")
         print(f"  {args.output}/: {len(results)} pictures")
-    return 0 if all(each.distinguished for each in results) else 1
+    return 0 if all(item.distinguished for item in results) else 1

@@ -138,7 +138,7 @@ def _over(args: argparse.Namespace) -> int:
     import ops
 
     if not args.column:
-        raise UsageError("which column feeds it?", where="--on", hint="name it: --column effective")
+        raise UsageError("the column that feeds it is not named", where="--on", hint="name it: --column effective")
     by = [key for key in args.by.split(",") if key]
     frame = read_table(args.on)
     answer = ops.over(frame, args.name, x=args.column, by=by, tick=args.tick, **_settings(args.param))

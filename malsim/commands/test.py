@@ -60,7 +60,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.scenario.judge.ci_output import closing, github_lines
 
     suite = _suite(args)
-    if not (suite.unread or any(one.scenario.checks or one.error for one in suite.judged)):
+    if not (suite.unread or any(item.scenario.checks or item.error for item in suite.judged)):
         hint = "write a [[check]]" if not args.check else "see the names in the file"
         raise UsageError("no check was found", given=", ".join(map(str, args.paths)), hint=hint)
     goals = suite.goals()
@@ -101,9 +101,9 @@ def _draw_baseline(path: Path | None, check: BaselineCheck, run: Run, comparison
     if figure := panels and checked(
         panels.lines, panels.regions, panels.bands, panels.events, panels.witnesses, title=title
     ):
-        place = path or Path("out") / run.scenario.name / "baseline.png"
-        save_files(place.parent, {place.name: figure})
-        print(f"drawn in {place}")
+        index = path or Path("out") / run.scenario.name / "baseline.png"
+        save_files(index.parent, {index.name: figure})
+        print(f"drawn in {index}")
 
 
 def _seeds(suite: Suite, args: argparse.Namespace) -> int:

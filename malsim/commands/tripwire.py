@@ -80,7 +80,9 @@ def main(args: argparse.Namespace) -> int:
         save_text(args.html, scorecard.html)
         print(f"wrote {args.html}")
     if args.junit:
-        save_text(args.junit, scorecard.junit)
+        from malsim.lab.tripwire.study.exports import junit_text
+
+        save_text(args.junit, junit_text(scorecard))
     if args.output:
         _save(scorecard, args.output)
         print(f"wrote {args.output}")
@@ -93,7 +95,9 @@ def main(args: argparse.Namespace) -> int:
 def _save(scorecard: Scorecard, path: Path) -> None:
     """Write the facts as .json, every row of the truth table as .csv, or the figure."""
     if path.suffix == ".json":
-        save_text(path, scorecard.json)
+        from malsim.lab.tripwire.study.exports import json_text
+
+        save_text(path, json_text(scorecard))
     elif path.suffix == ".csv":
         save_text(path, scorecard.card.csv if scorecard.card else "")
     else:
@@ -134,7 +138,7 @@ def _design(args: argparse.Namespace) -> int:
     noise, shift = Noise(*args.noise), 1.0
     if args.scenario:
         if not args.signal:
-            raise UsageError("which signal is watched", hint="--signal NAME, one of the netlist's numbers")
+            raise UsageError("the watched signal is not named", hint="--signal NAME, one of the netlist's numbers")
         noise, shift = noise_of(args.scenario, args.signal, alarm=args.alarm)
         print(f"{args.signal}: mean {noise.mean:.4g}, sigma {noise.sigma:.3g}, correlation {noise.correlation:.2g}")
     design = design_tripwire(args.arl0, args.delay, noise=noise, shift=args.shift or shift, seed=args.seed)

@@ -55,7 +55,7 @@ def _cell(path: Path, note: Note, one: NoteObservation) -> dict[str, Any]:
 def _link(folder: NoteFolder) -> int:
     """Add a `concerns` edge for each link of each fact; return the number of dangling links."""
     notes = folder.notes.values()
-    keys = {title.lower(): key for (title, one), key in folder.keys.items() if not one.category}
+    keys = {title.lower(): key for (title, item), key in folder.keys.items() if not item.category}
     keys |= {note.name.lower(): keys[note.title.lower()] for note in notes if note.title.lower() in keys}
     dangling = 0
     for note in notes:

@@ -69,7 +69,7 @@ def _is_episode(record: dict[str, Any]) -> bool:
 
 def _listing(fact: dict[str, Any]) -> list[str]:
     listing = fact.get("episodes")
-    return [one for one in listing if isinstance(one, str)] if isinstance(listing, list) else []
+    return [item for item in listing if isinstance(item, str)] if isinstance(listing, list) else []
 
 
 class _Graph(Collector):
@@ -90,13 +90,13 @@ class _Graph(Collector):
                 self.add(episode, **self.episode_cell(episode), scope=group)
             self.edges.append((episode, "supports", uuid, 1.0))
         self.counts["restatements: further episodes that support a claim"] = len(supports)
-        named = {one for fact in self.facts.values() for one in _listing(fact)}
+        named = {item for fact in self.facts.values() for item in _listing(fact)}
         self.counts |= {
-            "left out: episodes that no fact names": sum(one not in named for one in self.episodes),
+            "left out: episodes that no fact names": sum(item not in named for item in self.episodes),
             "left out: texts of episodes that a fact begins with": sum(
-                one in named and one not in self for one in self.episodes
+                item in named and item not in self for item in self.episodes
             ),
-            "episodes that are named and not there": sum(one not in self.episodes for one in named),
+            "episodes that are named and not there": sum(item not in self.episodes for item in named),
         }
 
     def cell(self, fact: dict[str, Any], episodes: list[str]) -> dict[str, Any]:
@@ -154,8 +154,8 @@ class _Graph(Collector):
 
     def relation(self, old: str, new: str) -> int:
         """Return 0 if source and name agree, 1 if both ends agree, else 2."""
-        one, other = self.facts[old], self.facts[new]
-        same_source = first_text(one, *_SOURCE) == first_text(other, *_SOURCE)
-        if same_source and one.get("name") == other.get("name"):
+        item, other = self.facts[old], self.facts[new]
+        same_source = first_text(item, *_SOURCE) == first_text(other, *_SOURCE)
+        if same_source and item.get("name") == other.get("name"):
             return 0
-        return 1 if same_source and first_text(one, *_TARGET) == first_text(other, *_TARGET) else 2
+        return 1 if same_source and first_text(item, *_TARGET) == first_text(other, *_TARGET) else 2

@@ -85,21 +85,21 @@ def _threads(source: Source) -> Records:
             counts["unread"] += 1
             continue
         for name, value in channels:
-            place = "|".join(part for part in (str(thread), str(namespace), str(name)) if part)
-            messages = [one for one in value if isinstance(one, _Message)] if isinstance(value, list) else []
+            index = "|".join(part for part in (str(thread), str(namespace), str(name)) if part)
+            messages = [item for item in value if isinstance(item, _Message)] if isinstance(value, list) else []
             for number, message in enumerate(messages):
-                key = f"{place}|{message.id or number}"
+                key = f"{index}|{message.id or number}"
                 if key not in cells and message.text:
                     cells.add(key, title=message.text, writer=message.writer, created=day, scope=str(thread))
             title = None if messages else _text_and_kind(value)[0]
             if title is None or str(name).startswith(("__", "branch:")):
                 counts["other"] += title is not None
-            elif latest.get(place, ("", ""))[1] != title:
-                key = f"{place}|{len(cells)}"
-                cells.add(key, object=place, title=title, writer=UNKNOWN, created=day, scope=str(thread))
-                if place in latest:
-                    cells.supersede(latest[place][0], key)
-                latest[place] = key, title
+            elif latest.get(index, ("", ""))[1] != title:
+                key = f"{index}|{len(cells)}"
+                cells.add(key, object=index, title=title, writer=UNKNOWN, created=day, scope=str(thread))
+                if index in latest:
+                    cells.supersede(latest[index][0], key)
+                latest[index] = key, title
     left_out = {
         "left out: values of channels of the graph itself": counts["other"],
         "left out: checkpoints that are not msgpack": counts["unread"],
@@ -113,7 +113,9 @@ class _Message:
     def __init__(self, kind: str, fields: dict[str, Any]) -> None:
         content = fields.get("content")
         parts = content if isinstance(content, list) else [content]
-        self.text = "\n".join(filter(None, (text_of(one.get("text") if isinstance(one, dict) else one) for one in parts)))
+        self.text = "\n".join(
+            filter(None, (text_of(item.get("text") if isinstance(item, dict) else item) for item in parts))
+        )
         self.writer = first_text(fields, "name", "type") or kind
         self.id = text_of(fields.get("id"))
 

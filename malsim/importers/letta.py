@@ -75,8 +75,8 @@ class _Stream(Collector):
 
     def play(self, writer: str, messages: list[dict[str, Any]]) -> None:
         broken = {
-            str(one.get("tool_call_id")) for message in messages for one in dicts(message.get("tool_returns"))
-            if one.get("status") == "error"
+            str(item.get("tool_call_id")) for message in messages for item in dicts(message.get("tool_returns"))
+            if item.get("status") == "error"
         }  # fmt: skip
         for message in messages:
             day = day_of(message.get("created_at"))
@@ -126,10 +126,10 @@ class _Stream(Collector):
 
     def drop(self, label: str, old: list[str], new: list[str]) -> None:
         """Supersede each old claim by the new claim at its index, or by the last; without new claims, annex them."""
-        for place, key in enumerate(old):
+        for index, key in enumerate(old):
             self.standing[label].remove(key)
             if new:
-                self.supersede(key, new[min(place, len(new) - 1)])
+                self.supersede(key, new[min(index, len(new) - 1)])
             else:
                 self.annex(key)
 

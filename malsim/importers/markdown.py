@@ -55,8 +55,8 @@ def _cell(_: Path, note: Note, one: NoteObservation) -> dict[str, Any]:
 def _relate(folder: NoteFolder) -> tuple[int, int]:
     notes = folder.notes.values()
     by_title: dict[str, list[tuple[NoteObservation, str]]] = {}
-    for (title, one), key in folder.keys.items():
-        by_title.setdefault(title.lower(), []).append((one, key))
+    for (title, item), key in folder.keys.items():
+        by_title.setdefault(title.lower(), []).append((item, key))
     aliases = {name.lower(): note.title.lower() for note in notes for name in (note.name, note.text("permalink")) if name}
     dangling = count = 0
     for note in notes:
@@ -69,8 +69,8 @@ def _relate(folder: NoteFolder) -> tuple[int, int]:
                 continue
             count += 1
             relation, weight = relation_of(word)
-            for one, key in theirs[:1] if relation == "concerns" else theirs:
-                equal = next((mine for other, mine in own if other.category == one.category), own[0][1])
+            for item, key in theirs[:1] if relation == "concerns" else theirs:
+                equal = next((mine for other, mine in own if other.category == item.category), own[0][1])
                 folder.edges.append((equal, relation, key, weight))
                 if relation == "supersedes":
                     folder[key]["status"] = "superseded"

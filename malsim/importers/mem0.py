@@ -100,7 +100,7 @@ def _events(source: Source, memories: pl.DataFrame) -> pl.DataFrame:
     names = source.tables.get("history", frozenset())
     fields = (next((name for name in aliases if name in names), "NULL") for aliases in _COLUMNS.values())
     rows = source.rows(f"SELECT {', '.join(fields)} FROM history ORDER BY rowid") if names else []  # noqa: S608  # our own names
-    columns = {name: [row[place] for row in rows] for place, name in enumerate(_COLUMNS)}  # in half the time of a zip
+    columns = {name: [row[index] for row in rows] for index, name in enumerate(_COLUMNS)}  # in half the time of a zip
     events = pl.DataFrame([(days_of if name in _WHEN else texts)(name, values) for name, values in columns.items()])
     event = pl.col("event").fill_null("").str.to_uppercase()
     events = events.with_columns(event, *map(null_if_blank, ("old", "new", "actor", "role")))
@@ -193,7 +193,7 @@ def _beside(payload: Mapping[str, Any]) -> dict[str, Any]:
 def _left_out(payloads: Payloads) -> dict[str, int]:
     """Count the memories that have fields of the package for which the store has no place."""
     names = sorted({name for payload in payloads.values() for name in payload if name in _UNKEPT})
-    return {f"left out: {name} of a memory": sum(bool(one.get(name)) for one in payloads.values()) for name in names}
+    return {f"left out: {name} of a memory": sum(bool(item.get(name)) for item in payloads.values()) for name in names}
 
 
 def _metadata(payloads: Payloads, cells: pl.DataFrame) -> pl.DataFrame:

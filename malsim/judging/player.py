@@ -53,7 +53,7 @@ class Player:
         before, self.now = self.now, max(self.now, event.t)
         self.days.add(self.now)
         if event.do in {"write", "nothing"}:
-            self.memory.write([each.claim for each in part if each.do == "write"], self.now)
+            self.memory.write([item.claim for item in part if item.do == "write"], self.now)
         elif event.do == "tick":
             self.memory.tick(self.now)
         elif event.do == "read":

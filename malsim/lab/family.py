@@ -93,8 +93,8 @@ class RunFamily:
         ends = self._ends(frames, column).head(MOST_ENDS)
         head = f"{self.name} under {len(self)} values of {self.setting} (default {value_text(self.default)})"
         lines = [f"{head}; {column} at the end"]
-        for place, value in enumerate(self.values):
-            cells = ends.select("cell", str(place)).drop_nulls().iter_rows()
+        for index, value in enumerate(self.values):
+            cells = ends.select("cell", str(index)).drop_nulls().iter_rows()
             lines.append(f"  {value_text(value):<8} {', '.join(f'{cell} {last:.3f}' for cell, last in cells)}")
         return "\n".join(lines)
 
@@ -102,8 +102,8 @@ class RunFamily:
     def _ends(frames: Sequence[pl.DataFrame], column: str) -> pl.DataFrame:
         """Return each cell with its last value in each run (columns 0, 1, …) and their spread `apart`, largest first."""
         last = [
-            frame.group_by("cell", maintain_order=True).agg(pl.col(column).sort_by("t").last().alias(str(place)))
-            for place, frame in enumerate(frame for frame in frames if column in frame.columns)
+            frame.group_by("cell", maintain_order=True).agg(pl.col(column).sort_by("t").last().alias(str(index)))
+            for index, frame in enumerate(frame for frame in frames if column in frame.columns)
         ]
         if not last:
             return pl.DataFrame(schema={"cell": pl.String, "apart": pl.Float64})

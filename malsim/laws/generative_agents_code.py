@@ -37,11 +37,11 @@ def rank(items: Items, _: float, *, decay: float) -> Array:
 
 
 def read(items: Items, query: Query, *, decay: float, touched: float) -> Columns:
-    line, place = np.nonzero(items.alive)
+    line, index = np.nonzero(items.alive)
     about = items.object == query.object
     relevance = np.where(_uniform(about, items.alive), 0.5, about)
     score = np.full(items.alive.shape, -np.inf)
-    score[line, place] = _score(line, items["clock"][line, place], relevance[line, place], decay)
+    score[line, index] = _score(line, items["clock"][line, index], relevance[line, index], decay)
     later = np.argsort(np.argsort(-score[:, ::-1], axis=1, kind="stable"), axis=1)[:, ::-1]
     return {"clock": np.where(items.alive & (later < touched), query.now, items["clock"])}
 
@@ -58,9 +58,9 @@ def _objects(rep: Ints, object_: Ints) -> Ints:
 
 def _score(rep: Ints, clock: Array, relevance: Array, decay: float) -> Array:
     order = np.lexsort((clock, rep))
-    place = np.empty(len(rep), dtype=np.int64)
-    place[order] = rank_within_group(rep[order]) + 1
+    index = np.empty(len(rep), dtype=np.int64)
+    index[order] = rank_within_group(rep[order]) + 1
     last = np.bincount(rep)[rep]
     high, low = decay, decay**last
-    recency = np.where(last == 1, 0.5, (decay**place - low) / np.where(last == 1, 1.0, high - low))
+    recency = np.where(last == 1, 0.5, (decay**index - low) / np.where(last == 1, 1.0, high - low))
     return 0.5 * recency + 3.0 * relevance + 2.0 * 0.5

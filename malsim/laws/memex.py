@@ -34,9 +34,9 @@ def write(items: Items, claim: Claim, *, agree: float, contradict: float) -> Cha
     worth = items["p"]
     after = np.where(claim.same, np.minimum(1.0, worth + agree), worth)
     after = np.where(claim.rival & ~late, np.maximum(0.0, worth - contradict), after)
-    beaten, place = claim.rival & late, np.arange(late.shape[1])
-    last = np.where(claim.same | beaten, place, -1).max(axis=1, keepdims=True, initial=-1)
-    loses = some(beaten & (place == last))
+    beaten, index = claim.rival & late, np.arange(late.shape[1])
+    last = np.where(claim.same | beaten, index, -1).max(axis=1, keepdims=True, initial=-1)
+    loses = some(beaten & (index == last))
     return Change(new={"p": np.where(loses, max(0.0, 1.0 - contradict), 1.0)}, items={"p": after})
 
 

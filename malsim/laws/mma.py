@@ -40,12 +40,12 @@ def read(items: Items, query: Query, *, source: float, half_life: float, contrad
     about = items.alive & (items.object == query.object)
     beside = items.alive & ~about
     near = about | (beside & (beside.cumsum(axis=1) <= NEAREST))
-    place = np.argsort(~near, axis=1, kind="stable")[:, : near.sum(axis=1).max(initial=0)]
-    part = {name: np.take_along_axis(array, place, axis=1) for name, array in
+    index = np.argsort(~near, axis=1, kind="stable")[:, : near.sum(axis=1).max(initial=0)]
+    part = {name: np.take_along_axis(array, index, axis=1) for name, array in
             (("k", items["k"]), ("value", items.value), ("about", about), ("there", near))}  # fmt: skip
-    own = source * 0.45 + 0.4 * np.exp2(-np.take_along_axis(items.age(query.now), place, axis=1) / half_life)
+    own = source * 0.45 + 0.4 * np.exp2(-np.take_along_axis(items.age(query.now), index, axis=1) / half_life)
     after = items["k"].copy()
-    np.put_along_axis(after, place, _recompute(**part, own=own, contradicts=contradicts, unrelated=unrelated), axis=1)
+    np.put_along_axis(after, index, _recompute(**part, own=own, contradicts=contradicts, unrelated=unrelated), axis=1)
     return {"k": after}
 
 

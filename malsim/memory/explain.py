@@ -155,12 +155,12 @@ class LawExplanation:
         odds, terms = self.evidence["log_odds"].to_list(), self.terms
         rows = [("", "log odds", "worth")]
         rows += [
-            (name, _signed(one), _signed(value)) for one, (name, value) in zip([None, *odds], terms.rows(), strict=True)
+            (name, _signed(item), _signed(value)) for item, (name, value) in zip([None, *odds], terms.rows(), strict=True)
         ]
         rows.append(("= effective", _signed(float(sum(odds))), _signed(self.effective)))
         width = max(len(name) for name, _, _ in rows)
         lines = [f"{self.handle} {quoted(self.title)} on day {self.t:g}"]
-        lines += [f"  {name:<{width}} {one:>9} {value:>9}" for name, one, value in rows]
+        lines += [f"  {name:<{width}} {item:>9} {value:>9}" for name, item, value in rows]
         return "\n".join([*lines, *(f"  {text}" for text in (self.chain, *map(one_line, self.records), self.moved) if text)])
 
     def _summand(self, row: dict[str, object]) -> str:
@@ -192,8 +192,8 @@ def _signed(value: float | None, form: str = "+.4f") -> str:
 
 def _reader_list(readers: pl.DataFrame) -> str:
     names = [
-        f"{kind} {quoted(name)}" if kind == "check" else f"{kind} {name}" + (f" ({place})" if place else "")
-        for kind, name, place in readers.select("kind", "name", "place").head(MOST_READERS).rows()
+        f"{kind} {quoted(name)}" if kind == "check" else f"{kind} {name}" + (f" ({index})" if index else "")
+        for kind, name, index in readers.select("kind", "name", "place").head(MOST_READERS).rows()
     ]
     more = readers.height - len(names)
     return "; ".join([*names, *([f"and {more} more"] if more else [])]) or "no check and no wire"

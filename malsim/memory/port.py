@@ -43,8 +43,8 @@ class Vocabulary:
 
     @property
     def pairs(self) -> Mapping[tuple[int, float], int]:
-        rows = ((place, value, word) for place, words in enumerate(self.values) for value, word in enumerate(words))
-        return {(place, float(value if isinstance(word, str) else word)): value for place, value, word in rows}
+        rows = ((index, value, word) for index, words in enumerate(self.values) for value, word in enumerate(words))
+        return {(index, float(value if isinstance(word, str) else word)): value for index, value, word in rows}
 
     @property
     def voices(self) -> Ints:
@@ -55,7 +55,7 @@ class Vocabulary:
         """
         first: dict[str, int] = {}
         kin = self.lineages or [""] * len(self.writers)
-        return np.array([first.setdefault(one, place) if one else place for place, one in enumerate(kin)], dtype=np.int64)
+        return np.array([first.setdefault(item, index) if item else index for index, item in enumerate(kin)], dtype=np.int64)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -186,6 +186,6 @@ def _with_flags(memory: Memory, net: Net, rules: Rules, rep: int) -> tuple[Memor
             values[flag, row] = bool(bit(statement.value))
     for flag, value in sorted({(flag, value) for (flag, _), value in values.items()}):
         here = np.zeros(memory.cells.height, dtype=bool)
-        here[[row for (one, row), on in values.items() if (one, on) == (flag, value)]] = True
+        here[[row for (item, row), on in values.items() if (item, on) == (flag, value)]] = True
         memory = set_flag(memory, here, flag, value=value)
     return memory, faults

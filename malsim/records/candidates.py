@@ -68,7 +68,7 @@ def find(store: RecordStore, question: str, scope: Scope, fusion: Fusion) -> lis
     def decode(row: Mapping[str, Any]) -> dict[str, Any]:
         item, vector = decode_item(row), np.frombuffer(row["embed_blob"] or b"", "<f4")
         if not np.isfinite(vector).all():
-            raise ValueError("an embedding that is not a vector")
+            raise ValueError("the embedding is not a vector")
         by = {"lexical": positions[0].get(row["seq"], 0), "vector": positions[1].get(row["seq"], 0)}
         return dict(row) | by | {"pinned": item.pinned}
 

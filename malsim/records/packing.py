@@ -107,15 +107,15 @@ class Pack:
 def greedy(candidates: Sequence[Decision], budget: PackBudget, left: int) -> list[Decision]:
     """Pack each candidate in order if its kind's cap and the remaining tokens allow. This is the default packer."""
     counts, decisions = Counter[str](), list[Decision]()
-    for each in candidates:
-        if counts[each.kind] >= budget.per_kind_caps.get(each.kind, len(candidates)):
-            decisions.append(replace(each, dropped=f"its kind's cap of {budget.per_kind_caps[each.kind]} is reached"))
-        elif each.tokens > left:
-            decisions.append(replace(each, dropped=f"over budget: {each.tokens} tokens, {left} left"))
+    for item in candidates:
+        if counts[item.kind] >= budget.per_kind_caps.get(item.kind, len(candidates)):
+            decisions.append(replace(item, dropped=f"its kind's cap of {budget.per_kind_caps[item.kind]} is reached"))
+        elif item.tokens > left:
+            decisions.append(replace(item, dropped=f"over budget: {item.tokens} tokens, {left} left"))
         else:
-            counts[each.kind] += 1
-            left -= each.tokens
-            decisions.append(replace(each, slot=f"{each.kind}:{counts[each.kind]}"))
+            counts[item.kind] += 1
+            left -= item.tokens
+            decisions.append(replace(item, slot=f"{item.kind}:{counts[item.kind]}"))
     return decisions
 
 
@@ -139,13 +139,13 @@ def fill(
         raise UsageError(
             "the hard slots are over the budget", where="budget.max_tokens", given=budget.max_tokens, allowed=f"≥ {spent}"
         )
-    candidates = [replace(each, tokens=count(f"{each.text}\n"), dropped=_no_candidate(each, near)) for each in ranked]
-    admissible = [each for each in candidates if not each.dropped]
-    by_id = {each.id: each for each in packer(admissible, budget, budget.max_tokens - spent)}
-    decisions = tuple(by_id.get(each.id, each if each.dropped else replace(each, dropped="left out")) for each in candidates)
-    inside = [each for each in decisions if each.slot]
-    pack = Pack(decisions, slots, spent + sum(each.tokens for each in inside))
-    kinds = Counter(each.kind for each in inside)
+    candidates = [replace(item, tokens=count(f"{item.text}\n"), dropped=_no_candidate(item, near)) for item in ranked]
+    admissible = [item for item in candidates if not item.dropped]
+    by_id = {item.id: item for item in packer(admissible, budget, budget.max_tokens - spent)}
+    decisions = tuple(by_id.get(item.id, item if item.dropped else replace(item, dropped="left out")) for item in candidates)
+    inside = [item for item in decisions if item.slot]
+    pack = Pack(decisions, slots, spent + sum(item.tokens for item in inside))
+    kinds = Counter(item.kind for item in inside)
     over = [kind for kind, most in budget.per_kind_caps.items() if kinds[kind] > most]
     if pack.tokens > budget.max_tokens or over:
         raise UsageError("the packer went over the budget", where="packer", given=over or pack.tokens)

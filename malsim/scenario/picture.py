@@ -69,9 +69,9 @@ def picture(judged: Judged) -> Picture | None:
     values = {region.panel: region.value for region, _ in areas}
     lines = {panel: line for panel in list(values)[:MOST_PANELS] if (line := _line(panel, trace, values[panel])) is not None}
     rows = [
-        (each.panel, each.begins / DAY, each.ends / DAY, each.low, each.high, passed)
-        for each, passed in areas
-        if each.panel in lines
+        (item.panel, item.begins / DAY, item.ends / DAY, item.low, item.high, passed)
+        for item, passed in areas
+        if item.panel in lines
     ]
     return Picture(
         lines=pl.concat([pl.DataFrame(schema=LINES), *lines.values(), *(line for line, _ in bands)]),

@@ -219,13 +219,13 @@ class Bench:
         return self._admit(state, drafts, waiting, days(at)) if len(drafts) or waiting is not None else state
 
     def _admit(self, state: Any, drafts: ClaimBatch, scripted: pl.DataFrame | None, now: float) -> Any:
-        claims, place = self.intake.claims(drafts, scripted, checked=isinstance(self.plant, HoldsGraph))
+        claims, index = self.intake.claims(drafts, scripted, checked=isinstance(self.plant, HoldsGraph))
         state, verdicts = self.plant.admit(state, claims)
         view = self.plant.view(state, now)
         self.recorder.admitted(verdicts, claims.rep, view, claims)
         self.actors.on_verdicts(claims, verdicts, lambda: view.name, self.intake.vocabulary)
         row, new = np.full((2, len(drafts) + 1), NONE, dtype=np.int64)
-        row[place], new[place] = verdicts.row, np.where(verdicts.verdict == 0, verdicts.row, NONE)
+        row[index], new[index] = verdicts.row, np.where(verdicts.verdict == 0, verdicts.row, NONE)
         self.cell_index.on_admitted(self.populations.templates.statement(drafts), new[:-1])
         if isinstance(self.plant, HoldsGraph):
             self.populations.templates.on_admitted(drafts, new[:-1], self.plant.graph(state))

@@ -64,8 +64,8 @@ class Run(RunData):
             return self.memory.cells.select("rep", pl.col("handle").alias("cell"), "object", "title")
         view, words = self.view, self.vocabulary
         titles = [
-            f"{words.objects[place]} is {words.values[place][value]}"
-            for place, value in zip(view.object, view.value, strict=True)
+            f"{words.objects[index]} is {words.values[index][value]}"
+            for index, value in zip(view.object, view.value, strict=True)
         ]
         rep = pl.Series("rep", view.rep + self.scenario.first, dtype=pl.Int32)
         about = pl.Series("object", words.objects, dtype=pl.String).gather(view.object)

@@ -45,7 +45,7 @@ def read_samples(path: str | Path, cfg: str, names: Sequence[str] = (), *, tagge
     >>> frame.rows()
     [(0, 1.5, True), (1, 2.5, False)]
     """
-    columns = list(names) or [f"pin-{place}" for place in range(len(cfg))]
+    columns = list(names) or [f"pin-{position}" for position in range(len(cfg))]
     if not cfg or set(cfg) - set(_TYPES) or len(columns) != len(cfg):
         allowed = f"one of b f s u for each of {columns}"
         raise OpError("the types do not fit the pins", where=str(path), given=cfg, allowed=allowed)

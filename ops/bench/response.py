@@ -116,9 +116,9 @@ def _linear_output(sheet: Sheet, settings: Mapping[str, object] | None, tick: st
     if slot.pin.dtype != np.float64 or not floats:
         return None
     calls = np.arange(64.0)
-    one, two = np.sin(calls * calls), np.cos(3.0 * calls) * (calls % 5 - 2)
-    later = np.concatenate([[0.0], one[:-1]])
-    signals = np.stack([one, two, 0.7 * one - 1.3 * two, later, 0 * one], axis=1)
+    item, two = np.sin(calls * calls), np.cos(3.0 * calls) * (calls % 5 - 2)
+    later = np.concatenate([[0.0], item[:-1]])
+    signals = np.stack([item, two, 0.7 * item - 1.3 * two, later, 0 * item], axis=1)
     y = _answers(sheet, settings, tick, floats[0], signals)
     scale = np.abs(y).max() or 1.0
     adds_up = np.abs(0.7 * y[:, 0] - 1.3 * y[:, 1] - y[:, 2]).max() < SMALL * scale

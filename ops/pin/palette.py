@@ -56,8 +56,8 @@ def load(name: str, **choices: object) -> Sheet:
 def sheets() -> dict[str, Sheet | OpError]:
     """Return the data sheet of each op by name, or its load error; a third-party op with a taken name is an error."""
     clashes = [point for point in _points() if spell(point.name) in {**_modules(), **_presets()}]
-    places = [f"{point.name} ({point.value})" for point in clashes]
-    faults = {place: OpError("its name is taken by an op of the palette", where=place) for place in places}
+    indices = [f"{point.name} ({point.value})" for point in clashes]
+    faults = {index: OpError("its name is taken by an op of the palette", where=index) for index in indices}
     return {name: _sheet_or_error(name) for name in names()} | faults
 
 
@@ -81,7 +81,7 @@ def _sheet(name: str) -> Sheet:
         return _own(name)
     points = [point for point in _points() if spell(point.name) == name]
     if len(points) > 1:
-        raise OpError("two packages name an op so", where=name, given=[point.value for point in points])
+        raise OpError("two packages define an op with this name", where=name, given=[point.value for point in points])
     if not points:
         raise OpError("no such op", given=name, hint=_hint(name))
     return _foreign(name, points[0])
@@ -89,7 +89,7 @@ def _sheet(name: str) -> Sheet:
 
 def _points() -> tuple[EntryPoint, ...]:
     """Return the ops that installed packages name."""
-    return _installed_ops(tuple((place, _modified(place)) for place in sys.path))
+    return _installed_ops(tuple((index, _modified(index)) for index in sys.path))
 
 
 @lru_cache(maxsize=8)

@@ -38,7 +38,7 @@ def start(sheet: Sheet, rows: int = 1, settings: Mapping[str, object] | None = N
     for (key, row), array in bind(sheet, settings or {}).items():
         where = f"{sheet.name}.{key}"
         if array.size not in (1, rows):
-            raise OpError("not one value a row", where=where, given=f"{array.size} values", allowed=f"1 or {rows}")
+            raise OpError("not one value per row", where=where, given=f"{array.size} values", allowed=f"1 or {rows}")
         if array.size > state[key].shape[-1]:
             state[key] = np.repeat(state[key], rows, axis=-1)
         state[key][... if row is None else row] = array

@@ -41,9 +41,9 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
 
 def settle() -> None:
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-    places = {name: value for name, value in os.environ.items() if name.startswith("XDG_")}
-    places |= {"HOME": os.environ["HOME"], "cwd": str(Path.cwd()), "child": str(child.pid)}
-    lines = [f"{name}={value}" for name, value in places.items()]
+    indices = {name: value for name, value in os.environ.items() if name.startswith("XDG_")}
+    indices |= {"HOME": os.environ["HOME"], "cwd": str(Path.cwd()), "child": str(child.pid)}
+    lines = [f"{name}={value}" for name, value in indices.items()]
     Path.home().joinpath("places").write_text("\n".join(lines), encoding="utf-8")
 
 

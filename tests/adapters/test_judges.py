@@ -28,8 +28,8 @@ class Careful:
 
     def write(self, claims: Sequence[Claim], _: float) -> None:
         for claim in claims:
-            said = self.judge.verdict(CONTRADICTS, claim.writer, claim.time)
-            if claim.object not in self.facts or said == CONTRADICTS:
+            value = self.judge.verdict(CONTRADICTS, claim.writer, claim.time)
+            if claim.object not in self.facts or value == CONTRADICTS:
                 self.facts[claim.object] = self.judge.hears(claim.value, claim.writer, claim.time)
 
     def tick(self, _: float) -> None:
@@ -51,16 +51,16 @@ def there(package: str) -> None:
 @pytest.mark.parametrize(
     ("rate", "truly", "wrong"), [("miss", SAME, NEW), ("miss", CONTRADICTS, NEW), ("false_alarm", NEW, CONTRADICTS)]
 )
-def test_a_judge_errs_as_often_as_it_says(rate: str, truly: str, wrong: str) -> None:
+def test_judge_errs_at_its_stated_rate(rate: str, truly: str, wrong: str) -> None:
     judge = Judge(**{rate: 0.2})  # type: ignore[arg-type]  # a rate
-    said = [judge.verdict(truly, "x is A", "x is B", number) for number in range(DRAWS)]
-    assert set(said) == {truly, wrong}
-    assert said.count(wrong) / DRAWS == pytest.approx(0.2, abs=0.025)  # four standard errors
-    assert said == [judge.verdict(truly, "x is A", "x is B", number) for number in range(DRAWS)]
+    value = [judge.verdict(truly, "x is A", "x is B", number) for number in range(DRAWS)]
+    assert set(value) == {truly, wrong}
+    assert value.count(wrong) / DRAWS == pytest.approx(0.2, abs=0.025)  # four standard errors
+    assert value == [judge.verdict(truly, "x is A", "x is B", number) for number in range(DRAWS)]
     assert {Judge().verdict(truly, number) for number in range(100)} == {truly}
 
 
-def test_an_extractor_invents_and_words_as_it_is_told() -> None:
+def test_extractor_invents_and_rewords_at_given_rates() -> None:
     heard = [Judge(invention=0.2).hears("A", number) for number in range(DRAWS)]
     assert 1.0 - heard.count("A") / DRAWS == pytest.approx(0.2, abs=0.025)
     assert len({Judge(wording="varied").words("x is A", number) for number in range(9)}) == 9
@@ -81,7 +81,7 @@ def test_invalid_judge_is_refused(judge: str, said: str) -> None:
         load_factory(f"{judge}/tests.adapters.test_judges:Careful")
 
 
-def test_a_memory_that_asks_no_judge_says_so() -> None:
+def test_memory_without_a_judge_is_labelled() -> None:
     with pytest.raises(AdapterError, match="does not use a judge"):
         load_factory("miss=0.1/malsim.adapters.langgraph:in_memory")
 

@@ -46,21 +46,21 @@ def ended(process: int) -> bool:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_server_writes_only_into_its_folder() -> None:
     server = McpServer(f"{sys.executable} {SERVER} settles")
-    said = shows(server)
-    places = dict(line.split("=", 1) for line in Path(server.folder, "places").read_text(encoding="utf-8").splitlines())
-    assert said == ["o is A"]
-    assert set(places.values()) - {places["child"]} == {os.path.realpath(server.folder)}
-    assert {"HOME", "cwd", *(f"XDG_{name}" for name in XDG)} < set(places)
+    value = shows(server)
+    indices = dict(line.split("=", 1) for line in Path(server.folder, "places").read_text(encoding="utf-8").splitlines())
+    assert value == ["o is A"]
+    assert set(indices.values()) - {indices["child"]} == {os.path.realpath(server.folder)}
+    assert {"HOME", "cwd", *(f"XDG_{name}" for name in XDG)} < set(indices)
     server.close()
     assert not Path(server.folder).exists()
     for _ in range(100):
-        if ended(int(places["child"])):
+        if ended(int(indices["child"])):
             break
         time.sleep(0.02)
-    assert ended(int(places["child"]))
+    assert ended(int(indices["child"]))
 
 
-def test_a_mapping_of_ones_own_says_what_goes_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_user_mapping_assigns_fields_to_tool_arguments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(MAPPING)
     command = ["run", str(SCENARIO), "--no-plots", "-o", str(tmp_path / "out"), "--set", "run.days=6"]
@@ -78,7 +78,7 @@ def test_a_mapping_of_ones_own_says_what_goes_where(tmp_path: Path, capsys: pyte
         assert problem in capsys.readouterr().err
 
 
-def test_what_a_server_says_on_stderr_is_in_the_error() -> None:
+def test_server_stderr_is_in_the_error() -> None:
     with pytest.raises(RuntimeError, match=r"the server ended \(exit code 1\); its stderr: no key was given"):
         McpServer(f"{sys.executable} -c 'import sys; sys.exit(\"no key was given\")'")
     with pytest.raises(AdapterError, match="does not start"):

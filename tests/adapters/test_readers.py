@@ -42,7 +42,7 @@ def test_reader_does_not_depend_on_the_order_of_items(items: list[dict[str, Any]
         if ranks is None:
             assert again is None
             continue
-        assert again == [ranks[place] for place, _ in shuffled]
+        assert again == [ranks[index] for index, _ in shuffled]
         assert len(ranks) == len(items)
         assert not items or max(ranks) > 0.0
 

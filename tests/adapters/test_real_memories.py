@@ -79,7 +79,7 @@ def test_it_runs_in_the_loop(name: str) -> None:
 
 @pytest.mark.filterwarnings("ignore")  # of the package's own, as it is imported
 @pytest.mark.parametrize("name", MODELS)
-def test_its_minimal_model_says_the_same(name: str) -> None:
+def test_minimal_model_answers_like_the_original(name: str) -> None:
     needed(PACKAGES[name])
     for claims in streams():
         model = play(MODELS[name], *(f"{day} {value}" for day, value in claims))

@@ -68,10 +68,10 @@ def _folders() -> Iterator[set[str]]:
 def _sandboxes_here() -> set[str]:
     """The folders of sandboxes whose process was started by this one."""
     found = set()
-    for place in Path("/proc").glob("[0-9]*/environ"):
+    for index in Path("/proc").glob("[0-9]*/environ"):
         try:
-            parent = (place.parent / "stat").read_text(encoding="ascii").rpartition(")")[2].split()[1]
-            marks = [each for each in place.read_bytes().split(b"\0") if each.startswith(MARK.encode())]
+            parent = (index.parent / "stat").read_text(encoding="ascii").rpartition(")")[2].split()[1]
+            marks = [item for item in index.read_bytes().split(b"\0") if item.startswith(MARK.encode())]
         except OSError:
             continue
         found |= {mark.decode().partition("=")[2] for mark in marks if parent == str(os.getpid())}
@@ -92,7 +92,7 @@ def test_attack_ends_only_its_own_memory(name: str) -> None:
         assert re.search(problem, broken[0].problem)
         answers, broken = sandbox.run([*_asks(1, "fine"), Ask(0, "peek", 0.0, Query("o"), 5)])
         assert answers[2][0].value == "fine"
-        assert {each.place for each in broken} <= {3}
+        assert {item.place for item in broken} <= {3}
 
 
 class _Stopping(Sandbox):
@@ -103,18 +103,18 @@ class _Stopping(Sandbox):
 
 
 def test_child_processes_and_files_end_with_the_sandbox(tmp_path: Path) -> None:
-    said = tmp_path / "said"
+    value = tmp_path / "said"
 
     def attack() -> None:
         child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
         folder = tempfile.mkdtemp()
         os.fork()
-        said.write_text(f"{child.pid} {folder}", encoding="utf-8")
+        value.write_text(f"{child.pid} {folder}", encoding="utf-8")
         sys.stdout.write("\x1b[31mnoise")
 
     with closing(_Stopping(_memory(attack))) as sandbox:
         assert sandbox.run(_asks(0, "bad"))[0][2][0].value == "bad"
-    child, folder = said.read_text(encoding="utf-8").split()
+    child, folder = value.read_text(encoding="utf-8").split()
     assert not Path(folder).parent.exists()
     assert _ended(child)
 

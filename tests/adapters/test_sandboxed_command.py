@@ -85,7 +85,7 @@ def _mark(place: Path) -> str:
         words = place.read_bytes().split(b"\0")
     except OSError:
         return ""
-    return next((each.decode().partition("=")[2] for each in words if each.startswith(MARK.encode())), "")
+    return next((item.decode().partition("=")[2] for item in words if item.startswith(MARK.encode())), "")
 
 
 def _in_sandbox(monkeypatch: pytest.MonkeyPatch, call: str) -> int:

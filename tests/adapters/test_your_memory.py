@@ -37,7 +37,7 @@ def run(memory: type, *, trusted: bool = True, limit: float = 10.0, **changes: o
 
 def test_it_answers_as_the_law_that_does_the_same() -> None:
     ours, law = run(memories.Last), ms.run(POISONER, law="last_write", days=30.0, replications=4)
-    both = [one.metrics().filter(pl.col("metric").is_in(["accuracy", "harm"])) for one in (ours, law)]
+    both = [item.metrics().filter(pl.col("metric").is_in(["accuracy", "harm"])) for item in (ours, law)]
     assert both[0]["value"].to_list() == pytest.approx(both[1]["value"].to_list())
     assert ours.cells["effective"].null_count() == ours.cells.height
 
@@ -54,7 +54,7 @@ def test_a_process_and_replications_change_nothing() -> None:
 
 def test_text_is_read_back_by_the_values_in_it() -> None:
     words, text = run(memories.Last), run(memories.Notes)
-    right = [one.signals.filter(pl.col("signal") == "right")["value"] for one in (words, text)]
+    right = [item.signals.filter(pl.col("signal") == "right")["value"] for item in (words, text)]
     assert right[0].equals(right[1])
     assert set(text.cells["effective"].unique()) == {0.75}
 
@@ -69,7 +69,7 @@ def test_text_is_read_back_by_the_values_in_it() -> None:
     ],
 )
 def test_failing_memory_is_reported_and_harms_no_other(memory: type, sentence: str) -> None:
-    result, sound = (run(each, days=21.0, replications=6) for each in (memory, memories.Last))
+    result, sound = (run(item, days=21.0, replications=6) for item in (memory, memories.Last))
     assert result.failures
     assert len(result.failures) < 6
     for number, problem in result.failures.items():
@@ -93,7 +93,7 @@ def test_failing_memory_is_reported_and_harms_no_other(memory: type, sentence: s
     ],
 )  # fmt: skip
 def test_answers_without_a_value_are_counted(memory: type, figure: str) -> None:
-    wrong, sound = (run(each, days=21.0, replications=6) for each in (memory, memories.Last))
+    wrong, sound = (run(item, days=21.0, replications=6) for item in (memory, memories.Last))
     assert not wrong.failures
     shares = wrong.answers
     assert sorted(shares) == ["abstained", "ambiguous", "invented", "off_topic"]
@@ -227,7 +227,7 @@ def test_an_answer_is_found_by_a_pattern() -> None:
     assert Phrases().values_in("12.5 bar", ["12", "12.5"]) == ["12.5"]
 
 
-def test_what_is_no_memory_is_refused() -> None:
+def test_object_that_is_not_a_memory_is_refused() -> None:
     with pytest.raises(UsageError, match="not a factory"):
         ms.run(POISONER, memory=3)
     with pytest.raises(MalsimError, match="out of bounds"):
@@ -243,7 +243,7 @@ def test_what_is_no_memory_is_refused() -> None:
         ({"answer": "(?=a)(b)"}, "RE2"),
     ],
 )
-def test_a_phrase_is_no_program(phrase: dict[str, str], problem: str) -> None:
+def test_phrase_is_not_a_program(phrase: dict[str, str], problem: str) -> None:
     with pytest.raises(ScenarioError, match=problem):
         Phrases(**phrase)
 

@@ -67,8 +67,8 @@ class Log(Last):
         self.log.extend(claims)
 
     def peek(self, query: Query, _: float, __: int) -> list[dict[str, Any]]:
-        claims = [(place, claim) for place, claim in enumerate(self.log) if claim.object == query.object]
-        return [self.item(claim) | {"id": place, "valid_from": claim.time} for place, claim in claims]
+        claims = [(index, claim) for index, claim in enumerate(self.log) if claim.object == query.object]
+        return [self.item(claim) | {"id": index, "valid_from": claim.time} for index, claim in claims]
 
 
 class Raises(Last):

@@ -148,7 +148,7 @@ def test_hidden_claim_is_reported_as_suppressed(path: Path) -> None:
     assert verdict_text(verdict).startswith("suppressed: admitted as obs_")
 
 
-def test_a_correction_that_says_the_same_is_refused(path: Path) -> None:
+def test_correction_with_the_same_value_is_refused(path: Path) -> None:
     person = service(path, "ann", person=True)
-    with pytest.raises(UsageError, match="says what it corrects"):
+    with pytest.raises(UsageError, match="repeats the corrected value"):
         person.correct(handle(path, "the port is 8080"), "it is 8080 after all", None, value=8080.0)

@@ -66,7 +66,7 @@ def disputed(hooks: Hooks) -> str:
     return handle
 
 
-def test_a_session_begins_with_the_map_and_what_is_expected(hooks: Hooks) -> None:
+def test_session_begins_with_map_and_instructions(hooks: Hooks) -> None:
     answer = hooks("session-start", START)["hookSpecificOutput"]
     assert answer["hookEventName"] == "SessionStart"
     assert "Wire your edges" in answer["additionalContext"]

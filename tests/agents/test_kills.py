@@ -72,10 +72,10 @@ def killed_in_a_call(store: Path, delay: float, round_: int) -> list[str]:
     client, done = RawClient(store), list[str]()
     timer = threading.Timer(delay, client.server.kill)
     for number in range(10_000):
-        said = client.claim(title := f"round {round_}, claim {number}")
-        if said is None:
+        value = client.claim(title := f"round {round_}, claim {number}")
+        if value is None:
             break
-        assert said.startswith("admitted")
+        assert value.startswith("admitted")
         done.append(title)
         if number == 0:
             timer.start()
@@ -110,7 +110,7 @@ def test_invalid_messages_do_not_stop_the_server(tmp_path: Path) -> None:
         client.say(message)
     answer = client.request("no/such/method")
     assert "error" in answer
-    said = client.claim("it lives")
+    value = client.claim("it lives")
     client.close()
-    assert said
-    assert said.startswith("admitted")
+    assert value
+    assert value.startswith("admitted")

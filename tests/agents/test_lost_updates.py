@@ -63,7 +63,7 @@ def test_a_stale_correction_that_names_no_version_marks_both(path: Path) -> None
     assert not set(bob.push("deploys").sections.expand) & {newer, last}
 
 
-def test_a_claim_about_an_object_says_what_it_was_made_on(path: Path) -> None:
+def test_claim_about_an_object_takes_the_version_it_was_based_on(path: Path) -> None:
     with Store(path) as store:
         read = store.version(first(path))
     sunday: dict[str, Any] = {"title": "deploys run on Sunday", "confidence": 0.6, "object": "deploys", "value": "Sunday"}
@@ -131,7 +131,7 @@ def test_later_of_two_concurrent_claims_names_the_other(path: Path) -> None:
         path, "claim", lambda writer: {"title": f"it is {writer}'s day", "confidence": 0.6, "object": "day", "value": writer}
     )
     handles = [answer.split()[2].rstrip(",") for answer in answers]
-    noted = [handles[1 - place] in answer for place, answer in enumerate(answers)]
+    noted = [handles[1 - index] in answer for index, answer in enumerate(answers)]
     assert sorted(noted) == [False, True]
     assert set(service(path, "ann", 2.0).push("day").sections.expand) == set(handles)
 

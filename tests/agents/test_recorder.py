@@ -121,7 +121,7 @@ def test_a_server_that_is_not_installed_leaves_no_log(tmp_path: Path, monkeypatc
 def test_another_file_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "notes.jsonl").write_text('{"a": 1}\n')
     assert main(["agent", "record", "-o", str(tmp_path / "notes.jsonl"), "--", "true"]) == 2
-    assert "no log of malsim agent record" in capsys.readouterr().err
+    assert "not a log of malsim agent record" in capsys.readouterr().err
     assert (tmp_path / "notes.jsonl").read_text() == '{"a": 1}\n'
 
 
@@ -161,15 +161,15 @@ def run(folder: Path, *words: str, said: bytes = b"") -> subprocess.CompletedPro
 
 def test_bytes_order_death_and_errors_pass_on(tmp_path: Path) -> None:
     server = [sys.executable, str(tmp_path / "server.py")]
-    said = b"".join(call(n, "remember", subject="pump", text=f"runs {n} é " + "x" * 70_000) + b"\n" for n in range(20))
-    said += b"no JSON \xff\n"
+    value = b"".join(call(n, "remember", subject="pump", text=f"runs {n} é " + "x" * 70_000) + b"\n" for n in range(20))
+    value += b"no JSON \xff\n"
     record = ["-m", "malsim", "agent", "record", "-o", str(tmp_path / "log.jsonl"), "--", *server]
-    alone, between = run(tmp_path, *server[1:], said=said), run(tmp_path, *record, said=said)
+    alone, between = run(tmp_path, *server[1:], said=value), run(tmp_path, *record, said=value)
     assert between.stdout == alone.stdout
     assert between.returncode == alone.returncode == 0
     assert len(events_in(tmp_path / "log.jsonl")) == 20
 
-    died = run(tmp_path, *record, said=said + b'{"method": "die"}\n')
+    died = run(tmp_path, *record, said=value + b'{"method": "die"}\n')
     assert died.returncode == 7
     assert b"it died" in died.stderr
     assert died.stdout == alone.stdout
@@ -188,7 +188,7 @@ def test_recorder_does_not_change_the_servers_answers(tmp_path: Path) -> None:
             tools = [tool.name for tool in (await client.list_tools()).tools]
             claims = [await client.call_tool("claim", {"title": f"pump {n}", "confidence": 0.6}) for n in range(3)]
             pushed = await client.call_tool("push", {"objective": "pump"})
-            return tools + [part.text.split(" curr(")[0] for one in [*claims, pushed] for part in one.content]  # type: ignore[union-attr]
+            return tools + [part.text.split(" curr(")[0] for item in [*claims, pushed] for part in item.content]  # type: ignore[union-attr]
 
     serve = ["-m", "malsim", "agent", "serve"]
     alone = asyncio.run(session(*serve, str(tmp_path / "a.sqlite")))
@@ -200,7 +200,7 @@ def test_recorder_does_not_change_the_servers_answers(tmp_path: Path) -> None:
     assert events[-1] == "read"
 
 
-def test_log_is_put_to_a_law_and_priced(tmp_path: Path) -> None:
+def test_log_is_judged_and_priced_under_a_law(tmp_path: Path) -> None:
     recording = Recording(tmp_path / "log.jsonl")
     for writer, says in (("ann", "runs"), ("cyd", "runs"), ("bob", "stands")):
         recording.call("remember", subject="pump", content=says, agent_id=writer, confidence=0.8)

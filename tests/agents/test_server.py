@@ -149,7 +149,7 @@ def test_two_servers_over_stdio_on_one_store_lose_nothing(tmp_path: Path) -> Non
     assert sorted(cells["writer"].to_list()) == ["_init"] * 10 + ["ann"] * 4 + ["bob"] * 4
 
 
-def test_over_http_only_who_has_the_token_is_served(tmp_path: Path) -> None:
+def test_http_requires_the_token(tmp_path: Path) -> None:
     import httpx2
 
     with socket.socket() as probe:

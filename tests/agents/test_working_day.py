@@ -81,8 +81,8 @@ async def do(run: ms.Run, agents: Agents, deed: dict[str, Any]) -> None:
         case "expanded":
             await agents.call("reader", "expand", cell=deed["subject"])
         case "admitted":
-            said = await agents.call(deed["writer"], "claim", **claim_of(run, deed["subject"]))
-            assert said.startswith(f"admitted as {deed['subject']}"), said
+            value = await agents.call(deed["writer"], "claim", **claim_of(run, deed["subject"]))
+            assert value.startswith(f"admitted as {deed['subject']}"), value
 
 
 def claim_of(run: ms.Run, handle: str) -> dict[str, Any]:
@@ -97,8 +97,8 @@ def claim_of(run: ms.Run, handle: str) -> dict[str, Any]:
 
 def compare_cells(store: Store, ran: pl.DataFrame) -> None:
     """The scores that a turn ended with, exactly."""
-    kept = store.memory.cells.select(pl.col("handle").alias("cell"), *SCORES)
-    assert_frame_equal(kept, ran.select("cell", *SCORES), check_exact=True, check_row_order=False)
+    remaining = store.memory.cells.select(pl.col("handle").alias("cell"), *SCORES)
+    assert_frame_equal(remaining, ran.select("cell", *SCORES), check_exact=True, check_row_order=False)
 
 
 def compare_push(run: ms.Run, t: float, pushed: str) -> None:
@@ -149,26 +149,28 @@ CLAIMS = st.lists(
 def test_client_claims_equal_those_a_run_admits(drawn: list[Any], tmp_path_factory: pytest.TempPathFactory) -> None:
     """Random graphs: what scripted claims become in a run is what they become when clients make them."""
     agents = Agents(tmp_path_factory.mktemp("claims") / "m.sqlite")
-    said: list[dict[str, Any]] = []
+    value: list[dict[str, Any]] = []
 
     async def speak() -> list[str]:
         handles: list[str] = []
         for number, (writer, kind, confidence, edges) in enumerate(drawn):
-            targets = {handles[place % number]: relation for relation, place in edges} if number else {}
+            targets = {handles[index % number]: relation for relation, index in edges} if number else {}
             out = [{"relation": relation, "target": handle} for handle, relation in targets.items()]
             claim = {"kind": kind, "title": f"claim {number}", "confidence": confidence, "edges": out}
             agents.day = (number + 1) / 16
             answer = await agents.call(writer, "claim", **claim)
             handles.append(answer.split()[2].rstrip(",") if answer.startswith("admitted") else "obs_none_0000")
             named = {"handle": handles[-1]} if answer.startswith("admitted") else {}
-            said.append({**claim, **named, "writer": writer, "t": agents.day, "body": ""})
+            value.append({**claim, **named, "writer": writer, "t": agents.day, "body": ""})
         await agents.leave()
         return handles
 
     handles = asyncio.run(speak())
     with Store(agents.store) as store:
         served = store.tick(1.0).cells.filter(pl.col("writer") != "_init")
-    quiet = ms.read(DAY).replace(writers=(), reader=None, claims=as_claims(from_mappings(said)), days=1.0, turn_every=DAY_MS)
+    quiet = ms.read(DAY).replace(
+        writers=(), reader=None, claims=as_claims(from_mappings(value)), days=1.0, turn_every=DAY_MS
+    )
     ran = ms.run(quiet).memory.cells
     columns = ["handle", "title", "writer", "status", *SCORES]
     assert_frame_equal(served.select(columns), ran.select(columns), check_exact=True)

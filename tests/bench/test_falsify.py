@@ -52,7 +52,7 @@ BUDGET = 200
 
 def runs(text: str, method: Method) -> list[int]:
     results = [falsify(parse(STORY), text, budget=BUDGET, seed=seed, method=method) for seed in SEEDS]
-    return [one.runs if one.broken else 2 * BUDGET for one in results]
+    return [item.runs if item.broken else 2 * BUDGET for item in results]
 
 
 @pytest.mark.parametrize("text", BREAKS)

@@ -51,7 +51,7 @@ def test_a_page_has_a_title_and_text(topic: str) -> None:
 
 
 @pytest.mark.parametrize("topic", TYPED)
-def test_what_a_page_types_works(
+def test_commands_typed_in_pages_work(
     topic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Commands run in this process, as most take less time than its start; other programs and Python in their own."""
@@ -89,7 +89,7 @@ def run(line: list[str], environment: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("topic", PAGES)
-def test_what_a_page_shows_but_does_not_run_exists(topic: str) -> None:
+def test_names_shown_in_pages_exist(topic: str) -> None:
     for language, _, code in blocks(topic):
         if language == "console":
             for line in commands(code):
@@ -113,6 +113,6 @@ def test_manual_has_at_most_28_pages_and_sections_are_found_by_name() -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("path", printed.PAGES[1:], ids=lambda path: path.stem)
-def test_printed_output_in_a_page_is_what_its_commands_print(path: Path) -> None:
+def test_printed_output_in_pages_matches_commands(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert printed.refreshed(text) == text

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def test_pages_and_their_search_open_from_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    few = [one for one in pages() if one.topic in {"tune/tune", "explanation/law", "memories/store"}]
+    few = [item for item in pages() if item.topic in {"tune/tune", "explanation/law", "memories/store"}]
     monkeypatch.setattr(site, "pages", lambda: few)
     paths = site.build(tmp_path / "site")
     assert all(path.is_file() for path in paths)
-    assert [path.stem for path in paths] == ["index", *(one.name for one in few)]
+    assert [path.stem for path in paths] == ["index", *(item.name for item in few)]
     search = (tmp_path / "site" / "search.html").read_text(encoding="utf-8")
     assert 'src="searchindex.js"' in search
     assert "glossari" in (tmp_path / "site" / "searchindex.js").read_text(encoding="utf-8")

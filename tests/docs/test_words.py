@@ -34,7 +34,7 @@ def test_each_kind_of_text_is_read(source: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_begins_with_what_its_reader_can_do(page: Path) -> None:
+def test_page_begins_with_a_command_to_try(page: Path) -> None:
     title, first, *_ = page.read_text(encoding="utf-8").split("\n\n")
     assert len(title) <= RULES["limits"]["page_title"]
     assert " you can " in first

@@ -68,8 +68,8 @@ class Fuzzer:
         """Write each good input into the corpus."""
         corpus.mkdir(parents=True, exist_ok=True)
         for number, name in enumerate(self.names):
-            for place, good in enumerate(self.formats[name].good):
-                (corpus / f"good-{number}-{place}").write_bytes(bytes([number]) + good)
+            for index, good in enumerate(self.formats[name].good):
+                (corpus / f"good-{number}-{index}").write_bytes(bytes([number]) + good)
 
     def one(self, given: bytes) -> None:
         """Let a reader read an input."""

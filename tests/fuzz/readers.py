@@ -53,8 +53,8 @@ def memory_files(folder: Path) -> dict[str, tuple[list[bytes], Callable[[bytes, 
     """Return a good file of each format that is imported, its reader, and whether it is a text."""
     formats = dict[str, tuple[list[bytes], Any, bool]]()
     for name, make in SAMPLES.items():
-        (place := folder / f"sample-{name}").mkdir()
-        path = make(place)
+        (index := folder / f"sample-{name}").mkdir()
+        path = make(index)
         file = path if path.is_file() else max(path.rglob("*.md"))
         is_text = file.read_bytes()[:6] != b"SQLite"
 
@@ -98,10 +98,10 @@ def others(folder: Path) -> dict[str, tuple[list[bytes], Callable[[bytes, Path],
 
     def hook(held: bytes, _: Path) -> None:
         words = ["agent", "hook", "prompt", "--store", str(store)]
-        said = io.StringIO()
-        with patch("sys.stdin", io.TextIOWrapper(io.BytesIO(held))), redirect_stdout(io.StringIO()), redirect_stderr(said):
+        value = io.StringIO()
+        with patch("sys.stdin", io.TextIOWrapper(io.BytesIO(held))), redirect_stdout(io.StringIO()), redirect_stderr(value):
             main(words)
-        assert "this is a bug" not in said.getvalue(), said.getvalue()
+        assert "this is a bug" not in value.getvalue(), value.getvalue()
 
     def mapping(held: bytes, _: Path) -> object:
         (folder / "m.toml").write_bytes(held)

@@ -35,8 +35,8 @@ FOUND: dict[str, tuple[str, Callable[[], object]]] = {
 
 @pytest.mark.parametrize("name", FOUND)
 def test_input_that_grows_faster_than_its_text_is_refused(name: str) -> None:
-    said, read = FOUND[name]
-    with pytest.raises(MalsimError, match=said):
+    value, read = FOUND[name]
+    with pytest.raises(MalsimError, match=value):
         read()
 
 
@@ -46,7 +46,7 @@ def test_rules_with_a_long_dotted_key_are_refused(tmp_path: Path) -> None:
         Rules.read(tmp_path / "r.toml")
 
 
-def test_prose_with_many_dots_is_no_key() -> None:
+def test_prose_with_many_dots_is_not_a_key() -> None:
     prose = " . ".join("ab" for _ in range(300)) + "." * 300
     assert parse(f'why = """\nx {"." * 300}\n"""\n[[claim]]\nat = "0d"\nwriter = "a"\ntitle = "{prose}"\nconfidence = 0.5\n')
 

@@ -64,8 +64,8 @@ def test_edited_store_is_read_or_refused(held: bytes, tmp_path: Path) -> None:
         lambda store: store.updates("dec_a3ee"), lambda store: str(store.expand("dec_a3ee")),
     )  # fmt: skip
     tried = [(table, column, value) for table, column in columns(held, path) for value in ODD]
-    for one in draw.sample(tried, FEW):
-        edited(path, held, *one)
+    for item in draw.sample(tried, FEW):
+        edited(path, held, *item)
         with Store(path, write=False) as store:
             for read in reads:
                 with contextlib.suppress(MalsimError):
@@ -75,14 +75,14 @@ def test_edited_store_is_read_or_refused(held: bytes, tmp_path: Path) -> None:
 def test_every_command_reads_or_refuses(held: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, draw = tmp_path / "m.sqlite", random.Random(25)
     tried = [(table, column, value) for table, column in columns(held, path) for value in ODD]
-    for number, one in enumerate(draw.sample(tried, FEWER)):
-        edited(path, held, *one)
+    for number, item in enumerate(draw.sample(tried, FEWER)):
+        edited(path, held, *item)
         words = [
             word.replace("STORE", str(path)).replace("OUT", str(tmp_path / "out"))
             for word in COMMANDS[number % len(COMMANDS)]
         ]
-        assert main(words) in (0, 1, 2), (one, words)
-        assert "this is a bug" not in capsys.readouterr().err, (one, words)
+        assert main(words) in (0, 1, 2), (item, words)
+        assert "this is a bug" not in capsys.readouterr().err, (item, words)
         for made in tmp_path.glob("out*"):
             made.unlink()
 

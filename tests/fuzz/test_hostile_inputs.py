@@ -89,13 +89,13 @@ def _command(*words: str, limits: str = "") -> Callable[[Path], object]:
     """A command on the file; what it refuses by its exit code is raised, so that a bug is told from a refusal."""
 
     def runs(path: Path) -> None:
-        said = io.StringIO()
-        redirected = contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said)
+        value = io.StringIO()
+        redirected = contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(value)
         with redirected[0], redirected[1], pytest.MonkeyPatch.context() as patch:
             patch.setenv("MALSIM_LIMITS", limits)
             code = main([word.replace("FILE", str(path)) for word in words])
         assert code in (0, 1, 2), code
-        assert "this is a bug" not in said.getvalue(), said.getvalue()[:2_000]
+        assert "this is a bug" not in value.getvalue(), value.getvalue()[:2_000]
 
     return runs
 
@@ -184,17 +184,17 @@ def test_an_input_is_read_or_refused(
 
 
 def _try(of: Format, held: bytes, folder: Path, which: str) -> None:
-    said = ""
+    value = ""
     before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             of.read(held, folder)
     except (MalsimError, NetlistError) as refused:
-        said = str(refused)
+        value = str(refused)
     except Exception as crash:
         raise AssertionError(f"input {which} ended in {type(crash).__name__}: {str(crash)[:200]}\n{held[:300]!r}") from crash
-    assert len(said) < 20_000, f"the error of input {which} is a book"
+    assert len(value) < 20_000, f"the error of input {which} is a book"
     assert time.process_time() - began < LONGEST_CPU, f"input {which} took too long"
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < MOST_GROWTH, f"input {which} took too much"
 

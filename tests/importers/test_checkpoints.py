@@ -24,7 +24,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-def test_what_was_packed_is_read_back(value: Any) -> None:
+def test_packed_items_are_read_back(value: Any) -> None:
     assert unpacked(pytest.importorskip("msgpack").packb(value)) == value
 
 
@@ -42,7 +42,7 @@ def checkpoint(day: int, valve: str, *texts: str) -> bytes:
         fields = {"content": text, "type": kind, "name": None, "id": f"m{number}"}
         return msgpack.ExtType(5, msgpack.packb([f"langchain_core.messages.{kind}", kind, fields, "model_validate_json"]))
 
-    values = {"messages": [message(*each) for each in enumerate(texts)], "valve": valve, "branch:to:a": None}
+    values = {"messages": [message(*item) for item in enumerate(texts)], "valve": valve, "branch:to:a": None}
     packed: bytes = msgpack.packb({"v": 4, "ts": f"2026-01-0{day}T00:00:00+00:00", "channel_values": values})
     return packed
 

@@ -76,6 +76,6 @@ def test_second_front_matter_and_date_of_a_note_are_read(tmp_path: Path) -> None
     assert (came.start, came.memory.edges.height) == ("2026-05-26", 1)
 
 
-def test_import_of_nothing_says_so(tmp_path: Path) -> None:
+def test_empty_import_is_reported(tmp_path: Path) -> None:
     (tmp_path / "memory.jsonl").write_text(ORLA.replace('"works nights"', ""), encoding="utf-8")
     assert str(bring(tmp_path / "memory.jsonl")).startswith("nothing was imported: the source holds no claim")

@@ -27,7 +27,7 @@ def test_vector_store_payload_keeps_its_metadata(tmp_path: Path) -> None:
 
 def test_graphiti_s_episodes_without_a_row_are_counted(tmp_path: Path) -> None:
     source = tmp_path / "dump.jsonl"
-    episodes = [{"uuid": one, "content": one, "source_description": one} for one in ("p1", "p2", "p3")]
+    episodes = [{"uuid": item, "content": item, "source_description": item} for item in ("p1", "p2", "p3")]
     source.write_text("".join(json.dumps(line) + "\n" for line in [FACT, *episodes]), encoding="utf-8")
     lines = [line.split() for line in str(bring(source)).splitlines()]
     counts = {" ".join(words[:-1]): words[-1] for words in lines if words}

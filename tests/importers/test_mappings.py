@@ -128,7 +128,7 @@ def test_letta_writes_are_dated_and_block_lines_are_not(tmp_path: Path) -> None:
         ("memory_rethink", {"label": "human", "new_memory": ""}),
     ],
 )
-def test_what_a_letta_agent_deletes_is_annexed(name: str, given: dict[str, str], tmp_path: Path) -> None:
+def test_letta_deletions_annex_cells(name: str, given: dict[str, str], tmp_path: Path) -> None:
     path = samples.letta(tmp_path)
     document = json.loads(path.read_text())
     call = {"id": "c6", "function": {"name": name, "arguments": json.dumps(given)}}

@@ -17,7 +17,7 @@ def counts(came: ImportedMemory) -> dict[str, str]:
     return {item.strip(): count for item, count in came.report.rows()}
 
 
-def test_a_line_that_is_no_observation_and_one_that_is() -> None:
+def test_only_observation_lines_become_claims() -> None:
     note = note_of(
         "# Head\n- [port] listens on 8443 #net #prod (from the log)\n- [x] done\n- [ ] not done\n- [a](b.md) a link\n"
         "- #only #tags\n- plain item\n- relates to [[Other]] (why)\n"

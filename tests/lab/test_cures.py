@@ -33,7 +33,7 @@ def graph(stated: list[float], edges: list[tuple[int, int, float]]) -> Memory:
         }
     )
     memory, _ = admit(Memory.empty(), claims, PLAIN)
-    source, target, weight = ([edge[place] for edge in edges] for place in range(3))
+    source, target, weight = ([edge[index] for edge in edges] for index in range(3))
     frame = pl.DataFrame({"source": source, "target": target, "weight": weight}, strict=False).with_columns(
         relation=pl.when(pl.col("weight") > 0).then(pl.lit("supports")).otherwise(pl.lit("contradicts")),
         writer=pl.lit("judge"), t=pl.lit(0.0), mutual=pl.lit(value=False),

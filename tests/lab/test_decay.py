@@ -94,7 +94,7 @@ def test_rate_without_floor_is_events_over_exposure(rows: list[tuple[float, bool
 def test_censored_claims_remove_bias() -> None:
     draws = np.random.default_rng(1)
     log = censored(draws.exponential(60.0, 400), draws.uniform(0, 95, 400), 100.0)
-    fair, biased = (ms.fit_decay(one, floor=0.0).constants.row(0)[2:5] for one in (log, log.filter("ended")))
+    fair, biased = (ms.fit_decay(item, floor=0.0).constants.row(0)[2:5] for item in (log, log.filter("ended")))
     assert fair[1] < 60.0 < fair[2]
     assert biased[2] < 60.0  # its interval lies below the truth altogether
     stays = np.linspace(5, 95, 10)
@@ -233,16 +233,16 @@ def sightings_of(values: Sequence[Sequence[str]], *, every: float, until: float)
     """The log of some objects of which each is spoken of at even intervals."""
     rows = [
         {
-            "t": every * place,
+            "t": every * index,
             "kind": "obs",
             "writer": "ann",
             "object": f"o{name}",
             "title": value,
-            "body": f"{name} {place}",
+            "body": f"{name} {index}",
             "confidence": 0.6,
         }
         for name, story in enumerate(values)
-        for place, value in enumerate(story)
+        for index, value in enumerate(story)
     ]
     return ms.histories(admit(Memory.empty(), pl.DataFrame(rows).sort("t"), Rules())[0], until=until)
 
@@ -252,13 +252,13 @@ def test_likelihood_is_the_sum_over_all_truths() -> None:
     tau, error = 5.0, 0.2
     total = 0.0
     for values, k in (("aabca", 3), ("abb", 2)):
-        claims = np.array([ord(one) - ord("a") for one in values])
+        claims = np.array([ord(entry) - ord("a") for entry in values])
         same = 1 / k + (1 - 1 / k) * np.exp(-2.0 * k / ((k - 1) * tau))
         step = np.full((k, k), (1 - same) / (k - 1)) + np.eye(k) * (same - (1 - same) / (k - 1))
         says = np.full((k, k), error / (k - 1)) + np.eye(k) * (1 - error - error / (k - 1))
         truths = product(range(k), repeat=len(claims))
-        each = ([1 / k, *(step[a, b] for a, b in pairwise(truth)), *says[list(truth), claims]] for truth in truths)
-        total += np.log(sum(float(np.prod(parts)) for parts in each))
+        item = ([1 / k, *(step[a, b] for a, b in pairwise(truth)), *says[list(truth), claims]] for truth in truths)
+        total += np.log(sum(float(np.prod(parts)) for parts in item))
     assert Chain.of(log).loss(np.array([tau]), np.array([error]))[0] == pytest.approx(-total, rel=1e-12)
 
 
@@ -285,9 +285,9 @@ def simulated(tau: float, *, accuracy: float, every: float, seed: int, days: flo
 
 def test_restatements_do_not_move_the_time_constant() -> None:
     sparse, often = (rates(simulated(30.0, accuracy=1.0, every=every, seed=1)) for every in (2.0, 0.5))
-    for each in (sparse, often):
-        assert each.tau[1] < 30.0 < each.tau[2]
-        assert each.error[1] == 0.0
+    for item in (sparse, often):
+        assert item.tau[1] < 30.0 < item.tau[2]
+        assert item.error[1] == 0.0
     assert often.reports[0] == pytest.approx(2.0, rel=0.01)
     assert sparse.reports[1] < 0.5 < sparse.reports[2]
 
@@ -409,7 +409,7 @@ def test_rules_lines_of_a_fit_are_read_back(tmp_path: Path) -> None:
         fit.rules("fleeting")
 
 
-def test_wide_interval_cannot_tell_and_says_how_many_more() -> None:
+def test_wide_interval_is_undecided_and_gives_needed_count() -> None:
     fit = ms.fit_decay(ms.histories(ms.run("scenarios/forgetting_reader.toml", days=400.0, replications=1)))
     assert fit.cannot_tell
     assert fit.more_claims is not None

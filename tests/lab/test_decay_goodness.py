@@ -45,10 +45,10 @@ def claims(law: str, *, seed: int, objects: int = 8, days: int = 400) -> Chain:
     """A claim a day about each of some objects of three values, .05 of them wrong."""
     draws = np.random.default_rng([seed, objects])
     values = np.zeros((days, objects), dtype=np.int64)
-    for place in range(objects):
+    for index in range(objects):
         ends = np.cumsum(lifetimes(law, 4000, draws))
         truth = np.append(0, draws.integers(1, 3, len(ends))).cumsum()[np.searchsorted(ends, np.arange(days) + 3000.0)]
-        values[:, place] = (truth + (draws.random(days) < 0.05) * draws.integers(1, 3, days)) % 3
+        values[:, index] = (truth + (draws.random(days) < 0.05) * draws.integers(1, 3, days)) % 3
     gap = np.ones(values.shape)
     gap[0] = 0.0
     return Chain(gap, values, np.full(objects, days), np.full(objects, 3))
@@ -74,20 +74,20 @@ def test_spread_of_one_is_the_exponential() -> None:
 @pytest.mark.parametrize("law", OTHERS)
 def test_other_laws_are_rejected_in_a_sample(law: str) -> None:
     found = goodness_of(law, 4, seed=3)
-    assert all(each.rejected and each.law == law for each in found)
+    assert all(item.rejected and item.law == law for item in found)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("law", OTHERS)
 def test_other_laws_are_rejected_and_their_means_covered(law: str) -> None:
     found = goodness_of(law, 200, seed=3)
-    assert sum(each.rejected for each in found) >= 0.9 * len(found)
-    assert sum(each.mean[1] <= MEAN <= each.mean[2] for each in found) >= (LEAST - 0.04) * len(found)  # of 200: two errors
+    assert sum(item.rejected for item in found) >= 0.9 * len(found)
+    assert sum(item.mean[1] <= MEAN <= item.mean[2] for item in found) >= (LEAST - 0.04) * len(found)  # of 200: two errors
 
 
 @pytest.mark.nightly
 def test_the_exponential_is_seldom_rejected() -> None:
-    assert sum(each.rejected for each in goodness_of("exponential", 300, seed=4)) <= MOST * 300
+    assert sum(item.rejected for item in goodness_of("exponential", 300, seed=4)) <= MOST * 300
 
 
 def test_claims_with_errors_can_reject_the_exponential() -> None:

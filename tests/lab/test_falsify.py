@@ -86,7 +86,7 @@ def test_break_is_shrunk_and_fails_again_from_its_file(broken: Any) -> None:
     assert broken.scenario.claims["handle"].to_list()[0] == "dec_a3ee"
     assert "obs_b0b1" not in broken.scenario.claims["handle"].to_list()
     judgement = judge(parse(broken.text))
-    assert [(one.check.name, one.status) for one in judgement.outcomes] == [("worth something", "fail")]
+    assert [(item.check.name, item.status) for item in judgement.outcomes] == [("worth something", "fail")]
     assert "turn" in str(broken)
     assert "broken in run" in str(broken)
 
@@ -176,7 +176,7 @@ def test_unjudged_run_is_not_a_break() -> None:
 def test_predicates_of_different_units_have_equal_weight() -> None:
     """One margin in thousands, one in hundredths: unscaled the first never matters."""
     formula = parse_property("always (a <= 5000 and b <= 0.05)")
-    assert [Property(one).text for one in predicates(formula)] == ["a <= 5000", "b <= 0.05"]
+    assert [Property(item).text for item in predicates(formula)] == ["a <= 5000", "b <= 0.05"]
     rng = np.random.default_rng(1)
     runs = [
         PropertyRun(days=(1.0, 2.0), margins=(5000 - 1000 * rng.random((2, 1)), 0.05 - 0.01 * rng.random((2, 1))))

@@ -42,10 +42,10 @@ def worth_and_claims(point: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any],
     """
     masses, mal = np.zeros((2, 3, PLAN.turns)), np.zeros(PLAN.turns)
     after = np.arange(PLAN.turns)
-    for one in PLAN.at(point).writes:
-        side, target = PLAN.relations.index(one.relation), PLAN.targets.index(one.target)
-        masses[side, target] += np.where(after >= one.turn, one.confidence * 0.8 ** (after - one.turn), 0.0)
-        mal += (after >= one.turn) * (one.writer == "mal")
+    for item in PLAN.at(point).writes:
+        side, target = PLAN.relations.index(item.relation), PLAN.targets.index(item.target)
+        masses[side, target] += np.where(after >= item.turn, item.confidence * 0.8 ** (after - item.turn), 0.0)
+        mal += (after >= item.turn) * (item.writer == "mal")
     worth = np.array([0.9, 0.8, 0.7])[:, None] - 0.6 * np.tanh(masses[0]) + 0.15 * np.tanh(masses[1])
     return np.clip(worth, 0, 1), mal
 
@@ -76,7 +76,7 @@ def ran(name: str, seed: int, method: Method, *, at_once: int = 1) -> Trail[Pape
         evaluate,
         budget=BUDGET if method == "search" else AT_RANDOM,
         key=lambda point: PLAN.at(point).key,
-        rank=lambda runs: [one.margin for one in runs],
+        rank=lambda runs: [item.margin for item in runs],
         block=PLACES,
         seed=seed,
         method=method,
@@ -85,7 +85,7 @@ def ran(name: str, seed: int, method: Method, *, at_once: int = 1) -> Trail[Pape
 
 def runs(name: str, method: Method) -> list[int]:
     trails = [ran(name, seed, method) for seed in SEEDS]
-    return [BUDGET if one.broken is None else one.broken + 1 for one in trails]
+    return [BUDGET if item.broken is None else item.broken + 1 for item in trails]
 
 
 @pytest.mark.parametrize("name", BREAKS)
@@ -96,10 +96,10 @@ def test_search_needs_fewer_runs_than_random_points(name: str) -> None:
 
 
 def test_result_is_independent_of_the_number_of_workers() -> None:
-    one, many = (ran("first c, then a", 1, "search", at_once=count) for count in (1, 12))
-    assert one.broken == many.broken
-    assert one.phases == many.phases
-    np.testing.assert_array_equal(np.array(one.points), np.array(many.points))
+    item, many = (ran("first c, then a", 1, "search", at_once=count) for count in (1, 12))
+    assert item.broken == many.broken
+    assert item.phases == many.phases
+    np.testing.assert_array_equal(np.array(item.points), np.array(many.points))
 
 
 def test_budget_is_never_exceeded() -> None:

@@ -37,16 +37,16 @@ def test_family_runs_equal_single_runs() -> None:
 
 def test_family_title_names_setting_values_and_default() -> None:
     figure = ms.family(DISPUTE, CEILING, [0.3, 0.45, 0.6], days=10).plot()
-    said = texts(figure)
-    assert "Effective confidence by challenge ceiling: 0.30, 0.45, 0.60 (default 0.60)" in said
-    assert {"0.30", "0.45", "0.60 (default)"} <= set(said)
-    assert not any("for ever" in text for text in said)
+    value = texts(figure)
+    assert "Effective confidence by challenge ceiling: 0.30, 0.45, 0.60 (default 0.60)" in value
+    assert {"0.30", "0.45", "0.60 (default)"} <= set(value)
+    assert not any("for ever" in text for text in value)
     assert all(axes.get_ylim() == (0.0, 1.0) for axes in figure.axes)
 
 
 def test_equal_lines_are_counted_in_the_label() -> None:
-    said = texts(ms.run(DISPUTE, days=10).plot.effective())
-    assert any(text.replace("\n", " ") == "obs_a1a1, obs_b2b2, obs_c3c3 (3 equal lines)" for text in said)
+    value = texts(ms.run(DISPUTE, days=10).plot.effective())
+    assert any(text.replace("\n", " ") == "obs_a1a1, obs_b2b2, obs_c3c3 (3 equal lines)" for text in value)
     beside = texts(ms.family(DISPUTE, "rules.tau_volatile", [7, 30], days=10).plot("currency"))
     assert "7 = 30 (default)" in beside
 
@@ -59,9 +59,9 @@ def test_many_values_are_read_off_a_colour_scale() -> None:
 
 def test_compared_runs_are_labelled_by_their_differences() -> None:
     run, other = ms.run(DISPUTE, days=5), ms.run(ms.read(DISPUTE).replace(rules={"damping": 0.5}), days=5)
-    said = texts(run.plot.effective(cells=["obs_a1a1"], beside=other))
-    assert "Effective confidence by damping: 1, 0.50" in said
-    assert 'obs_a1a1 "the pump failed"' in said
+    value = texts(run.plot.effective(cells=["obs_a1a1"], beside=other))
+    assert "Effective confidence by damping: 1, 0.50" in value
+    assert 'obs_a1a1 "the pump failed"' in value
 
 
 def test_unknown_cell_is_refused_with_the_nearest() -> None:
@@ -98,8 +98,8 @@ def test_changes_are_relative_to_defaults_and_file() -> None:
 
 def test_run_titles_list_the_changes() -> None:
     run = ms.run(ms.read(DISPUTE).replace(rules={"challenge_ceiling": 0.3, "calibration": "overconfidence"}), days=5)
-    said = [text.replace("\n", " ") for text in texts(run.plot.effective())]
-    assert said.count("Effective confidence, challenge ceiling 0.30 (default 0.60), run.days 5 (default 60)") == 1
+    value = [text.replace("\n", " ") for text in texts(run.plot.effective())]
+    assert value.count("Effective confidence, challenge ceiling 0.30 (default 0.60), run.days 5 (default 60)") == 1
     assert "rules.challenge_ceiling = 0.30 (default 0.60)" in run.page()
 
 

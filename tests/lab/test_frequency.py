@@ -65,4 +65,4 @@ def test_mode_is_marginal_at_the_phase_margin(value: complex, damping: float) ->
     phase = phase_margin(np.array([value]), damping)
     if phase is not None:
         turned = [abs(1.0 - damping + damping * value * np.exp(1j * side * np.radians(phase))) for side in (1.0, -1.0)]
-        assert min(abs(one - 1.0) for one in turned) < 1e-6
+        assert min(abs(item - 1.0) for item in turned) < 1e-6

@@ -82,11 +82,11 @@ DRAWN = {
 def _stream(drawn: Drawn, seed: int, total: int) -> list[tuple[str, str, str]]:
     """Writer, object and value of a log: the deciding claims in their order among claims about other objects."""
     draw = random.Random(seed)  # noqa: S311  # drawn logs are no secret
-    places = set(draw.sample(range(total), len(drawn.claims)))
+    indices = set(draw.sample(range(total), len(drawn.claims)))
     deciding = iter(drawn.claims)
     rows = []
     for n in range(total):
-        if n in places:
+        if n in indices:
             writer, value = next(deciding)
             rows.append((writer, "host", value))
         else:

@@ -42,9 +42,9 @@ def coverage(name: str, law: str, *, size: int, blocks: int, metrics: tuple[str,
     """How often the interval of `size` replications holds the figure of all, as printed; those with rare jumps left out."""
     scenario = scenario_of(f"scenarios/{name}.toml").replace(law=law, seed=SEED, record="bands", replications=size * blocks)
     return {
-        metric: _held(one, size)
-        for metric, one in measurements(bench.run(scenario)).items()
-        if (not metrics or metric in metrics) and not np.isnan(one.each).any() and not _rare(one.each, size)
+        metric: _held(item, size)
+        for metric, item in measurements(bench.run(scenario)).items()
+        if (not metrics or metric in metrics) and not np.isnan(item.each).any() and not _rare(item.each, size)
     }
 
 
@@ -55,8 +55,8 @@ def _block(one: Measurement, rows: Ints) -> Measurement:
         changes |= {"gaps": one.gaps[rows], "counts": one.counts[rows]}
     elif isinstance(one, Times) and one.spells:
         rep, days, ended = (np.concatenate(part) for part in zip(*one.spells, strict=True))
-        spell, place = np.nonzero(rep[:, None] == rows)
-        changes["spells"] = [(place, days[spell], ended[spell])] if len(place) else []
+        spell, index = np.nonzero(rep[:, None] == rows)
+        changes["spells"] = [(index, days[spell], ended[spell])] if len(index) else []
     return replace(one, **changes)
 
 

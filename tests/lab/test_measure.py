@@ -70,12 +70,12 @@ def run(world: ms.Scenario) -> Run:
 def test_mean_of_each_measure_is_the_printed_figure(run: Run) -> None:
     figures = {row["metric"]: row["value"] for row in run.metrics().to_dicts()}
     for name, value in figures.items():
-        each = measured(run, name)
-        assert each.shape == (6,)
+        item = measured(run, name)
+        assert item.shape == (6,)
         if value is None:
-            assert np.isnan(each).all()
+            assert np.isnan(item).all()
         elif name not in POOLED:
-            assert math.isclose(np.nanmean(each), value, rel_tol=1e-12, abs_tol=1e-15)
+            assert math.isclose(np.nanmean(item), value, rel_tol=1e-12, abs_tol=1e-15)
 
 
 def test_scores_match_scikit_learn(run: Run) -> None:
@@ -86,13 +86,13 @@ def test_scores_match_scikit_learn(run: Run) -> None:
         "log_loss": lambda true, worth: sklearn_metrics.log_loss(true, np.clip(worth, 1e-6, 1 - 1e-6), labels=[False, True]),
     }
     for name, oracle in oracles.items():
-        each = measured(run, name)
+        item = measured(run, name)
         for (number,), cells in last.group_by("rep"):
             true, worth = cells["truth"].to_numpy(), cells["effective"].to_numpy()
             if name == "auc" and true.all():
-                assert np.isnan(each[number])
+                assert np.isnan(item[number])
             else:
-                assert math.isclose(each[number], oracle(true, worth), rel_tol=1e-12)
+                assert math.isclose(item[number], oracle(true, worth), rel_tol=1e-12)
 
 
 def test_calibration_error_is_per_replication(world: ms.Scenario, run: Run) -> None:
@@ -196,8 +196,8 @@ def test_code_hash_distinguishes_functions() -> None:
     def twin(size: float) -> object:
         return lambda run: run.worth * size
 
-    one, same, other = (code_of(twin(size)) for size in (1.0, 1.0, 2.0))  # type: ignore[arg-type]
-    assert one == same != other
+    item, same, other = (code_of(twin(size)) for size in (1.0, 1.0, 2.0))  # type: ignore[arg-type]
+    assert item == same != other
     assert code_of(lambda run: run.a) != code_of(lambda run: run.b)
     assert code_of(lambda run: run.a) == code_of(lambda run: run.a)
     assert code_of(partial(round, ndigits=1)) != code_of(partial(round, ndigits=2))

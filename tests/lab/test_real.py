@@ -64,11 +64,11 @@ def test_majority_matches_a_replay(tmp_path: Path) -> None:
 
 def test_halves_do_not_overlap_and_do_not_depend_on_order() -> None:
     objects = pl.Series([f"o{number}" for number in range(101)])
-    one, other = halves(objects, seed=3)
-    assert (len(one), len(other)) == (51, 50)
-    assert sorted([*one, *other]) == sorted(objects)
-    assert halves(objects.reverse(), seed=3)[0].to_list() == one.to_list()
-    assert halves(objects, seed=4)[0].to_list() != one.to_list()
+    item, other = halves(objects, seed=3)
+    assert (len(item), len(other)) == (51, 50)
+    assert sorted([*item, *other]) == sorted(objects)
+    assert halves(objects.reverse(), seed=3)[0].to_list() == item.to_list()
+    assert halves(objects, seed=4)[0].to_list() != item.to_list()
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the shared claims are not beside this checkout")
@@ -76,10 +76,10 @@ def test_tuned_law_beats_defaults_on_held_out_objects() -> None:
     sets = [DATA / name for name in ("zencrowd_us", "snow_rte")]
     laws = {"default": Rules(), "tuned": Rules.read("scenarios/rules/tuned_on_claims.toml")}
     scores: dict[tuple[str, str], list[float]] = {}
-    for one in map(read_real, sets):
-        objects = halves(one.objects, seed=0)[1]
-        answers = {name: one.answers(rules, objects) for name, rules in laws.items()}
-        for name, frame in {**answers, "majority": one.majority(objects)}.items():
+    for item in map(read_real, sets):
+        objects = halves(item.objects, seed=0)[1]
+        answers = {name: item.answers(rules, objects) for name, rules in laws.items()}
+        for name, frame in {**answers, "majority": item.majority(objects)}.items():
             right = frame["right"].cast(pl.Float64)
             for metric, values in (("accuracy", right), ("brier", (frame["probability"] - right) ** 2)):
                 scores.setdefault((name, metric), []).append(float(values.to_numpy().mean()))

@@ -63,7 +63,7 @@ def test_replication_stops_at_the_half_width() -> None:
 
 def test_intervals_have_nominal_coverage() -> None:
     estimates = [sequential(normal(seed, 0.2), {"x": 0.05})["x"] for seed in range(1000)]
-    coverage = np.mean([one.low <= 0.5 <= one.high for one in estimates])
+    coverage = np.mean([item.low <= 0.5 <= item.high for item in estimates])
     low, _ = stats.binomtest(int(1000 * coverage), 1000).proportion_ci(0.999)
     assert coverage > 0.92
     assert low < 0.95  # were it wider than it says, it would waste runs
@@ -115,16 +115,16 @@ def test_constant_metric_is_refused() -> None:
 
 
 def test_replication_without_truth_is_refused() -> None:
-    with pytest.raises(UsageError, match="no truth given"):
+    with pytest.raises(UsageError, match="no truth was given"):
         ms.replicate("scenarios/worked_example.toml", metric="brier")
 
 
 def test_pairs_share_random_numbers(small: ms.Scenario) -> None:
     other = small.replace(rules={"challenge_ceiling": 0.3}, seed=99)
     result = ms.compare(small, other, metric="brier", replications=30)
-    one = ms.run(small, replications=30)
+    item = ms.run(small, replications=30)
     two = ms.run(other, replications=30, seed=small.seed)
-    left, right = (run.metrics().filter(metric="brier")["value"][0] for run in (one, two))
+    left, right = (run.metrics().filter(metric="brier")["value"][0] for run in (item, two))
     assert math.isclose(result.difference.value, right - left, abs_tol=1e-12)
     estimates = result.each.drop_nulls()
     oracle = stats.ttest_rel(estimates["b"].to_numpy(), estimates["a"].to_numpy()).confidence_interval()

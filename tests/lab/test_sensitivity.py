@@ -73,7 +73,7 @@ def ishigami_indices() -> tuple[list[float], list[float]]:
     interaction = 8.0 * b**2 * np.pi**8 / 225.0
     whole = sum(alone) + interaction
     total = [alone[0] + interaction, alone[1], interaction]
-    return [one / whole for one in alone], [one / whole for one in total]
+    return [item / whole for item in alone], [item / whole for item in total]
 
 
 def test_ishigami_indices_match_the_closed_form() -> None:
@@ -129,7 +129,7 @@ def test_every_rule_is_moved_and_stays_within_its_bounds() -> None:
         assert every[move.setting].checked(move.to) != every[move.setting].value
         names.add(move.setting)
     assert names == set(space.names)
-    ends = {one.name: (one.low, one.high) for one in space.dimensions}
+    ends = {item.name: (item.low, item.high) for item in space.dimensions}
     assert ends["rules.challenge_ceiling"] == pytest.approx((0.48, 0.72))
     assert ends["rules.salience_floor"] == pytest.approx((0.0, 0.2))
     assert ends["rules.calibration_floor"] == pytest.approx((0.8, 1.0))
@@ -155,14 +155,14 @@ def test_swings_are_paired_differences_from_the_base() -> None:
 @given(st.floats(0.2, 5.0), st.floats(-5.0, -0.2), st.integers(3, 30), st.integers(0, 1000))
 @settings(max_examples=30)
 def test_only_collinear_settings_are_pairs(up: float, down: float, count: int, seed: int) -> None:
-    one, other = np.random.default_rng(seed).normal(size=(2, count))
-    other -= one * (one @ other) / (one @ one)
+    entry, other = np.random.default_rng(seed).normal(size=(2, count))
+    other -= entry * (entry @ other) / (entry @ entry)
     steps = [Move(name, end) for name in "abcd" for end in (0.0, 1.0)]
-    effects = [up * one, down * one, other, np.zeros(count)]
+    effects = [up * entry, down * entry, other, np.zeros(count)]
     values = [sign * effect for effect in effects for sign in (-1.0, 1.0)]
     result = alike(steps, values)
     assert result.select("one", "other", "together").rows() == [("a", "b", "opposite")]
-    assert alike(steps, [each[:2] for each in values]).is_empty()
+    assert alike(steps, [item[:2] for item in values]).is_empty()
 
 
 def planted(run: Run) -> NDArray[np.float64]:
@@ -226,7 +226,7 @@ def test_all_rules_are_moved_without_a_space(empty: ms.Scenario) -> None:
         ({"rules.suport_ceiling": (0, 1)}, {}, "did you mean rules.support_ceiling"),
         ({"rules.damping": (0.5, 1.5)}, {}, "beyond the documented bounds"),
         ({"rules.damping": (0.5, 1.0)}, {"points": 12}, "a power of two"),
-        ({"rules.damping": (0.5, 1.0)}, {"metric": "brier"}, "no truth given"),
+        ({"rules.damping": (0.5, 1.0)}, {"metric": "brier"}, "no truth was given"),
         ({"rules.damping": (0.5, 1.0)}, {"metric": lambda _: np.arange(5.0), "points": 8}, "the same at every point"),
         (None, {"metric": lambda _: np.arange(5.0)}, "no setting changes the metric"),
     ],

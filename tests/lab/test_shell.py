@@ -69,9 +69,9 @@ def test_typed_lines_run_as_the_file_does(files: Path) -> None:
     typed, read = (open_session(str(files / name)) for name in ("graph.malnet", "alarm.malnet"))
     console = Console(typed, stdout=io.StringIO())
     assert console.script(WIRING, "drill") == 0
-    one, other = console.session.stepped(6), read.session.stepped(6)
-    assert one.past[-1].signals == other.past[-1].signals
-    assert one.memory.cells.equals(other.memory.cells)
+    item, other = console.session.stepped(6), read.session.stepped(6)
+    assert item.past[-1].signals == other.past[-1].signals
+    assert item.memory.cells.equals(other.memory.cells)
 
 
 def test_many_steps_equal_single_steps(files: Path) -> None:
@@ -278,7 +278,7 @@ def test_save_writes_a_store_and_a_netlist_that_open_again(files: Path) -> None:
     assert output_of(files / "kept.malnet", "step\ngetp alarm.out")[0] == "TRUE\n"
 
 
-def test_scope_writes_the_ticks_so_far(files: Path) -> None:
+def test_scope_command_writes_the_ticks_so_far(files: Path) -> None:
     for kind in ("csv", "vcd", "png"):
         target = files / f"seen.{kind}"
         out, code = output_of(files / "alarm.malnet", f"step 3\nscope low trip out={target}")

@@ -95,12 +95,12 @@ def test_each_setting_changes_alone_and_reads_back(rich: ms.Scenario) -> None:
     assert {name.partition(".")[0] for name in before} == {
         "rules", "seed", "run", "facts", "writers", "reader", "reviewers", "faults", "netlist",
     }  # fmt: skip
-    for name, one in before.items():
-        if one.unit == "files":
+    for name, item in before.items():
+        if item.unit == "files":
             continue
-        value = other(one)
+        value = other(item)
         after = settings_of(changed(rich, {name: value}))
-        changes = {key: one.value for key, one in after.items() if one.value != before[key].value}
+        changes = {key: item.value for key, item in after.items() if item.value != before[key].value}
         assert changes == {name: value}
 
 
@@ -207,8 +207,8 @@ def test_a_share_and_its_value_are_one_to_one(one: Dimension, share: float) -> N
 
 def test_whole_numbers_and_choices_get_equal_shares() -> None:
     shares = (np.arange(600) + 0.5) / 600
-    for one in (Dimension(name="n", low=1.0, high=6.0, whole=True), Dimension(name="c", choices=tuple("abcdef"))):
-        _, counts = np.unique([one.at(share) for share in shares], return_counts=True)
+    for item in (Dimension(name="n", low=1.0, high=6.0, whole=True), Dimension(name="c", choices=tuple("abcdef"))):
+        _, counts = np.unique([item.at(share) for share in shares], return_counts=True)
         assert counts.tolist() == [100] * 6
 
 

@@ -285,13 +285,13 @@ def test_analysis_does_not_depend_on_the_order_of_cells() -> None:
     draws = np.random.default_rng(3)
     stated, edges = draws.uniform(0.3, 0.9, 30), [(i, (i * 7 + k) % 30, -1.0) for i in range(30) for k in (1, 4, 9)]
     edges = [edge for edge in edges if edge[0] != edge[1]]
-    one = ms.stability(graph(stated, edges), PLAIN)
+    item = ms.stability(graph(stated, edges), PLAIN)
     order = draws.permutation(30)
-    place = np.argsort(order)
-    other = ms.stability(graph(stated[order], [(int(place[i]), int(place[j]), w) for i, j, w in edges]), PLAIN)
-    np.testing.assert_allclose(other.fixed_point[place], one.fixed_point, atol=1e-9)
-    assert other.spectral_radius == pytest.approx(one.spectral_radius, rel=1e-6)
-    assert other.critical_ceiling == pytest.approx(one.critical_ceiling, rel=1e-5)
+    index = np.argsort(order)
+    other = ms.stability(graph(stated[order], [(int(index[i]), int(index[j]), w) for i, j, w in edges]), PLAIN)
+    np.testing.assert_allclose(other.fixed_point[index], item.fixed_point, atol=1e-9)
+    assert other.spectral_radius == pytest.approx(item.spectral_radius, rel=1e-6)
+    assert other.critical_ceiling == pytest.approx(item.critical_ceiling, rel=1e-5)
 
 
 def test_user_defined_formula_is_analysed_by_its_slope() -> None:
@@ -382,7 +382,7 @@ def test_radius_of_a_large_part_is_accurate_to_2_percent(mutual: bool) -> None: 
 
 @pytest.mark.parametrize("given", [[], ["rules.challenge_ceiling=0.48"], ["rules.damping=0.5"]])
 def test_page_shows_the_command_output(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["stability", "scenarios/mutual_dispute.toml", *(word for one in given for word in ("--set", one))]) == 0
+    assert main(["stability", "scenarios/mutual_dispute.toml", *(word for item in given for word in ("--set", item))]) == 0
     assert capsys.readouterr().out in page("stability").read()
 
 

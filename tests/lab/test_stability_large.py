@@ -106,16 +106,16 @@ def test_many_copies_of_a_loop_are_lost_where_one_is(damping: float) -> None:
     four = np.array([[i, j] for i in range(4) for j in range(4) if i != j]).T
     tangles = np.concatenate([four + 4 * number for number in range(100)], axis=1)
     stated = np.repeat(np.random.default_rng(1).uniform(0.5, 0.9, 100), 4)
-    one = replace(loop_of(stated, [tangles[:, :0]], [tangles]), damping=damping)
+    item = replace(loop_of(stated, [tangles[:, :0]], [tangles]), damping=damping)
     copies = SIZE // 400
     many = replace(
-        one,
-        stated=np.tile(one.stated, copies),
-        factor=np.tile(one.factor, copies),
-        active=np.tile(one.active, copies),
-        start=np.tile(one.start, copies),
-        support=sparse.csr_array(sparse.block_diag([one.support] * copies)),
-        challenge=sparse.csr_array(sparse.block_diag([one.challenge] * copies)),
+        item,
+        stated=np.tile(item.stated, copies),
+        factor=np.tile(item.factor, copies),
+        active=np.tile(item.active, copies),
+        start=np.tile(item.start, copies),
+        support=sparse.csr_array(sparse.block_diag([item.support] * copies)),
+        challenge=sparse.csr_array(sparse.block_diag([item.challenge] * copies)),
     )
-    assert critical(Continuation(one)) is not None
-    assert critical(Continuation(many)) == pytest.approx(critical(Continuation(one)), rel=5e-3)
+    assert critical(Continuation(item)) is not None
+    assert critical(Continuation(many)) == pytest.approx(critical(Continuation(item)), rel=5e-3)

@@ -41,7 +41,7 @@ def test_a_bare_level_is_where_the_normal_law_puts_it(design: Any) -> None:
 
 
 def test_the_netlist_links_and_has_no_defect(design: Any) -> None:
-    assert {one.kind for one in statics(parse(design.text))} <= {"wiring"}
+    assert {item.kind for item in statics(parse(design.text))} <= {"wiring"}
     design.figure.savefig("/dev/null", format="png")
 
 
@@ -53,7 +53,7 @@ def test_a_fall_is_designed_as_a_rise_turned_round() -> None:
     assert 0 < down.level < 0.2
 
 
-def test_what_no_structure_reaches_is_said() -> None:
+def test_unreachable_target_is_reported() -> None:
     slow = ms.design_tripwire(100, 1, shift=0.5)
     assert not slow.reached
     assert "NOT reached" in str(slow)
@@ -64,7 +64,7 @@ def test_chatter_widens_the_band() -> None:
     noise = Noise(0.0, 1.0, 0.9)
     strict, loose = (ms.design_tripwire(100, 8, noise=noise, shift=2.0, chatter=most) for most in (0.1, 1.0))
     assert strict.hysteresis > loose.hysteresis == 0.0
-    low, high = ({row["metric"]: row["value"] for row in one.evaluation.to_dicts()}["chatter"] for one in (strict, loose))
+    low, high = ({row["metric"]: row["value"] for row in item.evaluation.to_dicts()}["chatter"] for item in (strict, loose))
     assert low < high
 
 

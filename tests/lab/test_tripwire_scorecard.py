@@ -18,6 +18,7 @@ from malsim.cli import main
 from malsim.lab.tripwire.runs.observation import alarm_of, noise_of, observe
 from malsim.lab.tripwire.runs.silence import blind, sensors, watchdog_limits
 from malsim.lab.tripwire.study import mutation_results as killing
+from malsim.lab.tripwire.study.exports import json_text
 from malsim.lab.tripwire.study.faulty import FAULTS, faulty
 from malsim.lab.tripwire.study.netlist_mutants import mutants
 from malsim.netlist import parse as parse_netlist
@@ -119,7 +120,7 @@ def card() -> Any:
     return ms.validate(None, parse(STORY))
 
 
-def test_a_tripwire_that_trips_when_tested_is_alive_and_every_figure_has_its_interval(card: Any) -> None:
+def test_tested_tripwire_is_alive_with_intervals(card: Any) -> None:
     assert card.alarm == "tripped"
     assert card.receipt.verdict.startswith("alive: last tripped on purpose on day 8")
     assert card.receipt.ticks == (13, 2)
@@ -128,7 +129,7 @@ def test_a_tripwire_that_trips_when_tested_is_alive_and_every_figure_has_its_int
     assert (mine["arl1"]["value"], mine["missed"]["value"], mine["false alarms"]["value"]) == (1.0, 0.0, 0.0)
     figures = card.scores.filter(pl.col("value").is_not_null())
     assert figures.filter(pl.col("low").is_null() | (pl.col("low") >= pl.col("high"))).is_empty()
-    assert [one.kind for one in card.findings] == []
+    assert [item.kind for item in card.findings] == []
 
 
 def test_uncaught_mutants_are_named_with_their_lines(card: Any) -> None:
@@ -173,7 +174,7 @@ def _mutants(text: str) -> list[tuple[str, str, str]]:
     return ms.validate(None, parse(text), faults=False).mutants.select("what", "verdict", "by").rows()
 
 
-def test_a_fault_matrix_says_what_blinds_it(card: Any) -> None:
+def test_fault_matrix_names_the_blinding_faults(card: Any) -> None:
     rows = {row["fault"]: row for row in card.faults.filter(alarm="tripped").to_dicts()}
     assert card.faults["alarm"].unique(maintain_order=True).to_list() == ["tripped", "CUSUM of worth", "EWMA of worth"]
     assert list(rows) == list(FAULTS)
@@ -184,7 +185,7 @@ def test_a_fault_matrix_says_what_blinds_it(card: Any) -> None:
         assert row["low"] <= row["lost"] / row["detected"] <= row["high"]
 
 
-def test_the_page_stands_alone_and_escapes_what_it_is_told(card: Any, tmp_path: Path) -> None:
+def test_page_is_self_contained_and_escapes_text(card: Any, tmp_path: Path) -> None:
     page = card.html
     assert "x &lt; y &amp; z" in page
     assert "http" not in page
@@ -223,7 +224,7 @@ def quick(text: str) -> Any:
     return ms.validate(None, parse(text), mutate=False, faults=False)
 
 
-def test_a_wire_nobody_tests_or_that_a_test_does_not_trip_is_not_called_alive() -> None:
+def test_untested_or_untripped_wire_is_not_alive() -> None:
     assert quick(STORY.replace("test = true", "")).receipt.verdict.startswith("untested")
     deaf = quick(STORY.replace("setp weak.level 0.5", "setp weak.level 0.1"))
     assert deaf.receipt.verdict.startswith("dead")
@@ -273,7 +274,7 @@ def test_inputs_gone_stale_are_blind_and_not_silent() -> None:
     assert absent.receipt.inputs["fresh"].to_list() == pytest.approx([11 / 13])
 
 
-def test_what_a_watchdog_guards_has_its_own_limit_and_the_rest_are_stale_together() -> None:
+def test_watched_cells_have_their_own_age_limit() -> None:
     net = link(parse_netlist(GUARDED))
     assert sensors(net) == ["x"]
     assert watchdog_limits(net, tick=8.64e7) == {"x": 3}
@@ -299,26 +300,26 @@ def test_a_crash_is_not_a_caught_mutant(monkeypatch: pytest.MonkeyPatch) -> None
 def test_every_mutant_differs_from_the_original_in_one_way_and_links() -> None:
     document = parse_netlist(WIRES)
     result = mutants(document, link(document))
-    assert len({one.what for one in result}) == len(result) == 15
-    assert {one.kind for one in result} == {"polarity", "wire", "threshold", "latch"}
-    for one in result:
-        assert one.document != document
-        link(one.document)
+    assert len({item.what for item in result}) == len(result) == 15
+    assert {item.kind for item in result} == {"polarity", "wire", "threshold", "latch"}
+    for item in result:
+        assert item.document != document
+        link(item.document)
     timed = parse_netlist(GUARDED)
-    assert "guard.timeout-0 at 2.4d instead of 3d" in {one.what for one in mutants(timed, link(timed))}
+    assert "guard.timeout-0 at 2.4d instead of 3d" in {item.what for item in mutants(timed, link(timed))}
 
 
-def test_faults_never_lose_the_cell_a_wire_begins_at_and_change_only_what_they_say() -> None:
+def test_faults_change_only_their_target() -> None:
     scenario = parse(STORY)
     scorecard = dict(faulty(scenario))
     assert set(scorecard) == set(FAULTS)
-    for one in scorecard.values():
-        assert "dec_a3ee" in one.claims["handle"].to_list()
-        assert one.netlist == scenario.netlist
+    for item in scorecard.values():
+        assert "dec_a3ee" in item.claims["handle"].to_list()
+        assert item.netlist == scenario.netlist
     assert scorecard["late claims"].claims.height == scenario.claims.height
     assert scorecard["lost ticks"].gaps
     again = dict(faulty(scenario))
-    assert all(one.claims.equals(again[name].claims) for name, one in scorecard.items())
+    assert all(item.claims.equals(again[name].claims) for name, item in scorecard.items())
 
 
 def test_tripwires_side_by_side_live_the_same_lives(tmp_path: Path) -> None:
@@ -351,7 +352,7 @@ def test_an_episode_that_cannot_be_read_is_refused_at_its_line(old: str, new: st
         parse(STORY.replace(old, new, 1))
 
 
-def test_an_episode_may_be_whatever_a_property_says() -> None:
+def test_episode_can_be_defined_by_any_property() -> None:
     by_time = observe(parse(STORY))
     word = observe(parse(STORY.replace('from = "4d"\nto = "9d"', 'when = "eff(dec_a3ee) < 0.5"')))
     assert word.truth.any()
@@ -392,7 +393,7 @@ def test_strict_fails_on_a_mutant_that_must_be_caught(
 
 
 def test_the_facts_as_json_and_the_whole_truth_table_as_csv(card: Any) -> None:
-    facts = json.loads(card.json)
+    facts = json.loads(json_text(card))
     assert facts["verdict"] == card.verdict.headline
     assert {answer["status"] for answer in facts["answers"]} == {"sound"}
     assert len(facts["truth_table"]) == len(card.card.csv.splitlines()) - 1 == card.card.rows.height

@@ -32,9 +32,7 @@ def normal(seed: int, ticks: int) -> np.ndarray[Any, Any]:
     [(cusum(threshold=4.0), 167.7, 8.38, 1400), (cusum(threshold=5.0), 465.4, 10.38, 1800), (ewma(), 500.0, 10.3, 1800)],
     ids=["cusum-4", "cusum-5", "ewma"],
 )
-def test_the_scorecard_reproduces_published_run_lengths_within_its_own_intervals(
-    net: Any, arl0: float, arl1: float, ticks: int
-) -> None:
+def test_scorecard_reproduces_published_run_lengths(net: Any, arl0: float, arl1: float, ticks: int) -> None:
     quiet, shifted = normal(3, ticks), 1.0 + normal(4, 80)
     for values, name, published in ((quiet, "arl0", arl0), (shifted, "arl1", arl1)):
         alarm = replay(net, {"x": values}, ["alarm"])["alarm"]
@@ -57,7 +55,7 @@ bits = st.tuples(st.integers(1, 12), st.integers(1, 3)).flatmap(
 
 @given(bits)
 @settings(max_examples=60, deadline=None)
-def test_every_figure_is_what_a_loop_over_ticks_counts(case: tuple[Any, Any]) -> None:
+def test_every_number_equals_a_loop_over_ticks(case: tuple[Any, Any]) -> None:
     alarm, truth = case
     ticks, reps = alarm.shape
     false = quiet_watch = standing = quiet = missed = fresh = 0
@@ -161,7 +159,7 @@ def test_few_replications_are_cut_into_batches() -> None:
     assert blocks(np.ones((1, 1), dtype=bool)).tolist() == [1.0]
 
 
-def test_chatter_and_flood_are_what_their_definitions_say() -> None:
+def test_chatter_and_flood_follow_their_definitions() -> None:
     alarm = np.array([[0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 1]], dtype=bool).T
     figures = {row["metric"]: row for row in scores(alarm, np.zeros_like(alarm)).to_dicts()}
     assert onsets(alarm).sum() == 5
@@ -179,7 +177,7 @@ def test_a_stream_that_does_not_fit_is_refused() -> None:
         scores(np.zeros((3, 2), bool), np.zeros((2, 2), bool))
 
 
-def test_an_opened_net_takes_from_outside_what_cells_and_the_loop_gave_it() -> None:
+def test_opened_net_reads_cells_and_loop_pins_as_inputs() -> None:
     text = "loadrt watch\nloadrt latch\nnet eff watch.in < mean(cell-scores-eff)\nnet low watch.below > latch.set\n"
     text += "net ack reviewer.ack > latch.reset\nnet out latch.out > webhook.page\naddf watch tick\naddf latch tick\n"
     net = standalone(link(parse("setp watch.level 0.5\n" + text)))

@@ -28,7 +28,7 @@ def test_no_tripwire_is_shipped_without_its_dead_man_test() -> None:
         wires = read(path).netlist
         instances = wires.net.instances.items() if wires else ()
         standing = catalogue()  # these are tripped in tests of their own
-        ops = {one.sheet.name for name, one in instances if name.partition(".")[0] not in standing}
+        ops = {item.sheet.name for name, item in instances if name.partition(".")[0] not in standing}
         if ops & {*ALARMS, "watchdog"}:
             assert path.stem in TRIPWIRES, path.stem
 
@@ -44,7 +44,7 @@ def test_it_is_tripped_on_purpose_in_every_replication(name: str) -> None:
     assert (missed["metric"], missed["value"]) == ("missed", 0.0)
 
 
-def test_a_number_that_is_none_blinds_what_is_behind_it() -> None:
+def test_nan_blinds_everything_downstream() -> None:
     """Before the first claim the least of no cells is NaN, and a smooth that nobody reloads keeps it for ever."""
     scenario = read(SCENARIOS / "tripwire_poisoned.toml").replace(replications=6, days=12)
     assert scenario.netlist is not None

@@ -67,7 +67,7 @@ def brute(text: str, names: list[str], inputs: Sequence[str], length: int) -> np
     memory = Memory.empty()
     state, rows = engine.start(memory), []
     for tick in range(length):
-        given = {name: streams[:, tick, place] for place, name in enumerate(inputs)}
+        given = {name: streams[:, tick, index] for index, name in enumerate(inputs)}
         state = engine.scan(state, memory, given).state
         rows.append([np.broadcast_to(state.signals[name], len(streams)) for name in names])
     return np.array(rows).transpose(0, 2, 1)
@@ -82,20 +82,20 @@ def test_exploring_equals_running_every_stream_through_the_engine(text: str) -> 
     space = explore(part)
     names = sorted(space.signals)
     expected = brute(text, names, inputs, length)
-    at = {tuple(row): place for place, row in enumerate(space.inputs.tolist())}
+    at = {tuple(row): index for index, row in enumerate(space.inputs.tolist())}
     order = [inputs.index(name) for name in part.inputs]
     for number, stream in enumerate(itertools.product([False, True], repeat=length * len(inputs))):
         state = 0
         for tick in range(length):
             given = stream[tick * len(inputs) : (tick + 1) * len(inputs)]
-            valuation = at[tuple(given[place] for place in order)]
+            valuation = at[tuple(given[index] for index in order)]
             assert [bool(space.signals[name][state, valuation]) for name in names] == expected[tick, number].tolist()
             state = int(space.after[state, valuation])
 
 
 @given(nets())
 @settings(max_examples=30, deadline=None)
-def test_what_is_said_of_dead_masked_and_stuck_bits_is_what_brute_force_finds(text: str) -> None:
+def test_dead_masked_and_stuck_bits_equal_brute_force(text: str) -> None:
     part = part_of(link(parse(text)))
     if not part.net.instances:
         return
@@ -104,11 +104,11 @@ def test_what_is_said_of_dead_masked_and_stuck_bits_is_what_brute_force_finds(te
     inputs, names = sorted(part.inputs), sorted(space.signals)
     expected, streams = brute(text, names, inputs, length), every(length, len(inputs))
     outputs = [names.index(name) for name in part.outputs]
-    for place, name in enumerate(names):
-        changes = expected[:, :, place].min() != expected[:, :, place].max()
+    for index, name in enumerate(names):
+        changes = expected[:, :, index].min() != expected[:, :, index].max()
         assert not (changes and ("dead", name) in findings)
         assert changes or ("dead", name) in findings or len(space.states) > length
-        for_ever = expected[1, :, place] & _all_continuations(expected[2:, :, place], 2 * len(inputs))
+        for_ever = expected[1, :, index] & _all_continuations(expected[2:, :, index], 2 * len(inputs))
         assert (
             not for_ever.any()
             or len(space.states) > 3
@@ -117,9 +117,9 @@ def test_what_is_said_of_dead_masked_and_stuck_bits_is_what_brute_force_finds(te
         )
         assert for_ever.any() or len(space.states) > 2 or ("stuck", name) not in findings
     weights = 1 << np.arange(length * len(inputs))[::-1]
-    for place, name in enumerate(inputs):
+    for index, name in enumerate(inputs):
         low = streams.copy()
-        low[:, :, place] = False
+        low[:, :, index] = False
         twin = low.reshape(len(streams), -1) @ weights
         differs = (expected[:, :, outputs] != expected[:, twin][:, :, outputs]).any()
         assert not (differs and ("masked", name) in findings)
@@ -141,7 +141,7 @@ def _holds(part: Part, name: str) -> bool:
 
 
 def findings_of(text: str) -> set[tuple[str, str, int]]:
-    return {(one.kind, one.name, one.fault.line) for one in statics(parse(text)) if one.kind != "wiring"}
+    return {(item.kind, item.name, item.fault.line) for item in statics(parse(text)) if item.kind != "wiring"}
 
 
 def test_the_published_tripwire_has_nothing_to_say() -> None:
@@ -172,7 +172,7 @@ def test_a_defect_is_named_with_its_line(old: str, new: str, says: tuple[str, st
     assert says in findings_of(TRIP.replace(old, new))
 
 
-def test_an_acknowledgement_that_works_only_while_the_cause_stands_clears_nothing() -> None:
+def test_acknowledgement_needs_the_cause_to_be_gone() -> None:
     text = TRIP.replace("net is-weak weak.below > either.in-0", "net is-weak weak.below > either.in-0 both.in-1")
     text = text.replace(
         "net ack reviewer.ack > alarm.reset", "net ack reviewer.ack > both.in-0\nnet go both.out > alarm.reset"
@@ -180,7 +180,7 @@ def test_an_acknowledgement_that_works_only_while_the_cause_stands_clears_nothin
     assert findings_of("loadrt and2 names=both\naddf both tick\n" + text) == {("unacknowledgeable", "tripped", 15)}
 
 
-def test_a_pulse_lasts_as_long_as_the_tick_says() -> None:
+def test_pulse_lasts_the_stated_time() -> None:
     text = "loadrt oneshot\nsetp oneshot.width 2d\nnet a oneshot.in\nnet b oneshot.out\naddf oneshot tick"
     part = part_of(link(parse(text)))
     assert len(explore(part).states) > len(explore(part, tick=30 * 8.64e7).states)
@@ -195,7 +195,7 @@ def test_a_part_too_large_is_refused_and_an_empty_one_is_empty() -> None:
     assert part_of(link(parse("loadrt watch\naddf watch tick"))).net.instances == {}
 
 
-def test_the_card_marks_what_decides_and_shares_rows_of_states_nobody_can_tell_apart() -> None:
+def test_card_marks_deciding_bits_and_merges_equal_states() -> None:
     table = card(explore(part_of(link(parse(TRIP)))))
     assert table.before == ("alarm.out",)
     assert table.inputs == ("is-weak", "is-stale", "ack")
@@ -222,8 +222,12 @@ def test_coverage_wants_each_input_alone() -> None:
     }  # fmt: skip
 
 
-def test_a_signal_that_the_scenario_feeds_is_not_one_that_nothing_writes() -> None:
+def test_signal_fed_by_the_scenario_counts_as_written() -> None:
     document = parse("loadrt not names=known\nnet young known.in\nnet settled known.out\naddf known tick\n")
-    notes = [str(one) for one in statics(document)]
-    fewer = [str(one) for one in statics(document, inputs={"young"})]
-    assert [one for one in notes if one not in fewer] == [one for one in notes if "nothing writes this signal" in one] != []
+    notes = [str(item) for item in statics(document)]
+    fewer = [str(item) for item in statics(document, inputs={"young"})]
+    assert (
+        [item for item in notes if item not in fewer]
+        == [item for item in notes if "nothing writes this signal" in item]
+        != []
+    )

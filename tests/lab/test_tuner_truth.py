@@ -116,9 +116,9 @@ def test_claim_without_support_cannot_exceed_stated(tmp_path: Path, capsys: pyte
     rules = tmp_path / "rules.toml"
     words = ["tune", "scenarios/mutual_dispute.toml", "--space", "rules.damping=0.2:1", "--budget", "32", "-o", str(rules)]
     assert main([*words, "--require", "always[10d:30d] (eff(obs_a1a1) >= 0.4)"]) == 1
-    said = capsys.readouterr().out
-    assert "missed by 0.26" in said
-    assert "stated 0.3 · factor 1 + 0 (no claim supports it) = 0.30" in said
+    value = capsys.readouterr().out
+    assert "missed by 0.26" in value
+    assert "stated 0.3 · factor 1 + 0 (no claim supports it) = 0.30" in value
     assert not rules.exists()
 
 

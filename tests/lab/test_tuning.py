@@ -59,7 +59,7 @@ class Planted:
         near = {name: value for name, value in values.items() if name in PLANTED}
         worth = self.worth(near, stated, support, challenge)
         by_name = {"brier": (worth - true) ** 2, "bias": np.abs(worth - 0.9)}
-        return [by_name[str(one)] for one in measures]
+        return [by_name[str(item)] for item in measures]
 
     def halved(self, seed: int) -> tuple[Planted, Planted]:
         return self, Planted(self.seed + 1000 + seed, self.count, subject=self.subject)
@@ -134,8 +134,8 @@ class Noise:
 
 def test_random_objective_is_flat() -> None:
     result = [ms.tune(Noise(seed), space=CEILINGS, budget=64) for seed in range(12)]
-    assert sum("flat" in one.reason for one in result) >= 10  # P(more than two of twelve at 4 %) < 0.02
-    assert sum(one.recommended for one in result) <= 1
+    assert sum("flat" in item.reason for item in result) >= 10  # P(more than two of twelve at 4 %) < 0.02
+    assert sum(item.recommended for item in result) <= 1
 
 
 def test_two_objectives_give_a_front() -> None:
@@ -200,7 +200,7 @@ def test_search_reports_missing_losses() -> None:
         ({"problems": []}, "nothing to tune on"),
         ({"problems": [3]}, "nothing to tune on"),
         ({"holdout": []}, "nothing is held out"),
-        ({"problems": "scenarios/mutual_dispute.toml", "objective": "brier"}, "no truth given"),
+        ({"problems": "scenarios/mutual_dispute.toml", "objective": "brier"}, "no truth was given"),
         ({"problems": "scenarios/mutual_dispute.toml", "replications": 1}, "at least two replications"),
         ({"problems": "scenarios/mutual_dispute.toml", "objective": "brir"}, "no such figure"),
     ],
@@ -232,7 +232,7 @@ def test_claims_are_tuned_on_half_of_their_objects(tmp_path: Path) -> None:
     assert result.candidates.height == 33
     with pytest.raises(UsageError, match="no such objective"):
         ms.tune(folder, space=CEILINGS, objective="harm", budget=32)
-    with pytest.raises(UsageError, match="no truth given"):
+    with pytest.raises(UsageError, match="no truth was given"):
         ms.tune(claims(tmp_path / "blind", truth=False), space=CEILINGS, budget=32)
 
 
@@ -297,5 +297,5 @@ def test_the_prices_of_the_presets_are_measures() -> None:
     scenario = ms.read("scenarios/poisoner.toml").replace(replications=2)
     guarded = scenario.replace(rules=Rules.guarded())
     names = ["price of the lie", "price of the truth", "gap"]
-    assert [one.tolist() for one in measured_by_running(guarded, names)] == [[5.0] * 2, [2.0] * 2, [2.5] * 2]
-    assert [one.tolist() for one in measured_by_running(scenario, names)] == [[1.0] * 2, [1.0] * 2, [1.0] * 2]
+    assert [item.tolist() for item in measured_by_running(guarded, names)] == [[5.0] * 2, [2.0] * 2, [2.5] * 2]
+    assert [item.tolist() for item in measured_by_running(scenario, names)] == [[1.0] * 2, [1.0] * 2, [1.0] * 2]

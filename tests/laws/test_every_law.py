@@ -104,7 +104,7 @@ class TestEveryLaw:
 
     @few
     @given(seed=seeds)
-    def test_it_goes_on_from_what_was_saved(self, name: str, seed: int) -> None:
+    def test_op_resumes_from_its_saved_state(self, name: str, seed: int) -> None:
         plant, steps = plant_of(name), ten_days(seed)
         saved = pickle.loads(pickle.dumps(state_after(plant, steps[:5])))  # noqa: S301  # our own
         after = state_after(plant_of(name), steps[5:], saved)
@@ -119,9 +119,9 @@ class TestEveryLaw:
         for step in steps:
             claims = some(step.claims, np.flatnonzero(step.claims.rep == rep))
             alone.append(Step(replace(claims, rep=claims.rep * 0), step.objects[rep : rep + 1], step.now))
-        one = plant.view(state_after(plant, alone, reps=1), 99.0)
+        item = plant.view(state_after(plant, alone, reps=1), 99.0)
         rows = np.flatnonzero(whole.rep == rep)
-        assert_same(replace_rep(whole), one, rows=rows)
+        assert_same(replace_rep(whole), item, rows=rows)
 
     @few
     @given(seed=seeds)
@@ -135,7 +135,7 @@ class TestEveryLaw:
 
     @few
     @given(seed=seeds)
-    def test_what_it_shows_is_of_one_length_and_within_bounds(self, name: str, seed: int) -> None:
+    def test_views_have_equal_lengths_and_bounded_values(self, name: str, seed: int) -> None:
         plant, steps = plant_of(name), ten_days(seed)
         view = plant.view(state_after(plant, steps), 99.0)
         assert {len(column) for column in columns_of(view).values() if column is not None} == {len(view)}
@@ -170,7 +170,7 @@ class TestEveryLaw:
         assert (verdicts.verdict.tolist(), verdicts.row.tolist(), len(plant.view(state, 1.0))) == ([2], [NONE], 0)
         assert verdicts.issues[0]
 
-    def test_it_declares_what_it_is(self, name: str) -> None:
+    def test_op_declares_its_kind(self, name: str) -> None:
         law = find_law(name)
         assert law.sentence.endswith(".")
         assert law.equation

@@ -53,14 +53,14 @@ def test_lineage_counts_as_one_writer_when_set(seed: int, pins: float) -> None:
     )  # fmt: skip
     merged = replace(claims, writer=np.array(AS_ONE)[claims.writer])
     if not pins:  # a verified word that its own writer takes back is gone, a sibling's is not
-        one, same = believed(claims, KIN, lineage="one"), believed(merged, [])
-        assert {key: one[key] for key in same} == pytest.approx(same, abs=1e-9)
+        item, same = believed(claims, KIN, lineage="one"), believed(merged, [])
+        assert {key: item[key] for key in same} == pytest.approx(same, abs=1e-9)
     assert believed(claims, KIN) == believed(claims, []) == believed(claims, [], lineage="one")
 
 
 def test_unknown_lineage_form_is_refused() -> None:
-    places: Any = {name: np.zeros(1, dtype=np.int64) for name in ("rep", "t", "writer", "sequence", "object", "value")}
-    claims = Claims(**places, stated=np.ones(1))
+    indices: Any = {name: np.zeros(1, dtype=np.int64) for name in ("rep", "t", "writer", "sequence", "object", "value")}
+    claims = Claims(**indices, stated=np.ones(1))
     with pytest.raises(LawError, match="unknown form"):
         believed(claims, KIN, lineage="two")
     with pytest.raises(ScenarioError, match="alike needs a lineage"):
@@ -98,8 +98,8 @@ def test_lineage_apart_changes_only_its_column() -> None:
     kin = named.writers.select("writer", "lineage").unique().drop_nulls()
     assert sorted(kin["writer"].to_list()) == [f"instance-{n}" for n in range(1, 9)]
     assert set(kin["lineage"].to_list()) == {"model-a"}
-    one, other = by_replication(plain), by_replication(named)
-    assert set(other) - set(one) == {"echo_share_by_lineage", "voices_per_answer", "lineages_per_answer"}
+    item, other = by_replication(plain), by_replication(named)
+    assert set(other) - set(item) == {"echo_share_by_lineage", "voices_per_answer", "lineages_per_answer"}
     assert (other["lineages_per_answer"] <= other["voices_per_answer"]).all()
     assert (other["lineages_per_answer"] >= 1.0).all()
 

@@ -57,11 +57,13 @@ def test_log_odds_terms_sum_to_the_belief(seed: int, values: int, form: str, pin
         writers = (
             set(explanation.evidence["writer"].drop_nulls()) if claims and not chained(explanation, "verified") else set()
         )
-        assert {one.split(":")[0] for one in explanation.records} == writers
-        for one in explanation.records:
-            mean, low, high = (float(part.strip("[],")) for part in one.split()[2:5])
+        assert {item.split(":")[0] for item in explanation.records} == writers
+        for item in explanation.records:
+            mean, low, high = (float(part.strip("[],")) for part in item.split()[2:5])
             assert 0.0 <= low <= mean <= high <= 1.0
-            assert int(one.split()[-2]) == ((alive_writer(state, alive) == one[0]) & (state["verified"][alive] == 0.0)).sum()
+            assert (
+                int(item.split()[-2]) == ((alive_writer(state, alive) == item[0]) & (state["verified"][alive] == 0.0)).sum()
+            )
     for own in shares.values():
         apart, together = np.array(list(own.values())).T
         assert together.sum() <= 1.0 + 1e-9

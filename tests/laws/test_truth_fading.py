@@ -32,11 +32,11 @@ claims_of = st.lists(
 @given(claims_of)
 @settings(max_examples=60)
 def test_a_kind_alone_is_as_it_is_among_others(rows: list[tuple[int, int, int, int, float]]) -> None:
-    kind, writer, place, value, time = (np.array(column) for column in zip(*rows, strict=True))
-    about = kind * 6 + place  # an object is of one kind
+    kind, writer, index, value, time = (np.array(column) for column in zip(*rows, strict=True))
+    about = kind * 6 + index  # an object is of one kind
     whole = fading(kind, writer, about, value, time)
-    for one in np.unique(kind):
-        own = np.flatnonzero(kind == one)
+    for item in np.unique(kind):
+        own = np.flatnonzero(kind == item)
         alone = fading(np.zeros(len(own), dtype=int), writer[own], about[own], value[own], time[own])
         assert all((a == b[own]).all() for a, b in zip(alone, whole, strict=True))
 
@@ -50,13 +50,13 @@ def test_weights_and_intervals_are_in_their_bounds(rows: list[tuple[int, int, in
     assert (fit.weight[fit.tau == 0.0] == 1.0).all()
 
 
-def test_a_liar_who_denies_old_facts_makes_nothing_fade() -> None:
+def test_liar_denying_old_facts_does_not_speed_decay() -> None:
     about = np.concatenate([np.tile(np.arange(40), 2), np.arange(20)])
     value, time = np.repeat([0, 1], [80, 20]), np.concatenate([np.repeat([0.0, 5.0], 40), np.full(20, 300.0)])
     assert not fading(np.zeros(100, dtype=int), np.repeat([0, 1, 2], [40, 40, 20]), about, value, time).tau.any()
 
 
-def test_a_gossip_who_repeats_old_values_makes_nothing_fade() -> None:
+def test_gossip_about_old_values_does_not_speed_decay() -> None:
     about, writer = np.tile(np.arange(40), 3), np.repeat([0, 1, 2], 40)
     time = np.concatenate([np.full(80, 300.0), 300.0 - 2.0 * np.arange(40)])  # two see a change at once, one is behind
     assert not fading(np.zeros(120, dtype=int), writer, about, (writer < 2).astype(int), time).tau.any()

@@ -28,15 +28,15 @@ def ran(folder: Path, text: str) -> Run:
 
 def beliefs(run: Run) -> pl.DataFrame:
     view = run.view
-    places = {"rep": view.rep, "object": view.object, "value": view.value, "belief": view.belief, "active": view.active}
-    rows = pl.DataFrame(places).filter(pl.col("active") & (pl.col("value") >= 0)).drop("active")
-    one = rows.group_by("rep", "object", "value", maintain_order=True).agg(pl.col("belief").unique())
-    assert (one["belief"].list.len() == 1).all()
-    return one.explode("belief").sort("rep", "object", "value")
+    indices = {"rep": view.rep, "object": view.object, "value": view.value, "belief": view.belief, "active": view.active}
+    rows = pl.DataFrame(indices).filter(pl.col("active") & (pl.col("value") >= 0)).drop("active")
+    item = rows.group_by("rep", "object", "value", maintain_order=True).agg(pl.col("belief").unique())
+    assert (item["belief"].list.len() == 1).all()
+    return item.explode("belief").sort("rep", "object", "value")
 
 
 @pytest.mark.parametrize("verified", [True, False])
-def test_the_graph_believes_what_the_law_does(tmp_path: Path, *, verified: bool) -> None:
+def test_graph_and_law_agree(tmp_path: Path, *, verified: bool) -> None:
     laws, graphs = (
         beliefs(ran(tmp_path, text if verified else text.replace('"external"', '"checked"')))
         for text in (OF_ITEMS, ON_THE_GRAPH)

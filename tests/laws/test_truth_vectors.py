@@ -114,7 +114,7 @@ def by_hand(claims: list[tuple[int, tuple[int, int]]], pins: dict[int, tuple[int
             p[item] = math.exp(height[item]) / (sum(map(math.exp, own)) + unseen)
         return pinned(p)
 
-    p = pinned({item: sum(one == item for _, one in claims) / max(1, voices[item[0]]) for item in items})
+    p = pinned({item: sum(entry == item for _, entry in claims) / max(1, voices[item[0]]) for item in items})
     if pins:
         p = believe(learn(p, [1.0 if item[0] in pins else 1e-3 for _, item in claims]))
     for _ in range(20):
@@ -125,7 +125,9 @@ def by_hand(claims: list[tuple[int, tuple[int, int]]], pins: dict[int, tuple[int
         q = min(max(p[item], 1e-12), 1 - 1e-12)
         depth = 3 + 0.2 * (voices[item[0]] - 1)
         worth[item] = 0.95 / (1 + math.exp(-math.log(q / (1 - q)) / depth)) + 0.05 / several[item[0]]
-    return {item: one / max(1.0, sum(worth[other] for other in items if other[0] == item[0])) for item, one in worth.items()}
+    return {
+        item: entry / max(1.0, sum(worth[other] for other in items if other[0] == item[0])) for item, entry in worth.items()
+    }
 
 
 @given(
@@ -133,7 +135,7 @@ def by_hand(claims: list[tuple[int, tuple[int, int]]], pins: dict[int, tuple[int
     st.dictionaries(st.integers(0, 5), st.integers(0, 3), max_size=2),
 )
 @settings(max_examples=60)
-def test_values_of_their_own_are_what_the_equations_say(said: dict[tuple[int, int], int], seen: dict[int, int]) -> None:
+def test_own_values_follow_the_equations(said: dict[tuple[int, int], int], seen: dict[int, int]) -> None:
     claims = [(writer, (about, value)) for (writer, about), value in sorted(said.items())]
     abouts = sorted({about for _, (about, _) in claims})
     pins = {about: (about, value) for about, value in seen.items() if about in abouts}
@@ -155,11 +157,11 @@ def test_a_flood_of_facts_of_their_own_buys_liars_nothing(liars: int, form: str)
     """Five honest writers at .85 over eighty facts; each liar inverts them and writes 500 of its own."""
     draw = np.random.default_rng(liars)
     truth = draw.integers(0, 2, 80)
-    said = [(w, o, int(t if draw.random() < 0.85 else 1 - t)) for w in range(5) for o, t in enumerate(truth)]
-    said += [(5 + liar, o, int(1 - t)) for liar in range(liars) for o, t in enumerate(truth)]
+    text = [(w, o, int(t if draw.random() < 0.85 else 1 - t)) for w in range(5) for o, t in enumerate(truth)]
+    text += [(5 + liar, o, int(1 - t)) for liar in range(liars) for o, t in enumerate(truth)]
     flood = [(5 + liar, 80 + 500 * liar + n, 1) for liar in range(liars) for n in range(500)]
     shares = []
-    for rows in (said, said + flood):
+    for rows in (text, text + flood):
         columns = dict(zip(("writer", "object", "value"), map(list, zip(*rows, strict=True)), strict=True))
         if form == "shared":
             best = closed(evidence(columns, values=2)).effective[:80].argmax(axis=1)

@@ -73,13 +73,13 @@ WORDS = Vocabulary([*"abcdefghi", "audit"], [f"o{n}" for n in range(40)], [["no"
 
 def batch(reps: list[int], seed: int) -> Claims:
     rows = []
-    for place, one in enumerate(reps):
-        draw = np.random.default_rng([seed, one])
+    for index, item in enumerate(reps):
+        draw = np.random.default_rng([seed, item])
         truth = draw.integers(0, 2, 40)
         for writer in range(9):
             right = draw.random(40) < (0.85 if writer % 3 else 0.3)
-            rows += [(place, writer, about, value, 0) for about, value in enumerate(np.where(right, truth, 1 - truth))]
-        rows += [(place, 9, int(about), truth[about], 1) for about in draw.choice(40, FACTS[one], replace=False)]
+            rows += [(index, writer, about, value, 0) for about, value in enumerate(np.where(right, truth, 1 - truth))]
+        rows += [(index, 9, int(about), truth[about], 1) for about in draw.choice(40, FACTS[item], replace=False)]
     rep, writer, about, value, known = np.array(rows, dtype=np.int64).T
     size = len(rep)
     return Claims(
@@ -89,7 +89,7 @@ def batch(reps: list[int], seed: int) -> Claims:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_replication_alone_is_what_it_is_among_others(seed: int) -> None:
+def test_replication_alone_equals_itself_in_a_batch(seed: int) -> None:
     memory, beliefs = plant_of("records"), []
     for reps in ([0, 1, 2], [0], [1], [2]):
         state, _ = memory.admit(memory.init(reps, WORDS), batch(reps, seed))

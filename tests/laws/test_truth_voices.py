@@ -24,8 +24,8 @@ def test_copies_and_echoes_match_their_definition(rows: list[tuple[int, ...]]) -
     at = time.astype(np.float64)
     copy, echo = copies(writer, about, value, at, [origin]), echoes(writer, about, value, at)
     order = sorted(range(len(rows)), key=lambda row: time[row])  # of one time in their order
-    for place, row in enumerate(order):
-        before = [other for other in order[:place] if about[other] == about[row]]
+    for index, row in enumerate(order):
+        before = [other for other in order[:index] if about[other] == about[row]]
         same = [other for other in before if value[other] == value[row]]
         kin = [other for other in same if origin[other] == origin[row] >= 0]
         assert copy[row] == bool(kin and writer[kin[0]] != writer[row])
@@ -42,10 +42,12 @@ def test_expired_claims_match_their_definition(rows: list[tuple[int, ...]], with
     def runs(who: int, what: int) -> list[tuple[int, int, int, int]]:
         """Value, begin, end and last row of each run of one value."""
         own = [row for row in range(len(writer)) if (writer[row], about[row]) == (who, what)]
-        said = [(int(value[row]), int(time[row]), int(time[row]), row) for row in own]
+        text = [(int(value[row]), int(time[row]), int(time[row]), row) for row in own]
         merged: list[tuple[int, int, int, int]] = []
-        for one in said:
-            merged[-1:] = [(one[0], merged[-1][1], *one[2:])] if merged and merged[-1][0] == one[0] else [*merged[-1:], one]
+        for item in text:
+            merged[-1:] = (
+                [(item[0], merged[-1][1], *item[2:])] if merged and merged[-1][0] == item[0] else [*merged[-1:], item]
+            )
         return merged
 
     for row in range(len(writer)):
@@ -110,7 +112,7 @@ def test_on_the_graph_copies_of_one_origin_are_one_claim(tmp_path: Path, how: st
     assert results['records_origin = "one"'] > results[""] + 0.02
 
 
-def test_on_the_graph_what_its_first_claimant_left_is_one_claim(tmp_path: Path) -> None:
+def test_retracted_first_claim_is_one_claim_on_the_graph(tmp_path: Path) -> None:
     claims = [("0.1d", "root", "a", 1.0, ""), ("0.2d", "echo-1", "b", 1.0, ""), ("0.3d", "echo-2", "c", 1.0, "")]
     claims += [("0.4d", "root", "d", 2.0, ""), ("0.5d", "seer", "e", 2.0, ""), ("0.6d", "echo-3", "f", 1.0, "")]
     words = "".join(

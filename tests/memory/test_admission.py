@@ -60,7 +60,7 @@ claim = st.fixed_dictionaries(
 
 
 def numbered(claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [({} if "handle" in one else {"kind": "obs"}) | one | {"sequence": i} for i, one in enumerate(claims)]
+    return [({} if "handle" in item else {"kind": "obs"}) | item | {"sequence": i} for i, item in enumerate(claims)]
 
 
 batches = st.lists(claim, min_size=1, max_size=8).map(numbered)
@@ -83,8 +83,8 @@ def test_a_batch_equals_its_claims_one_by_one(rules: Rules, before: list[Any], c
     start = tick(admit(Memory.empty(), before, rules).memory, 5.0, rules)
     at_once = admit(start, claims, rules)
     memory, verdicts = start, []
-    for one in in_order(claims):
-        memory, verdict = admit(memory, [one], rules)
+    for item in in_order(claims):
+        memory, verdict = admit(memory, [item], rules)
         verdicts.append(verdict)
     same(at_once.memory, memory)
     moving = ["effective"] if rules.recompute == "admit" else []  # later claims of a batch move it before it is read
@@ -97,7 +97,7 @@ def test_a_batch_equals_its_claims_one_by_one(rules: Rules, before: list[Any], c
 def test_a_replication_among_many_equals_itself_alone(rules: Rules, before: list[Any], claims: list[Any]) -> None:
     many = tick(admit(admit(Memory.empty(), before, rules).memory, claims, rules).memory, 9.0, rules)
     for rep in (0, 1):
-        own = ([one for one in batch if one["rep"] == rep] for batch in (before, claims))
+        own = ([item for item in batch if item["rep"] == rep] for batch in (before, claims))
         alone = Memory.empty()
         for batch in own:
             alone = admit(alone, batch, rules).memory
@@ -108,7 +108,7 @@ def test_a_replication_among_many_equals_itself_alone(rules: Rules, before: list
 
 @settings(max_examples=50)
 @given(claims=batches, order=st.randoms(use_true_random=False))
-def test_the_order_in_which_claims_of_an_instant_were_made_decides_nothing(claims: list[Any], order: Any) -> None:
+def test_order_of_simultaneous_claims_is_irrelevant(claims: list[Any], order: Any) -> None:
     shuffled = list(claims)
     order.shuffle(shuffled)
     ours, theirs = admit(Memory.empty(), claims), admit(Memory.empty(), shuffled)
@@ -195,7 +195,7 @@ UNHOLDABLE: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("field", UNHOLDABLE.values(), ids=UNHOLDABLE)
-def test_what_no_column_can_hold_is_refused_with_its_path(field: dict[str, Any]) -> None:
+def test_value_of_a_wrong_type_is_refused_with_its_path(field: dict[str, Any]) -> None:
     good = {"kind": "obs", "writer": "ann", "title": "fine", "confidence": 0.5}
     memory, verdicts = admit(Memory.empty(), [good, good | {"title": "other"} | field])
     assert sorted(verdicts["verdict"]) == ["admitted", "refused"]

@@ -68,7 +68,7 @@ def refused(**bad: Any) -> list[str]:
         ({"flags": 3}, "flags"),
     ],
 )
-def test_a_bad_claim_is_refused_with_the_path_of_what_is_wrong(bad: dict[str, Any], path: str) -> None:
+def test_bad_claim_is_refused_with_the_path_of_the_fault(bad: dict[str, Any], path: str) -> None:
     assert path in refused(**bad)
 
 
@@ -81,7 +81,7 @@ def test_a_secret_beside_a_bad_kind_leaves_the_rest_of_the_batch() -> None:
     assert after.cells.equals(memory.cells)
 
 
-def test_everything_that_is_wrong_is_told_at_once() -> None:
+def test_all_faults_are_reported_at_once() -> None:
     assert {"title", "confidence", "kind", "edges[0].relation"} <= set(
         refused(handle=None, kind="x", title="", confidence=2, edges=[{"relation": "likes", "target": "obs_aaaa"}])
     )
@@ -115,7 +115,7 @@ def test_a_clock_that_goes_backwards_ages_nothing_and_breaks_nothing() -> None:
         pl.DataFrame({"writer": [object()], "title": ["x"]}),
     ],
 )
-def test_a_frame_of_other_columns_is_no_batch_of_claims(frame: pl.DataFrame) -> None:
+def test_frame_with_other_columns_is_refused_as_claims(frame: pl.DataFrame) -> None:
     with pytest.raises(DataError, match=r"column|field"):
         admit(Memory.empty(), frame)
     with pytest.raises(DataError, match="unknown column of edges"):
@@ -147,7 +147,7 @@ def test_a_credential_anywhere_is_refused_by_kind_and_stored_nowhere(kind: str, 
     assert credential not in str(admit(Memory.empty(), [GOOD | {"edges": edge}]).verdicts.to_dicts())
 
 
-def test_a_credential_in_a_scenario_leaves_no_trace_in_what_a_run_shows_or_writes(tmp_path: Path) -> None:
+def test_credential_in_a_scenario_appears_in_no_output(tmp_path: Path) -> None:
     credential = "ghp_" + "Zq3" * 10
     text = f"""why = "a secret never enters"
 [run]

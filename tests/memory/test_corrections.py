@@ -60,7 +60,7 @@ def everything_about(path: Path) -> str:
     return "\n".join([*shown, *(file.read_bytes().decode("latin-1") for file in path.parent.iterdir())])
 
 
-def test_what_was_forgotten_is_gone_from_all_that_is_held_and_from_every_byte(path: Path) -> None:
+def test_forgotten_text_is_gone_from_every_byte(path: Path) -> None:
     assert "kilobo" in everything_about(path)
     for file in path.parent.glob("out.*"):
         file.unlink()
@@ -75,7 +75,7 @@ def test_what_was_forgotten_is_gone_from_all_that_is_held_and_from_every_byte(pa
         assert store.recorded.cells.equals(after.cells)
 
 
-def test_what_was_forgotten_is_refused_in_other_words_and_by_others_until_it_is_allowed(path: Path) -> None:
+def test_forgotten_value_is_refused_until_allowed(path: Path) -> None:
     other = claim(20.0, "importer", "port", " kiloBo", title="it was noted that the port stands at kilobo")
     with Store(path) as store:
         store.forget("port", by="ann", now=10.0)
@@ -90,7 +90,7 @@ def test_what_was_forgotten_is_refused_in_other_words_and_by_others_until_it_is_
         assert store.admit([other | {"t": 26.0}])["verdict"].to_list() == ["admitted"]
 
 
-def test_another_process_does_not_bring_back_what_was_forgotten(path: Path) -> None:
+def test_another_process_does_not_restore_forgotten_text(path: Path) -> None:
     with Store(path) as store:
         before = store.memory
         store.forget("port", by="ann", now=10.0)
@@ -98,7 +98,7 @@ def test_another_process_does_not_bring_back_what_was_forgotten(path: Path) -> N
             store.save(before, t=11.0)
 
 
-def test_what_was_taken_back_is_not_reinstated(path: Path) -> None:
+def test_corrected_cell_is_not_reinstated(path: Path) -> None:
     with Store(path) as store:
         memory = store.correct("host", "zumera", by="ann", now=10.0, rules=GOVERNED)
     status = reinstate(memory, memory.cells["handle"][1]).cells["status"].to_list()
@@ -116,7 +116,7 @@ def small(*claims: dict[str, Any]) -> Memory:
         (GOVERNED.replace(verifiers="*"), "zoe", True), (GOVERNED.replace(supersede_by="better_calibrated"), "zoe", False),
     ],
 )  # fmt: skip
-def test_who_may_correct(rules: Rules, by: str, *, may: bool) -> None:
+def test_people_allowed_to_correct(rules: Rules, by: str, *, may: bool) -> None:
     memory = small(claim(1.0, "ann", "x", "a"), claim(1.0, "bob", "x", "a"))
     rows = rows_about(memory, 0, "x", "a")
     if not may:
@@ -134,7 +134,7 @@ def test_nobody_else_erases_though_anybody_may_supersede() -> None:
         with pytest.raises(UsageError):
             forget(memory, where, now=2.0, by=by, rules=Rules())
     gone = forget(memory, rows, now=2.0, by="ann", rules=Rules())
-    with pytest.raises(UsageError, match="nothing here says so"):
+    with pytest.raises(UsageError, match="no cell states this value"):
         allow(gone, 0, "x", "b", by="ann", rules=Rules())
     locked = memory.with_cells(memory.cells.with_columns(locked=np.array([True])))
     with pytest.raises(UsageError, match="locked"):
@@ -155,7 +155,7 @@ def test_a_correction_holds_only_where_the_rules_reject(rules: Rules) -> None:
     assert ask(again.memory, "z", now=31.0).select("value", "status", "valid_from").row(0) == ("k", "current", 1.0)
 
 
-def test_what_was_rejected_once_may_be_what_is_right() -> None:
+def test_rejected_value_can_be_the_correction() -> None:
     memory = small(claim(1.0, "ann", "x", "a"))
     for old, new, t in (("a", "b", 2.0), ("b", "a", 3.0), ("a", "b", 4.0)):
         right = {"title": f"x is {new}", "value_text": new}
@@ -167,7 +167,7 @@ CLAIMS = st.tuples(st.sampled_from("abc"), st.sampled_from(["ann", "bob", "cid"]
 
 
 @given(st.lists(CLAIMS, min_size=1, max_size=5), st.data())
-def test_what_comes_later_does_not_change_what_was_known(claims: list[Any], data: st.DataObject) -> None:
+def test_later_claims_do_not_change_past_knowledge(claims: list[Any], data: st.DataObject) -> None:
     memory, then = Memory.empty(), []
     for day, (value, writer, start) in enumerate(claims):
         own = rows_about(memory, 0, "x", value)

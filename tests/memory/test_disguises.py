@@ -64,8 +64,8 @@ def test_a_taken_back_value_is_refused_in_any_disguise(deed: str, value: str, da
     if name in WHOLE:
         disguised = WHOLE[name](value)
     else:
-        place = data.draw(st.integers(1, len(value) - 1))
-        disguised = value[:place] + AT_ANY_PLACE[name] + value[place:]
+        index = data.draw(st.integers(1, len(value) - 1))
+        disguised = value[:index] + AT_ANY_PLACE[name] + value[index:]
     memory = after_taking_back(value, deed)
     verdicts = admit(memory, [claim(3.0, "dan", disguised), claim(4.0, "dan", disguised, "z")], GOVERNED).verdicts
     assert verdicts["verdict"].to_list() == ["refused", "admitted"]

@@ -44,8 +44,8 @@ def said(*words: str) -> str:
 
 
 def claim(number: int, writer: str, stated: float, edges: list[tuple[str, int]]) -> dict[str, Any]:
-    targets = {place % number: relation for relation, place in edges} if number else {}
-    out = [{"relation": relation, "target": f"obs_{place:04x}"} for place, relation in targets.items()]
+    targets = {index % number: relation for relation, index in edges} if number else {}
+    out = [{"relation": relation, "target": f"obs_{index:04x}"} for index, relation in targets.items()]
     return {
         "kind": "obs", "handle": f"obs_{number:04x}", "writer": writer, "title": f"pump says {number}", "t": float(number),
         "confidence": stated, "verification": "external", "object": "pump", "value": float(number), "edges": out,
@@ -64,7 +64,7 @@ def settled(memory: Memory, wires: Standing, *, now: float, rules: Rules) -> tup
 
 @settings(max_examples=12, deadline=None)
 @given(drawn=CLAIMS, calibration=st.sampled_from([0, 3]))
-def test_every_interface_shows_what_a_tick_would_give(drawn: list[Any], calibration: int) -> None:
+def test_every_interface_shows_the_values_of_a_tick(drawn: list[Any], calibration: int) -> None:
     rules = Rules(calibration_history=calibration)
     with TemporaryDirectory() as folder:
         path, day = Path(folder) / "m.sqlite", float(len(drawn))

@@ -46,7 +46,7 @@ def test_the_terms_sum_to_the_value_exactly(edges: list[tuple[float, str]], stat
         assert sum(shares) == pytest.approx(terms[name])
 
 
-def test_it_says_what_would_overturn_the_cell() -> None:
+def test_explanation_tells_what_would_overturn_the_cell() -> None:
     memory = tick(admit(Memory.empty(), [claim("obs_aaaa", 0.9)]).memory, 1.0)
     needed = explain(memory, "obs_aaaa", t=1.0).overturned_by
     assert needed is not None
@@ -65,7 +65,7 @@ def test_an_unknown_handle_comes_with_near_ones() -> None:
         explain(memory, "obs_aaab", t=0.0)
 
 
-def test_versions_count_from_the_first_of_the_chain_and_the_head_is_the_last() -> None:
+def test_versions_count_from_first_to_head() -> None:
     chain = [
         claim(f"dec_000{i}", 0.7, edges=[{"relation": "supersedes", "target": f"dec_000{i - 1}"}] if i else [])
         for i in range(3)
@@ -139,7 +139,7 @@ def test_edges_of_their_own_are_judged_one_by_one_and_never_demote() -> None:
     assert connect(after, edges).memory.edges.height == 3
 
 
-def test_a_rewritten_body_is_what_a_restatement_meets() -> None:
+def test_restatement_matches_the_rewritten_body() -> None:
     memory, _ = admit(Memory.empty(), [claim("dec_aaaa", 0.7, body="old")])
     after = update(memory, "dec_aaaa", now=1.0, body="new")
     again = [claim("dec_aaaa", 0.7, body=body) | {"handle": None, "kind": "dec"} for body in ("new", "old")]

@@ -49,13 +49,13 @@ def test_tick_equals_the_law_in_polars_expressions(stated: list[float], data: st
     count = len(stated)
     pairs = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)).filter(lambda pair: pair[0] != pair[1])
     links = data.draw(st.lists(pairs, unique=True, max_size=8))
-    names = [f"obs_{place:04x}" for place in range(count)]
+    names = [f"obs_{index:04x}" for index in range(count)]
     cells = pl.DataFrame({"handle": names, "writer": names, "title": names, "stated": stated})
     edges = pl.DataFrame(links, schema={"source": pl.Int64, "target": pl.Int64}, orient="row").with_columns(
         relation=pl.lit("supports")
     )
     after = tick(Memory.from_frames(cells, edges), now=1.0).cells
-    mass = np.array([sum(stated[source] for source, target in links if target == place) for place in range(count)])
+    mass = np.array([sum(stated[source] for source, target in links if target == index) for index in range(count)])
     wanted = effective(np.array(stated), np.ones(count), mass, np.zeros(count))
     assert after["effective"].to_numpy() == pytest.approx(wanted, abs=1e-12)
 

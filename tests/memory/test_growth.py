@@ -64,7 +64,7 @@ def _last_memory(steps: list[object], looked: set[int]) -> Memory:
 
 
 @given(st.lists(STEP, max_size=8), st.sets(st.integers(0, 7)))
-def test_what_grew_along_is_what_a_fresh_look_finds_bit_for_bit(steps: list[object], looked: set[int]) -> None:
+def test_incremental_index_equals_a_rebuild(steps: list[object], looked: set[int]) -> None:
     memory = _last_memory(steps, looked)
     fresh, wiring = wire(Table.of(memory.edges), memory.column("author")), memory.wiring
     for name in ("support", "challenge"):
@@ -88,9 +88,9 @@ def test_what_grew_along_is_what_a_fresh_look_finds_bit_for_bit(steps: list[obje
 
 def test_two_memories_grown_from_one_each_know_their_own_writers() -> None:
     claim = {"title": "a", "confidence": 0.5, "kind": "obs"}
-    one = admit(Memory.empty(), [claim | {"writer": "ann"}]).memory
-    left = admit(one, [claim | {"writer": "bob", "title": "b"}]).memory
-    right = admit(one, [claim | {"writer": "cy", "title": "c"}, claim | {"writer": "bob", "title": "d", "t": 1.0}]).memory
+    item = admit(Memory.empty(), [claim | {"writer": "ann"}]).memory
+    left = admit(item, [claim | {"writer": "bob", "title": "b"}]).memory
+    right = admit(item, [claim | {"writer": "cy", "title": "c"}, claim | {"writer": "bob", "title": "d", "t": 1.0}]).memory
     again = admit(left, [claim | {"writer": "cy", "title": "e"}, claim | {"writer": "bob", "title": "f", "t": 1.0}]).memory
     assert left.writers["writer"].to_list() == ["ann", "bob"]
     assert right.writers["writer"].to_list() == ["ann", "cy", "bob"]
@@ -99,7 +99,7 @@ def test_two_memories_grown_from_one_each_know_their_own_writers() -> None:
         assert memory.cells["writer"].to_list() == memory.writers["writer"].gather(memory.cells["author"]).to_list()
 
 
-def test_an_opened_cell_is_read_now_and_stands_out_more() -> None:
+def test_opened_cell_is_marked_read_and_gains_salience() -> None:
     claims = [{"writer": "ann", "title": title, "confidence": 0.5, "kind": "obs"} for title in ("a", "b")]
     memory = admit(Memory.empty(), claims).memory
     after = expanded(memory, np.array([1]), 3.0, Rules()).cells
@@ -111,13 +111,13 @@ def test_an_opened_cell_is_read_now_and_stands_out_more() -> None:
 
 
 @given(st.lists(STEP, max_size=8), st.sets(st.integers(0, 7)), st.randoms(use_true_random=False))
-def test_frames_are_the_same_whenever_they_are_asked_for(steps: list[object], looked: set[int], order: Random) -> None:
+def test_frames_do_not_depend_on_when_they_are_made(steps: list[object], looked: set[int], order: Random) -> None:
     at_once = [(memory.cells, memory.edges, memory.writers) for memory in _memories(steps, set(range(8)))]
     stages = _memories(steps, looked)
-    for place in order.sample(range(len(stages)), len(stages)):
-        memory = stages[place]
+    for index in order.sample(range(len(stages)), len(stages)):
+        memory = stages[index]
         assert (memory.height, memory.table("edges").height) == (memory.cells.height, memory.edges.height)
-        for expected, frame in zip(at_once[place], (memory.cells, memory.edges, memory.writers), strict=True):
+        for expected, frame in zip(at_once[index], (memory.cells, memory.edges, memory.writers), strict=True):
             assert frame.equals(expected)
             assert frame.schema == expected.schema
     for memory in (copy(stages[-1]), pickle.loads(pickle.dumps(stages[-1]))):  # noqa: S301

@@ -33,7 +33,7 @@ def of_one_writer(penalty: Array) -> Memory:
     return admit(Memory.empty(), [*claims, against]).memory
 
 
-def test_a_calibration_form_that_is_added_to_the_table_is_computed_right(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_calibration_form_in_the_table_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     def linear(stated: Array, wrong: Bools) -> Array:
         return np.where(wrong, 0.5 * stated, 1.0 - stated)  # what turned out right costs too
 
@@ -47,7 +47,7 @@ def test_a_calibration_form_that_is_added_to_the_table_is_computed_right(monkeyp
     assert law.factor_of(stated, np.array([False, False, True]), rules) == pytest.approx(expected)
 
 
-def test_the_slopes_are_those_of_the_terms() -> None:
+def test_slopes_equal_those_of_the_terms() -> None:
     mass, total = np.linspace(0.0, 3.0, 7), partial(law.terms, support_ceiling=0.15, challenge_ceiling=0.6)
     nothing, nudge = np.zeros(7), 1e-6
     up, down = law.slopes(mass, mass, 0.15, 0.6)
@@ -63,7 +63,7 @@ def _superseding(target: str, writer: str, day: float) -> dict[str, object]:
     return claim | {"kind": target[:3].lower(), "confidence": 0.9, "source_refs": ["log"]}
 
 
-def test_what_is_no_bet_counts_against_nobody() -> None:
+def test_question_counts_against_nobody() -> None:
     memory = bootstrap(Memory.empty())
     questions = memory.cells.filter(~pl.col("locked"))["handle"].to_list()
     for day, writer in enumerate(("ann", "bob"), start=1):
@@ -77,7 +77,7 @@ def test_what_is_no_bet_counts_against_nobody() -> None:
     assert literal.filter(pl.col("writer") == "_init")["calibration"].item() < 1.0
 
 
-def test_what_is_lent_is_no_outcome_and_the_claim_after_it_is() -> None:
+def test_lent_claim_is_not_an_outcome() -> None:
     source, _ = admit(Memory.empty(), [_claim(number) for number in range(3)])
     memory = prime(bootstrap(Memory.empty()), source, t=1.0)
     for day, writer in ((2.0, "ann"), (3.0, "bob")):

@@ -59,7 +59,7 @@ def after(memory: Memory, step: tuple[Any, ...], rules: Rules, now: float) -> Me
 
 
 @given(steps=st.lists(STEP, max_size=14), rules=RULES)
-def test_reads_show_what_a_tick_would_and_change_nothing(steps: list[tuple[Any, ...]], rules: Rules) -> None:
+def test_reads_show_the_next_tick_and_change_nothing(steps: list[tuple[Any, ...]], rules: Rules) -> None:
     memory, news = Memory.empty(), False
     for now, step in enumerate(steps):
         before, memory = memory, after(memory, step, rules, float(now))
@@ -74,9 +74,9 @@ def test_reads_show_what_a_tick_would_and_change_nothing(steps: list[tuple[Any, 
     pushed = dict(memory.mini_index(rules=rules, now=day, limit=99).cells.select("row", "handle").rows())
     for row, worth in enumerate(expected):
         assert memory.expand(name(row), rules=rules, now=day).cell["effective"] == worth
-        said = explain(memory, name(row), t=day, rules=rules)
-        assert said.effective == worth
-        assert sum(said.terms["value"].to_list()[1:], said.terms["value"][0]) == pytest.approx(worth, abs=1e-12)
+        value = explain(memory, name(row), t=day, rules=rules)
+        assert value.effective == worth
+        assert sum(value.terms["value"].to_list()[1:], value.terms["value"][0]) == pytest.approx(worth, abs=1e-12)
         if rules == Rules():
             assert evaluate(f"{name(row)}-scores-eff", memory)["value"].to_list() == [worth]
             if row in pushed:

@@ -72,7 +72,7 @@ def test_the_order_is_the_rules_fusion_of_bm25_degree_worth_and_age() -> None:
     memory = pumps()
     shelf = memory.derived.shelf or (memory.mini_index("pump"), memory.derived.shelf)[1]
     rows = shelf.execute("SELECT rowid, -rank FROM words WHERE words MATCH 'pump'").fetchall()
-    row, match = np.array([one[0] for one in rows]), np.array([one[1] for one in rows])
+    row, match = np.array([item[0] for item in rows]), np.array([item[1] for item in rows])
     ends = np.concatenate([memory.edges["source"].to_numpy(), memory.edges["target"].to_numpy()])
     degree = np.bincount(ends, minlength=memory.cells.height)[row].astype(float)
     worth, age = memory.cells["effective"].to_numpy()[row], 41.0 - memory.cells["touched"].to_numpy()[row]
@@ -93,7 +93,7 @@ def test_the_order_is_the_rules_fusion_of_bm25_degree_worth_and_age() -> None:
     assert set(handles(memory, "pump", rules=Rules(rank_degree=3.0))[:2]) == {"obs_00a1", "obs_00a6"}
 
 
-def test_a_line_is_marked_when_its_cell_is_challenged_stale_overdue_or_replaced_but_cited() -> None:
+def test_line_is_marked_if_challenged_stale_overdue_or_replaced() -> None:
     memory = update(pumps(), "obs_00a4", now=0.0, reverify=40.0)
     push = memory.mini_index("", now=41.0)
     marked = dict(push.cells.select("handle", "marked").rows())
@@ -110,7 +110,7 @@ def test_a_line_is_marked_when_its_cell_is_challenged_stale_overdue_or_replaced_
     assert not faded.mini_index("x", rules=Rules(stale_below=0.05)).lines[0].startswith("^")
 
 
-def test_what_may_not_be_shown_is_not_shown() -> None:
+def test_hidden_items_are_not_shown() -> None:
     memory = admit(pumps(), [claim("00b1", "pump of nobody", sensitivity="secret")]).memory
     assert "obs_00b1" not in handles(memory, "pump nobody")
     assert "obs_00b1" not in handles(memory, "")
@@ -139,7 +139,7 @@ SHELF = pumps()
 
 
 @pytest.mark.parametrize("budget", [900, 110, 60, 40, 14, 0])
-def test_sections_say_what_disputes_the_lines_and_what_must_be_opened_within_the_budget(budget: int) -> None:
+def test_sections_list_disputes_and_cells_to_open_in_budget(budget: int) -> None:
     memory = update(pumps(), "obs_00a4", now=0.0, reverify=40.0)
     push = memory.mini_index("", now=41.0, budget_words=budget)
     sections = push.sections
@@ -156,7 +156,7 @@ def test_sections_say_what_disputes_the_lines_and_what_must_be_opened_within_the
         )  # fmt: skip
 
 
-def test_a_push_says_on_how_many_outcomes_a_calibration_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_push_states_the_number_of_outcomes_behind_calibration(monkeypatch: pytest.MonkeyPatch) -> None:
     memory = pumps()
     handles = set(memory.mini_index("", now=41.0).cells["handle"])
     writers = memory.cells.filter(pl.col("handle").is_in(list(handles)))["writer"].unique()
@@ -180,7 +180,7 @@ def test_a_store_pushes_as_its_memory_does(tmp_path: Path) -> None:
             assert ours.lines == memory.mini_index(query, now=41.0).lines
 
 
-def test_the_words_of_a_rewritten_body_are_found_and_the_old_ones_no_longer(tmp_path: Path) -> None:
+def test_search_finds_new_words_of_a_rewritten_body_only(tmp_path: Path) -> None:
     with Store(tmp_path / "m.sqlite") as store:
         store.admit([claim("00a1", "one", body="gasket")])
         store.save(update(store.memory, "obs_00a1", now=2.0, body="impeller"), t=2.0)
@@ -188,7 +188,7 @@ def test_the_words_of_a_rewritten_body_are_found_and_the_old_ones_no_longer(tmp_
         assert store.mini_index("impeller").cells["handle"].to_list() == ["obs_00a1"]
 
 
-def test_a_cell_is_opened_with_its_terms_its_neighbours_both_ways_and_its_versions() -> None:
+def test_opened_cell_has_terms_neighbours_and_versions() -> None:
     memory = pumps()
     opened = memory.expand("obs_00a1", now=41.0)
     assert opened.neighbours.select("direction", "relation", "handle").rows() == [
@@ -222,7 +222,7 @@ def test_a_value_held_since_its_cell_was_replaced_is_called_that() -> None:
     assert "held at what it was worth when it was last active" in explanation.why
 
 
-def test_an_empty_graph_gets_its_ten_cells_once_and_they_are_the_same_in_every_graph() -> None:
+def test_empty_graph_gets_the_same_ten_cells_once() -> None:
     memory = bootstrap(Memory.empty())
     assert memory.cells.height == 10
     assert bootstrap(memory) is memory
@@ -239,7 +239,7 @@ def test_an_empty_graph_gets_its_ten_cells_once_and_they_are_the_same_in_every_g
     assert ten_cells().height == 10
 
 
-def test_the_fixed_five_cannot_be_changed_and_the_questions_can_be_answered() -> None:
+def test_fixed_five_are_locked_and_questions_answerable() -> None:
     memory = bootstrap(Memory.empty())
     with pytest.raises(UsageError, match="locked or immutable"):
         update(memory, MAP, now=1.0, body="otherwise")
@@ -259,7 +259,7 @@ def test_a_push_refers_to_the_map_and_never_repeats_it() -> None:
     assert str(push).endswith(f"(how to read this: {MAP})")
 
 
-def test_what_a_global_memory_lends_stands_alone_and_is_said_once() -> None:
+def test_lent_claims_have_no_edges_and_appear_once() -> None:
     lender = admit(bootstrap(Memory.empty()), [
         claim("00a1", "pumps leak", confidence=1.0, verification="external", object="pump", value=2.0),
         claim("00a2", "old"), claim("00a3", "new", edges=[edge("supersedes", "00a2")], t=1.0),

@@ -58,7 +58,7 @@ def test_a_row_ranks_as_it_does_alone(rows: list[Any], limit: int) -> None:
 
 
 @given(st.data())
-def test_the_top_k_are_those_a_full_sort_puts_first(data: st.DataObject) -> None:
+def test_top_k_equals_a_full_sort(data: st.DataObject) -> None:
     shape = (data.draw(st.integers(0, 4)), data.draw(st.integers(0, 12)))
     values = st.lists(st.sampled_from([0.0, 0.2, 0.4, 0.6]), min_size=shape[0] * shape[1], max_size=shape[0] * shape[1])
     score, touched = (np.reshape(data.draw(values), shape) for _ in range(2))
@@ -69,7 +69,7 @@ def test_the_top_k_are_those_a_full_sort_puts_first(data: st.DataObject) -> None
     np.testing.assert_array_equal(top_k(score, touched, limit=limit), expected)
 
 
-def test_a_better_match_a_hub_a_trusted_and_a_fresh_cell_rank_before_their_like() -> None:
+def test_rank_prefers_match_degree_trust_and_freshness() -> None:
     same = np.ones(2)
     for name in ("match", "degree", "worth", "age"):
         parts = {"match": same, "degree": same, "worth": same * 0.5, "age": same} | {name: np.array([0.2, 0.9])}
@@ -79,7 +79,7 @@ def test_a_better_match_a_hub_a_trusted_and_a_fresh_cell_rank_before_their_like(
     assert reference[0] < reference[1]
 
 
-def test_nothing_to_rank_is_no_error() -> None:
+def test_ranking_nothing_is_not_an_error() -> None:
     nothing = np.zeros(0)
     assert rank_score(nothing, nothing, nothing, nothing, Rules()).size == 0
     assert top_k(nothing[None], nothing[None], limit=2).tolist() == [[-1, -1]]

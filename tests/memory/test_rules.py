@@ -18,7 +18,7 @@ FIELDS = [rule for rule in dataclasses.fields(Rules) if rule.name != "effective"
 
 
 @pytest.mark.parametrize("rule", FIELDS, ids=lambda rule: rule.name)
-def test_every_rule_says_why_and_whence_and_refuses_what_it_does_not_allow(rule: dataclasses.Field[object]) -> None:
+def test_every_rule_has_reason_source_and_bounds(rule: dataclasses.Field[object]) -> None:
     assert rule.metadata["why"]
     assert rule.metadata["source"]
     bad = "nonsense" if "choices" in rule.metadata else -1.0
@@ -66,7 +66,7 @@ def test_a_time_may_be_typed_with_its_unit(text: str, days: float, tmp_path: Pat
     assert {rules.tau_volatile for rules in ways} == {days}
 
 
-def test_what_is_no_duration_is_refused_with_the_units() -> None:
+def test_invalid_duration_error_lists_units() -> None:
     with pytest.raises(RulesError, match=r"not a duration; given: .3y.; allowed: days, or a number and ms, s, min"):
         Rules().set("rules.tau_volatile=3y")
     with pytest.raises(RulesError, match="out of bounds"):

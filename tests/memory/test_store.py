@@ -71,7 +71,7 @@ def test_every_kind_of_change_is_kept_and_its_past_stays_readable(path: Path) ->
         assert store.mini_index("pump").cells["handle"].to_list() == ["obs_cccc"]
 
 
-def test_before_the_first_write_what_had_been_created_by_then_is_told(path: Path) -> None:
+def test_past_before_the_first_write_shows_created_cells(path: Path) -> None:
     memory = admit(
         Memory.empty(),
         [claim("aaaa", t=1.0), claim("bbbb", t=5.0, edges=[{"relation": "supersedes", "target": "obs_aaaa"}])],
@@ -84,7 +84,7 @@ def test_before_the_first_write_what_had_been_created_by_then_is_told(path: Path
     assert Memory.open(path, at=5.0).cells["status"].to_list() == ["superseded", "active"]
 
 
-def test_every_verdict_is_kept_those_of_refused_claims_too(path: Path) -> None:
+def test_verdicts_of_refused_claims_are_kept(path: Path) -> None:
     with Store(path) as store:
         rows = [
             store.admit([claim("aaaa"), claim("bbbb", confidence=7)]),
@@ -94,7 +94,7 @@ def test_every_verdict_is_kept_those_of_refused_claims_too(path: Path) -> None:
         assert store.memory.cells.height == 1
 
 
-def test_a_store_works_on_what_another_process_left(path: Path) -> None:
+def test_store_continues_from_another_process(path: Path) -> None:
     with Store(path) as ours, Store(path) as theirs:
         for name in ("aaaa", "bbbb", "cccc", "dddd"):
             (ours if name in ("aaaa", "cccc") else theirs).admit([claim(name)])
@@ -162,7 +162,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_no_whole_store_is_refused_and_left_untouched(path: Path, kind: str) -> None:
+def test_incomplete_store_is_refused_and_left_untouched(path: Path, kind: str) -> None:
     spoiled(path, kind)
     before, mtime = path.read_bytes(), path.stat().st_mtime_ns
     with pytest.raises(StoreError, match=KINDS[kind]) as error:
@@ -172,10 +172,10 @@ def test_what_is_no_whole_store_is_refused_and_left_untouched(path: Path, kind: 
         Memory.empty().save(path)
     assert path.read_bytes() == before
     assert path.stat().st_mtime_ns == mtime
-    assert [one.name for one in path.parent.iterdir()] == [path.name]
+    assert [item.name for item in path.parent.iterdir()] == [path.name]
 
 
-def test_where_there_is_no_store_reading_says_so_and_makes_none(path: Path) -> None:
+def test_reading_a_missing_store_fails_and_creates_none(path: Path) -> None:
     with pytest.raises(StoreError, match="no such store"):
         Memory.open(path)
     with pytest.raises(StoreError, match="a folder"):
@@ -199,10 +199,10 @@ def test_an_empty_file_becomes_a_store_when_something_is_saved(path: Path) -> No
     assert Memory.open(path).cells.height == 1
 
 
-def test_the_file_says_whose_it_is_and_a_person_can_ask_it(path: Path) -> None:
+def test_file_names_its_program_and_opens_in_sqlite(path: Path) -> None:
     with Store(path) as store:
         list(days_of(store))
-    assert [one.name for one in path.parent.iterdir()] == [path.name]
+    assert [item.name for item in path.parent.iterdir()] == [path.name]
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)

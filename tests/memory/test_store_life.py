@@ -68,12 +68,12 @@ claims = st.lists(
 def numbered(batches: list[Any]) -> Iterator[list[Any]]:
     handles = iter(HANDLES)
     for day, batch in enumerate(batches):
-        yield [one | {"t": float(day)} | ({"handle": name} if (name := next(handles, None)) else {}) for one in batch]
+        yield [item | {"t": float(day)} | ({"handle": name} if (name := next(handles, None)) else {}) for item in batch]
 
 
 @settings(max_examples=20)
 @given(st.lists(claims, min_size=1, max_size=3))
-def test_what_is_saved_is_what_is_opened_and_every_day_of_it(batches: list[Any]) -> None:
+def test_saved_memory_opens_equal_on_every_day(batches: list[Any]) -> None:
     memory, seen_then = Memory.empty(), []
     with TemporaryDirectory() as folder:
         path = Path(folder) / "memory.sqlite"
@@ -88,7 +88,7 @@ def test_what_is_saved_is_what_is_opened_and_every_day_of_it(batches: list[Any])
             same(Memory.open(path, at=at + 0.25), then)
 
 
-def test_a_write_stands_on_no_day_before_the_last(path: Path) -> None:
+def test_write_is_dated_no_earlier_than_the_last(path: Path) -> None:
     with Store(path) as store:
         store.admit([claim("aaaa", t=5.0)])
         store.tick(7.0)
@@ -98,7 +98,7 @@ def test_a_write_stands_on_no_day_before_the_last(path: Path) -> None:
         assert store.memory.cells["created"].to_list() == [5.0, 6.0]
 
 
-def test_a_busy_store_says_so_and_one_that_waits_gets_its_turn(path: Path) -> None:
+def test_busy_store_is_reported_and_waiting_succeeds(path: Path) -> None:
     Memory.empty().save(path)
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")
@@ -114,10 +114,10 @@ def test_a_busy_store_says_so_and_one_that_waits_gets_its_turn(path: Path) -> No
     assert Memory.open(path).cells.height == 1
 
 
-def test_a_memory_that_has_not_grown_from_the_file_is_not_written_over_it(path: Path) -> None:
+def test_unrelated_memory_does_not_overwrite_the_store(path: Path) -> None:
     admit(Memory.empty(), [claim("aaaa")]).memory.save(path)
-    one, other = Memory.open(path), Memory.open(path)
-    admit(one, [claim("bbbb")]).memory.save(path)
+    item, other = Memory.open(path), Memory.open(path)
+    admit(item, [claim("bbbb")]).memory.save(path)
     with pytest.raises(StoreError, match="holds what this memory does not"):
         admit(other, [claim("cccc")]).memory.save(path)
     with pytest.raises(StoreError, match="holds what this memory does not"):
@@ -184,7 +184,7 @@ def whole(path: Path) -> Store:
     return store
 
 
-def test_killed_fifty_times_at_random_it_lost_nothing_committed_and_is_whole(tmp_path: Path, writers: Writers) -> None:
+def test_store_killed_fifty_times_keeps_every_commit(tmp_path: Path, writers: Writers) -> None:
     moments, done = random.Random(7), dict[Path, int]()  # noqa: S311  # moments, not secrets
     for kill in range(KILLS):
         begins = kill % 3 == 2  # every third is killed while its store is being made, or soon after
@@ -218,7 +218,7 @@ def test_two_processes_writing_at_once_wait_for_each_other(path: Path, writers: 
         assert store.memory.writers["writer"].sort().to_list() == ["ann", "ben"]
 
 
-def test_two_processes_that_will_not_wait_are_told_busy_and_nothing_is_torn(path: Path, writers: Writers) -> None:
+def test_busy_store_is_refused_without_partial_writes(path: Path, writers: Writers) -> None:
     for name in ("ann", "ben", "cyd"):
         writers.begin(name, path, deeds=12, wait=0.0)
     messages = [word for _, word in writers.until_end(3)]

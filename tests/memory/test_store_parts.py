@@ -66,10 +66,10 @@ def test_claims_leave_the_store_that_the_whole_memory_would(rules: Rules, batche
             if day % 2:
                 memory = tick(memory, day + 0.5, rules)
                 store.tick(day + 0.5, rules)
-            kept = store.recorded
+            remaining = store.recorded
             for name in ("cells", "edges", "writers"):
-                assert_frame_equal(getattr(kept, name), getattr(memory, name))
-            assert kept.scanned == memory.scanned
+                assert_frame_equal(getattr(remaining, name), getattr(memory, name))
+            assert remaining.scanned == memory.scanned
 
 
 PAGES = [*HANDLES[:3], *KEYS, "obs_aaa", "5a27", "obs_5a27@v2", "obs_none", "obs_5a27#scores.eff", "dec_a3ee-kind"]
@@ -93,7 +93,7 @@ BRIER, OUTWEIGHED = ({"calibration": "brier"}, {"wrong_when": "outweighed"})
     names=st.lists(st.sampled_from(PAGES), min_size=1, max_size=2),
     query=st.sampled_from(["", "runs", "it stands because"]),
 )
-def test_pages_and_pushes_say_what_the_whole_memory_would(
+def test_pages_of_a_store_equal_the_whole_memory(
     rules: dict[str, Any], batches: list[list[dict[str, Any]]], ticks: int, names: list[str], query: str
 ) -> None:
     options: dict[str, Any] = {"now": 9.0, "rules": Rules(calibration_history=1, **rules)}

@@ -62,7 +62,7 @@ def test_every_day_of_a_store_is_that_of_the_memory(rules: Rules, batches: list[
             assert {name: before[name] for name in SCORES} == {name: row[name] for name in SCORES}
 
 
-def test_the_texts_of_a_ticked_memory_are_those_of_then_whenever_they_are_asked_for(tmp_path: Path) -> None:
+def test_lazy_texts_are_those_of_the_tick(tmp_path: Path) -> None:
     claim = {"handle": "obs_aaaa", "writer": "ann", "title": "it runs", "body": "slowly", "confidence": 0.9}
     with Store(tmp_path / "m.sqlite") as store:
         store.admit([claim])

@@ -35,7 +35,7 @@ def clique(size: int, stated: float) -> Memory:
     ("size", "stated", "settles_at"),
     [(2, 0.2, 0.125), (2, 0.3, 0.188), (2, 0.5, 0.316), (2, 0.7, 0.448), (3, 0.5, 0.236), (3, 0.7, 0.343), (4, 0.7, 0.284)],
 )
-def test_a_mutual_dispute_settles_where_the_published_table_says(size: int, stated: float, settles_at: float) -> None:
+def test_mutual_dispute_settles_where_published(size: int, stated: float, settles_at: float) -> None:
     settled = settle(clique(size, stated), now=1.0, rules=PLAIN.replace(settle_ticks=2000))
     assert settled.settled
     assert settled.memory.cells["effective"].to_list() == pytest.approx([settles_at] * size, abs=5e-4)
@@ -44,7 +44,7 @@ def test_a_mutual_dispute_settles_where_the_published_table_says(size: int, stat
 @pytest.mark.parametrize(
     ("size", "stated", "low", "high"), [(3, 0.2, 0.0, 0.2), (3, 0.3, 0.0, 0.3), (4, 0.5, 0.0, 0.5), (6, 0.7, 0.139, 0.339)]
 )
-def test_a_mutual_dispute_rings_where_the_published_table_says(size: int, stated: float, low: float, high: float) -> None:
+def test_mutual_dispute_rings_where_published(size: int, stated: float, low: float, high: float) -> None:
     settled = settle(clique(size, stated), now=1.0, rules=PLAIN)
     assert (settled.settled, settled.period) == (False, 2)
     assert settled.amplitude == pytest.approx(high - low, abs=1e-3)
@@ -105,7 +105,7 @@ def test_every_score_stays_in_its_bounds(memory: Memory, now: float, rules: Rule
 
 
 @given(graphs(), st.floats(0, 100))
-def test_a_settled_graph_stays_and_a_second_tick_at_one_instant_changes_nothing(memory: Memory, now: float) -> None:
+def test_second_tick_on_a_settled_graph_changes_nothing(memory: Memory, now: float) -> None:
     rules = Rules(mass_from="stated")
     once = settle(memory, now, rules)
     assert once.settled
@@ -145,7 +145,7 @@ def test_annexed_and_superseded_cells_have_no_effect_until_reinstated() -> None:
 
 
 @pytest.mark.parametrize(("wrong", "total", "factor"), [(1, 10, 0.91), (3, 10, 0.73), (2, 2, 1.0)])
-def test_a_writer_is_discounted_by_the_share_and_confidence_of_what_was_wrong(wrong: int, total: int, factor: float) -> None:
+def test_writer_is_discounted_by_share_and_confidence_of_errors(wrong: int, total: int, factor: float) -> None:
     claims = [claim(f"obs_{i:04x}", 0.9, writer="bold") for i in range(total)]
     against = [
         claim(f"obs_ff{i:02x}", 0.5, writer="judge", edges=[{"relation": "contradicts", "target": f"obs_{i:04x}"}])
@@ -162,7 +162,7 @@ def test_the_brier_form_punishes_the_humble_and_the_default_does_not() -> None:
     assert tick(memory, 1.0, Rules(calibration="brier")).writers["calibration"][0] == pytest.approx(0.84)
 
 
-def test_correcting_oneself_is_no_offence_unless_the_rules_say_so() -> None:
+def test_self_correction_costs_nothing_by_default() -> None:
     own = [{"relation": "contradicts", "target": "obs_0000"}]
     about: list[dict[str, Any]] = [{"object": "x"}, {}, {}, {"object": "x", "edges": own}]
     claims = [claim(f"obs_000{i}", 0.7, writer="ann", **more) for i, more in enumerate(about)]
@@ -172,7 +172,7 @@ def test_correcting_oneself_is_no_offence_unless_the_rules_say_so() -> None:
     assert tick(memory, 1.0, Rules(evidence_from="any")).writers["calibration"][0] < 1.0
 
 
-def test_only_what_a_writer_cannot_reach_counts_as_external_evidence() -> None:
+def test_external_evidence_is_out_of_reach_of_the_writer() -> None:
     claims = [claim(f"obs_000{i}", 0.7, writer="ann") for i in range(3)]
     against = [{"relation": "contradicts", "target": "obs_0000"}]
     sock = claim("obs_00f0", 0.7, writer="sock", edges=against) | {"verification": "checked"}
@@ -192,14 +192,14 @@ def test_outcomes_that_nobody_outside_spoke_of_count_in_no_record() -> None:
         claim(f"obs_0f0{i}", 1.0, writer="audit", edges=[{"relation": "contradicts", "target": f"obs_000{i}"}])
         for i in range(4)
     ]
-    audit = [one | {"verification": "external"} for one in audit]
+    audit = [item | {"verification": "external"} for item in audit]
     rules = Rules(evidence_from="external", calibration_floor=0.0)
     memory, _ = admit(Memory.empty(), [*refuted, *grades, *audit], rules)
     assert memory.height == 24
     factor = {rule: tick(memory, 1.0, rules.replace(**choice)).writers["calibration"][0] for rule, choice in BOTH.items()}
     assert factor == {"all": pytest.approx(0.8), "external": pytest.approx(0.0), "floor": pytest.approx(0.5)}
     praise = [claim("obs_0fff", 1.0, writer="audit", edges=[{"relation": "supports", "target": "ver_0000"}])]
-    praised, _ = admit(memory, [one | {"verification": "external", "t": 1.0} for one in praise], rules)
+    praised, _ = admit(memory, [item | {"verification": "external", "t": 1.0} for item in praise], rules)
     assert tick(praised, 2.0, rules).writers["calibration"][0] == pytest.approx(0.2)  # four of five were wrong
 
 
@@ -208,7 +208,7 @@ BOTH: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def test_pinning_holds_currency_where_it_stood_and_does_not_freshen() -> None:
+def test_pinning_freezes_currency_without_refreshing_it() -> None:
     memory = tick(admit(Memory.empty(), [claim("obs_aaaa", stability="ephemeral")]).memory, 7.0)
     stood = memory.cells["currency"][0]
     pinned = memory.with_cells(memory.cells.with_columns(pinned=pl.lit(value=True)))
@@ -216,7 +216,7 @@ def test_pinning_holds_currency_where_it_stood_and_does_not_freshen() -> None:
     assert tick(pinned, 100.0, Rules(pinned_currency="c0")).cells["currency"][0] == 1.0
 
 
-def test_a_formula_of_ones_own_is_used_and_held_to_its_bounds() -> None:
+def test_user_formula_is_used_and_kept_within_bounds() -> None:
     memory, _ = admit(Memory.empty(), [claim("obs_aaaa", 0.8)])
     halved = Rules(effective=lambda stated, _c, _s, _h: stated / 2)
     assert tick(memory, 1.0, halved).cells["effective"][0] == 0.4

@@ -37,7 +37,7 @@ def test_an_update_rewrites_and_reinforces(path: str, capsys: pytest.CaptureFixt
     )  # fmt: skip
 
 
-def test_who_updated_is_kept_and_said(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_editor_is_recorded_and_shown(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     main(["store", "update", path, "dec_a3ee", "--writer", "bob", "--body", "measured", "--verification", "checked"])
     main(["store", "update", path, "dec_a3ee", "--writer", "cy", "--body", "measured again", "--now", "41"])
     with Store(path) as store:
@@ -62,7 +62,7 @@ def test_who_updated_is_kept_and_said(path: str, capsys: pytest.CaptureFixture[s
     assert events.select("subject", "detail", "cause").row(1) == ("dec_a3ee", "body", "cy")
 
 
-def test_a_law_of_items_says_too_who_rewrote_a_claim(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_item_law_also_names_who_rewrote_a_claim(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "m.sqlite")
     claim = {"writer": "ann", "kind": "obs", "object": "pump", "value": 1.0, "confidence": 0.8}
     with Store(path) as store:
@@ -79,7 +79,7 @@ def test_a_law_of_items_says_too_who_rewrote_a_claim(tmp_path: Path, capsys: pyt
     assert "verified" not in output
 
 
-def test_a_memory_that_is_saved_names_who_rewrote_it(path: str) -> None:
+def test_saved_memory_names_its_editor(path: str) -> None:
     with Store(path) as store:
         store.save(update(store.memory, "dec_a3ee", now=31.0, body="anew", writer="bob"), t=31.0, writer="bob")
         update(store.memory, "dec_a3ee", now=32.0, summary="fast").save(path, t=32.0, writer="cy")
@@ -132,7 +132,7 @@ def test_a_refused_update_changes_nothing(given: list[str], path: str, capsys: p
         ["netlist", "check", "no\0"],
     ],
 )
-def test_what_names_nothing_is_refused_and_makes_nothing(
+def test_unresolved_name_is_refused_and_creates_nothing(
     command: list[str], path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Store(path) as store:

@@ -38,7 +38,7 @@ BANNED = Rules(banned="secretly foo* C++")
         (Rules(), {"title": "secretly", "confidence": 1.0}, None),
     ],
 )
-def test_the_gate_refuses_at_write_what_the_rules_name(rules: Rules, more: dict[str, Any], path: str | None) -> None:
+def test_gate_refuses_what_the_rules_forbid(rules: Rules, more: dict[str, Any], path: str | None) -> None:
     memory, verdicts = admit(Memory.empty(), [CLAIM | more], rules)
     assert memory.height == (path is None)
     assert [issue["path"] for issue in verdicts["issues"][0]] == ([] if path is None else [path])

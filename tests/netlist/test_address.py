@@ -43,7 +43,7 @@ def test_an_address_prints_as_it_reads(point: Any) -> None:
 
 
 @given(st.text(max_size=30) | st.text("dec_a3.~*-@v(mean)", max_size=30))
-def test_any_text_is_an_address_or_refused_typed(text: str) -> None:
+def test_any_text_parses_as_address_or_raises_a_typed_error(text: str) -> None:
     try:
         point = address(text)
     except AddressError:
@@ -138,13 +138,13 @@ def test_a_series_keeps_every_value_in_order() -> None:
     assert evaluate("series(dec_0000.~supports.*-scores-eff)", FRAMES)["value"].to_list() == [[0.2, 0.3], [0.6, 0.9]]
 
 
-def test_rows_say_whose_value_each_is() -> None:
+def test_rows_name_the_owner_of_each_value() -> None:
     values = evaluate("cell-scores-eff", FRAMES, at=0.9)
     assert values.columns == ["t", "rep", "row", "value"]
     assert values["row"].to_list() == ["dec_0000", "dec_0001", "dec_0002", "dec_0003"]
 
 
-def test_at_is_the_last_tick_by_then() -> None:
+def test_at_returns_the_last_tick_up_to_then() -> None:
     assert evaluate("dec_0000-scores-eff", FRAMES, at=0.7)["value"].to_list() == [0.1]
     assert evaluate("dec_0000-scores-eff", FRAMES, at=9.0)["value"].to_list() == [0.5]
     assert evaluate("dec_0000-scores-eff", FRAMES, at=-1.0).is_empty()
@@ -221,8 +221,8 @@ def test_other_spelling_of_a_field_is_refused_with_the_right_one(where: str, rig
 
 
 def test_shortened_handle_names_the_only_match() -> None:
-    one = FRAMES.cells.filter(pl.col("cell") == "dec_0000").with_columns(cell=pl.lit("dec_auth_0f3e"))
-    frames = Frames(pl.concat([FRAMES.cells, one]), FRAMES.edges)
+    item = FRAMES.cells.filter(pl.col("cell") == "dec_0000").with_columns(cell=pl.lit("dec_auth_0f3e"))
+    frames = Frames(pl.concat([FRAMES.cells, item]), FRAMES.edges)
     assert evaluate("dec_auth_0f-scores-eff", frames)["value"].to_list() == pytest.approx([0.1, 0.5])
     with pytest.raises(AddressError, match=r"several cells begin with this handle.*dec_0000, dec_0001"):
         evaluate("dec_0-scores-eff", frames)
@@ -243,7 +243,7 @@ def test_netlist_reads_a_shortened_handle(where: str) -> None:
     assert loaded.memory.cells["annexed"].to_list() == [False, True]
 
 
-def test_a_netlist_refuses_a_beginning_of_several_cells() -> None:
+def test_ambiguous_handle_prefix_is_refused_in_a_netlist() -> None:
     text = TWO + 'dec_a3ff "three" conf(.5)\n' + WATCH.format("dec_a3-scores-eff") + "dec_a-flags-pinned = true\n"
     with pytest.raises(NetlistError) as error:
         load(text)

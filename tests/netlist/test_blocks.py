@@ -51,7 +51,7 @@ def net(tmp_path: Path, text: str, block: str = BLOCK, name: str = "there-and-ba
     return read(tmp_path / "it.malnet")
 
 
-def test_its_functions_run_together_where_it_is_added(tmp_path: Path) -> None:
+def test_block_functions_run_together_where_added(tmp_path: Path) -> None:
     text = "loadrt not names=a,b,c\naddf a tick\naddf b tick\naddf there-and-back tick {}\naddf c tick\n"
     expected = {
         "": "a b there-and-back.half there-and-back.double c", "1": "there-and-back.half there-and-back.double a b c",
@@ -146,11 +146,11 @@ addf contradiction-load tick
 """
     for handle, edges in (("obs_aaaa", ""), ("obs_bbbb", "")):
         text += f"[[claim]]\nat = '0d'\nwriter = 'ann'\nhandle = '{handle}'\ntitle = '{handle}'\nconfidence = 0.8\n{edges}"
-    for place, (relation, target) in enumerate(
+    for index, (relation, target) in enumerate(
         [("contradicts", "obs_aaaa"), ("supports", "obs_bbbb"), ("contradicts", "obs_bbbb")]
     ):
         text += (
-            f"[[claim]]\nat = '2d'\nwriter = 'w{place}'\nhandle = 'obs_{place}000'\ntitle = '{place}'\nconfidence = 0.8\n"
+            f"[[claim]]\nat = '2d'\nwriter = 'w{index}'\nhandle = 'obs_{index}000'\ntitle = '{index}'\nconfidence = 0.8\n"
         )
         text += f"verification = 'external'\nedges = [{{ relation = '{relation}', target = '{target}' }}]\n"
     result = run(scenario(text))

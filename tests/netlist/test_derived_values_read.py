@@ -120,7 +120,7 @@ def test_the_push_is_ordered_by_a_derived_value(tmp_path: Path) -> None:
     scenario = api.read(tmp_path / "it.toml")
     assert scenario.reader
     run, plain = ms.run(scenario), ms.run(scenario.replace(reader=replace(scenario.reader, rank_by="")))
-    acted = {one: each.events.filter((pl.col("kind") == "acted") & (pl.col("t") > 15)) for one, each in
+    acted = {entry: item.events.filter((pl.col("kind") == "acted") & (pl.col("t") > 15)) for entry, item in
              (("ranked", run), ("plain", plain))}  # fmt: skip
     born = run.memory.cells.select("rep", pl.col("handle").alias("subject"), "created")
     age = {

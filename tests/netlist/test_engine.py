@@ -150,14 +150,14 @@ def memories(batches: list[list[dict[str, Any]]]) -> list[Memory]:
     """The memories after each batch and its tick; every claim disputes the first cell of its replication."""
     memory, rows = Memory.empty(), []
     for day, batch in enumerate(batches, 1):
-        for place, claim in enumerate(batch):
+        for index, claim in enumerate(batch):
             first = memory.cells.filter(pl.col("rep") == claim["rep"])["handle"]
             edges = (
                 [{"relation": "supports" if len(claim["title"]) % 2 else "contradicts", "target": first[0]}]
                 if len(first)
                 else []
             )
-            claim |= {"t": float(day), "sequence": place, "edges": edges}
+            claim |= {"t": float(day), "sequence": index, "edges": edges}
         memory = tick(admit(memory, batch).memory, float(day))
         rows.append(memory)
     return rows
@@ -273,7 +273,7 @@ def acted(first: str, second: str, cells: str, *, rules: Rules | None = None) ->
     return events, memory
 
 
-def test_a_flag_follows_its_signal_where_it_changes() -> None:
+def test_flag_follows_its_signal() -> None:
     events, memory = acted("dec_a3ee-flags-pinned", "dec_a3ee-flags-review", 'dec_a3ee "a"\ndec_b3ee "b" pinned(1)\n')
     assert events == [(2, "pinned"), (3, "flagged"), (5, "unflagged"), (6, "unpinned")]
     assert memory.cells["pinned"].to_list() == [False, True]
@@ -343,7 +343,7 @@ def test_op_over_a_series_shows_its_final_value() -> None:
     assert state.ops["trend"]["held"].tolist() == [4]
 
 
-def test_a_signal_begins_as_hal_says() -> None:
+def test_signal_starts_with_the_initial_value_of_hal() -> None:
     text = "loadrt latch\nloadrt not\nloadrt scale\nnet a latch.out-not > not.in\nnet b not.out\n"
     text += "net free latch.reset\nfree = true\nnet seed scale.gain"
     engine = Engine(link(parse(text)))

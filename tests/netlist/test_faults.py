@@ -28,8 +28,8 @@ def test_all_faults_are_reported_with_positions() -> None:
     text = 'net low\ndec_a3ee "t" conf(x) eff(!) conf\n\nlikes> b(1) \\\n  supports> c(y)\naddf weak slow\n"'
     with pytest.raises(NetlistError) as refused:
         parse(text, file="alarm.malnet")
-    places = [fault.where for fault in refused.value.faults]
-    assert places == [
+    indices = [fault.where for fault in refused.value.faults]
+    assert indices == [
         "alarm.malnet:1:8",
         "alarm.malnet:2:29",
         "alarm.malnet:4:1",
@@ -114,7 +114,7 @@ def test_long_text_is_wrapped_and_reads_back() -> None:
     assert parse(text).statements == (body,)
 
 
-def test_words_remember_where_they_stood_over_joined_lines() -> None:
+def test_words_keep_their_position_over_joined_lines() -> None:
     (wire,) = parse("# a\nnet low \\\n  weak.in < \\\n dec_a3ee-scores-eff").statements[1:]
     assert isinstance(wire, Wire)
     assert [(end.address.line, end.address.column) for end in wire.ends] == [(3, 3), (4, 2)]  # type: ignore[attr-defined]

@@ -104,7 +104,7 @@ def test_hal_text_reads_as_our_sentences_and_links() -> None:
         max_size=12,
     )
 )
-def test_any_lines_read(lines: list[str]) -> None:
+def test_any_lines_parse(lines: list[str]) -> None:
     try:
         hal = read_hal("\n".join(lines))
     except NetlistError as error:
@@ -217,7 +217,7 @@ def test_a_signal_that_no_net_makes_holds_what_it_is_set_to(tmp_path: Path, caps
     ]
 
 
-def test_no_instances_at_all_are_as_many_as_by_default() -> None:
+def test_zero_instances_means_the_default_count() -> None:
     assert [*read_hal("loadrt pid num_chan=0\nloadrt siggen num_chan=0\nloadrt or2 count=0\n").instances] == [
         "pid.0", "pid.1", "pid.2", "siggen.0", "or2.0",
     ]  # fmt: skip
@@ -243,8 +243,8 @@ def hal_text(about: dict[str, Any]) -> str:
     threads = " ".join(f"name{n}=t{rate} period{n}={round(about['period_ns'] * rate)}" for n, rate in enumerate(rates, 1))
     lines = [f"loadrt threads {threads}"]
     lines += [
-        f"loadrt {one['module']} " + " ".join(f"{key}={value}" for key, value in one["args"].items())
-        for one in about["loadrt"]
+        f"loadrt {item['module']} " + " ".join(f"{key}={value}" for key, value in item["args"].items())
+        for item in about["loadrt"]
     ]
     lines += [f"net {net['signal']} {' '.join(net['pins'])}" for net in about["net"]]
     lines += [f"setp {pin} {value}" for pin, value in about["setp"].items()]
@@ -264,7 +264,7 @@ class Bench:
         self.names = {pin: self.ours(pin, about) for pin in (column["name"] for column in about["columns"][1:])}
 
     def ours(self, pin: str, about: dict[str, Any]) -> str:
-        (word,) = [one.address for one in read_hal(hal_text(about) + f"\nnet probe {pin}").document.statements[-1].ends]  # type: ignore[attr-defined]
+        (word,) = [item.address for item in read_hal(hal_text(about) + f"\nnet probe {pin}").document.statements[-1].ends]  # type: ignore[attr-defined]
         return str(word)
 
     def signal(self, pin: str) -> str | None:

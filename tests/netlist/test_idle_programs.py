@@ -53,7 +53,7 @@ def test_a_program_of_origin_program_is_refused_too(body: str) -> None:
 
 def test_a_sound_program_of_origin_program_is_scheduled() -> None:
     memory = admit(Memory.empty(), [claim("addf watch tick [keys: dec_5a27]") | {"origin": "program"}]).memory
-    assert [one.programs[0].operation for one in program_cells(memory, after=0, tick=1)] == ["watch"]
+    assert [item.programs[0].operation for item in program_cells(memory, after=0, tick=1)] == ["watch"]
 
 
 @pytest.mark.parametrize("body", IDLE)
@@ -80,7 +80,7 @@ def test_an_import_leaves_idle_programs_out_and_says_so(tmp_path: Path, capsys: 
     assert Memory.open(tmp_path / "m.sqlite").cells["handle"].to_list() == ["prg_00bb", "prg_00cc"]
 
 
-def test_the_gate_knows_every_operation_of_programs() -> None:
+def test_gate_accepts_every_program_operation() -> None:
     assert set(PROGRAMS) == set(OPERATIONS)
 
 

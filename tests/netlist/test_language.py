@@ -91,7 +91,7 @@ statements = st.one_of(
 
 @given(st.lists(statements, max_size=6))
 @settings(max_examples=400)
-def test_what_is_written_reads_back_the_same(sentences: list[Statement]) -> None:
+def test_written_netlist_reads_back_the_same(sentences: list[Statement]) -> None:
     text = render(sentences)
     document, faults = scan(text)
     assert not faults
@@ -148,14 +148,14 @@ def mutant(chance: random.Random, text: str = "") -> str | bytes:
     return bytes(raw)
 
 
-def test_an_error_is_made_again_from_its_arguments_as_simpy_does() -> None:
+def test_error_is_rebuilt_from_its_arguments_as_simpy_does() -> None:
     with pytest.raises(MalsimError) as error:
         load("loadrt no-such-op names=a\nnet x b.in")
     assert str(type(error.value)(*error.value.args)) == str(error.value)
 
 
 @pytest.mark.parametrize("block", range(8))
-def test_any_bytes_read_or_fail_typed(block: int) -> None:
+def test_any_bytes_parse_or_raise_a_typed_error(block: int) -> None:
     chance = random.Random(block)  # noqa: S311 - reproducible, not secret
     read = 0
     for _ in range(500):

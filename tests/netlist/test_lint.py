@@ -94,7 +94,7 @@ def test_an_instance_wired_to_itself_is_a_loop() -> None:
     assert str(loop) == "− n (x) > n"
 
 
-def test_a_chain_is_no_loop_and_two_loops_are_two() -> None:
+def test_chain_is_not_a_loop_and_two_loops_count_as_two() -> None:
     ring = [f"loadrt not names={','.join(f'n{i}' for i in range(9))}"]
     ring += [f"net s{a} n{a}.out > n{b}.in" for a, b in pairwise(range(9))]
     assert loops(link(parse("\n".join(ring)))) == []

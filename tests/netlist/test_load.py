@@ -167,19 +167,19 @@ def test_flags_are_set_where_they_may_be() -> None:
 def test_refused_cells_are_reported_with_positions(text: str, told: str) -> None:
     with pytest.raises(NetlistError) as refused:
         load(text)
-    place, problem = told.split(": ", 1)
+    index, problem = told.split(": ", 1)
     lines = [fault.line for fault in refused.value.faults if fault.problem.startswith(problem)]
-    assert int(place.split(":")[0]) in lines
+    assert int(index.split(":")[0]) in lines
 
 
 def test_all_faults_are_reported_and_nothing_is_loaded() -> None:
     before = load(HELD).memory
-    kept = {name: getattr(before, name).clone() for name in FRAMES}
+    remaining = {name: getattr(before, name).clone() for name in FRAMES}
     text = 'obs_9c1f "again"\ndec_a3ee "a" conf(2) supports> nothing(1)\nloadrt nope\nnet x waek.in'
     with pytest.raises(NetlistError) as refused:
         load(text, before)
     assert [fault.line for fault in refused.value.faults] == [1, 2, 2, 3, 4]
-    assert all(getattr(before, name).equals(kept[name]) for name in FRAMES)
+    assert all(getattr(before, name).equals(remaining[name]) for name in FRAMES)
 
 
 def test_a_secret_never_enters_and_is_never_repeated() -> None:
@@ -206,7 +206,7 @@ def test_load_can_propose_cells_to_the_gate() -> None:
         load(text + "\ndec_b3ee contradicts< obs_9c1f(-1)", admit=True)
 
 
-def test_rules_say_what_hygiene_holds() -> None:
+def test_rules_set_the_hygiene_checks() -> None:
     text = 'dec_a3ee "a"\ndec_b3ee "b" supports> dec_a3ee(1.5) supports> dec_b3ee(1)'
     assert load(text, rules=Rules.recall_v5()).memory.edges.height == 2
 
@@ -239,7 +239,7 @@ def test_replications_are_rendered_separately() -> None:
     assert save(memory, rep=7) == ""
 
 
-def test_a_memory_that_grew_by_loading_grows_on() -> None:
+def test_memory_grown_by_loading_keeps_growing() -> None:
     memory = load(HELD).memory
     after = admit(memory, [{"writer": "ann", "kind": "obs", "title": "t", "body": "", "confidence": 0.5, "t": 1.0,
                             "edges": [{"relation": "supports", "target": "obs_9c1f", "weight": 1.0}]}]).memory  # fmt: skip
@@ -249,7 +249,7 @@ def test_a_memory_that_grew_by_loading_grows_on() -> None:
     assert parse(save(after)).statements
 
 
-def test_an_edge_that_is_said_again_with_its_weight_is_one_edge() -> None:
+def test_repeated_edge_is_stored_once() -> None:
     cells = 'dec_a3ee "a" conf(.7)\n  supports> obs_9c1f(+.6)\nobs_9c1f "b" conf(.5)\n'
     assert load(cells + "dec_a3ee supports> obs_9c1f (+.6)").memory.edges.height == 1
     with pytest.raises(NetlistError, match="this edge exists already"):

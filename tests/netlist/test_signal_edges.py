@@ -24,8 +24,8 @@ def claim(handle: str, confidence: float, *edges: tuple[str, str, bool], **more:
 
 def ticked(*claims: dict[str, Any], now: float = 1.0) -> Memory:
     memory = Memory.empty()
-    for one in claims:
-        memory = admit(memory, [one]).memory
+    for item in claims:
+        memory = admit(memory, [item]).memory
     return tick(memory, now)
 
 
@@ -52,12 +52,12 @@ def test_a_mutual_edge_counts_once_for_criticality(*, mutual: bool) -> None:
 
 
 @pytest.mark.parametrize("pair", [(0.1, 0.7), (0.3, 0.7), (0.2, 0.6), (0.1, 0.6)])
-def test_others_who_cancel_out_miswire_nobody(pair: tuple[float, float]) -> None:
+def test_cancelling_writers_change_no_belief(pair: tuple[float, float]) -> None:
     little, much = pair
     edges = [("contradicts", little, "a"), ("supports", much, "b"), ("contradicts", much, "c")]
     others = (
-        claim(f"obs_{place:04x}", stated, (relation, "obs_0000", False), writer=writer)
-        for place, (relation, stated, writer) in enumerate(edges, 1)
+        claim(f"obs_{index:04x}", stated, (relation, "obs_0000", False), writer=writer)
+        for index, (relation, stated, writer) in enumerate(edges, 1)
     )
     memory = ticked(claim("obs_0000", 0.5, writer="z"), *others)
     assert firing("edge-mis-wiring", memory, 1.0) == ["obs_0002", "obs_0003"]

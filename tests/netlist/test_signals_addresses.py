@@ -64,11 +64,11 @@ def one(where: str, domain: str = "cell") -> list[float]:
         ("add(writer-claims,mul(0,cell-age))", [0.0, 0.0, 0.0, 0.0]),
     ],
 )
-def test_a_cell_reads_this_in_its_own_row(where: str, expected: list[float]) -> None:
+def test_this_refers_to_the_cell_of_the_row(where: str, expected: list[float]) -> None:
     np.testing.assert_allclose(one(where), expected)
 
 
-def test_topics_and_the_parts_writers_have_of_them() -> None:
+def test_topics_list_the_share_of_each_writer() -> None:
     """plant has two cells and yard one; bob's work lies in two topics, so his Herfindahl index is a half."""
     assert one("add(topic-cells,0)", "topic") == [2.0, 1.0]
     index = "div(sum(mul(writer_topic-work,writer_topic-work)),mul(sum(writer_topic-work),sum(writer_topic-work)))"
@@ -124,7 +124,7 @@ def test_invalid_expressions_are_not_addresses(text: str) -> None:
         address(text)
 
 
-def test_a_question_of_frames_refuses_what_wires_work_out() -> None:
+def test_frames_question_refuses_values_computed_by_wires() -> None:
     """Frames of a run hold columns; functions are a wire's."""
     with pytest.raises(AddressError, match="on wires"):
         evaluate("mean(cell.~supports.*-effective)", Memory.empty())
@@ -144,7 +144,7 @@ _CALLS = st.recursive(
 
 
 @given(_CALLS.filter(lambda text: "(" in text))
-def test_an_address_is_printed_as_it_is_read(text: str) -> None:
+def test_address_prints_as_parsed(text: str) -> None:
     """`address(str(address(t))) == address(t)` of functions nested to any depth."""
     where = address(text)
     assert address(str(where)) == where

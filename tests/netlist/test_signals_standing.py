@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 def test_there_is_a_signal_for_each_case_and_an_axis_for_each() -> None:
     """Thirty-five rows of the design, of which one is two files."""
     assert set(CASES) == set(catalogue())
-    assert {one.display for one in catalogue().values()} == {"surfaced", "silent"}
+    assert {item.display for item in catalogue().values()} == {"surfaced", "silent"}
 
 
-def test_all_of_them_run_together_with_one_owner_a_value() -> None:
+def test_signals_run_together_with_one_owner_per_value() -> None:
     assert len(link(parse(signals_text(catalogue()))).derived) > len(catalogue())
 
 
@@ -78,12 +78,12 @@ def test_caching_between_scans_changes_no_result() -> None:
         same(memory, ONSET + 1.0)
 
 
-def test_what_a_store_reads_does_not_change_it() -> None:
+def test_reading_does_not_change_a_store() -> None:
     """Readings say rows, those that fire, and the highest of them."""
     case = CASES["contradiction-load"]
     *_, (day, memory) = play([merged(ordinary(1, ONSET + 2), case.start or {}, case.fault)], ONSET + 2)
     before = memory.cells
-    by_name = {one.signal.name: one for one in readings(memory, ["contradiction-load", "triage-rank"], now=float(day))}
+    by_name = {item.signal.name: item for item in readings(memory, ["contradiction-load", "triage-rank"], now=float(day))}
     assert memory.cells.equals(before)
     assert by_name["contradiction-load"].highest[0][0] == case.target
 

@@ -82,7 +82,7 @@ def same_as_the_run(claims: list[dict[str, Any]], path: Path) -> list[tuple[Any,
     return ours
 
 
-def test_a_store_trips_as_the_run_of_the_same_claims(tmp_path: Path) -> None:
+def test_store_trips_like_a_run_of_the_same_claims(tmp_path: Path) -> None:
     drawn = [(0, "ann", "contradicts", None), (0, "bob", "supports", "drift"), (1, "bob", "contradicts", None),
              (1, "ann", "supports", "trend"), (2, "ann", "supports", None)]  # fmt: skip
     ours = same_as_the_run(claims_of(drawn), tmp_path / "memory.sqlite")
@@ -93,7 +93,7 @@ def test_a_store_trips_as_the_run_of_the_same_claims(tmp_path: Path) -> None:
 @pytest.mark.nightly
 @settings(max_examples=20, deadline=None)
 @given(drawn=st.lists(CLAIM, min_size=1, max_size=6))
-def test_any_store_trips_as_the_run_of_the_same_claims(tmp_path_factory: pytest.TempPathFactory, drawn: list[Any]) -> None:
+def test_any_store_trips_like_a_run_of_the_same_claims(tmp_path_factory: pytest.TempPathFactory, drawn: list[Any]) -> None:
     same_as_the_run(claims_of(drawn), tmp_path_factory.mktemp("life") / "memory.sqlite")
 
 
@@ -108,12 +108,12 @@ def test_exported_and_imported_store_continues_equally(tmp_path: Path, name: str
     assert cli.main(["import", str(tmp_path / name), "-o", str(moves)]) == 0
     live(stays, claims, 3, DAYS)
     live(moves, claims, 3, DAYS)
-    with Store(stays, write=False) as one, Store(moves, write=False) as other:
-        assert one.standing.text == other.standing.text
-        after = one.events.filter(pl.col("t") > 2.0, pl.col("kind").is_in(KINDS)).select(COLUMNS)
+    with Store(stays, write=False) as item, Store(moves, write=False) as other:
+        assert item.standing.text == other.standing.text
+        after = item.events.filter(pl.col("t") > 2.0, pl.col("kind").is_in(KINDS)).select(COLUMNS)
         assert after.height
         assert after.rows() == other.events.filter(pl.col("kind").is_in(KINDS)).select(COLUMNS).rows()
-        assert one.memory.cells["effective"].to_list() == other.memory.cells["effective"].to_list()
+        assert item.memory.cells["effective"].to_list() == other.memory.cells["effective"].to_list()
 
 
 @pytest.mark.nightly
@@ -140,10 +140,10 @@ def test_killed_ticks_are_repeated_without_loss(tmp_path: Path) -> None:
         else:
             with Store(dies) as store:
                 store.tick(float(day))
-    with Store(stays, write=False) as one, Store(dies, write=False) as other:
-        assert one.events.rows() == other.events.rows()
-        assert one.standing.state == other.standing.state
-        assert one.memory.cells["effective"].to_list() == other.memory.cells["effective"].to_list()
+    with Store(stays, write=False) as item, Store(dies, write=False) as other:
+        assert item.events.rows() == other.events.rows()
+        assert item.standing.state == other.standing.state
+        assert item.memory.cells["effective"].to_list() == other.memory.cells["effective"].to_list()
 
 
 def test_the_next_push_has_the_line_of_a_signal_that_fires(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_tick_prints_alarms_and_render_has_wiring(tmp_path: Path, capsys: pytest
         assert render(again.memory) == render(store.memory)
 
 
-def test_a_tick_that_breaks_off_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_tick_leaves_no_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "memory.sqlite"
     wired(path, TRIPWIRE)
     with Store(path) as store:

@@ -86,8 +86,8 @@ def test_no_word_of_another_scope_is_read(name: str, store: Path, capsys: pytest
         ["netlist", "value", "writer-writer", store],
     ):  # fmt: skip
         assert main([*map(str, command), *within]) == 0
-        said = capsys.readouterr().out
-        assert not [other for other in SCOPES if other != name and other in said], command
+        value = capsys.readouterr().out
+        assert not [other for other in SCOPES if other != name and other in value], command
     assert main(["netlist", "value", "count(cell-scores-eff)", str(store), *within]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == f",0,{cells}"
     assert main(["signals", str(store), "time-to-stale", *within]) == 0

@@ -98,7 +98,7 @@ def by_client(path: Path) -> list[dict[str, float]]:
 @pytest.mark.parametrize("live", [by_python, by_shell, by_client])
 def test_a_tripwire_trips_clears_and_trips_again(live: Callable[[Path], Any], tmp_path: Path) -> None:
     seen = live(tmp_path / "m.sqlite")
-    assert [one["tripped"] for one in seen] == [1.0, 1.0, 0.0, 1.0]
+    assert [item["tripped"] for item in seen] == [1.0, 1.0, 0.0, 1.0]
     assert seen == by_python(tmp_path / "again.sqlite")
 
 
@@ -115,7 +115,7 @@ def test_a_store_signals_what_a_run_of_the_same_claims_does(tmp_path: Path) -> N
         assert {name: ran[name] for name in seen} == seen
 
 
-def test_who_set_an_input_is_on_record(tmp_path: Path) -> None:
+def test_setter_of_an_input_is_recorded(tmp_path: Path) -> None:
     path = tmp_path / "m.sqlite"
     by_python(path)
     with ms.Store(path) as store:

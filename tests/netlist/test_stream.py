@@ -189,8 +189,8 @@ def test_check_refuses_what_load_would(tmp_path: Path, capsys: pytest.CaptureFix
         '  supersedes> dec_a3ee(0)\ndec_c3ee "x" conf(.5)\ndec_c3ee "x" conf(.5)\nloadrt watch names=w\nnet b w.nope\n'
     )
     code, out = said(capsys, "check", str(bad))
-    places = [line.removeprefix(f"{bad}:").split(":")[0] for line in out.splitlines()]
-    assert (code, places) == (1, ["1", "3", "4", "7", "9"])
+    indices = [line.removeprefix(f"{bad}:").split(":")[0] for line in out.splitlines()]
+    assert (code, indices) == (1, ["1", "3", "4", "7", "9"])
     assert ["itself" in out, "not a statement" in out, "has this key" in out, "no such pin" in out] == [True] * 4
 
 

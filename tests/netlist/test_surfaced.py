@@ -67,11 +67,11 @@ def test_lines_fit_the_budget_and_others_are_counted(words: list[list[int]], bud
     lines = SurfacedLines((signal_named("dependency-rot"),), rep, np.full(len(flat), -1), size, read, none)
     within = lines.within(np.array(budget[: len(words)]))
     assert (within.cost <= budget[: len(words)]).all()
-    for place, own in enumerate(words):
-        count = int((within.rep == place).sum())
-        assert count + within.more[place] == len(own)
-        assert count == len(own) or sum(own[: count + 1]) > budget[place]
-        assert len(within.of(place)) == count + bool(within.more[place])
+    for index, own in enumerate(words):
+        count = int((within.rep == index).sum())
+        assert count + within.more[index] == len(own)
+        assert count == len(own) or sum(own[: count + 1]) > budget[index]
+        assert len(within.of(index)) == count + bool(within.more[index])
 
 
 def test_push_shows_surfaced_signals_only(run: Run) -> None:
@@ -102,7 +102,7 @@ def test_a_reader_opens_what_a_line_names(run: Run) -> None:
     assert lines.join(opened, on=["t", "rep", "subject"], how="semi").height
 
 
-def test_a_replication_alone_is_told_the_same(run: Run) -> None:
+def test_replication_alone_is_explained_the_same(run: Run) -> None:
     alone = run.replication(1).events
     both = run.events.filter(pl.col("rep") == 1)
     kinds = pl.col("kind").is_in(["surfaced", "expanded", "pushed"])
@@ -157,7 +157,7 @@ def test_surfaced_section_comes_first_in_the_push() -> None:
 
 
 def test_only_surfaced_signals_can_be_asked_for() -> None:
-    assert set(surfaced_names("all")) == {one.name for one in catalogue().values() if one.surfaced}
+    assert set(surfaced_names("all")) == {item.name for item in catalogue().values() if item.surfaced}
     with pytest.raises(UsageError, match="silent"):
         surfaced_names("triage-rank")
 

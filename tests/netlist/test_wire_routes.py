@@ -28,7 +28,7 @@ layers = st.lists(st.lists(st.floats(0.5, 2.0), min_size=1, max_size=4), min_siz
 
 
 def points(path: Curve) -> list[tuple[float, ...]]:
-    return [tuple(one) for one in np.asarray(path.vertices, dtype=float).tolist()]
+    return [tuple(item) for item in np.asarray(path.vertices, dtype=float).tolist()]
 
 
 def stacked(heights: list[float]) -> list[tuple[float, float]]:
@@ -44,7 +44,7 @@ def stacked(heights: list[float]) -> list[tuple[float, float]]:
 @given(layers, st.data())
 def test_no_wire_runs_behind_a_box(heights: list[list[float]], data: st.DataObject) -> None:
     boxes = dict(enumerate(map(stacked, heights)))
-    every = [(layer, place) for layer, edges in boxes.items() for place in range(len(edges))]
+    every = [(layer, index) for layer, edges in boxes.items() for index in range(len(edges))]
     joined = data.draw(st.lists(st.tuples(st.sampled_from(every), st.sampled_from(every)), min_size=1, max_size=6))
     wires = [
         Ends(
@@ -65,8 +65,8 @@ def test_no_wire_runs_behind_a_box(heights: list[list[float]], data: st.DataObje
 
 def test_two_signals_share_no_lane() -> None:
     wires = [Ends(name, (0, 2), (2.3, y), (8.4, y)) for name, y in (("a", 0.0), ("b", 0.05))]
-    one, other = (points(path)[4][1] for path in routes(wires, {1: [(-1.0, 1.0)]}))
-    assert abs(one - other) >= 0.09
+    item, other = (points(path)[4][1] for path in routes(wires, {1: [(-1.0, 1.0)]}))
+    assert abs(item - other) >= 0.09
 
 
 def test_a_net_with_a_loop_is_drawn() -> None:

@@ -30,7 +30,7 @@ def faults(text: str) -> list[str]:
 
 def test_the_published_tripwire_links_as_printed() -> None:
     net = link(parse(PUBLISHED))
-    assert {name: one.sheet.name for name, one in net.instances.items()} == {
+    assert {name: item.sheet.name for name, item in net.instances.items()} == {
         "weak": "watch", "stale": "watch", "either": "or2", "alarm": "latch", "severity": "ladder"
     }  # fmt: skip
     tripped = net.signals["tripped"]
@@ -155,13 +155,13 @@ def test_unloaded_op_gets_an_instance_of_its_name() -> None:
     assert [program.op for program in net.programs] == ["drift"]
 
 
-def test_a_wire_on_a_score_the_tick_owns_documents_it() -> None:
+def test_wire_on_a_tick_score_documents_it() -> None:
     net = link(parse("net eff dec_a3ee < conf calib supports.* contradicts.*"))
     assert [wire.signal for wire in net.documented] == ["eff"]
     assert not net.signals
 
 
-def test_domains_keep_their_rows_apart_and_reducers_join_them() -> None:
+def test_reducers_join_rows_of_separate_domains() -> None:
     text = """\
 loadrt watch names=each domain=cell
 loadrt latch names=held domain=cell
@@ -181,6 +181,6 @@ net claims stale.in < mean(writer-claims)
 
 
 @given(st.lists(st.sampled_from((BASE + PUBLISHED).splitlines()), max_size=30))
-def test_any_sentences_link_or_fail_with_places(lines: list[str]) -> None:
+def test_any_sentences_link_or_report_places(lines: list[str]) -> None:
     _, problems = linked(parse("\n".join(lines)))
     assert all(fault.line and fault.column for fault in problems)

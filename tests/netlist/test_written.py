@@ -58,7 +58,7 @@ def test_a_program_that_is_claimed_runs_from_the_next_tick() -> None:
     ]  # fmt: skip
 
 
-def test_its_witness_enters_by_the_gate_where_that_is_asked() -> None:
+def test_op_witness_enters_through_the_gate() -> None:
     made = run(scenario(TOML + "[netlist]\ntext = '# programs only'\nderive = true\n"))
     witness = made.memory.cells.filter(pl.col("writer").str.starts_with("program:"))
     assert witness["created"].to_list() == [7.0]
@@ -122,7 +122,7 @@ def trips(scans: list[Scan], place: int) -> list[tuple[bool, float]]:
     ]
 
 
-def test_each_replication_remembers_from_its_own_day_on() -> None:
+def test_each_replication_starts_on_its_own_day() -> None:
     many = scans_of({0: 2, 1: 5, 3: 5}, 4)
     for rep, day in ((0, 2), (1, 5), (3, 5)):
         alone = scans_of({rep: day}, 1, first=rep)
@@ -132,7 +132,7 @@ def test_each_replication_remembers_from_its_own_day_on() -> None:
     assert not [ran for scan in many for ran in scan.ran if 2 in (ran.program.places or ())]
 
 
-def test_it_is_silent_once_its_cell_is_annexed() -> None:
+def test_signal_is_silent_once_its_cell_is_annexed() -> None:
     made = run(scenario(TOML))
     engine = Engine(link(parse("")))
     scan = engine.scan(engine.start(made.memory), made.memory, now=12.0)

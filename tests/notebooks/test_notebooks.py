@@ -40,7 +40,7 @@ def test_notebook_is_stored_with_outputs_and_without_paths(name: str) -> None:
     assert any("image/png" in output.get("data", {}) for output in outputs)
     assert not [output for output in outputs if output.output_type == "error" or output.get("name") == "stderr"]
     assert not re.search(r"/home/|/tmp/|/root/|\d it/s", "".join(map(shown, code)))  # noqa: S108
-    assert [cell.id for cell in made.cells] == [f"{name[:2]}-{place:02d}" for place in range(1, len(made.cells) + 1)]
+    assert [cell.id for cell in made.cells] == [f"{name[:2]}-{index:02d}" for index in range(1, len(made.cells) + 1)]
     assert (FOLDER / f"{name}.ipynb").stat().st_size <= 400_000
 
 

@@ -52,7 +52,7 @@ def test_it_arrives_and_stays(goal: float, start: list[float], limits: tuple[flo
 
 @settings(max_examples=30)
 @given(rate=st.floats(-0.9, 0.9), limits=st.tuples(st.floats(1, 5), st.floats(0.05, 5)))
-def test_it_locks_on_to_what_moves(rate: float, limits: tuple[float, float]) -> None:
+def test_capture_locks_on_to_moving_signals(rate: float, limits: tuple[float, float]) -> None:
     maxv, maxa = limits
     ramp = 5 + rate * np.arange(400)
     out = slewed(ramp, maxv, maxa)

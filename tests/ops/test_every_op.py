@@ -57,7 +57,7 @@ def arguments_of(sheet: ops.Sheet, state: ops.State) -> dict[str, Any]:
 
 
 @every_op
-def test_its_sheet_says_everything(name: str) -> None:
+def test_op_sheet_is_complete(name: str) -> None:
     sheet = ops.load(name)
     assert sheet.summary.endswith(".")
     assert "Source:" in sheet.text
@@ -194,7 +194,7 @@ def nan_seen(sheet: ops.Sheet, pin: str, *, quiet: bool) -> list[bool]:
 
 
 @every_op
-def test_nan_does_what_the_sheet_says(name: str) -> None:
+def test_nan_is_handled_as_the_sheet_states(name: str) -> None:
     sheet = ops.load(name)
     for pin, slot in sheet.slots.items():
         if not isinstance(slot.pin, In) or not slot.pin.nan:

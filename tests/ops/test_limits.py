@@ -58,7 +58,7 @@ def test_two_of_three_is_a_majority() -> None:
 @pytest.mark.parametrize(
     ("ratio", "present", "needed"), [(0.5, 3, 2), (2 / 3, 3, 2), (0.55, 20, 11), (1.0, 4, 4), (0.01, 5, 1)]
 )
-def test_a_ratio_is_of_those_present(ratio: float, present: int, needed: int) -> None:
+def test_ratio_counts_present_items_only(ratio: float, present: int, needed: int) -> None:
     valid = {f"valid-{n}": [n < present] * (present + 1) for n in range(20)}
     votes = {f"in-{n}": [n < k for k in range(present + 1)] for n in range(20)}
     result = run("quorum", {**valid, **votes}, {"ratio": ratio}, inputs=20)
@@ -140,7 +140,7 @@ def test_a_lag_does_not_mind_the_cadence(n: int) -> None:
 
 
 @given(values=VALUES, gain=st.floats(0, 1))
-def test_a_smooth_stays_within_what_it_saw(values: list[float], gain: float) -> None:
+def test_smooth_stays_within_its_input_range(values: list[float], gain: float) -> None:
     out = run("smooth", {"in": values}, {"gain": gain})["out"]
     assert (out <= max(0, *values) + 1e-6).all()
     assert (out >= min(0, *values) - 1e-6).all()

@@ -86,7 +86,7 @@ def test_a_broken_op_breaks_no_other(installed: Path, text: str) -> None:
     answer = ops.sheets()
     assert isinstance(answer["broken"], ops.OpError)
     assert isinstance(answer["lost"], ops.OpError)
-    assert sum(isinstance(one, ops.Sheet) for one in answer.values()) == len(answer) - 2
+    assert sum(isinstance(item, ops.Sheet) for item in answer.values()) == len(answer) - 2
     with pytest.raises(ops.OpError, match="broken"):
         ops.load("broken")
     assert ops.load("smooth").name == "smooth"
@@ -131,7 +131,7 @@ def test_third_party_op_cannot_take_a_shipped_name(installed: Path) -> None:
     assert ops.load("smooth").summary == "Follow a signal, slowly."
     answer = ops.sheets()
     assert isinstance(answer["smooth"], ops.Sheet)
-    faults = [str(one) for one in answer.values() if isinstance(one, ops.OpError)]
+    faults = [str(item) for item in answer.values() if isinstance(item, ops.OpError)]
     assert len(faults) == 2
     assert all("their_smooth" in fault for fault in faults)
 
@@ -196,7 +196,7 @@ def test_a_parameter_takes_one_value_a_row() -> None:
     state = ops.start(sheet, 3, {"gain": np.array([0.1, 0.2, 0.3])})
     assert ops.step(sheet, {**state, "in_": np.ones(3)})["out"].tolist() == [0.1, 0.2, 0.3]
     assert ops.start(ops.load("lag"), 2, {"tau": ["12h", "2d"]})["tau"].tolist() == [0.5, 2.0]
-    with pytest.raises(ops.OpError, match="not one value a row"):
+    with pytest.raises(ops.OpError, match="not one value per row"):
         ops.start(sheet, 2, {"gain": np.array([0.1, 0.2, 0.3])})
     with pytest.raises(ops.OpError, match="out of bounds") as answer:
         ops.start(sheet, 3, {"gain": np.array([0.1, np.nan, 0.3])})
@@ -234,7 +234,7 @@ def test_a_rate_takes_its_unit_or_a_number_in_it() -> None:
             number(wrong, unit="1/d", where="here")
 
 
-def test_an_unknown_parameter_says_which_op_has_it() -> None:
+def test_unknown_parameter_error_names_the_op_that_has_it() -> None:
     with pytest.raises(ops.OpError, match="lag has it"):
         ops.start(ops.load("smooth"), settings={"tau": "1d"})
     with pytest.raises(ops.OpError, match="did you mean gain"):

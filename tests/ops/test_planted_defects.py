@@ -42,8 +42,8 @@ SUMMED = "np.where(reset, 0.0, out + in_)"
 
 def failed(name: str) -> list[str]:
     """The questions of the shared suite, of those asked by name alone, that an op answers wrong."""
-    questions = {key: one for key, one in vars(suite).items() if key.startswith("test_") and key not in OF_SOME}
-    by_op = {key: one for key, one in questions.items() if [*signature(one).parameters] == ["name"]}
+    questions = {key: item for key, item in vars(suite).items() if key.startswith("test_") and key not in OF_SOME}
+    by_op = {key: item for key, item in questions.items() if [*signature(item).parameters] == ["name"]}
     wrong = []
     for question, ask in by_op.items():
         try:
@@ -60,8 +60,8 @@ def failed(name: str) -> list[str]:
         ("out + in_", "test_a_reset_forgets_the_past"),
         ("np.where(reset, 1.0, out + in_)", "test_a_reset_goes_where_a_fresh_op_is"),
         ("np.where(reset, out * 0.5, out + in_)", "test_a_reset_forgets_the_past"),
-        ("np.where(reset, 0.0, out + np.nan_to_num(in_))", "test_nan_does_what_the_sheet_says"),
-        ("np.where(reset, 0.0, np.nansum([out, in_], axis=0))", "test_nan_does_what_the_sheet_says"),
+        ("np.where(reset, 0.0, out + np.nan_to_num(in_))", "test_nan_is_handled_as_the_sheet_states"),
+        ("np.where(reset, 0.0, np.nansum([out, in_], axis=0))", "test_nan_is_handled_as_the_sheet_states"),
         (
             "np.array([0.0 if r else o + i for r, o, i in zip(reset, out, in_)])",
             "test_many_rows_take_no_more_steps_than_two",

@@ -69,11 +69,11 @@ def test_truth_returns_to_the_first_form_and_not_to_the_second() -> None:
 
 
 def test_contradictions_move_no_score_of_the_first_form() -> None:
-    with closing(records()) as one, closing(records()) as other:
-        write(one, (0.0, "ann", "open"))
+    with closing(records()) as entry, closing(records()) as other:
+        write(entry, (0.0, "ann", "open"))
         write(other, (0.0, "ann", "open"), *[(1.0 + at / 10, "bob", "shut") for at in range(9)])
         query = Query("door", "what is door?")
-        quiet, attacked = ({item["value"]: item["rank"] for item in memory.peek(query, 2.0, 5)} for memory in (one, other))
+        quiet, attacked = ({item["value"]: item["rank"] for item in memory.peek(query, 2.0, 5)} for memory in (entry, other))
         assert quiet["open"] == attacked["open"]
         assert len(other.store.contradictions()) == 1
 

@@ -96,14 +96,14 @@ def put_and_raise(store: RecordStore) -> None:
 
 def test_second_writer_waits_and_sees_no_unfinished_change(tmp_path: Path) -> None:
     path = tmp_path / "records.sqlite"
-    with RecordStore(path, clock=lambda: 1) as one, RecordStore(path, clock=lambda: 1) as other:
-        with one.database.change():
-            one.put(MemoryRecord("semantic", "fact", "a", 1))
+    with RecordStore(path, clock=lambda: 1) as item, RecordStore(path, clock=lambda: 1) as other:
+        with item.database.change():
+            item.put(MemoryRecord("semantic", "fact", "a", 1))
             assert other.select() == []
         assert [record.value for record in other.select()] == [1]
         with pytest.raises(ZeroDivisionError):
-            put_and_raise(one)
-        assert [record.value for record in one.select()] == [1]
+            put_and_raise(item)
+        assert [record.value for record in item.select()] == [1]
         other.put(MemoryRecord("semantic", "fact", "a", 3))
 
 
@@ -141,7 +141,7 @@ def test_a_writer_that_is_killed_leaves_whole_transactions(tmp_path: Path) -> No
         assert len(values) == 2 * len(links) == words
 
 
-def test_the_importer_reads_what_is_written_here(tmp_path: Path) -> None:
+def test_importer_reads_our_own_export(tmp_path: Path) -> None:
     path, now = tmp_path / "records.sqlite", [YEAR_2026]
     with RecordStore(path, clock=lambda: now[0]) as store:
         overlay = Overlay(store)

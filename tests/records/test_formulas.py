@@ -48,7 +48,7 @@ def test_canonical_json_does_not_depend_on_the_order_of_keys(value: Any) -> None
     def turned(each: Any) -> Any:
         if isinstance(each, dict):
             return {key: turned(each[key]) for key in reversed(list(each))}
-        return [turned(one) for one in each] if isinstance(each, list) else each
+        return [turned(item) for item in each] if isinstance(each, list) else each
 
     assert canonical(turned(value)) == canonical(value)
 
@@ -201,7 +201,7 @@ def test_hard_slots_go_first_and_are_never_dropped() -> None:
 @given(decisions())
 def test_custom_packer_must_keep_the_budget(ranked: list[Decision]) -> None:
     def everything(candidates: Any, _: PackBudget, __: int) -> list[Decision]:
-        return [replace(each, slot="mine") for each in candidates]
+        return [replace(item, slot="mine") for item in candidates]
 
     cost = fill(ranked, PackBudget(10_000), packer=everything).tokens
     assert fill(ranked, PackBudget(cost), packer=everything).tokens == cost
@@ -245,7 +245,7 @@ def test_janitor_removes_only_expired_and_overflowing_records(
     assert all(expires[row] > now for row in left)
     assert sum(lanes[row] == "ephemeral" for row in left) <= cap
     evicted = [row for row, reason in everything if reason == "cap"]
-    assert all(updated[one] <= updated[other] for one in evicted for other in left if lanes[other] == "ephemeral")
+    assert all(updated[item] <= updated[other] for item in evicted for other in left if lanes[other] == "ephemeral")
 
 
 def test_lives_are_minutes_hours_or_months() -> None:

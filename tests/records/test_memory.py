@@ -59,7 +59,7 @@ def test_repeated_puts_change_only_the_journal(records: list[MemoryRecord]) -> N
 
 @few
 @given(st.lists(items, max_size=6))
-def test_an_item_taken_in_twice_is_one_where_that_is_asked(items: list[OverlayItem]) -> None:
+def test_duplicate_item_is_merged_if_requested(items: list[OverlayItem]) -> None:
     with RecordStore(clock=Clock()) as store:
         overlay = Overlay(store)
         for item in items:
@@ -82,14 +82,14 @@ def test_searches_and_packs_are_repeatable_and_change_nothing(items: list[Overla
         before = contents(store)
         hits = overlay.search(question)
         assert overlay.search(question) == hits
-        privacies = {overlay.get(each.id).privacy for each in hits}
+        privacies = {overlay.get(entry.id).privacy for entry in hits}
         assert "shared" not in privacies
         pack = overlay.pack(question, PackBudget(most))
         assert pack.tokens <= most
         assert not any(item.durability == "ephemeral" for item in pack.items)
         assert contents(store) == before
         journaled = store.events("memory.pack.journaled")[-1]["payload"]
-        assert [each["id"] for each in journaled["decisions"]] == [each.id for each in pack.decisions]
+        assert [entry["id"] for entry in journaled["decisions"]] == [entry.id for entry in pack.decisions]
 
 
 def test_equal_records_merge_their_tags_and_keep_their_age() -> None:
@@ -102,7 +102,7 @@ def test_equal_records_merge_their_tags_and_keep_their_age() -> None:
         assert (again.created, again.prob) == (0, 0.9)
 
 
-def test_a_hybrid_score_is_the_sum_of_what_it_says() -> None:
+def test_hybrid_score_is_the_sum_of_its_stated_parts() -> None:
     clock = Clock()
     with RecordStore(clock=clock) as store:
         store.put(MemoryRecord("semantic", "fact", "release day", "Tuesday", score=7.0))
@@ -125,7 +125,7 @@ def test_a_hybrid_score_is_the_sum_of_what_it_says() -> None:
             store.select_hybrid("release", recency_form="linear")
 
 
-def test_a_linked_record_is_found_by_way_of_its_seed_and_says_so() -> None:
+def test_linked_record_is_found_through_its_seed() -> None:
     with RecordStore(clock=Clock()) as store:
         seed = store.put(MemoryRecord("semantic", "fact", "backup", "runs nightly", score=1.0))
         far = store.put(MemoryRecord("profile", "fact", "zz", 1))

@@ -50,25 +50,25 @@ def mutated(scenario: Scenario, name: str) -> Scenario:
 
 def _without(scenario: Scenario, part: str) -> Scenario | None:
     """With one of those who act, a fault, a gap, or what comes from outside left out."""
-    key, _, place = part.partition(".")
+    key, _, index = part.partition(".")
     if part == "inputs" and scenario.netlist and scenario.netlist.inputs:
         return scenario.replace(netlist=replace(scenario.netlist, inputs=()))
     if part in SINGLE and getattr(scenario, part):
         return scenario.replace(**{part: None})
     members = getattr(scenario, MANY[key]) if key in MANY else ()
-    if place.isdigit() and int(place) < len(members):
-        return scenario.replace(**{MANY[key]: members[: int(place)] + members[int(place) + 1 :]})
+    if index.isdigit() and int(index) < len(members):
+        return scenario.replace(**{MANY[key]: members[: int(index)] + members[int(index) + 1 :]})
     return None
 
 
 def _claims(claims: pl.DataFrame, verb: str, part: str) -> pl.DataFrame | None:
     """With an edge or a flag of one left out, a vote turned round, or (the verb a number) another confidence stated."""
     rows: list[dict[str, Any]] = claims.to_dicts()
-    name, key, *place = (*part.split(".")[1:], "", "")
+    name, key, *index = (*part.split(".")[1:], "", "")
     row = next((row for number, row in enumerate(rows) if name in (row["handle"], str(number))), {})
     edges = row.get("edges") or []
-    if key == "edges" and place[0].isdigit() and int(place[0]) < len(edges):
-        edge = edges[int(place[0])]
+    if key == "edges" and index[0].isdigit() and int(index[0]) < len(edges):
+        edge = edges[int(index[0])]
         if verb == "without":
             edges.remove(edge)
         elif verb == "turn" and edge["relation"] in TURNED:
@@ -99,10 +99,10 @@ def _rewired(wires: NetlistConfig, name: str) -> NetlistConfig | None:
         document = parse(wires.text.replace(old, new)) if old in wires.text else document
     elif name.startswith(CUT):
         signal = name.removeprefix(CUT)
-        document = replace(document, statements=tuple(_unread(each, signal) for each in document.statements))
+        document = replace(document, statements=tuple(_unread(item, signal) for item in document.statements))
     else:
         op = name.removeprefix(UNCALL)
-        others = (each for each in document.statements if not (isinstance(each, Schedule) and each.op == op))
+        others = (item for item in document.statements if not (isinstance(item, Schedule) and item.op == op))
         document = replace(document, statements=tuple(others))
     return None if document == wires.document else replace(wires, document=document)
 

@@ -32,7 +32,7 @@ def test_approved_baseline_is_used_from_then_on(path: Path, capsys: pytest.Captu
     assert main(["test", str(path)]) == 2  # nothing is recorded: an error, never a pass
     assert "no baseline is recorded" in capsys.readouterr().out
     assert main(["test", "--approve", str(path), "--yes"]) == 0
-    assert sorted(each.name for each in path.parent.glob("x.*.csv")) == ["x.cells.csv", "x.events.csv"]
+    assert sorted(item.name for item in path.parent.glob("x.*.csv")) == ["x.cells.csv", "x.events.csv"]
     assert main(["test", str(path)]) == 0
     assert main(["test", "--approve", str(path)]) == 0
     assert "nothing to approve" in capsys.readouterr().out
@@ -41,10 +41,10 @@ def test_approved_baseline_is_used_from_then_on(path: Path, capsys: pytest.Captu
     edit(path, "confidence = 0.58", "confidence = 0.7")
     capsys.readouterr()
     assert main(["test", str(path)]) == 1
-    said = capsys.readouterr().out
+    value = capsys.readouterr().out
     assert (
         "fail: baseline: cells obs_a1a1, replication 0: effective left its band on day 1: expected 0.4 … 0.6, got 0.7"
-        in said
+        in value
     )
 
 
@@ -57,9 +57,9 @@ def test_approve_shows_changes_and_asks(
     for answer, code in (("", 1), ("no", 1), ("y", 0)):
         monkeypatch.setattr("builtins.input", lambda _, answer=answer: answer)
         assert main(["test", "--approve", str(path)]) == code
-        said = capsys.readouterr().out
-        assert "obs_a1a1, replication 0" in said
-        assert "1 series left their band" in said
+        value = capsys.readouterr().out
+        assert "obs_a1a1, replication 0" in value
+        assert "1 series left their band" in value
         assert Path("out/x/baseline.png").read_bytes().startswith(b"\x89PNG")
         assert (Path("x.cells.csv").read_bytes() == before) == (code == 1)
     assert main(["test", str(path), "--html", "r.html"]) == 0

@@ -49,9 +49,9 @@ def test_band_adds_absolute_and_relative_tolerance(values: list[float], absolute
     now = [value + data.draw(st.floats(-1, 1)) for value in values]
     found = judged(cells(values), cells(now), absolute=absolute, relative=0.1)
     near = [abs(b - a) - (absolute + 0.1 * abs(a)) for a, b in zip(values, now, strict=True)]
-    if all(abs(each) > 1e-12 for each in near):
-        assert found.passed == all(each <= 0 for each in near)
-        assert found.passed or found.differences["ticks"][0] == sum(each > 0 for each in near)
+    if all(abs(item) > 1e-12 for item in near):
+        assert found.passed == all(item <= 0 for item in near)
+        assert found.passed or found.differences["ticks"][0] == sum(item > 0 for item in near)
 
 
 def test_value_outside_its_band_is_reported() -> None:

@@ -74,7 +74,7 @@ def test_junit_has_times_and_properties() -> None:
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", suite.get("timestamp", ""))
     cases = list(suite)
     assert sum(float(case.get("time", "")) for case in cases) == pytest.approx(float(suite.get("time", "")), abs=0.002)
-    assert {each.get("name"): each.get("value") for each in cases[1].iter("property")} == {
+    assert {item.get("name"): item.get("value") for item in cases[1].iter("property")} == {
         "margin": "-0.3", "seed": "3", "replication": "0",
     }  # fmt: skip
 

@@ -83,16 +83,16 @@ def refused(path: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_uncheckable_file_is_an_error_at_its_line(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text, said = CASES[name]
+    text, value = CASES[name]
     (folder / "x.toml").write_text(text, encoding="utf-8")
-    refused("x.toml", said, capsys)
+    refused("x.toml", value, capsys)
 
 
 def test_links_out_of_the_folder_are_not_followed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text, said = CASES["claims from elsewhere"]
+    text, value = CASES["claims from elsewhere"]
     (folder / "in.csv").symlink_to(folder.parent / "stolen.csv")
     (folder / "x.toml").write_text(text.replace("../stolen.csv", "in.csv"), encoding="utf-8")
-    refused("x.toml", said, capsys)
+    refused("x.toml", value, capsys)
 
 
 @pytest.mark.parametrize(
@@ -142,13 +142,13 @@ def test_refused_and_capped_claims_are_reported(record: str, tmp_path: Path, cap
     path, out = tmp_path / "s.toml", str(tmp_path / "out")
     path.write_text(REFUSED.replace("days = 4", f'days = 4\nrecord = "{record}"'), encoding="utf-8")
     assert main(["run", str(path), "-o", out, "--no-plots"]) == 0
-    said = capsys.readouterr().out
-    assert "1 claim was refused by the gate:" in said
+    value = capsys.readouterr().out
+    assert "1 claim was refused by the gate:" in value
     if record == "all":
-        assert "1 × edges.target: names no cell that stands (the first: claim 1 of bob, day 1)" in said
-        assert '1 of 2 claims capped at 0.7: unverified; verification = "checked"' in said
+        assert "1 × edges.target: names no cell that stands (the first: claim 1 of bob, day 1)" in value
+        assert '1 of 2 claims capped at 0.7: unverified; verification = "checked"' in value
     else:
-        assert "why is recorded where events are" in said
+        assert "why is recorded where events are" in value
     assert main(["run", str(path), "-o", out, "--no-plots", "--strict"]) == 1
 
 
@@ -166,10 +166,10 @@ def test_strict_suite_fails_on_refused_claims(
     path = tmp_path / "s.toml"
     path.write_text(REFUSED + asks("always (eff(obs_a1a1) > 0)"), encoding="utf-8")
     assert main(["test", str(path), "--junit", str(tmp_path / "r.xml"), *more]) == code
-    said = capsys.readouterr().out
-    assert f"s.toml:1: {'fail' if code else 'note'}: 1 claim was refused by the gate:" in said
-    assert "1 × edges.target:" in said
-    assert "s.toml:1: note: 1 of 2 claims capped at 0.7" in said
+    value = capsys.readouterr().out
+    assert f"s.toml:1: {'fail' if code else 'note'}: 1 claim was refused by the gate:" in value
+    assert "1 × edges.target:" in value
+    assert "s.toml:1: note: 1 of 2 claims capped at 0.7" in value
     assert ('name="refused claims"' in (tmp_path / "r.xml").read_text(encoding="utf-8")) == bool(code)
 
 
@@ -181,7 +181,7 @@ def test_strict_replay_fails_on_refused_claims(
     key = "AKIA" + "ABCDEFGHIJKLMNOP"
     (tmp_path / "said.csv").write_text(f"writer,object,value\nann,valve,on\nbob,pump,{key}\n", encoding="utf-8")
     assert main(["compare", "said.csv", *more]) == code
-    said = capsys.readouterr().out
-    assert "1 claim was refused by the gate:" in said
-    assert "1 × " in said
-    assert key not in said
+    value = capsys.readouterr().out
+    assert "1 claim was refused by the gate:" in value
+    assert "1 × " in value
+    assert key not in value

@@ -179,7 +179,7 @@ class Spelt:
                 margin = joined(word, [self.of(left, tick, now), self.of(right, tick, now)])
             case Over("always" | "historically" as word, operand, window):
                 found = [self.of(operand, at) for at in self.ticks(word, window, tick, now)]
-                margin = min((each for each in found if not math.isnan(each)), default=math.inf)
+                margin = min((item for item in found if not math.isnan(item)), default=math.inf)
             case Over(word, operand, window):
                 dual = Over("always" if word == "eventually" else "historically", Not(operand), window)
                 margin = -self.of(dual, tick, now)
@@ -199,9 +199,9 @@ class Spelt:
 
     def lasting(self, left: Formula, right: Formula, tick: int, at: int) -> float:
         between = range(tick, at) if at >= tick else range(at + 1, tick + 1)
-        held = [self.of(left, each) for each in between]
+        held = [self.of(left, item) for item in between]
         comes = self.of(right, at)
-        return min([-math.inf if math.isnan(comes) else comes, *(each for each in held if not math.isnan(each))])
+        return min([-math.inf if math.isnan(comes) else comes, *(item for item in held if not math.isnan(item))])
 
     def ticks(self, word: str, window: Window | None, tick: int, now: int | None) -> list[int]:
         past = word in ("historically", "once", "since")

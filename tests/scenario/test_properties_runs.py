@@ -137,7 +137,7 @@ def test_missing_cell_neither_holds_nor_breaks() -> None:
         ("always (mean(eff(obs_a1a1.~supports.*)) > 0)", "frames hold no edges"),
     ],
 )
-def test_what_cannot_be_checked_is_an_error_not_a_pass(text: str, words: str | None) -> None:
+def test_uncheckable_item_is_an_error_and_not_a_pass(text: str, words: str | None) -> None:
     with pytest.raises(ScenarioError, match=words or "neither true nor false") as refused:
         check(text, RUN)
     assert refused.value.where
@@ -216,8 +216,8 @@ def test_a_share_of_replications_with_its_interval() -> None:
 
 def test_zero_margin_is_decided_by_truth() -> None:
     trace = Trace.of_arrays([0, 1], {"x": np.array([[3.0], [3.0]])})
-    kept = {"x == 3": True, "x != 3": False, "x >= 3": True, "x > 3": False, "not (x > 3)": True, "not (x == 3)": False}
-    for text, passed in kept.items():
+    remaining = {"x == 3": True, "x != 3": False, "x >= 3": True, "x > 3": False, "not (x > 3)": True, "not (x == 3)": False}
+    for text, passed in remaining.items():
         assert check(f"always ({text})", trace).passed is passed, text
 
 

@@ -43,9 +43,9 @@ reading = st.sampled_from(ADDRESSES).map(Read)
 
 
 def _applied(inner: st.SearchStrategy[Value]) -> st.SearchStrategy[Value]:
-    one = inner.filter(lambda value: not isinstance(value, Number)).map(lambda value: Apply("negative", (value,)))
+    item = inner.filter(lambda value: not isinstance(value, Number)).map(lambda value: Apply("negative", (value,)))
     return st.one_of(
-        one,
+        item,
         st.builds(lambda function, value: Apply(function, (value,)), st.sampled_from(["abs", "prev"]), inner),
         st.builds(lambda function, left, right: Apply(function, (left, right)), st.sampled_from("+-*/"), inner, inner),
         st.builds(
@@ -138,7 +138,7 @@ def test_any_text_parses_or_is_refused(text: str) -> None:
 )
 def test_properties_have_one_normal_form(text: str, canonical: str | None) -> None:
     if canonical is None:
-        with pytest.raises(ScenarioError, match="ends before it begins"):
+        with pytest.raises(ScenarioError, match="ends before its beginning"):
             parse(text)
     else:
         assert render(parse(text)) == canonical
@@ -151,7 +151,7 @@ def test_properties_have_one_normal_form(text: str, canonical: str | None) -> No
         ("alway (eff(x) > 2)", 7, "(eff(x) > 2)", "did you mean 'always' for 'alway'"),
         ("eff(x) > 1 and eff(y", 21, None, "ends too early"),
         ("always[3:10d] x", 7, "[3:10d]", "ticks or time, not both"),
-        ("always[5:3] x", 7, "[5:3]", "ends before it begins"),
+        ("always[5:3] x", 7, "[5:3]", "ends before its beginning"),
         ("always[2.5:3] x", 7, "[2.5:3]", "counts whole ticks"),
         ("1 < x < 3", 7, "< 3", "not allowed here"),
         ("x > 3 and 3", 11, "3", "compare it"),
@@ -201,7 +201,7 @@ def test_wrong_spelling_is_refused_with_the_right_one(text: str, right: str) -> 
     parse(text.replace(str(refused.value.given), right))
 
 
-def test_name_with_blanks_stands_in_quotes() -> None:
+def test_name_with_blanks_is_quoted() -> None:
     text = 'always (right("cause of the outage") == 1)'
     assert render(parse(text)) == text
     assert reads(parse(text)) == ("right(cause of the outage)",)

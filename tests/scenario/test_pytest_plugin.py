@@ -91,7 +91,7 @@ def test_reports_contain_margin_seed_and_replication(tmp_path: Path) -> None:
     assert "\x1b[31m " not in found.stdout.replace("\x1b[31mF", "")
     root = ET.parse(tmp_path / "r.xml").getroot()  # noqa: S314  # our own file
     case = next(case for case in root.iter("testcase") if case.get("name") == "falls")
-    properties = {each.get("name"): each.get("value") for each in case.iter("property")}
+    properties = {item.get("name"): item.get("value") for item in case.iter("property")}
     assert properties == {"margin": "-0.3", "seed": "3", "replication": "0"}
     assert case.get("time")
     assert next(root.iter("testsuite")).get("timestamp")

@@ -67,13 +67,13 @@ def fails_again(capsys: pytest.CaptureFixture[str], arguments: list[str], count:
     assert main(["test", *arguments]) == 1
     first = failures(capsys.readouterr().out)
     assert len(first) == count
-    for place, told in first:
+    for index, told in first:
         command = shlex.split(told[-1].removeprefix("alone: "))
         assert command[0] == "malsim"
         assert main(command[1:]) == 1
-        said = capsys.readouterr().out
-        assert "0 passed, 1 failed, 0 could not be judged" in said
-        assert failures(said) == [(place, told)]
+        value = capsys.readouterr().out
+        assert "0 passed, 1 failed, 0 could not be judged" in value
+        assert failures(value) == [(index, told)]
 
 
 def test_failed_checks_fail_again_with_the_printed_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -65,7 +65,7 @@ def test_run_continues_from_a_store(tmp_path: Path) -> None:
 
 def test_claims_interact_with_the_cells_of_the_store(tmp_path: Path) -> None:
     stored(tmp_path / "m.sqlite")
-    said = """[[claim]]
+    value = """[[claim]]
 at = "1d"
 writer = "dee"
 handle = "obs_dddd"
@@ -73,7 +73,7 @@ title = "no"
 confidence = 0.7
 edges = [{ relation = "contradicts", target = "obs_aaaa" }]
 """
-    run = bench.run(read(scenario(tmp_path, 'from = "m.sqlite"', said)))
+    run = bench.run(read(scenario(tmp_path, 'from = "m.sqlite"', value)))
     eff = run.cells.filter((pl.col("cell") == "obs_aaaa") & (pl.col("rep") == 1))["effective"].to_list()
     assert eff[0] == pytest.approx(0.7)
     assert eff[2] == pytest.approx(0.7 - 0.6 * pl.Series([0.7]).tanh()[0])
@@ -162,6 +162,6 @@ def test_staleness_figure_shows_each_cell(tmp_path: Path) -> None:
     run = api.run(STALE)
     names = {path.name for path in run.plot.save(tmp_path)}
     assert names == {"effective.png", "currency.png", "staleness.png"}
-    said = [text.get_text().strip() for text in run.plot.staleness().axes[0].texts]
-    assert said[:4] == ["day 7", "day 9", "day 10", "day 11"]
-    assert said[-1] == "still current"
+    value = [text.get_text().strip() for text in run.plot.staleness().axes[0].texts]
+    assert value[:4] == ["day 7", "day 9", "day 10", "day 11"]
+    assert value[-1] == "still current"

@@ -46,7 +46,7 @@ def test_exit_codes_distinguish_failure_and_error(text: str, code: int, tmp_path
 @pytest.mark.parametrize("replications", [1, 3])
 def test_verdicts_contain_margin_and_share(replications: int) -> None:
     scenario = parse(HEAD.replace("days = 4", f"days = 4\nreplications = {replications}") + STANDS + FALLS + METRIC)
-    says = {one.check.name: one.message for one in judge(scenario).outcomes}
+    says = {item.check.name: item.message for item in judge(scenario).outcomes}
     broken = "replication 0, day 2: expected eff(obs_a1a1) < 0.3, got eff(obs_a1a1) = 0.5; margin -0.2"
     if replications == 1:
         assert says["stands"] == "margin 0.2"
@@ -71,9 +71,9 @@ def test_rules_files_are_not_collected_as_scenarios(tmp_path: Path, capsys: pyte
 def test_failure_reports_place_witness_and_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path, STANDS + FALLS)
     assert main(["test", path, "--junit", str(tmp_path / "r.xml")]) == 1
-    said = capsys.readouterr().out
+    value = capsys.readouterr().out
     line = (HEAD + STANDS + FALLS).splitlines().index('property = "always[2d:4d] (eff(obs_a1a1) < 0.3)"') + 1
-    assert f"{path}:{line}: fail: falls: replication 0, day 2: expected" in said
+    assert f"{path}:{line}: fail: falls: replication 0, day 2: expected" in value
     for part in (
         "margin: -0.2",
         "clause: ",
@@ -82,8 +82,8 @@ def test_failure_reports_place_witness_and_command(tmp_path: Path, capsys: pytes
         "seed: 3",
         f"alone: malsim test {path} --check falls --seed 3",
     ):
-        assert part in said
-    again = said.split("alone: malsim ")[1].splitlines()[0].split()
+        assert part in value
+    again = value.split("alone: malsim ")[1].splitlines()[0].split()
     assert main(again) == 1
     assert "0 passed, 1 failed" in capsys.readouterr().out
 

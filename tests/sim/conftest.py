@@ -190,8 +190,8 @@ FORMS = {
 
 def names(scenario: Scenario) -> set[str]:
     """Who may write, even those whose every claim is refused."""
-    members = {f"{each.name}-{n + 1}" for each in scenario.writers for n in range(each.count)}
-    people = {JOB, *(each.by for each in scenario.corrections)}
+    members = {f"{item.name}-{n + 1}" for item in scenario.writers for n in range(item.count)}
+    people = {JOB, *(item.by for item in scenario.corrections)}
     return {"reader", "reviewers", *people, *members, *scenario.claims["writer"]}
 
 
@@ -203,14 +203,14 @@ def unresolved() -> Callable[[Run], list[tuple[object, ...]]]:
         """The events whose cause is empty, of another form than its kind's, or names what is not there."""
         known: dict[int, dict[str, set[object]]] = {}
         wires = run.scenario.netlist
-        signals = {*wires.net.signals, *wires.pins, *(one.op for one in wires.net.programs)} if wires else set()
+        signals = {*wires.net.signals, *wires.pins, *(entry.op for entry in wires.net.programs)} if wires else set()
         for rep in run.events["rep"].unique():
             own, cells = run.events.filter(pl.col("rep") == rep), run.memory.cells.filter(pl.col("rep") == rep)
             known[rep] = {
                 "handle": set(cells["handle"]), "fact": {fact.name for fact in run.scenario.facts},
                 "writer": {"?", *run.memory.writers["writer"], *names(run.scenario)},
                 "turn": set(own.filter(pl.col("kind") == "pushed")["subject"]),
-                "population": {each.name for each in run.scenario.writers}, "kind": set(own["kind"]),
+                "population": {item.name for item in run.scenario.writers}, "kind": set(own["kind"]),
                 "signal": {*signals}, "asker": {*signals, *names(run.scenario)},
                 "row": {*cells["handle"], *run.memory.writers["writer"], *cells["topics"].explode()},
             }  # fmt: skip
@@ -247,7 +247,7 @@ def replication_hashes() -> Callable[[Run, int], dict[str, str]]:
         if run.counters is not None:
             frames["counters"] = run.counters.filter(own)
         figures = by_replication(run).items()
-        frames["figures"] = pl.DataFrame({name: [each[number - run.scenario.first]] for name, each in figures})
+        frames["figures"] = pl.DataFrame({name: [item[number - run.scenario.first]] for name, item in figures})
         if isinstance(run.plant, HoldsGraph):
             frames |= graph_of(run.memory, own)
         return {name: digest(frame) for name, frame in frames.items()}

@@ -78,9 +78,9 @@ def differences(scenario: ms.Scenario, replications: int, place: int) -> list[st
     alone = ms.run(scenario.replace(first=number, replications=1), record="all")
     wrong = []
     for name in FRAMES:
-        one, other = getattr(batch, name, None), getattr(alone, name, None)
-        if isinstance(one, pl.DataFrame) and isinstance(other, pl.DataFrame) and "rep" in one.columns:
-            mine = one.filter(pl.col("rep") == number)
+        item, other = getattr(batch, name, None), getattr(alone, name, None)
+        if isinstance(item, pl.DataFrame) and isinstance(other, pl.DataFrame) and "rep" in item.columns:
+            mine = item.filter(pl.col("rep") == number)
             if mine.height != other.height:
                 wrong.append(f"{name}: {mine.height} rows, alone {other.height}")
                 continue

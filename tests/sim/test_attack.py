@@ -24,7 +24,7 @@ def told(days: list[tuple[float | None, float | None, bool]]) -> dict[str, float
     """A fact under attack from day 2 to 5 and one that is not, a tick a day: right, wrong or silent each, a mark or none."""
     scores = AttackScores(Attack(facts=("x",), start=2 * 86_400_000, end=5 * 86_400_000), ["x", "y"], 1)
     for day, (x, y, mark) in enumerate(days):
-        right = np.array([[np.nan if one is None else one] for one in (x, y)])
+        right = np.array([[np.nan if item is None else item] for item in (x, y)])
         snapshot = SimpleNamespace(
             speaking=np.array([0, 1]),
             cell_index=SimpleNamespace(fact=np.array([0, 1]), rep=np.array([0, 0])),

@@ -90,11 +90,11 @@ def test_all_studies_print_the_same_pooled_value(tmp_path: Path) -> None:
             row["metric"]: (row["value"], row["low"], row["high"]) for row in frame.to_dicts() if row["metric"] in names
         } == wanted
         assert frame.filter(metric="time_to_correction")["censored"].item() is not None
-    one = ms.replicate(scenario, metric=names, half_width=1e-9, first=4, most=6)
+    item = ms.replicate(scenario, metric=names, half_width=1e-9, first=4, most=6)
     for name in names:
-        assert one[name].value == pytest.approx(wanted[name][0]), name
+        assert item[name].value == pytest.approx(wanted[name][0]), name
     for name in names[:2]:  # that it stops early costs the others coverage, and widens them
-        assert (one[name].low, one[name].high) == pytest.approx(wanted[name][1:]), name
+        assert (item[name].low, item[name].high) == pytest.approx(wanted[name][1:]), name
     same = ms.compare(scenario, scenario, metric="time_to_correction", replications=6)
     assert same.a is not None
     assert (same.a.value, same.a.low, same.a.high) == pytest.approx(wanted["time_to_correction"])
@@ -115,7 +115,7 @@ def test_check_of_an_unknown_time_reports_what_is_known(most: float, status: str
     text = (SCENARIOS / "stale_echo.toml").read_text(encoding="utf-8")
     text += f'\n[[check]]\nname = "soon"\nmetric = "mean"\nof = "invalidation_latency"\nwithin = [0.0, {most}]\n'
     scenario = parse(text).replace(replications=2)
-    outcome = next(each for each in judge(scenario).outcomes if each.check.name == "soon")
+    outcome = next(item for item in judge(scenario).outcomes if item.check.name == "soon")
     assert outcome.status == status
     assert "> 70 d for more than a half" in outcome.message
 
@@ -123,7 +123,7 @@ def test_check_of_an_unknown_time_reports_what_is_known(most: float, status: str
 def test_check_of_a_time_pools_all_replications() -> None:
     scenario = read(SCENARIOS / "correction_holds.toml").replace(replications=4)
     wanted = ms.run(scenario).metrics().filter(metric="correction_shows")["value"].item()
-    outcome = next(each for each in judge(scenario).outcomes if each.check.name == "it shows at once")
+    outcome = next(item for item in judge(scenario).outcomes if item.check.name == "it shows at once")
     assert outcome.estimate is not None
     assert outcome.estimate.mean == wanted
     assert "not seen to their end" in outcome.message

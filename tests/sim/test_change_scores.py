@@ -20,11 +20,11 @@ ANSWER = [0, 0, 0, 1, 1, 1, 0, 0]
 def story(*, worth: float = 0.9, truth: list[int] = TRUTH, answer: list[int | None] | None = None) -> ChangeScores:
     """One fact of two values in one replication, a tick a day; the answer is worth so much, the other value 0.1."""
     scores = ChangeScores(1, 1, 2, 3)
-    for day, (true, said) in enumerate(zip(truth, answer or ANSWER, strict=True)):
-        best: Array = np.full((2, 1, 1), 0.1 if said is not None else -np.inf)
-        if said is not None:
-            best[said] = worth
-        right = np.array([[np.nan if said is None else float(said == true)]])
+    for day, (true, value) in enumerate(zip(truth, answer or ANSWER, strict=True)):
+        best: Array = np.full((2, 1, 1), 0.1 if value is not None else -np.inf)
+        if value is not None:
+            best[value] = worth
+        right = np.array([[np.nan if value is None else float(value == true)]])
         scores.add(float(day), np.array([[true]]), right, best, believes=True)
     scores.close(8.0)
     return scores

@@ -111,15 +111,15 @@ def test_drafts_get_the_same_verdicts_as_written_claims(case: str, data: st.Data
     vocabulary, facts, writers, rules = words(case)
     memory = standing(facts, rules)
     drafts = ordered(data.draw(batches()), vocabulary)
-    said = judge(memory, vocabulary.claims(drafts, memory), rules)
+    value = judge(memory, vocabulary.claims(drafts, memory), rules)
     by_hand = admit(memory, written(drafts, memory, facts, writers), rules)
-    assert_frame_equal(said.verdicts, by_hand.verdicts)
+    assert_frame_equal(value.verdicts, by_hand.verdicts)
     compared = GateResult.between(memory, by_hand.memory, by_hand.verdicts)
     for name in ("rep", "verdict", "row", "attenuated"):
-        np.testing.assert_array_equal(getattr(said, name), getattr(compared, name))
-    assert sorted(said.superseded.tolist()) == compared.superseded.tolist()
+        np.testing.assert_array_equal(getattr(value, name), getattr(compared, name))
+    assert sorted(value.superseded.tolist()) == compared.superseded.tolist()
     for name in ("cells", "edges", "writers"):
-        assert_frame_equal(getattr(said.memory, name), getattr(by_hand.memory, name))
+        assert_frame_equal(getattr(value.memory, name), getattr(by_hand.memory, name))
 
 
 POSTED = st.lists(st.one_of(batches(), st.integers(0, 3)), min_size=2, max_size=5)
@@ -133,7 +133,7 @@ def test_batches_are_judged_like_written_claims_on_any_memory(posted: list[Claim
     ours = theirs = standing(facts, rules)
     for number, part in enumerate(posted):
         if isinstance(part, int):
-            said = {
+            value = {
                 "rep": 2,
                 "writer": "eve",
                 "kind": "obs",
@@ -141,7 +141,7 @@ def test_batches_are_judged_like_written_claims_on_any_memory(posted: list[Claim
                 "body": f"ann #{part}",
                 "confidence": 0.5,
             }
-            ours, theirs = (admit(memory, [said], rules).memory for memory in (ours, theirs))
+            ours, theirs = (admit(memory, [value], rules).memory for memory in (ours, theirs))
             continue
         turn = 4 * number + np.arange(len(part)) if counted else part.turn
         drafts = ordered(replace(part, turn=turn), vocabulary)
@@ -157,15 +157,15 @@ def test_batches_are_judged_like_written_claims_on_any_memory(posted: list[Claim
 
 def test_repeated_claims_are_compared_with_existing_cells() -> None:
     vocabulary, facts, _, rules = words("sound")
-    memory, one = standing(facts, rules), np.array([1])
-    columns = dict.fromkeys(("rep", "t", "who", "fact", "value", "form"), one)
+    memory, item = standing(facts, rules), np.array([1])
+    columns = dict.fromkeys(("rep", "t", "who", "fact", "value", "form"), item)
 
     def are_new(turn: int, held: Memory) -> bool:
         drafts = ClaimBatch.of([], **columns, turn=np.array([turn]), stated=np.array([0.5]))
         return vocabulary.claims(drafts, held).new
 
     assert [are_new(turn, memory) for turn in (0, 1, 1, 5, 3, 6)] == [True, True, False, True, False, True]
-    said = {"rep": 2, "writer": "eve", "kind": "obs", "title": "tide is 1", "body": "ann #7", "confidence": 0.5}
-    after = admit(memory, [said], rules).memory
+    value = {"rep": 2, "writer": "eve", "kind": "obs", "title": "tide is 1", "body": "ann #7", "confidence": 0.5}
+    after = admit(memory, [value], rules).memory
     assert not are_new(7, after)
     assert not are_new(8, after)

@@ -64,15 +64,15 @@ def made(world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Pat
 
 def test_docs_writers_prints_equations_and_parameters(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["docs", "writers"]) == 0
-    said = capsys.readouterr().out
+    value = capsys.readouterr().out
     for behaviour in behaviours().values():
-        assert behaviour.name in said
-        assert behaviour.sentence in said
+        assert behaviour.name in value
+        assert behaviour.sentence in value
         for line in behaviour.equation.splitlines():
-            assert line in said
+            assert line in value
         for name, param in behaviour.params.items():
-            assert f"| `{name}` |" in said
-            assert param.meaning in said
+            assert f"| `{name}` |" in value
+            assert param.meaning in value
 
 
 def test_new_scenario_runs_and_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,17 +81,17 @@ def test_new_scenario_runs_and_overwrites_nothing(tmp_path: Path, capsys: pytest
     assert main(["run", str(path), "-o", str(tmp_path / "out"), "--no-plots", "--replications", "2"]) == 0
     assert "accuracy" in capsys.readouterr().out
     before = path.read_text()
-    for given, said in (("my.toml", "already"), ("my.txt", ".toml"), ("none/my.toml", "no such folder")):
+    for given, value in (("my.toml", "already"), ("my.txt", ".toml"), ("none/my.toml", "no such folder")):
         assert main(["new", str(tmp_path / given)]) == 2
-        assert said in capsys.readouterr().err
+        assert value in capsys.readouterr().err
     assert path.read_text() == before
     assert sum("#" in line for line in before.splitlines()) > 10
 
 
 def test_repeated_run_is_equal_bit_for_bit(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--manifest", str(made / "manifest.json")]) == 0
-    assert "bit for bit" in (said := capsys.readouterr().out)
-    assert "all the same" in said
+    assert "bit for bit" in (value := capsys.readouterr().out)
+    assert "all the same" in value
 
 
 @pytest.mark.parametrize("frame", ["cells", "events"])
@@ -100,9 +100,9 @@ def test_rerun_names_a_frame_with_a_changed_hash(frame: str, made: Path, capsys:
     manifest["sha256"][frame] = "0" * 64
     (made / "manifest.json").write_text(json.dumps(manifest))
     assert main(["run", "--manifest", str(made / "manifest.json")]) == 1
-    said = capsys.readouterr().out
-    assert f"  {frame}: " in said
-    assert not any(f"  {other}: " in said for other in FRAMES if other != frame)
+    value = capsys.readouterr().out
+    assert f"  {frame}: " in value
+    assert not any(f"  {other}: " in value for other in FRAMES if other != frame)
 
 
 def later(table: dict[str, object]) -> None:
@@ -139,9 +139,9 @@ def test_other_versions_are_compared_within_a_tolerance(
 
 def test_run_that_cannot_be_repeated_is_an_error(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "no.json").write_text("{}")
-    for path, said in (("no.json", "not a manifest"), ("nowhere.json", "no such manifest"), ("world.toml", "not JSON")):
+    for path, value in (("no.json", "not a manifest"), ("nowhere.json", "no such manifest"), ("world.toml", "not JSON")):
         assert main(["run", "--manifest", str(tmp_path / path)]) == 2
-        assert said in capsys.readouterr().err
+        assert value in capsys.readouterr().err
     assert remaking.rerun(made / "manifest.json").same
 
 
@@ -152,10 +152,10 @@ def test_single_replication_has_no_interval(world: Path) -> None:
     assert {"accuracy", "brier", "brier_stated", "brier_constant", "auc", "ece", "harm", "blocked_share", "cells"} <= {
         *figures["metric"]
     }
-    each = by_replication(run)
+    item = by_replication(run)
     times = spells_of((run.changes, run.attack_scores, run.correction_scores), ())  # which are pooled
-    for row in figures.filter(pl.col("metric").is_in([name for name in each if name not in times])).rows(named=True):
-        held = each[row["metric"]][~np.isnan(each[row["metric"]])]
+    for row in figures.filter(pl.col("metric").is_in([name for name in item if name not in times])).rows(named=True):
+        held = item[row["metric"]][~np.isnan(item[row["metric"]])]
         assert row["replications"] == len(held)
         if len(held) > 1:
             low, high = metric_bounds(row["metric"])

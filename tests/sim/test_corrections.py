@@ -42,10 +42,10 @@ def governed(**changes: Any) -> dict[str, Any]:
 def story(answers: str, *, do: Any = "correct", truth: str = "") -> dict[str, float]:
     """One fact of two values, a tick a day: A, B, b (A is held beside) or - (nothing) answered; A is taken back on day 1."""
     scores = CorrectionScores(2, 1, 1)
-    one = np.zeros(1, dtype=np.int64)
+    item = np.zeros(1, dtype=np.int64)
     for day, answer in enumerate(answers):
         if day == 1:
-            scores.take(0.5, Correction(do=do), one, one, one, np.ones(1, dtype=bool))
+            scores.take(0.5, Correction(do=do), item, item, item, np.ones(1, dtype=bool))
         best = {"A": (0.9, 0.2), "B": (-np.inf, 0.9), "b": (0.1, 0.9), "-": (-np.inf, -np.inf)}[answer]
         true = 0 if truth[day : day + 1] == "A" else 1
         scores.add(float(day), np.full((1, 1), true), np.array(best).reshape(2, 1, 1))
@@ -74,9 +74,9 @@ def test_corrected_value_that_becomes_true_no_longer_counts() -> None:
 
 def test_corrected_values_return_under_default_rules_only() -> None:
     for seed in (7, 8):
-        plain, kept = figures(HOLDS, seed=seed, rules=ms.Rules()), figures(HOLDS, seed=seed)
-        assert plain["resurfaced"] > 0.5 > kept["resurfaced"] == 0.0
-        assert plain["residue"] > 0.5 > kept["residue"] == 0.0
+        plain, remaining = figures(HOLDS, seed=seed, rules=ms.Rules()), figures(HOLDS, seed=seed)
+        assert plain["resurfaced"] > 0.5 > remaining["resurfaced"] == 0.0
+        assert plain["residue"] > 0.5 > remaining["residue"] == 0.0
 
 
 def test_corrections_by_others_are_refused() -> None:
@@ -177,17 +177,19 @@ def test_scopes_are_separate_until_facts_are_shared() -> None:
 
 
 def test_user_memory_receives_scopes() -> None:
-    kept, all_shown = (scope_figures(ms.run(APART, memory=each, replications=1, days=45.0)) for each in (Governed, Append))
-    assert kept == {"leaks": 0.0, "shared_silent": 0.0, "answers_lost": 0.0}
+    remaining, all_shown = (
+        scope_figures(ms.run(APART, memory=item, replications=1, days=45.0)) for item in (Governed, Append)
+    )
+    assert remaining == {"leaks": 0.0, "shared_silent": 0.0, "answers_lost": 0.0}
     assert all_shown["leaks"] > 0.9
 
 
 def test_answers_lost_by_forgetting_are_counted() -> None:
     scores = CorrectionScores(2, 2, 1)
-    first, one = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
+    first, item = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
     both, none = np.zeros((2, 2, 1)), np.full((2, 2, 1), -np.inf)
     scores.add(0.0, np.zeros((2, 1), dtype=np.int64), both)
-    scores.take(0.5, Correction(do="forget"), first, first, one, np.ones(1, dtype=bool))
+    scores.take(0.5, Correction(do="forget"), first, first, item, np.ones(1, dtype=bool))
     scores.add(1.0, np.zeros((2, 1), dtype=np.int64), both)
     scores.add(2.0, np.zeros((2, 1), dtype=np.int64), none)
     assert scores.figures()["answers_lost"].tolist() == [0.5]

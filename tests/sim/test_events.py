@@ -109,8 +109,8 @@ addf late tick
 
 def test_cause_of_a_flag_is_the_signal_that_rose() -> None:
     common = {"t": 0.0, "writer": "ann", "title": "x", "body": "", "confidence": 0.9}
-    said = [common | {"handle": handle, "sequence": place} for place, handle in enumerate(("dec_a3ee", "obs_b0b1"))]
-    run = bench.run(Scenario(days=8.0, claims=as_claims(from_mappings(said)), netlist=NetlistConfig.of(TWO)))
+    value = [common | {"handle": handle, "sequence": index} for index, handle in enumerate(("dec_a3ee", "obs_b0b1"))]
+    run = bench.run(Scenario(days=8.0, claims=as_claims(from_mappings(value)), netlist=NetlistConfig.of(TWO)))
     flags = run.events.filter(pl.col("kind").is_in(["flagged", "unflagged"])).select("t", "kind", "subject", "cause")
     assert flags.rows() == [
         (3.0, "flagged", "dec_a3ee", "early"), (5.0, "flagged", "obs_b0b1", "longer"),
@@ -136,8 +136,8 @@ def test_bands_count_events_by_kind() -> None:
     whole, banded = bench.run(busy()), bench.run(busy(record="bands"))
     counted = banded.bands.filter(pl.col("signal") == "events").group_by("row").agg((pl.col("mean") * pl.col("count")).sum())
     there = whole.events.group_by("kind").len()
-    kept = {kind: count for kind, count in there.rows() if kind != "expanded"}  # the signal of that name counts these
-    assert {kind: round(count) for kind, count in counted.rows()} == kept
+    remaining = {kind: count for kind, count in there.rows() if kind != "expanded"}  # the signal of that name counts these
+    assert {kind: round(count) for kind, count in counted.rows()} == remaining
     assert banded.events.is_empty()
     assert "withheld" in repr(banded)
 

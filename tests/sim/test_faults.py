@@ -116,11 +116,11 @@ def test_late_claim_reaches_the_gate_one_turn_later() -> None:
 
 def test_bad_command_is_a_wrong_value_with_its_own_edges(posted: Posted) -> None:
     bad = ClaimFault(population="probe", bad={"wrong": 1.0}, start=12 * DAY)
-    said = posted(stream(bad)).filter(pl.col("writer") != "quiet-1")
-    assert said.filter(pl.col("t") < 12 * DAY)["true"].all()
-    assert not said.filter(pl.col("t") >= 12 * DAY)["true"].any()
+    value = posted(stream(bad)).filter(pl.col("writer") != "quiet-1")
+    assert value.filter(pl.col("t") < 12 * DAY)["true"].all()
+    assert not value.filter(pl.col("t") >= 12 * DAY)["true"].any()
     run = bench.run(stream(bad))
-    assert events(run, "misled").height == said.filter(pl.col("t") >= 12 * DAY).height
+    assert events(run, "misled").height == value.filter(pl.col("t") >= 12 * DAY).height
     flipped = bench.run(stream(noise(flip=1.0, start=12 * DAY)))
     assert _quarrels(run) == 0.0  # against what is said otherwise
     assert _quarrels(flipped) > 0.0  # against what now says the same: it was wired before it was corrupted
@@ -129,8 +129,8 @@ def test_bad_command_is_a_wrong_value_with_its_own_edges(posted: Posted) -> None
 def _quarrels(run: Run) -> float:
     """The share of disputes between cells that say the same."""
     edges, cells = run.memory.edges.filter(pl.col("relation") == "contradicts"), run.memory.cells
-    one, other = (cells["value"].gather(edges[end]) for end in ("source", "target"))
-    return float(np.mean((one == other).to_numpy()))
+    item, other = (cells["value"].gather(edges[end]) for end in ("source", "target"))
+    return float(np.mean((item == other).to_numpy()))
 
 
 def test_fault_on_one_population_leaves_others_unchanged(posted: Posted, clean: pl.DataFrame) -> None:

@@ -47,9 +47,9 @@ def test_checks_without_a_number_are_skipped_or_refused(tmp_path: Path, capsys: 
     _, left_out = askable(read(POISONER).replace(law="graphiti"))
     assert left_out
     assert main(["run", str(POISONER), "--law", "graphiti", "-o", str(tmp_path), "--replications", "2"]) == 0
-    said = capsys.readouterr().err
-    assert [line for line in said.splitlines() if line.startswith("skipped")] == left_out
-    assert "writer(poisoner-1)-calibration; graphiti keeps no record of writers" in said
+    value = capsys.readouterr().err
+    assert [line for line in value.splitlines() if line.startswith("skipped")] == left_out
+    assert "writer(poisoner-1)-calibration; graphiti keeps no record of writers" in value
     assert (tmp_path / "effective.png").is_file()
     assert main(["test", str(POISONER), "--law", "graphiti"]) == 2
     assert "writer(honest-1)-calibration" in capsys.readouterr().out

@@ -167,9 +167,9 @@ def test_run_can_be_repeated_from_its_manifest(tmp_path: Path) -> None:
     for name in ("parts/trip.malnet", "all.malnet", "it.toml"):
         (tmp_path / name).unlink()
     assert rerun(tmp_path / "out" / "manifest.json").same
-    kept = json.loads((tmp_path / "out" / "manifest.json").read_text())["netlist"]
-    assert "net day clock.days" in kept["text"]
-    assert len(kept["sha256"]) == 64
+    remaining = json.loads((tmp_path / "out" / "manifest.json").read_text())["netlist"]
+    assert "net day clock.days" in remaining["text"]
+    assert len(remaining["sha256"]) == 64
 
 
 def test_netlist_cells_exist_before_the_first_turn() -> None:

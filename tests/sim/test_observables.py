@@ -45,8 +45,8 @@ def test_answer_is_the_most_effective_active_claim(after_a_run: bench.Bench, dig
     snapshot.worth = np.round(snapshot.worth, digits)  # the fewer digits, the more are equal
     best = observables.best_by_value(snapshot, after_a_run.truth)
     told, brief = (observables.answers(snapshot, after_a_run.truth, best, full=full) for full in (True, False))
-    places = [(fact, rep) for fact in range(10) for rep in range(3)]
-    expected = [slow(snapshot, after_a_run.truth, fact, rep) for fact, rep in places]
+    indices = [(fact, rep) for fact in range(10) for rep in range(3)]
+    expected = [slow(snapshot, after_a_run.truth, fact, rep) for fact, rep in indices]
     for name, column in zip(("answer", "belief", "for_truth", "against_truth"), zip(*expected, strict=True), strict=True):
         np.testing.assert_array_equal(told[name].ravel(), column)
     right = np.where(np.isnan(told["answer"]), np.nan, told["answer"] == after_a_run.truth)
@@ -63,12 +63,12 @@ values = st.lists(st.lists(st.floats(-1.0, 1.0) | st.just(np.nan), min_size=4, m
 def test_bands_do_not_depend_on_the_buffer_size(ticks: list[list[float]], held: int) -> None:
     made = []
     for most in (held, 2**17):
-        kept = bands.Bands()
+        remaining = bands.Bands()
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(bands, "BUFFER", most)
             for t, tick in enumerate(ticks):
-                kept.add(float(t), {"a": np.array(tick), "b": -np.array(tick)}, (None,))
-            made.append(kept.frame())
+                remaining.add(float(t), {"a": np.array(tick), "b": -np.array(tick)}, (None,))
+            made.append(remaining.frame())
     assert made[0].equals(made[1])
     told = pl.DataFrame({"t": np.repeat(np.arange(float(len(ticks))), 4), "value": np.ravel(ticks)}).with_columns(
         row=pl.lit(None, pl.String), signal=pl.lit("a")

@@ -52,17 +52,17 @@ def test_banned_values_are_never_released() -> None:
     refused = run.events.filter((pl.col("kind") == "blocked") & pl.col("detail").str.contains("banned word"))
     assert acted.height > 0
     assert refused.height > 0
-    said = acted.join(run.labels, left_on=["rep", "subject"], right_on=["rep", "cell"])
-    assert said.height > 0
-    assert said.filter(pl.col("title").str.ends_with(f" is {word}")).is_empty()
+    text = acted.join(run.labels, left_on=["rep", "subject"], right_on=["rep", "cell"])
+    assert text.height > 0
+    assert text.filter(pl.col("title").str.ends_with(f" is {word}")).is_empty()
 
 
 def test_verifier_writes_only_at_audits() -> None:
     run = bench.run(guarded("audit_every").replace(record="all", replications=4))
-    said = run.memory.cells.filter(pl.col("writer") == "reviewers")
-    assert said.height > 0
-    assert (said["verification"] == "external").all()
-    assert set(said["created"].to_list()) <= {float(day) for day in range(10, 61, 10)}
+    value = run.memory.cells.filter(pl.col("writer") == "reviewers")
+    assert value.height > 0
+    assert (value["verification"] == "external").all()
+    assert set(value["created"].to_list()) <= {float(day) for day in range(10, 61, 10)}
 
 
 def test_perfect_verifier_contradicts_only_false_claims() -> None:

@@ -110,16 +110,16 @@ def line_of(desk: Desk) -> str:
 
 
 def test_process_correction_supersedes_the_cell() -> None:
-    said = []
+    value = []
 
     def clerk(env: Environment, desk: Desk) -> Process:
         first = yield desk.post(object="gate", value="open", confidence=0.8)
         assert line_of(desk) == first.cell
         second = yield desk.correct(first.cell, object="gate", value="shut", confidence=0.8)
-        said.extend([first, second, desk.ask("gate"), env.now])
+        value.extend([first, second, desk.ask("gate"), env.now])
 
     run = ms.run(parse(WORLD), processes=[clerk])
-    first, second, answer, now = said
+    first, second, answer, now = value
     assert (first.verdict, second.verdict) == ("admitted", "admitted")
     assert (answer.cell, answer.value, now) == (second.cell, "shut", 2.0)
     assert run.memory.cells.filter(pl.col("handle") == first.cell)["status"].to_list() == ["superseded"]
@@ -150,7 +150,7 @@ def test_tripped_signal_wakes_a_waiting_process() -> None:
     woken = []
     scenario = read(SCENARIOS / "watchdog_silent_writer.toml")
     assert scenario.netlist
-    signals = [name for name, one in scenario.netlist.net.signals.items() if one.domain == "run"]
+    signals = [name for name, item in scenario.netlist.net.signals.items() if item.domain == "run"]
 
     def waits(env: Environment, desk: Desk) -> Process:
         woken.append(((yield simpy.AnyOf(env, [desk.tripped(name) for name in signals])), env.now))
@@ -199,7 +199,7 @@ def test_failing_process_reports_its_place_and_keeps_frames(kind: str, words: st
     assert caught.value.run.cells["t"].max() == 3.0
 
 
-def test_a_process_runs_beside_scripted_claims_alone() -> None:
+def test_process_runs_with_scripted_claims_only() -> None:
     days = []
 
     def note(env: Environment, desk: Desk) -> Process:

@@ -62,8 +62,8 @@ def turns(run: Run) -> pl.DataFrame:
     opened = (pl.col("kind") == "expanded") & (pl.col("detail") == "marked ^")
     kinds = (*ENDS, "written_back", "blocked")
     counts = [(pl.col("kind") == kind).sum().alias(kind) for kind in kinds]
-    each = run.events.group_by("rep", "t").agg(opened.sum().alias("opened"), *counts)
-    return frame.join(each, on=["rep", "t"], maintain_order="left")
+    item = run.events.group_by("rep", "t").agg(opened.sum().alias("opened"), *counts)
+    return frame.join(item, on=["rep", "t"], maintain_order="left")
 
 
 def total(run: Run, name: str) -> int:
@@ -77,22 +77,22 @@ def test_turn_needs_all_marked_rows_opened_within_budget(drawn: SearchStrategy[S
     made = data.draw(drawn)
     made = made.replace(reader=made.reader or Reader(behaviour="lazy", complies=0.4), record="all")
     run = bench.run(made)
-    each, reader = turns(run), made.reader
+    item, reader = turns(run), made.reader
     assert run.counters is not None
     assert reader is not None
-    released = each.filter(pl.col("withheld") == 0)
+    released = item.filter(pl.col("withheld") == 0)
     assert (released["opened"] == released["marked"]).all()
-    assert (each.select(pl.sum_horizontal(ENDS)).to_series() == 1).all()
-    assert each.filter(pl.col("withheld") == 1).select(pl.sum_horizontal(DONE).sum()).item() == 0
-    assert (each.filter(pl.col("withheld") == 1)["blocked"] > 0).all()
-    assert (each["words"] <= reader.budget_words).all()
-    assert (each["lines"] <= reader.limit).all()
+    assert (item.select(pl.sum_horizontal(ENDS)).to_series() == 1).all()
+    assert item.filter(pl.col("withheld") == 1).select(pl.sum_horizontal(DONE).sum()).item() == 0
+    assert (item.filter(pl.col("withheld") == 1)["blocked"] > 0).all()
+    assert (item["words"] <= reader.budget_words).all()
+    assert (item["lines"] <= reader.limit).all()
     counters = run.counters
     assert (counters["turns"] == counters["acted"] + counters["declined"] + counters["withheld"]).all()
     assert (counters["learned"] == counters["written"] + counters["lost"]).all()
     assert (counters["withheld"] <= counters["blocked"]).all()
-    assert total(run, "written") == each["written_back"].sum()
-    assert total(run, "words") == each["words"].sum()
+    assert total(run, "written") == item["written_back"].sum()
+    assert total(run, "words") == item["words"].sum()
     ten = run.memory.cells.filter(pl.col("writer") == WRITER)
     assert (ten.group_by("rep").len()["len"] == 10).all()
     assert ten["rep"].n_unique() == made.replications
@@ -139,13 +139,13 @@ def test_refused_lesson_counts_as_not_written(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(graph_plant, "judge", deaf)
     run = run_under()
-    each = turns(run)
+    item = turns(run)
     assert total(run, "learned") == total(run, "lost") == total(run, "withheld") > 0
-    assert total(run, "written") == each["written_back"].sum() == 0
+    assert total(run, "written") == item["written_back"].sum() == 0
     refused = run.events.filter(pl.col("detail") == "the gate refused what was to be written back")
     rejected = run.events.filter(pl.col("kind") == "rejected")
     assert refused["cause"].to_list() == rejected["cause"].to_list()
-    assert (each.select(pl.sum_horizontal(ENDS)).to_series() == 1).all()
+    assert (item.select(pl.sum_horizontal(ENDS)).to_series() == 1).all()
 
 
 def test_lazy_reader_opens_the_rows_of_an_obedient_one() -> None:
@@ -159,10 +159,10 @@ def test_lazy_reader_opens_the_rows_of_an_obedient_one() -> None:
 
 def test_noncompliant_reader_gets_no_marked_turn_released() -> None:
     for behaviour in ("lazy", "hurried", "stubborn"):
-        each = turns(run_under(behaviour=behaviour, complies=0.0, observes=0.0))
-        assert ((each["marked"] > 0) == (each["withheld"] == 1)).all()
-        assert each["withheld"].sum() > 10
-        assert each["opened"].sum() == 0
+        item = turns(run_under(behaviour=behaviour, complies=0.0, observes=0.0))
+        assert ((item["marked"] > 0) == (item["withheld"] == 1)).all()
+        assert item["withheld"].sum() > 10
+        assert item["opened"].sum() == 0
     assert total(run_under(behaviour="lazy", complies=0.0, attempts=5.0), "blocks") > 5 * 10
 
 
@@ -197,8 +197,8 @@ def test_reanchoring_restores_forgotten_rules() -> None:
     obedient, anchored = run_under(), run_under(behaviour="forgets_rules", reanchor_every=1.0)
     assert turns(anchored).equals(turns(obedient))
     quick = turns(run_under(behaviour="forgets_rules", half_life=0.05, reanchor_every=7.0))
-    kept = quick.filter(pl.col("t").is_in([1.0, 8.0]))
-    assert kept["blocked"].sum() == 0
+    remaining = quick.filter(pl.col("t").is_in([1.0, 8.0]))
+    assert remaining["blocked"].sum() == 0
     assert (quick.filter((pl.col("t") > 1.0) & (pl.col("t") < 8.0) & (pl.col("marked") > 0))["blocked"] >= 1).all()
 
 
@@ -228,8 +228,8 @@ def test_shown_cells_are_counted_by_origin_after_compaction() -> None:
 def test_skill_is_the_share_of_true_lessons() -> None:
     for skill, share in ((1.0, 1.0), (0.0, 0.0)):
         made = run_under(skill=skill)
-        said = made.memory.cells.filter(pl.col("writer") == "reader").select("rep", "handle", "created")
-        first = made.cells.join(said, left_on=["rep", "cell", "t"], right_on=["rep", "handle", "created"])
+        value = made.memory.cells.filter(pl.col("writer") == "reader").select("rep", "handle", "created")
+        first = made.cells.join(value, left_on=["rep", "cell", "t"], right_on=["rep", "handle", "created"])
         assert first.height > 5
         assert first["truth"].to_numpy().mean() == share
 

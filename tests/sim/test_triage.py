@@ -132,7 +132,7 @@ def test_triage_command_prints_a_table_and_writes_a_figure(tmp_path: Path, capsy
         str(tmp_path / "o"),
     ]
     assert main(given) == 0
-    said = capsys.readouterr().out
-    assert "wrong answers avoided per review" in said
-    assert sorted(one.name for one in (tmp_path / "o").iterdir()) == ["triage.json", "triage.parquet", "triage.png"]
+    value = capsys.readouterr().out
+    assert "wrong answers avoided per review" in value
+    assert sorted(item.name for item in (tmp_path / "o").iterdir()) == ["triage.json", "triage.parquet", "triage.png"]
     assert main(["triage", path, "--weekly", "many"]) == 2

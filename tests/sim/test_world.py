@@ -23,24 +23,24 @@ fact: st.SearchStrategy[dict[str, Any]] = st.one_of(
 def test_changes_add_up_to_the_truth(given_facts: list[dict[str, Any]], replications: int, times: list[int]) -> None:
     facts = [Fact(name=f"f{n}", values=(0.0, 1.0, 2.0), **settings) for n, settings in enumerate(given_facts)]
     world = World(facts, seed=3, reps=np.arange(replications), end=END)
-    rep, place = (part.ravel() for part in np.indices((replications, len(facts))))
+    rep, index = (part.ravel() for part in np.indices((replications, len(facts))))
     held, before = world.first.T.copy(), 0
     for t in sorted(times):
         changes = world.between(before, t + 1)
         assert (np.diff(changes.t) >= 0).all()
         held[changes.rep, changes.fact], before = changes.value, t + 1
-        np.testing.assert_array_equal(world.at(rep, place, np.full(rep.shape, t)), held.ravel())
-        np.testing.assert_array_equal(world.at(rep, place, t), held.ravel())
+        np.testing.assert_array_equal(world.at(rep, index, np.full(rep.shape, t)), held.ravel())
+        np.testing.assert_array_equal(world.at(rep, index, t), held.ravel())
     for t in times:  # and back again
-        np.testing.assert_array_equal(world.at(rep, place, t), world.at(rep, place, np.full(rep.shape, t)))
+        np.testing.assert_array_equal(world.at(rep, index, t), world.at(rep, index, np.full(rep.shape, t)))
 
 
 def test_drawn_first_values_are_balanced() -> None:
     facts = [Fact(name=f"f{n}", values=(0.0, 1.0, 2.0), start="drawn", hazard=0.3) for n in range(40)]
-    reps, place = (part.ravel() for part in np.indices((50, len(facts))))
+    reps, index = (part.ravel() for part in np.indices((50, len(facts))))
     world = World([*facts, Fact(name="still", start="first")], seed=3, reps=np.arange(50), end=END)
-    share = np.bincount(world.at(reps, place, 0), minlength=3) / len(reps)
+    share = np.bincount(world.at(reps, index, 0), minlength=3) / len(reps)
     assert np.abs(share - 1 / 3).max() < 0.05
     assert (world.at(np.arange(50), np.full(50, 40), END) == 0).all()
     ends = np.full(len(reps), END)
-    np.testing.assert_array_equal(world.at(reps, place, END), world.at(reps, place, ends))
+    np.testing.assert_array_equal(world.at(reps, index, END), world.at(reps, index, ends))

@@ -126,10 +126,10 @@ def test_drafts_are_in_bounds_and_target_known_cells(name: str, data: DataObject
 @given(context=contexts(), seed=st.integers(0, 9))
 def test_renumbering_cells_does_not_change_drafts(name: str, context: ClaimContext, seed: int) -> None:
     names = np.append(np.random.Generator(np.random.Philox(seed)).permutation(CELLS) + 1000, NONE)
-    one, other = say(name, context, {}), say(name, relabelled(context, names), {})
+    item, other = say(name, context, {}), say(name, relabelled(context, names), {})
     for part in ("value", "stated", "speaks", "graded"):
-        assert np.array_equal(getattr(one, part), getattr(other, part)), part
-    assert [names[edge.target].tolist() for edge in one.edges] == [edge.target.tolist() for edge in other.edges]
+        assert np.array_equal(getattr(item, part), getattr(other, part)), part
+    assert [names[edge.target].tolist() for edge in item.edges] == [edge.target.tolist() for edge in other.edges]
 
 
 def crowded(**changes: Any) -> Scenario:
@@ -237,11 +237,11 @@ def test_writers_read_the_world_only_through_sense(monkeypatch: pytest.MonkeyPat
 )
 def test_accuracy_is_the_share_of_true_claims(name: str, share: float | None, posted: Posted) -> None:
     population = Population.of({"behaviour": name, "count": 5, "rate": 4.0, "reads": False}, where="here")
-    said = posted(Scenario(facts=FACTS, writers=(population,), days=8.0, turn_every=4 * DAY, replications=10))
+    value = posted(Scenario(facts=FACTS, writers=(population,), days=8.0, turn_every=4 * DAY, replications=10))
     if share is None:  # every fifth claim is a proper one, right half of the time
-        said, share = said.filter(pl.col("turn") % 5 == 0), 0.5
-    assert said.height > 300
-    assert abs(said["true"].to_numpy().mean() - share) <= 4.5 * np.sqrt(share * (1 - share) / said.height)
+        value, share = value.filter(pl.col("turn") % 5 == 0), 0.5
+    assert value.height > 300
+    assert abs(value["true"].to_numpy().mean() - share) <= 4.5 * np.sqrt(share * (1 - share) / value.height)
 
 
 def lawful(name: str, posted: Posted, **settings_: Any) -> pl.DataFrame:
@@ -252,23 +252,23 @@ def lawful(name: str, posted: Posted, **settings_: Any) -> pl.DataFrame:
 
 
 def test_sybils_claim_the_same_value_once_per_fact(posted: Posted) -> None:
-    said = lawful("sybil", posted, accuracy=0.5)
-    assert said.group_by("rep", "writer", "fact").len()["len"].max() == 1
-    assert said.group_by("rep", "fact").agg(pl.col("value").n_unique())["value"].max() == 1
-    assert said["value"].n_unique() == 2
-    assert said.height > 20
+    value = lawful("sybil", posted, accuracy=0.5)
+    assert value.group_by("rep", "writer", "fact").len()["len"].max() == 1
+    assert value.group_by("rep", "fact").agg(pl.col("value").n_unique())["value"].max() == 1
+    assert value["value"].n_unique() == 2
+    assert value.height > 20
 
 
 def test_colluders_agree_and_support_each_other(posted: Posted) -> None:
-    said = lawful("colluders", posted, revises=False)
-    assert said.group_by("rep", "fact").agg(pl.col("value").n_unique())["value"].max() == 1
-    assert said["edges"].max() == 2
+    value = lawful("colluders", posted, revises=False)
+    assert value.group_by("rep", "fact").agg(pl.col("value").n_unique())["value"].max() == 1
+    assert value["edges"].max() == 2
 
 
 def test_silent_staleness_claims_each_fact_once(posted: Posted) -> None:
-    said = lawful("silent_staleness", posted)
-    assert said.group_by("rep", "writer", "fact").len()["len"].max() == 1
-    assert said.height > 20
+    value = lawful("silent_staleness", posted)
+    assert value.group_by("rep", "writer", "fact").len()["len"].max() == 1
+    assert value.height > 20
 
 
 def test_from_file_starts_on_its_first_day(posted: Posted) -> None:
@@ -282,21 +282,21 @@ def test_from_file_starts_on_its_first_day(posted: Posted) -> None:
 
 
 def test_sleeper_turns_after_its_loyal_claims(posted: Posted) -> None:
-    said = lawful("sleeper", posted, loyal=7, accuracy=1.0)
-    assert said.filter(pl.col("turn") < 7)["true"].all()
-    assert not said.filter(pl.col("turn") >= 7)["true"].any()
+    value = lawful("sleeper", posted, loyal=7, accuracy=1.0)
+    assert value.filter(pl.col("turn") < 7)["true"].all()
+    assert not value.filter(pl.col("turn") >= 7)["true"].any()
 
 
 def test_late_corrector_reports_the_truth_a_lag_ago(posted: Posted) -> None:
     facts = (Fact(name="price", changes=(10 * DAY,)),)
     population = Population.of({"behaviour": "late_corrector", "every": DAY, "accuracy": 1.0, "lag": 5.0}, where="here")
-    said = posted(Scenario(facts=facts, writers=(population,), days=20.0))
-    assert said["true"].to_list() == [not 10 * DAY <= t < 15 * DAY for t in said["t"]]
+    value = posted(Scenario(facts=facts, writers=(population,), days=20.0))
+    assert value["true"].to_list() == [not 10 * DAY <= t < 15 * DAY for t in value["t"]]
 
 
 def test_bursts_have_the_declared_length_and_spacing(posted: Posted) -> None:
-    said = lawful("bursty", posted, burst=4, spacing=0.05, rate=1.0)
-    gaps = said.with_columns(gap=pl.col("t").diff().over("rep", "writer")).filter(pl.col("turn") > 0)
+    value = lawful("bursty", posted, burst=4, spacing=0.05, rate=1.0)
+    gaps = value.with_columns(gap=pl.col("t").diff().over("rep", "writer")).filter(pl.col("turn") > 0)
     inside = gaps.filter(pl.col("turn") % 4 != 0)["gap"]
     assert inside.unique().to_list() == [round(0.05 * DAY)]
     assert gaps.filter(pl.col("turn") % 4 == 0)["gap"].n_unique() > 5

@@ -35,10 +35,10 @@ class Checkout:
         if not root:
             raise MissingError(f"{VARIABLE} names no folder with a checkout of {self.project}")
         owner, name = self.project.split("/")
-        places = [Path(root, name), Path(root, f"{owner}+{name}", "repo"), *Path(root).glob(f"{name}-{self.commit}*")]
-        for place in places:
-            if place.is_dir():
-                return place
+        indices = [Path(root, name), Path(root, f"{owner}+{name}", "repo"), *Path(root).glob(f"{name}-{self.commit}*")]
+        for index in indices:
+            if index.is_dir():
+                return index
         raise MissingError(f"no checkout of {self.project} in {VARIABLE}")
 
     def text(self, path: str) -> str:
@@ -57,7 +57,7 @@ class Checkout:
         for node in chosen:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 node.decorator_list = [
-                    one for one in node.decorator_list if ast.unparse(one) in ("dataclass", "staticmethod")
+                    item for item in node.decorator_list if ast.unparse(item) in ("dataclass", "staticmethod")
                 ]
         flags = __future__.annotations.compiler_flag
         space: dict[str, Any] = {"__name__": __name__, **given}

@@ -42,7 +42,7 @@ class Graphiti(Source):
         same, rivals = self.same(claim), self.rivals(claim)
         told = {
             "duplicate_facts": [0] if same else [],
-            "contradicted_facts": [len(same) + place for place in range(len(rivals))],
+            "contradicted_facts": [len(same) + index for index in range(len(rivals))],
         }
         edge = SimpleNamespace(
             uuid=uuid4().hex, object=claim.object, value=claim.value, name="IS", fact=claim.value, source_node_uuid=claim.object,
@@ -119,7 +119,9 @@ class Mem0Update(Source):
         answers = iter([json.dumps({"facts": [claim.value]}), json.dumps({"memory": self.judge(same, rivals, claim)})])
         memory = MagicMock()
         memory.llm.generate_response = lambda **_: next(answers)
-        memory.vector_store.search = lambda **_: [SimpleNamespace(id=id(one), payload={"data": one.value}) for one in found]
+        memory.vector_store.search = lambda **_: [
+            SimpleNamespace(id=id(item), payload={"data": item.value}) for item in found
+        ]
         memory._create_memory = lambda data, **_: self.items.append(SimpleNamespace(object=claim.object, value=data))
         memory._update_memory = lambda memory_id, data, **_: setattr(self.by(memory_id), "value", data)
         memory._delete_memory = lambda memory_id: self.items.remove(self.by(memory_id))
@@ -139,7 +141,7 @@ class Mem0Delete(Mem0Update):
     def judge(self, same: list[Any], rivals: list[Any], claim: SimpleNamespace) -> list[dict[str, Any]]:
         if same or not rivals:
             return super().judge(same, rivals, claim)
-        return [{"id": str(place), "text": one.value, "event": "DELETE"} for place, one in enumerate(rivals)]
+        return [{"id": str(index), "text": item.value, "event": "DELETE"} for index, item in enumerate(rivals)]
 
 
 class Mem0Additive(Mem0Update):
@@ -162,8 +164,8 @@ class Mem0Additive(Mem0Update):
         memory = MagicMock()
         memory.llm.generate_response = lambda **_: json.dumps({"memory": [{"text": claim.value}]})
         found = [
-            {"data": one.value, "hash": hashlib.md5(one.value.encode(), usedforsecurity=False).hexdigest()}
-            for one in self.about(claim.object)
+            {"data": item.value, "hash": hashlib.md5(item.value.encode(), usedforsecurity=False).hexdigest()}
+            for item in self.about(claim.object)
         ]
         memory.vector_store.search = lambda **_: [SimpleNamespace(id="", payload=payload) for payload in found]
         memory.vector_store.insert = lambda payloads, **_: self.items.extend(

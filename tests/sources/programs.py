@@ -143,8 +143,8 @@ class Node(Source):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             (folder / "run.mjs").write_text(CLOCK + self.script(folder), encoding="utf-8")
-            said = ran(tool("node"), "run.mjs", given=json.dumps([START.timestamp() * 1000, events]), within=folder)
-        return [[(value, score) for value, score in peek] for peek in json.loads(said)]
+            text = ran(tool("node"), "run.mjs", given=json.dumps([START.timestamp() * 1000, events]), within=folder)
+        return [[(value, score) for value, score in peek] for peek in json.loads(text)]
 
 
 CLOCK = """import { readFileSync } from "node:fs";

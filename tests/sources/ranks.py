@@ -77,7 +77,7 @@ class Caura(Source):
         super().__init__()
         func = SimpleNamespace(
             greatest=lambda *all_: Number(max(all_)), extract=lambda _, span: Number(span * 86400.0), now=lambda: Number(self.wall.day),
-            coalesce=lambda *all_: next(one for one in all_ if one.is_not(None)),
+            coalesce=lambda *all_: next(item for item in all_ if item.is_not(None)),
         )  # fmt: skip
 
         def case(*whens: tuple[bool, float], else_: float) -> Number:
@@ -162,9 +162,9 @@ class GenerativeAgents(Source):
         """Ask; the scores by node, which the function itself throws away."""
         shown: dict[int, float] = {}
         memory = SimpleNamespace(
-            seq_event=self.items, seq_thought=[], embeddings={one.embedding_key: one.object for one in self.items}
+            seq_event=self.items, seq_thought=[], embeddings={item.embedding_key: item.object for item in self.items}
         )
-        memory.id_to_node = {one.node_id: one for one in self.items}
+        memory.id_to_node = {item.node_id: item for item in self.items}
         scratch = SimpleNamespace(recency_decay=0.99, recency_w=1, relevance_w=1, importance_w=1, curr_time=self.wall.at(t))
         best, space = self.source.top_highest_x_values, self.source.new_retrieve.__globals__
         space["top_highest_x_values"] = lambda scores, most: shown.update(scores) or best(scores, most)

@@ -70,7 +70,7 @@ def equal(law: str, kind: type[Source], seed: int) -> bool:
     return True
 
 
-def test_a_data_sheet_says_what_was_proven() -> None:
+def test_data_sheet_states_what_was_proved() -> None:
     assert {name for name, law in shipped_laws().items() if law.equal} == set(SOURCES)
     for name, kind in SOURCES.items():
         assert kind.commit[:7] in find_law(name).source or kind.commit in find_law(name).proven, name

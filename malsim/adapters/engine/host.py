@@ -83,7 +83,7 @@ class Host:
         return [answer for answer, _ in pairs], [broken for _, broken in pairs if broken]
 
     def each(self, asks: Sequence[Ask]) -> Iterator[tuple[Any, Breakdown | None]]:
-        for place, ask in enumerate(asks):
+        for index, ask in enumerate(asks):
             answer, broken = None, None
             if ask.rep not in self._ended or ask.call == CLOSE:
                 try:
@@ -91,7 +91,7 @@ class Host:
                         answer = self._call(ask)
                 except self._catches as problem:
                     self._ended.add(ask.rep)
-                    broken = _broken(place, problem)
+                    broken = _broken(index, problem)
             yield answer, broken
 
     def stop(self) -> None:
@@ -120,8 +120,8 @@ class Host:
                 awaited(memory.tick(now))
             else:
                 perform = getattr(memory, call)
-                places, names = arguments_of(perform, about)  # type: ignore[arg-type]  # those of an optional call
-                awaited(perform(*places, **names))
+                indices, names = arguments_of(perform, about)  # type: ignore[arg-type]  # those of an optional call
+                awaited(perform(*indices, **names))
         return None
 
     def _make(self, rep: int) -> dict[str, Any]:
@@ -163,9 +163,9 @@ def _broken(place: int, problem: BaseException) -> Breakdown:
 def _listed(what: str, kind: type[Any], several: Any) -> Sequence[Any]:
     if not isinstance(several, (list, tuple)):
         raise WrongAnswerError(f"returned a {type(several).__name__} instead of a list")
-    for each in several:
-        if not isinstance(each, kind):
-            raise WrongAnswerError(f"returned a {type(each).__name__} instead of a {what}", each)
+    for item in several:
+        if not isinstance(item, kind):
+            raise WrongAnswerError(f"returned a {type(item).__name__} instead of a {what}", item)
     return several
 
 

@@ -104,7 +104,7 @@ class Interpreter:
         if item.value is not None:
             if item.value not in values:
                 allowed = f"what was claimed of {item.object}: {', '.join(values) or 'nothing'}"
-                raise WrongItemError("returned a value that it was never told", item.value, allowed, kind="invented")
+                raise WrongItemError("returned a value that was never written to it", item.value, allowed, kind="invented")
             return values[item.value]
         matches = self._phrases.values_in(item.text or "", values)
         if len(matches) != 1:

@@ -112,16 +112,16 @@ class Sandbox:
         self._living.update(ask.rep for ask in calls if ask.call == MAKE)
         if calls:
             self._send(calls)
-        for place, ask in enumerate(asks):
+        for index, ask in enumerate(asks):
             if ask.rep not in self._ends:
                 try:
-                    answers[place], problem = self._answer(ask)
+                    answers[index], problem = self._answer(ask)
                 except EndedError as end:
                     self._lose(ask.rep, str(end))
                 else:
-                    broken += [Breakdown(*problem)._replace(place=place)] if problem else []
+                    broken += [Breakdown(*problem)._replace(place=index)] if problem else []
             if ask.rep in self._ends:
-                broken.append(Breakdown(place, self._ends[ask.rep]))
+                broken.append(Breakdown(index, self._ends[ask.rep]))
         self._living.difference_update(ask.rep for ask in asks if ask.call == CLOSE)
         return answers, broken
 

@@ -66,14 +66,14 @@ class UserPlant:
         absent = instances.look(asks, instances.ask(asks))
         verdict, row = np.full(len(claims), TAKEN), np.full(len(claims), NONE)
         for rep, part in parts.items():
-            for place, _ in part:
-                row[place], new = instances.row(rep, int(claims.object[place]), int(claims.value[place]), height)
-                verdict[place] = ADMITTED if new else TAKEN
+            for index, _ in part:
+                row[index], new = instances.row(rep, int(claims.object[index]), int(claims.value[index]), height)
+                verdict[index] = ADMITTED if new else TAKEN
         instances.new_rows.clear()
         nothing = np.flatnonzero((claims.object == NONE) | (claims.value == NONE)).tolist()
         verdict[nothing] = REFUSED
         issues = dict.fromkeys(nothing, "a memory of items takes claims that name an object and a value")
-        absent = [each for each in absent if each < height]
+        absent = [item for item in absent if item < height]
         superseded = np.array(sorted(absent), dtype=np.int64)
         verdicts = Verdicts(verdict=verdict, row=row, dropped=dropped, issues=issues, superseded=superseded)
         return replace(state, view=table.view()), verdicts
@@ -81,12 +81,14 @@ class UserPlant:
     def take_back(self, state: UserState, rep: Ints, object_: Ints, value: Ints, deed: Deed) -> tuple[UserState, Bools]:
         """Ask each memory that offers the call to take the value back, then look at the result."""
         instances, asks = state.instances, list[Ask]()
-        alive = np.array([instances.offers(deed.do) and one not in instances.failures for one in rep.tolist()], dtype=bool)
+        alive = np.array([instances.offers(deed.do) and item not in instances.failures for item in rep.tolist()], dtype=bool)
         rows = list(zip(rep[alive].tolist(), object_[alive].tolist(), value[alive].tolist(), strict=True))
-        for one, about, says in rows:
-            asks.append(Ask(one, deed.do, deed.now, instances.interpreter.deed(about, says, deed)))
-        for one, about in dict.fromkeys((one, about) for one, about, _ in rows):  # once all is done: a look changes nothing
-            asks += instances.looks(one, [about], deed.now, state.ticks)
+        for item, about, says in rows:
+            asks.append(Ask(item, deed.do, deed.now, instances.interpreter.deed(about, says, deed)))
+        for item, about in dict.fromkeys(
+            (item, about) for item, about, _ in rows
+        ):  # once all is done: a look changes nothing
+            asks += instances.looks(item, [about], deed.now, state.ticks)
         instances.look(asks, instances.ask(asks))
         return replace(state, view=instances.table.view(), now=max(deed.now, state.now)), alive
 
@@ -102,8 +104,8 @@ class UserPlant:
     def share(self, state: UserState, object_: Ints, scope: str, now: float, *, shared: bool) -> tuple[UserState, bool]:
         instances, call = state.instances, "share" if shared else "unshare"
         if instances.offers(call):
-            what = [(rep, place) for rep in instances.alive for place in object_.tolist()]
-            instances.ask([Ask(rep, call, now, instances.interpreter.sharing(place, scope, now)) for rep, place in what])
+            what = [(rep, index) for rep in instances.alive for index in object_.tolist()]
+            instances.ask([Ask(rep, call, now, instances.interpreter.sharing(index, scope, now)) for rep, index in what])
         return replace(state, now=max(now, state.now)), instances.offers(call)
 
     def shows(self, state: UserState, object_: Ints, scope: str, now: float) -> Bools:
@@ -122,7 +124,7 @@ class UserPlant:
         """Ask a question in each of these replications, as a use. The view shows the answer for that object."""
         instances = state.instances
         pairs = [pair for pair in zip(rep.tolist(), object_.tolist(), strict=True) if pair[0] not in instances.failures]
-        asks = [Ask(one, "read", now, instances.interpreter.query(about, scope), limit) for one, about in pairs]
+        asks = [Ask(item, "read", now, instances.interpreter.query(about, scope), limit) for item, about in pairs]
         instances.look(asks, instances.ask(asks))
         return replace(state, view=instances.table.view(), now=max(now, state.now))
 
@@ -155,7 +157,7 @@ class _Instances:
         self.interpreter = Interpreter(words, phrases)
         self.table = ItemTable(self.interpreter, len(replications))
         self.new_rows: set[int] = set()
-        self._place = {name: place for place, name in enumerate(words.objects)}
+        self._place = {name: index for index, name in enumerate(words.objects)}
         self._latest: dict[tuple[int, int], list[int]] = {}
         adapter.check_allowed(where)
         source, name = adapter.source, adapter.name
@@ -203,8 +205,8 @@ class _Instances:
         Raises `AdapterError` when none is left.
         """
         answers, broken = self._host.run(asks)
-        for each in broken:
-            self._fail(asks[each.place], each)
+        for item in broken:
+            self._fail(asks[item.place], item)
         return [[] if answer is None and ask.call == "read" else answer for ask, answer in zip(asks, answers, strict=True)]
 
     def close(self) -> None:
@@ -222,7 +224,7 @@ class _Instances:
         """Enter the shown items; return the rows that are no longer shown."""
         absent: list[int] = []
         first_looks: dict[tuple[int, str], list[str]] = {}
-        for place, (ask, items) in enumerate(zip(asks, answers, strict=True)):
+        for index, (ask, items) in enumerate(zip(asks, answers, strict=True)):
             if items is None or ask.call not in ("read", "peek") or ask.rep in self.failures:
                 continue
             about = ask.about.object  # type: ignore[union-attr]  # a query
@@ -230,12 +232,12 @@ class _Instances:
             if ask.call == "peek" and first_looks.setdefault((ask.rep, about), ids) != ids:
                 before = len(first_looks[ask.rep, about])
                 problem = f"showed {before} items, and {len(ids)} after that look: a peek changes nothing"
-                self._fail(ask, Breakdown(place, problem))
+                self._fail(ask, Breakdown(index, problem))
                 continue
             try:
                 now, missing = self.table.show(ask.rep, self._place[about], items)
             except WrongItemError as wrong:
-                self._fail(ask, Breakdown(place, wrong.problem, wrong.given, wrong.allowed))
+                self._fail(ask, Breakdown(index, wrong.problem, wrong.given, wrong.allowed))
                 continue
             self._latest[ask.rep, self._place[about]] = now
             absent += missing

@@ -114,16 +114,16 @@ def folder_of_files(folder: str | Path) -> Iterator[Path]:
 
 def save_files(folder: str | Path, contents: Mapping[str, Any]) -> list[Path]:
     """Write frames as Parquet, texts as UTF-8, bytes and pictures into a folder, all or none; returns their paths."""
-    with folder_of_files(folder) as place:
+    with folder_of_files(folder) as index:
         for name, content in contents.items():
             if isinstance(content, str):
-                (place / name).write_text(content, encoding="utf-8")
+                (index / name).write_text(content, encoding="utf-8")
             elif isinstance(content, bytes):
-                (place / name).write_bytes(content)
+                (index / name).write_bytes(content)
             elif hasattr(content, "savefig"):
-                content.savefig(place / name)
+                content.savefig(index / name)
             else:
-                content.write_parquet(place / name)
+                content.write_parquet(index / name)
     return [Path(folder) / name for name in contents]
 
 
@@ -146,14 +146,14 @@ def set_aside(folder: Path) -> Path | None:
 
 
 def save_text(path: str | Path, text: str) -> None:
-    with whole_file(path) as place:
-        place.write_text(text, encoding="utf-8")
+    with whole_file(path) as index:
+        index.write_text(text, encoding="utf-8")
 
 
 def save_table(path: str | Path, frame: pl.DataFrame) -> Path:
     """Write a frame, as Parquet where the path ends so, else as CSV, whole or not at all; returns the path."""
-    with whole_file(path) as place:
-        frame.write_parquet(place) if place.suffix == ".parquet" else frame.write_csv(place)
+    with whole_file(path) as index:
+        frame.write_parquet(index) if index.suffix == ".parquet" else frame.write_csv(index)
     return Path(path)
 
 

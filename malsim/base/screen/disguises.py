@@ -78,18 +78,18 @@ def decoded_blobs(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _undressed(text: str) -> Iterator[tuple[str, int, int]]:
-    for place, letter in enumerate(text):
+    for index, letter in enumerate(text):
         if letter.isascii():
-            yield letter, place, place + 1
+            yield letter, index, index + 1
         elif unicodedata.category(letter) not in _INVISIBLE and not unicodedata.name(letter, "").endswith("FILLER"):
-            yield unicodedata.normalize("NFKC", letter), place, place + 1
+            yield unicodedata.normalize("NFKC", letter), index, index + 1
 
 
 def _replaced(text: str, pattern: re.Pattern[str], change: Callable[[re.Match[str]], str]) -> Iterator[tuple[str, int, int]]:
     start = 0
     for match in chain(pattern.finditer(text), [None]):
         end = match.start() if match else len(text)
-        yield from ((text[place], place, place + 1) for place in range(start, end))
+        yield from ((text[index], index, index + 1) for index in range(start, end))
         if match:
             yield change(match), *match.span()
             start = match.end()

@@ -29,7 +29,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.base.errors import UsageError
 
     if args.instead is None and (args.value is not None or args.confidence is not None):
-        raise UsageError("nothing to give a value to", where="malsim store correct", hint="say what is right with --instead")
+        raise UsageError("no cell to correct", where="malsim store correct", hint="say what is right with --instead")
     fields: dict[str, Any] = {} if args.value is None else {"value": _value(args.value)}
     with at_store(args) as service:
         print(verdict_text(service.correct(args.cell, args.instead or "", args.confidence, **fields)))

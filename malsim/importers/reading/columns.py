@@ -37,10 +37,10 @@ def lists(name: str, items: Iterable[list[str] | None]) -> pl.Series:
     [['a', 'b'], []]
     """
     values = list(items)
-    counts = [len(one) if one else 0 for one in values]
+    counts = [len(entry) if entry else 0 for entry in values]
     rows = pl.DataFrame({"row": pl.int_range(len(values), eager=True), "times": pl.Series(counts, dtype=pl.UInt32)})
     flat = rows.select(pl.col("row").repeat_by("times")).filter(pl.col("row").list.len() > 0).explode("row")
-    flat = flat.with_columns(pl.Series(name, [item for one in values for item in one or ()], pl.String))
+    flat = flat.with_columns(pl.Series(name, [item for entry in values for item in entry or ()], pl.String))
     return rows.join(flat.group_by("row").agg(name), on="row", how="left", maintain_order="left")[name].fill_null([])
 
 

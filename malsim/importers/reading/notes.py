@@ -158,7 +158,7 @@ class NoteFolder(Collector):
                 self.left_out[f"left out: {name}: {IS_UTF16}"] = 1
             else:
                 self.notes[path] = read(data.decode("utf-8-sig", "replace"), name)
-        observed = {(note.title, one): (path, note) for path, note in self.notes.items() for one in note.observations}
-        self.keys = {(title, one): key_of(title, one.category, one.text) for title, one in observed}
-        for (place, key), (path, note) in zip(self.keys.items(), observed.values(), strict=True):
-            self.add(key, **cell(path, note, place[1]))
+        observed = {(note.title, item): (path, note) for path, note in self.notes.items() for item in note.observations}
+        self.keys = {(title, item): key_of(title, item.category, item.text) for title, item in observed}
+        for (index, key), (path, note) in zip(self.keys.items(), observed.values(), strict=True):
+            self.add(key, **cell(path, note, index[1]))

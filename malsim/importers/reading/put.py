@@ -50,14 +50,14 @@ def put(memory: Memory, rows: pl.DataFrame, edges: pl.DataFrame) -> Placement:
     """
     if rows["key"].n_unique() < rows.height:
         rows = rows.unique("key", keep="last", maintain_order=True)
-    place = _places(memory, rows["key"])
-    fresh = place < 0
-    place[fresh] = memory.cells.height + np.arange(int(fresh.sum()))
+    index = _places(memory, rows["key"])
+    fresh = index < 0
+    index[fresh] = memory.cells.height + np.arange(int(fresh.sum()))
     author, writers = _authors_of(memory.writers, rows)
-    old = memory.cells.with_row_index("row").filter(~pl.col("row").is_in(place))
-    new = cells_of(rows, author).with_columns(pl.Series("row", place, dtype=pl.UInt32))
+    old = memory.cells.with_row_index("row").filter(~pl.col("row").is_in(index))
+    new = cells_of(rows, author).with_columns(pl.Series("row", index, dtype=pl.UInt32))
     cells = (pl.concat([old.select(new.columns), new]).sort("row") if memory.cells.height else new).drop("row")
-    unchanged = memory.edges.filter(~pl.col("source").is_in(place))
+    unchanged = memory.edges.filter(~pl.col("source").is_in(index))
     added, loose = _by_row(Memory(cells, unchanged, writers), edges)
     every = pl.concat([unchanged, added])
     return Placement(with_lines(Memory(cells, every, writers, every.height), rows), loose)
@@ -179,7 +179,7 @@ def _pairs(memory: Memory, rows: pl.DataFrame) -> tuple[Ints, Ints]:
     lineage = rows.select("key", pl.col("lineage").alias("old")).filter(pl.col("old").list.len() > 0).explode("old")
     if lineage.is_empty():
         return edges["new"].to_numpy(), edges["old"].to_numpy()
-    place = memory.cells.select("key", pl.int_range(pl.len(), dtype=pl.Int64).alias("row"))
-    lineage = lineage.join(place, on="key").join(place.select(old="key", old_row="row"), on="old")
+    index = memory.cells.select("key", pl.int_range(pl.len(), dtype=pl.Int64).alias("row"))
+    lineage = lineage.join(index, on="key").join(index.select(old="key", old_row="row"), on="old")
     both = pl.concat([lineage.select(new="row", old="old_row"), edges])
     return both["new"].to_numpy(), both["old"].to_numpy()

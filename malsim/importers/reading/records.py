@@ -115,7 +115,7 @@ def keys_of(objects: Iterable[str], titles: Iterable[str]) -> list[str]:
     True
     """
     blake2b = hashlib.blake2b  # a million keys are usual
-    texts = [f"{one}\0{other}".encode("utf-8", "replace") for one, other in zip(objects, titles, strict=True)]
+    texts = [f"{item}\0{other}".encode("utf-8", "replace") for item, other in zip(objects, titles, strict=True)]
     return [blake2b(text, digest_size=12).hexdigest() for text in texts]
 
 

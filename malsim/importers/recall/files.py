@@ -84,7 +84,7 @@ def _current(connection: sqlite3.Connection, tables: set[str]) -> Archive:
         archive.hyperedges = [_hyperedge(*row) for row in connection.execute(_HYPEREDGES)]
     if WIRING in tables:
         texts = [text for (text,) in connection.execute(f"SELECT json FROM {WIRING}")]  # noqa: S608  # a constant
-        archive.wiring = next((one for text in texts if (one := wiring_of(from_json(text)))), None)
+        archive.wiring = next((item for text in texts if (item := wiring_of(from_json(text)))), None)
     if "secrets" in tables:
         archive.left_out["secrets (never read)"] = _count(connection, "secrets")
     archive.absent = [name for name in ("edges", "hyperedges", *UNKEPT) if name not in tables]
@@ -106,7 +106,7 @@ def _json(source: Source) -> Archive:
     )  # fmt: skip
     archive = Archive(form=str(document.get("schemaVersion", "JSON archive")), cells=good, edges=_edges(edges))
     archive.unreadable, archive.wiring = len(cells) - len(good), wiring_of(document.get(WIRING))
-    archive.hyperedges = [one for one in document.get("hyperedges") or [] if isinstance(one, dict) and "id" in one]
+    archive.hyperedges = [item for item in document.get("hyperedges") or [] if isinstance(item, dict) and "id" in item]
     others = {name: part for name, part in document.items() if name not in ("cells", "hyperedges")}
     archive.left_out = {name: len(part) for name, part in others.items() if isinstance(part, list) and part}
     return archive

@@ -119,8 +119,8 @@ def _database(cells: Cells, objects: list[dict[str, Any]], hyperedges: list[dict
         edges = [(source, *edge) for source, targets in cells.edges.items() for edge in targets]
         connection.executemany("INSERT OR REPLACE INTO edges VALUES (?, ?, ?, ?)", edges)
         parts = [
-            (one["id"], one.get("kind", ""), one.get("title", ""), _compact(one.get("members", [])),
-             _compact(one.get("metadata", {})), one.get("createdAt", "")) for one in hyperedges
+            (item["id"], item.get("kind", ""), item.get("title", ""), _compact(item.get("members", [])),
+             _compact(item.get("metadata", {})), item.get("createdAt", "")) for item in hyperedges
         ]  # fmt: skip
         connection.executemany("INSERT INTO hyperedges VALUES (?, ?, ?, ?, ?, ?)", parts)
         texts = [

@@ -54,7 +54,7 @@ class Cadence(Axiom):
         if (
             max(event.t for event in events) > events[-1].t
             or events[0].do != "write"
-            or any(one.do == "read" for one in events)
+            or any(item.do == "read" for item in events)
         ):
             return None
         plain = without(events, *sweeps[:-1])

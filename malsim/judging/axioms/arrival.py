@@ -71,7 +71,7 @@ class DeliveredTwice(Axiom):
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
         writes = [event for event in events if event.do == "write"]
-        again = next((two for one, two in pairwise(writes) if one == two), None)
+        again = next((two for item, two in pairwise(writes) if item == two), None)
         if not is_stream(events, "write") or again is None:
             return None
         return differs(last(subject, without(events, again)), last(subject, events), "when a claim is delivered twice")

@@ -51,8 +51,8 @@ class Bounds(Axiom):
             if "belief" in problem.problem or "not a number" in problem.problem:
                 return f"{problem.problem}: {problem.given}"
             raise
-        for each in looks:
-            for item in each.items:
+        for entry in looks:
+            for item in entry.items:
                 belief, rank = item.get("belief"), item["rank"]
                 if not is_number(rank) or (belief is not None and not 0.0 <= belief <= 1.0):
                     return f"{item['value']} has a belief of {belief} and a rank of {rank}"

@@ -191,8 +191,8 @@ class Settling(Axiom):
             return None
         sweeps = [Event(float(day), "tick") for day in range(1, SWEEPS + 1)]
         ends = [Event(float(SWEEPS), "peek"), Event(SWEEPS + 1.0, "tick"), Event(SWEEPS + 1.0, "peek")]
-        one, other = subject.play([*events[:-1], *sweeps, *ends])
-        return differs(one, other, f"and a sweep later, after {SWEEPS},")
+        item, other = subject.play([*events[:-1], *sweeps, *ends])
+        return differs(item, other, f"and a sweep later, after {SWEEPS},")
 
 
 class Superseded(Axiom):

@@ -71,7 +71,7 @@ class ReadIdempotence(Axiom):
         claims += [Event(0.05, "write", value="B", writer="bob")] if pick.count(0, 1) else []
         now = pick.time(0.1, 60.0)
         about = [pick.one("xy") if len(claims) > 1 and claims[1].object == "y" else "x" for _ in range(pick.count(1, 3))]
-        return [*claims, *(Event(now, "read", each) for each in about), Event(now, "peek")]
+        return [*claims, *(Event(now, "read", item) for item in about), Event(now, "peek")]
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
         reads = [event for event in events if event.do == "read" and event.t == events[-1].t]

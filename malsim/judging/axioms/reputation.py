@@ -56,7 +56,7 @@ class Locality(Axiom):
         if any(event.do == "tick" for event in events):
             plain = replace(plain, tolerance=max(PRIOR, plain.tolerance))
         return differs(
-            plain, last(subject, events), f"where strangers speak of {len({one.object for one in new})} other things"
+            plain, last(subject, events), f"where strangers speak of {len({item.object for item in new})} other things"
         )
 
 
@@ -109,7 +109,7 @@ class TrackRecord(Axiom):
         claims = [
             Event(float(day), "write", f"fact {day}", value, writer)
             for day in range(facts)
-            for writer, value in (*_honest(day, start), *((each, lie if day >= start else "A") for each, lie in liars))
+            for writer, value in (*_honest(day, start), *((item, lie if day >= start else "A") for item, lie in liars))
         ]
         about = [
             Event(facts + 1.0, "write", value="A"),
@@ -167,7 +167,7 @@ def _honest(day: int, start: int) -> list[tuple[str, str]]:
 
 def _is_alone(facts: Sequence[Event], writer: str) -> bool:
     seconds = [
-        sum(one.object == own.object and one.value == own.value for one in facts) > 2  # noqa: PLR2004  # itself, two others
+        sum(item.object == own.object and item.value == own.value for item in facts) > 2  # noqa: PLR2004  # itself, two others
         for own in facts
         if own.writer == writer
     ]

@@ -85,7 +85,7 @@ class OwnPick(Pick):
 
     def __init__(self, objects: Sequence[ObjectClaims], seed: int, axiom: str, case: int) -> None:
         super().__init__(seed, axiom, case)
-        self._objects, self._gaps = objects, [gap for each in objects for gap in each.gaps]
+        self._objects, self._gaps = objects, [gap for item in objects for gap in item.gaps]
 
     def time(self, low: float = MINUTE, high: float = YEARS) -> float:
         """Draw a gap of the store between these bounds, or as without a store if it has none."""
@@ -119,7 +119,7 @@ def on_claims(subjects: Sequence[Subject], path: str | Path) -> list[Subject]:
     """Return the memories under test with claims and gaps of a store; raise `UsageError` if the store has no objects."""
     objects = histories(path)
     pick = partial(OwnPick, objects)
-    return [replace(each, pick=pick, cases=max(each.cases, CASES if each.cases > 10 else 10)) for each in subjects]  # noqa: PLR2004
+    return [replace(item, pick=pick, cases=max(item.cases, CASES if item.cases > 10 else 10)) for item in subjects]  # noqa: PLR2004
 
 
 def _names(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:

@@ -22,7 +22,7 @@ class EchoIndependence(Axiom):
         kind, count = pick.by_turns(("again", "two", "between", "weeks")), pick.count(1, MOST)
         gap = DAY * pick.share() / (count + 4) if kind in ("two", "between") else pick.time(*SPANS[kind])
         order = {"two": "AC" + "B" * count, "between": "BAC" + "B" * count}.get(kind, "A" + "B" * count + "A")
-        claims = [_claim(round((gap + MINUTE) * place, 6), who) for place, who in enumerate(order)]
+        claims = [_claim(round((gap + MINUTE) * index, 6), who) for index, who in enumerate(order)]
         end = round(claims[-1].t + gap + MINUTE, 6)
         return [*claims, *([Event(end, "tick")] if pick.count(0, 1) else []), Event(end, "peek")]
 
@@ -63,7 +63,7 @@ class LastWord(Axiom):
         look, value = last(subject, events), claims[-1].value
         if leads(look, value):
             return None
-        rivals = ", ".join(f"{each} {number(score)}" for each, score in sorted(look.scores.items()) if each != value)
+        rivals = ", ".join(f"{item} {number(score)}" for item, score in sorted(look.scores.items()) if item != value)
         return (
             f"{value} is {number(look.score(value))} though its writer said it last, and {rivals or 'nothing else is there'}"
         )
@@ -77,9 +77,9 @@ class LongHistory(Axiom):
         rounds, gap = pick.by_turns(((1, 400.0), (12, 3.0), (3, 100.0), (1, 200.0)))
         writers = ("ann", "bob", "cid")[: pick.by_turns((2, 2, 3))]
         former = [
-            Event(round(gap * turn + 0.01 * place, 2), "write", value=FORMER[turn % len(FORMER)], writer=writer)
+            Event(round(gap * turn + 0.01 * index, 2), "write", value=FORMER[turn % len(FORMER)], writer=writer)
             for turn in range(rounds)
-            for place, writer in enumerate(writers)
+            for index, writer in enumerate(writers)
         ]
         t = gap * rounds
         now = [Event(t, "write", value="A", writer="ann")]
@@ -110,10 +110,10 @@ class Outvoted(Axiom):
         """Draw a stream: some writers claim A, or a different value each; then more claim B; a wait and a sweep follow."""
         before, more = pick.by_turns((1, 2, 4, 1, 6, 15)), pick.count(1, 3)
         events, t, apart = list[Event](), 0.0, pick.by_turns(("A", "A", "A", "A", "ACDE"))
-        for place in range(2 * before + more):
-            t += pick.time(MINUTE, SOON) if place != before else pick.time(DAY, 5.0)
-            value = "B" if place >= before else apart[place % len(apart)]
-            events.append(Event(round(t, 6), "write", value=value, writer=f"w{place}"))
+        for index in range(2 * before + more):
+            t += pick.time(MINUTE, SOON) if index != before else pick.time(DAY, 5.0)
+            value = "B" if index >= before else apart[index % len(apart)]
+            events.append(Event(round(t, 6), "write", value=value, writer=f"w{index}"))
         end = round(t + pick.time(MINUTE, LONGEST), 6)
         return [*events, Event(end, "tick"), Event(end, "peek")]
 
@@ -144,8 +144,8 @@ class TruthMayReturn(Axiom):
         voices = pick.by_turns((1, 2, 3, 2))
         values = pick.by_turns(("ABA", "ABA", "ABA", "ABCA", "ABABA"))
         events, t = list[Event](), 0.0
-        for place, value in enumerate(values):
-            returned = place == len(values) - 1
+        for index, value in enumerate(values):
+            returned = index == len(values) - 1
             speakers = WRITERS[: pick.count((voices + 1) // 2, voices) if returned else voices]
             for writer in speakers:
                 events.append(Event(round(t, 6), "write", value=value, writer=writer))
@@ -164,12 +164,12 @@ class TruthMayReturn(Axiom):
         if claims[-1].value not in {event.value for phase in phases[:-2] for event in phase}:
             return None
         ends = [phase[-1] for phase in phases[:-1]]
-        looked = [each for event in claims for each in ([event, *_look(event.t)] if event in ends else [event])]
+        looked = [item for event in claims for item in ([event, *_look(event.t)] if event in ends else [event])]
         for phase, look in zip(phases, subject.play([*looked, *_look(events[-1].t)]), strict=True):
             value, returned = phase[0].value, phase is phases[-1]
             if _due(claims, phase[-1], returned=returned) and not leads(look, value):
                 what = f"though {value} was said last"
-                scores = " and ".join(f"{each} {number(look.score(each))}" for each in sorted({value, *look.scores}))
+                scores = " and ".join(f"{item} {number(look.score(item))}" for item in sorted({value, *look.scores}))
                 return f"on day {phase[-1].t:g} the scores are {scores}, {what}"
         return None
 

@@ -45,8 +45,8 @@ class Append(Nothing):
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:  # noqa: ARG002
         """Search."""
         matches = [
-            {"id": place, "object": claim.object, "value": claim.value, "text": claim.text, "rank": 1.0, "belief": 1.0}
-            for place, claim in enumerate(self.claims)
+            {"id": index, "object": claim.object, "value": claim.value, "text": claim.text, "rank": 1.0, "belief": 1.0}
+            for index, claim in enumerate(self.claims)
             if claim.object == query.object
         ]
         return matches[::-1][:limit]
@@ -118,7 +118,7 @@ class Governed:
         firsts = {record.claim.value: record for record in reversed(standing)}
         items = [self.item(record, standing, at) for record in standing if firsts[record.claim.value] is record]
         return [
-            item | {"status": "current" if place == 0 and item["status"] else "former"} for place, item in enumerate(items)
+            item | {"status": "current" if index == 0 and item["status"] else "former"} for index, item in enumerate(items)
         ][:limit]
 
     read = peek

@@ -34,22 +34,22 @@ def standing_world(path: str | Path, fact: str, subject: Subject, *, lie: str = 
     Raises `UsageError` for a fact that the store does not have, a lie that a writer already claims, or a memory
     that answers nothing.
     """
-    objects = {each.object: each for each in histories(path)}
+    objects = {item.object: item for item in histories(path)}
     if fact not in objects:
         hint = nearest(fact, objects, "malsim look shows what it holds")
-        raise UsageError("the store claims nothing of it", where="--fact", given=fact, hint=hint)
+        raise UsageError("the store has no claim about it", where="--fact", given=fact, hint=hint)
     values = [claim.value for claim in objects[fact].claims]
     if lie in values:
         raise UsageError("a writer already claims this value", where="--lie", given=lie, hint="name another value")
     past = sorted(
         (
             Event(claim.t, "write", name, claim.value, claim.writer, claim.stated)
-            for name, each in objects.items()
-            for claim in each.claims
+            for name, item in objects.items()
+            for claim in item.claims
         ),
         key=lambda event: event.t,
     )
-    facts = tuple((name, each.claims[-1].value) for name, each in objects.items() if name != fact)[:MOST_FACTS]
+    facts = tuple((name, item.claims[-1].value) for name, item in objects.items() if name != fact)[:MOST_FACTS]
     world = ClaimWorld(past=tuple(past), honest=(), facts=facts, about=fact, truth=values[-1], lie=lie,
                   start=float(ceil(past[-1].t)) + 1.0, most=most, shared=False)  # fmt: skip
     truth = _answer(subject, world)
@@ -104,7 +104,7 @@ def price(
     here = closed_world(honest, most=most, **world)
     names = strategies_of(strategies)
     subjects = [subject_of(memory, limit=limit) for memory in memories]
-    return PriceTable(tuple(price_of(each, here, strategies=names) for each in watch(subjects)))
+    return PriceTable(tuple(price_of(item, here, strategies=names) for item in watch(subjects)))
 
 
 def strategies_of(names: Sequence[str]) -> Sequence[str]:

@@ -120,8 +120,8 @@ def of_lifetimes(log: Log) -> Goodness:
     p = min(1.0, 2.0 * min(float(chdtrc(1, max(ratio, 0.0))), float(np.exp(min(1.0 - gain, 0.0)))))
     if p >= LEVEL:
         return Goodness(p=p)
-    place = int(np.argmin(losses))
-    law, point = others[place], points[place]
+    index = int(np.argmin(losses))
+    law, point = others[index], points[index]
     mean = np.exp([point[0], *law.interval(point, 0)]).tolist()
     return Goodness(p=p, law=law.law.name, shape=law.law.outer(float(point[1])), mean=(mean[0], mean[1], mean[2]))
 

@@ -59,11 +59,11 @@ class Chain:
         seat = np.empty_like(order)
         seat[order] = np.arange(len(order))
         begins = np.cumsum(counts) - counts
-        place = np.arange(len(key)) - begins[key]
+        index = np.arange(len(key)) - begins[key]
         shape = (int(counts.max()), len(counts))
         gap, values = np.zeros(shape), np.zeros(shape, dtype=np.int64)
-        gap[place, seat[key]] = np.where(place > 0, np.diff(t, prepend=0.0), 0.0)
-        values[place, seat[key]] = value
+        gap[index, seat[key]] = np.where(index > 0, np.diff(t, prepend=0.0), 0.0)
+        values[index, seat[key]] = value
         choices = np.maximum(2, np.maximum.reduceat(value, begins) + 1)
         return cls(gap, values, counts[order], choices[order])
 
@@ -98,12 +98,12 @@ class Chain:
             n = int(np.searchsorted(-self.counts, -turn))  # objects with a claim of this number come first
             same = np.exp(speed[:, :n] * self.gap[turn, :n])[:, :, None]
             belief = belief[:, :n] * same + (1.0 - same) * even[:n]
-            place = np.arange(n) * most + self.value[turn, :n]
-            claimed = belief.reshape(points, -1)[:, place]  # probability of the claimed value
+            index = np.arange(n) * most + self.value[turn, :n]
+            claimed = belief.reshape(points, -1)[:, index]  # probability of the claimed value
             chance = claimed * right + (1.0 - claimed) * wrong[:, :n]
             total += np.log(chance).sum(axis=1)
             belief *= (wrong[:, :n] / chance)[:, :, None]
-            belief.reshape(points, -1)[:, place] = claimed * right / chance
+            belief.reshape(points, -1)[:, index] = claimed * right / chance
         return -total
 
     def profile(self, fixed: Array, *, place: int) -> tuple[Array, Array]:
@@ -153,7 +153,7 @@ def rates(log: pl.DataFrame) -> Rates:
     reports, chain = _reports(log), Chain.of(log)
     if not (chain.gaps > 0.0).any():
         return Rates(tau=UNKNOWN, error=(np.nan, 0.0, 1.0), reports=reports, invisible=(np.nan, 0.0, 1.0))
-    tau, error = (_estimate(chain, place) for place in (0, 1))
+    tau, error = (_estimate(chain, index) for index in (0, 1))
     if tau[1:] == UNKNOWN[1:]:
         tau = UNKNOWN
     slowest, fastest = 1.0 / (1.0 + tau[2] * reports[2]), 1.0 / (1.0 + tau[1] * reports[1])

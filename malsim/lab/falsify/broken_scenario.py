@@ -66,8 +66,8 @@ def _simpler(broken: Break, result: PropertyRun) -> Iterator[Break]:
     base, disturbance = broken.base, broken.disturbance
     if base.replications > 1:
         yield replace(broken, base=base.replace(replications=1, first=result.replication))
-    for place in range(len(disturbance.writes)):
-        writes = disturbance.writes[:place] + disturbance.writes[place + 1 :]
+    for index in range(len(disturbance.writes)):
+        writes = disturbance.writes[:index] + disturbance.writes[index + 1 :]
         yield replace(broken, disturbance=replace(disturbance, writes=writes))
     for name in disturbance.settings:
         rest = {other: value for other, value in disturbance.settings.items() if other != name}
@@ -78,11 +78,11 @@ def _simpler(broken: Break, result: PropertyRun) -> Iterator[Break]:
     for turns in dict.fromkeys((half, 2 * half - 1)):
         if turns >= 1:
             yield replace(broken, base=base.replace(days=turns * base.turn_every / DAY))
-    for place, write in enumerate(disturbance.writes):
+    for index, write in enumerate(disturbance.writes):
         for digits in (0, 1, 2):
             rounder = max(round(write.confidence, digits), 0.1)
             if rounder != write.confidence:
-                writes = (*disturbance.writes[:place], replace(write, confidence=rounder), *disturbance.writes[place + 1 :])
+                writes = (*disturbance.writes[:index], replace(write, confidence=rounder), *disturbance.writes[index + 1 :])
                 yield replace(broken, disturbance=replace(disturbance, writes=writes))
 
 
@@ -111,7 +111,7 @@ def text_of(broken: Break, check: Check, result: PropertyRun) -> str:
     if base.netlist is not None and "netlist" in document:
         document["netlist"].pop("file", None)
         document["netlist"]["text"] = base.netlist.text
-    checks = [one for one in document.get("check", []) if one["name"] == check.name]
+    checks = [item for item in document.get("check", []) if item["name"] == check.name]
     document["check"] = checks or [{"name": check.name, "property": check.property}]
     for part in ("goal", "baseline"):
         document.pop(part, None)

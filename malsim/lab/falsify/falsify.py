@@ -167,10 +167,10 @@ def judge_run(text: str, scenario: Scenario) -> PropertyRun:
 
 
 def _check(scenario: Scenario, text: str) -> Check:
-    by_name = {one.name: one for one in scenario.checks if type(one) is Check and not isinstance(one, Goal)}
+    by_name = {item.name: item for item in scenario.checks if type(item) is Check and not isinstance(item, Goal)}
     if text in by_name:
         return by_name[text]
-    if text in {one.name for one in scenario.checks}:
+    if text in {item.name for item in scenario.checks}:
         raise UsageError(
             "this check has no margin, because it does not state a property", given=text, allowed=", ".join(by_name)
         )

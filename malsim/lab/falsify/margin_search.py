@@ -110,12 +110,12 @@ def search(
         for point in points:
             fresh.setdefault(key(point), point)
         new = [name for name in fresh if name not in numbers][: budget - len(trail.runs)]
-        for name, one in zip(new, evaluate([fresh[name] for name in new]), strict=False):
+        for name, item in zip(new, evaluate([fresh[name] for name in new]), strict=False):
             numbers[name] = len(trail.runs)
             trail.points.append(fresh[name])
             trail.phases.append(phase)
-            trail.runs.append(one)
-            if one.broken:
+            trail.runs.append(item)
+            if item.broken:
                 trail.broken = numbers[name]
                 break
         return [numbers[name] for name in map(key, points) if name in numbers]
@@ -175,11 +175,11 @@ def _with_repeats(draws: Draws, parents: Point, trials: list[Point], block: int,
     rows = np.arange(count)
     leader = draws.below(min(3, count), "repeated", rep=rows, turn=generation)
     source, target = (draws.below(blocks, name, rep=rows, turn=generation) for name in ("source", "target"))
-    place = draws.uniform("place", rep=rows, turn=generation)
+    index = draws.uniform("place", rep=rows, turn=generation)
     for row in range(0, count, 2):
         child = parents[leader[row]].copy()
         child[target[row] * block : (target[row] + 1) * block] = child[source[row] * block : (source[row] + 1) * block]
-        child[target[row] * block] = place[row]
+        child[target[row] * block] = index[row]
         trials[row] = child
     return trials
 
@@ -190,11 +190,11 @@ def _trials(draws: Draws, parents: Point, generation: int) -> list[Point]:
     rows = np.arange(count)
     picks = [draws.below(count, name, rep=rows, turn=generation) for name in ("first", "second")]
     leader = draws.below(max(1, min(3, count)), "leader", rep=rows, turn=generation)
-    places = np.arange(size)[None, :]
-    one = draws.below(size, "one", rep=rows, turn=generation)
-    mask = draws.uniform("cross", rep=rows[:, None], member=places, turn=generation) < CROSSING
-    mask |= places == one[:, None]
-    jump = draws.uniform("jump", rep=rows[:, None], member=places, turn=generation) < 1.0 / size
-    anew = draws.uniform("anew", rep=rows[:, None], member=places, turn=generation)
+    indices = np.arange(size)[None, :]
+    item = draws.below(size, "one", rep=rows, turn=generation)
+    mask = draws.uniform("cross", rep=rows[:, None], member=indices, turn=generation) < CROSSING
+    mask |= indices == item[:, None]
+    jump = draws.uniform("jump", rep=rows[:, None], member=indices, turn=generation) < 1.0 / size
+    anew = draws.uniform("anew", rep=rows[:, None], member=indices, turn=generation)
     moved = children(parents, parents[leader], parents[picks[0]], parents[picks[1]], mask, pull=FACTOR)
     return list(np.where(jump, anew, moved))

@@ -57,7 +57,7 @@ def property_run(text: str, run: Run) -> PropertyRun:
     whole = judged.margin(trace)
     worst = int(np.lexsort((whole.each, whole.holds))[0])
     shape = len(trace.times), len(trace.replications)
-    parts = tuple(np.broadcast_to(Margins(trace).of(one), shape) for one in predicates(judged.formula))
+    parts = tuple(np.broadcast_to(Margins(trace).of(item), shape) for item in predicates(judged.formula))
     days = tuple((trace.times / DAY).tolist())
     broken = not bool(whole.holds[worst])
     return PropertyRun(broken, int(whole.replications[worst]), float(whole.each.min()), days, parts)
@@ -65,21 +65,21 @@ def property_run(text: str, run: Run) -> PropertyRun:
 
 def scales(formula: Formula, runs: Sequence[PropertyRun]) -> list[float]:
     """Return the spread of each predicate's margin over runs; 1 if it has its own scale or never moves."""
-    each = []
-    for place, one in enumerate(predicates(formula)):
-        values = np.concatenate([run.margins[place].ravel() for run in runs]) if runs else np.zeros(0)
+    item = []
+    for index, entry in enumerate(predicates(formula)):
+        values = np.concatenate([run.margins[index].ravel() for run in runs]) if runs else np.zeros(0)
         deviation = float(np.nanstd(values)) if np.isfinite(values).any() else 0.0
-        own = isinstance(one, Compare) and one.scale is not None
-        each.append(deviation if deviation > 0 and not own else 1.0)
-    return each
+        own = isinstance(entry, Compare) and entry.scale is not None
+        item.append(deviation if deviation > 0 and not own else 1.0)
+    return item
 
 
 def margin(formula: Formula, run: PropertyRun, scale: Sequence[float]) -> float:
     """Return the margin of a property in a run's worst replication, with each predicate divided by its scale."""
     arrays: dict[str, NDArray[Any]] = {
-        f"p{place}": values / size for place, (values, size) in enumerate(zip(run.margins, scale, strict=True))
+        f"p{index}": values / size for index, (values, size) in enumerate(zip(run.margins, scale, strict=True))
     }
-    names = {one: f"p{place}" for place, one in enumerate(predicates(formula))}
+    names = {item: f"p{index}" for index, item in enumerate(predicates(formula))}
     trace = Trace.of_arrays(run.days, arrays)
     return float(np.nanmin(Margins(trace).at_start(_over_predicates(formula, names))))
 

@@ -91,7 +91,7 @@ class WriteSchedule:
         UsageError
             Where there is nothing to write about and nothing else to search, or an unknown relation.
         """
-        if unknown := [one for one in relations if one not in RELATIONS]:
+        if unknown := [item for item in relations if item not in RELATIONS]:
             raise UsageError("no such relation", given=unknown[0], allowed=", ".join(RELATIONS))
         handles, own = (scenario.claims[name].drop_nulls().to_list() for name in ("handle", "writer"))
         paths = [path.handle for _, path in scenario.netlist.net.paths] if scenario.netlist else []
@@ -115,9 +115,9 @@ class WriteSchedule:
 
     def at(self, point: Point) -> Disturbance:
         """Decode a point into a disturbance."""
-        writes = [self._write(point[place * PLACES : (place + 1) * PLACES]) for place in range(self.writes)]
+        writes = [self._write(point[index * PLACES : (index + 1) * PLACES]) for index in range(self.writes)]
         settings = self.space.values(point[self.writes * PLACES :]) if self.space else {}
-        return Disturbance(tuple(sorted(one for one in writes if one)), settings)
+        return Disturbance(tuple(sorted(item for item in writes if item)), settings)
 
     def _write(self, shares: Point) -> Write | None:
         when, who, what, sure = (min(float(share), 1 - 1e-12) for share in shares)

@@ -148,12 +148,12 @@ def _question(player: LogPlayer, rows: list[int], cell: str | None, answer: str 
     if cell not in handles:
         hint = nearest(str(cell), handles, "name a handle of a store, an item of a log, or a line's number of a claims file")
         raise UsageError("the log has no such cell", where="--cell", given=cell, hint=hint)
-    place = handles.index(cell)
+    index = handles.index(cell)
     if player.base.law in GRAPHS and not player.base.adapter:
-        moved = _of_cell(player, rows, place)
+        moved = _of_cell(player, rows, index)
         if moved is not None:
             return moved, ""
-    object_, value = claims.row(place, named=True)["object"], claims["title"][place]
+    object_, value = claims.row(index, named=True)["object"], claims["title"][index]
     if object_ is None:
         return None, "the cell is worth what it states"
     return _wrong_answer(player, rows, object_, value=value)

@@ -73,10 +73,10 @@ def swings(every: Sequence[Move], base: Array, values: Sequence[Array]) -> pl.Da
     mean, the base among them), flat (not one replication differs).
     """
     rows = []
-    for move, each in zip(every, values, strict=True):
+    for move, item in zip(every, values, strict=True):
         to = f"{move.to:.6g}" if isinstance(move.to, float) else str(move.to)
-        still = bool(np.array_equal(each, base, equal_nan=True))
-        rows.append((move.setting, to, mean_of(each), *difference_interval(each, base), still))
+        still = bool(np.array_equal(item, base, equal_nan=True))
+        rows.append((move.setting, to, mean_of(item), *difference_interval(item, base), still))
     columns = {
         "setting": pl.String, "to": pl.String, "value": pl.Float64, "difference": pl.Float64, "low": pl.Float64,
         "high": pl.Float64, "still": pl.Boolean,
@@ -99,8 +99,8 @@ def alike(every: Sequence[Move], values: Sequence[Array]) -> pl.DataFrame:
     models, 2001.
     """
     ends: dict[str, list[Array]] = {}
-    for move, each in zip(every, values, strict=True):
-        ends.setdefault(move.setting, []).append(each)
+    for move, item in zip(every, values, strict=True):
+        ends.setdefault(move.setting, []).append(item)
     names = list(ends)
     columns = {"one": pl.String, "other": pl.String, "collinearity": pl.Float64, "together": pl.String}
     if not names or len(values[0]) < LEAST:
@@ -111,10 +111,10 @@ def alike(every: Sequence[Move], values: Sequence[Array]) -> pl.DataFrame:
     unit = change[moving] / length[moving, None]
     cosine = np.clip(unit @ unit.T, -1.0, 1.0)
     gamma = 1.0 / np.sqrt(np.maximum(1.0 - np.abs(cosine), 1e-12))
-    one, other = np.nonzero(np.triu(gamma > COLLINEAR, 1))
+    entry, other = np.nonzero(np.triu(gamma > COLLINEAR, 1))
     rows = [
         (names[moving[i]], names[moving[j]], float(gamma[i, j]), "same" if cosine[i, j] > 0.0 else "opposite")
-        for i, j in zip(one, other, strict=True)
+        for i, j in zip(entry, other, strict=True)
     ]
     return pl.DataFrame(rows, orient="row", schema=columns).sort("collinearity", descending=True, maintain_order=True)
 

@@ -143,16 +143,16 @@ def sensitivity(
     ranges = of_rules(scenario, step) if space is None else Space.of(space, scenario)
     single = moves(ranges)
     with _runner(scenario, metric, executor, workers, progress=progress) as run:
-        values, *each = run([{}, *({move.setting: move.to} for move in single)])
+        values, *item = run([{}, *({move.setting: move.to} for move in single)])
         _refuse_unknown(values, metric)
-        base, tornado = float(np.nanmean(values)), swings(single, values, each)
+        base, tornado = float(np.nanmean(values)), swings(single, values, item)
         small = nudges(ranges, tornado.filter("flat")["setting"].unique())
         pairs = alike(small, run([{move.setting: move.to} for move in small]))
         frame = None
         if space is not None:
 
             def means(shares: Array) -> Array:
-                return np.array([mean_of(each) for each in run([ranges.values(row) for row in shares])])
+                return np.array([mean_of(item) for item in run([ranges.values(row) for row in shares])])
 
             frame = sobol(means, ranges.names, points=points, seed=scenario.seed)
     if space is None and tornado["flat"].all():

@@ -170,7 +170,7 @@ class Commands(cmd.Cmd):
         """Run N ticks, by default one: step [N]."""
         count = int(line) if line.strip().isdecimal() else 1 if not line.strip() else 0
         if not 1 <= count <= MOST_STEPS:
-            raise UsageError("so many ticks are not made", given=line, allowed=f"1 to {MOST_STEPS}")
+            raise UsageError("too many ticks", given=line, allowed=f"1 to {MOST_STEPS}")
         self._step(count)
 
     def do_start(self, line: str) -> None:

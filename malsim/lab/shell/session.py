@@ -102,7 +102,7 @@ class Session:
         engine = Engine(result.net, tick=self.tick, rules=self.rules)
         state = _with_running(self.state, engine, engine.start(result.memory))
         flags = {id(statement) for statement in result.net.flags}
-        wiring = tuple(one for one in every if isinstance(one, WIRING) and id(one) not in flags)
+        wiring = tuple(item for item in every if isinstance(item, WIRING) and id(item) not in flags)
         return replace(self, engine=engine, state=state, memory=result.memory, statements=wiring)
 
     def hold(self, pin: str, value: float) -> Session:

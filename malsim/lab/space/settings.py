@@ -99,11 +99,11 @@ def _parts(scenario: Scenario, tables: Mapping[str, dict[str, Any]]) -> dict[str
     if "law" in tables:
         parts["law_settings"] = dict(scenario.law_settings) | tables["law"]
     if any(table.startswith("facts.") for table in tables):
-        parts["facts"] = tuple(replace(one, **tables.get(f"facts.{one.name}", {})) for one in scenario.facts)
+        parts["facts"] = tuple(replace(item, **tables.get(f"facts.{item.name}", {})) for item in scenario.facts)
     if any(table.startswith("writers.") for table in tables):
-        parts["writers"] = tuple(_population(one, tables.get(f"writers.{one.name}", {})) for one in scenario.writers)
+        parts["writers"] = tuple(_population(item, tables.get(f"writers.{item.name}", {})) for item in scenario.writers)
     if any(table.startswith("faults.") for table in tables):
-        parts["faults"] = tuple(_fault(label, one, tables) for label, one in _with_labels(scenario))
+        parts["faults"] = tuple(_fault(label, item, tables) for label, item in _with_labels(scenario))
     ops = {table.removeprefix("netlist."): values for table, values in tables.items() if table.startswith("netlist.")}
     if ops and scenario.netlist:
         parts["netlist"] = with_op_settings(scenario.netlist, ops)
@@ -202,9 +202,9 @@ def _faults(scenario: Scenario) -> Iterator[Setting]:
 def _with_labels(scenario: Scenario) -> Iterator[tuple[str, Any]]:
     """Yield each fault with its label: its population, numbered from the second on."""
     counts: dict[str, int] = {}
-    for one in scenario.faults:
-        counts[one.population] = counts.get(one.population, 0) + 1
-        yield (one.population if counts[one.population] == 1 else f"{one.population}-{counts[one.population]}"), one
+    for item in scenario.faults:
+        counts[item.population] = counts.get(item.population, 0) + 1
+        yield (item.population if counts[item.population] == 1 else f"{item.population}-{counts[item.population]}"), item
 
 
 def _of_params(table: str, params: Mapping[str, Param], values: Mapping[str, Any]) -> Iterator[Setting]:

@@ -109,7 +109,7 @@ class Space:
 
     def point(self, values: Mapping[str, Any]) -> NDArray[np.float64]:
         """Return the point at which the dimensions have these values; an unnamed dimension keeps its current value."""
-        return np.array([one.share(values.get(one.name, one.value)) for one in self.dimensions])
+        return np.array([item.share(values.get(item.name, item.value)) for item in self.dimensions])
 
 
 def _dimension(name: str, ends: Sequence[Any], setting_: Setting) -> Dimension:

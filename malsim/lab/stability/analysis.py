@@ -52,7 +52,7 @@ class Stability:
     @cached_property
     def critical_ceiling(self) -> float | None:
         """Challenge ceiling at which the loop begins to oscillate: the lower of the computed and the simulated one."""
-        ceilings = [one for one in (self.eigenvalue_ceiling, self.simulated_ceiling) if one is not None]
+        ceilings = [item for item in (self.eigenvalue_ceiling, self.simulated_ceiling) if item is not None]
         least, present = min(ceilings, default=None), self.rules.challenge_ceiling
         if self.criterion != "none" and (least is None or least > present) and self.verdict != "settled":
             return present

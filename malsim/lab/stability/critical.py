@@ -81,9 +81,9 @@ class Continuation:
         nearest = sorted(stable, key=lambda point: abs(point.ceiling - ceiling))[:2]
         if len(nearest) <= 1:
             return nearest[0].worth if nearest else self.loop.start
-        one, two = nearest
-        share = (ceiling - one.ceiling) / (two.ceiling - one.ceiling)
-        ahead: Array = np.clip(one.worth + share * (two.worth - one.worth), 0.0, 1.0)
+        item, two = nearest
+        share = (ceiling - item.ceiling) / (two.ceiling - item.ceiling)
+        ahead: Array = np.clip(item.worth + share * (two.worth - item.worth), 0.0, 1.0)
         return ahead
 
 

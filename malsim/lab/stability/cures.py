@@ -47,7 +47,7 @@ class Cures:
 
     def figure(self, *, title: str = "Step response of a cell under each cure, and the swing that remains") -> Sheet:
         """Plot the step response of a cell under each cure, and the lasting swing."""
-        from malsim.showing.plots.studies.loops import cures as draw
+        from malsim.showing.plots.studies.loop_charts import cures as draw
 
         return draw(self.table, self.response, cell=self.cell, title=title)
 

@@ -71,7 +71,7 @@ def bifurcation(loop: TickLoop, row: int, ceiling: str) -> pl.DataFrame:
 def stability_map(base: TickLoop, points: int) -> pl.DataFrame:
     """Return a grid over both ceilings from 0 to 1: support_ceiling, challenge_ceiling, radius, rings (simulated)."""
     grid = np.linspace(0.0, 1.0, points)
-    up, down = (each.ravel() for each in np.meshgrid(grid, grid, indexing="ij"))
+    up, down = (item.ravel() for item in np.meshgrid(grid, grid, indexing="ij"))
     radii, ringing = np.zeros(len(up)), np.zeros(len(up), dtype=bool)
     per = max(1, 4_000_000 // len(base.start))
     for at in range(0, len(up), per):
@@ -79,9 +79,9 @@ def stability_map(base: TickLoop, points: int) -> pl.DataFrame:
         loop = replace(base, support_ceiling=up[some], challenge_ceiling=down[some])
         ringing[some] = rings(loop)
         fixed, _ = fixed_point(loop, np.repeat(loop.start[:, None], len(up[some]), axis=1))
-        for place, worth in zip(range(at, at + fixed.shape[1]), fixed.T, strict=True):
-            here = replace(base, support_ceiling=up[place], challenge_ceiling=down[place])
-            radii[place] = spectrum(here.jacobian(worth), here.damping).radius
+        for index, worth in zip(range(at, at + fixed.shape[1]), fixed.T, strict=True):
+            here = replace(base, support_ceiling=up[index], challenge_ceiling=down[index])
+            radii[index] = spectrum(here.jacobian(worth), here.damping).radius
     return pl.DataFrame({"support_ceiling": up, "challenge_ceiling": down, "radius": radii, "rings": ringing})
 
 
@@ -108,7 +108,7 @@ class LoopFigures:
 
     def return_map(self, cell: str | None = None, *, rep: int = 0) -> Sheet:
         """Plot the next value of a cell (by default of largest amplitude) against its current value, with a cobweb path."""
-        from malsim.showing.plots.studies import loops as draw
+        from malsim.showing.plots.studies import loop_charts as draw
 
         row = self._row(cell, rep)
         name, radius = self.cells["cell"][row], self.cells["radius"][row] or 0.0
@@ -117,7 +117,7 @@ class LoopFigures:
 
     def bifurcation(self, cell: str | None = None, *, rep: int = 0, ceiling: str = CEILINGS[0]) -> Sheet:
         """Plot the long-run values of a cell as a ceiling rises from 0 to 1."""
-        from malsim.showing.plots.studies import loops as draw
+        from malsim.showing.plots.studies import loop_charts as draw
 
         if ceiling not in CEILINGS:
             raise UsageError("no such ceiling", where="bifurcation", given=ceiling, allowed=", ".join(CEILINGS))
@@ -134,7 +134,7 @@ class LoopFigures:
 
     def stability_map(self, *, points: int = 31) -> Sheet:
         """Plot the spectral radius over both ceilings, hatched where simulated ticks oscillate."""
-        from malsim.showing.plots.studies import loops as draw
+        from malsim.showing.plots.studies import loop_charts as draw
 
         present = self.rules.support_ceiling, self.rules.challenge_ceiling
         title = f"{len(self.fixed_point)} cells: where the fixed point loses its stability"
@@ -142,13 +142,13 @@ class LoopFigures:
 
     def nyquist(self) -> Sheet:
         """Plot the open loop of the modes that set the margins in the complex plane; encircling −1 means oscillation."""
-        from malsim.showing.plots.studies.loops import nyquist
+        from malsim.showing.plots.studies.loop_charts import nyquist
 
         return nyquist(self._responses(), gain=self.margins[0], phase=self.margins[1], title=self.verdict)
 
     def bode(self) -> Sheet:
         """Plot magnitude and phase of the open loop over frequency, for the modes that set the margins."""
-        from malsim.showing.plots.studies.loops import bode
+        from malsim.showing.plots.studies.loop_charts import bode
 
         return bode(self._responses(), gain=self.margins[0], phase=self.margins[1], title=self.verdict)
 

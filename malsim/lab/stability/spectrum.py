@@ -92,10 +92,10 @@ def _within(
     matrix: sparse.csr_array, rows: NDArray[np.int64], part: NDArray[np.int64], *, several: bool
 ) -> sparse.csr_array:
     """Return the matrix over some rows, without entries between different parts where the parts are `several`."""
-    place = np.full(len(part), -1, dtype=np.int32)
-    place[rows] = np.arange(len(rows), dtype=np.int32)
+    index = np.full(len(part), -1, dtype=np.int32)
+    index[rows] = np.arange(len(rows), dtype=np.int32)
     block = matrix[rows]
-    sources = place.take(block.indices)
+    sources = index.take(block.indices)
     inside = sources >= 0
     if several:
         inside &= part.take(block.indices) == np.repeat(part[rows], np.diff(block.indptr))

@@ -192,16 +192,16 @@ def refuse_no_spread(measurement: Paired | Measurement, metric: str, *, alike: b
 
     A time that more than a half of the spells outlast is an answer.
     """
-    each = measurement.parts
-    values = each[~np.isnan(each)]
+    item = measurement.parts
+    values = item[~np.isnan(item)]
     if isinstance(measurement, Paired) and (unknown := measurement.unknown):
         problem, hint = "no difference of times is known where one has no mean", "run more days"
         raise UsageError(problem, where=metric, given=str(unknown), hint=hint)
     if measurement.count > 1 and measurement.time is not None and np.isnan(measurement.time.value):
         return
     if len(values) < 2:  # noqa: PLR2004  # one value has no spread
-        hint = "ask for more replications" if len(each) == len(values) else "run more days, or more replications"
-        given = f"{len(values)} of {len(each)}"
+        hint = "ask for more replications" if len(item) == len(values) else "run more days, or more replications"
+        given = f"{len(values)} of {len(item)}"
         raise UsageError("at least two replications need a value", where=metric, given=given, hint=hint)
     if not alike and (values == values[0]).all():
         hint = "nothing it depends on is left to chance here, and one replication tells all"
@@ -214,7 +214,7 @@ def _figure(run: Run, name: str) -> Measurement:
         return figures[name]
     if not run.scenario.facts:
         hint = "add [[facts]] and [[writers]]; scripted claims have no truth to be scored against"
-        raise UsageError("no truth given", where="metric", given=name, allowed=", ".join(figures), hint=hint)
+        raise UsageError("no truth was given", where="metric", given=name, allowed=", ".join(figures), hint=hint)
     hint = "add a [reader]" if run.scenario.reader is None else "let someone write"
     raise UsageError("no such figure in this run", where="metric", given=name, allowed=", ".join(figures), hint=hint)
 
@@ -230,9 +230,9 @@ def _of_facts(run: Run, name: str) -> Array:
         allowed = " ".join(dict.fromkeys(re.sub(r"-\d+$", "", fact.name) for fact in run.scenario.facts))
         raise UsageError("no such fact", where="metric", given=f"accuracy of {name}", allowed=allowed)
     answers = run.signals.filter(pl.col("signal") == "right", pl.col("row").is_in(names))
-    each = answers.group_by("rep").agg(pl.col("value").mean())
+    item = answers.group_by("rep").agg(pl.col("value").mean())
     shares = np.full(run.scenario.replications, np.nan)
-    shares[each["rep"].to_numpy() - run.scenario.first] = each["value"].to_numpy()
+    shares[item["rep"].to_numpy() - run.scenario.first] = item["value"].to_numpy()
     return shares
 
 

@@ -69,7 +69,7 @@ def cluster_of(address: str) -> Any:
     try:
         return distributed.Client(address, timeout="10s")
     except (OSError, ValueError) as error:
-        raise UsageError("no scheduler answers", where="--cluster", given=address, hint=str(error)) from error
+        raise UsageError("no Dask scheduler answers", where="--cluster", given=address, hint=str(error)) from error
 
 
 def must_travel(*functions: object) -> None:

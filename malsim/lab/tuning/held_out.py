@@ -104,7 +104,7 @@ def _with_chance(study: Study, holdout: Job, values: list[dict[str, Any]], tries
     how: dict[str, Any] = {"worst": study.worst, "scales": study.scales}
     total = np.array([loss_of(units, **how).mean() for units in tries])
     spreads = bootstrap(tries, **how).mean(axis=-1)
-    before, after, poorest = (holdout(values[place]) for place in (0, best, int(np.nanargmax(total))))
+    before, after, poorest = (holdout(values[index]) for index in (0, best, int(np.nanargmax(total))))
     was, now = (float(loss_of(units, **how).mean()) for units in (before, after))
     test = bootstrap([before, after, poorest], seed=1, **how).mean(axis=-1)
     return {
@@ -122,7 +122,7 @@ def _without_chance(study: Study, values: list[dict[str, Any]], total: Array, be
     figures: dict[str, Any] = {"interval": {}, "held_out": None, "held_gain": None, "flat": False}
     figures |= {"loss": (float(total[best]), NAN, NAN), "gain": (float(total[0] - total[best]), NAN, NAN)}
     if study.holdout is not None and study.holds_others:
-        units = [study.holdout(values[place]) for place in (0, best)]
+        units = [study.holdout(values[index]) for index in (0, best)]
         was, now = (float(loss_of(losses, worst=study.worst, scales=study.scales).mean()) for losses in units)
         figures |= {"held_out": (now, NAN, NAN), "held_gain": (was - now, NAN, NAN)}
     return figures
@@ -220,16 +220,16 @@ def _intervals(space: Space, values: list[dict[str, Any]], spreads: Array, best:
     """
     apart = spreads - spreads[:, best : best + 1]
     alike = np.flatnonzero(~(np.quantile(apart, (1.0 - SHARE) / 2.0, axis=0) > EQUAL))
-    numbers = [place for place, one in enumerate(space.dimensions) if not one.choices]
-    chose = [one.name for one in space.dimensions if one.choices]
-    same = [row for row, one in enumerate(values) if all(one[name] == values[best][name] for name in chose)]
+    numbers = [index for index, item in enumerate(space.dimensions) if not item.choices]
+    chose = [item.name for item in space.dimensions if item.choices]
+    same = [row for row, item in enumerate(values) if all(item[name] == values[best][name] for name in chose)]
     points = np.array([space.point(values[row]) for row in same])[:, numbers]
     least = lowest(points, spreads[:, same]) if numbers else None
     ranges = {}
-    for place, one in enumerate(space.dimensions):
-        inside = [values[row][one.name] for row in alike]
-        if least is not None and place in numbers:
-            ends = np.quantile(least[:, numbers.index(place)], [(1.0 - SHARE) / 2.0, (1.0 + SHARE) / 2.0])
-            inside += [one.at(float(end)) for end in ends]
-        ranges[one.name] = min(inside), max(inside)
+    for index, item in enumerate(space.dimensions):
+        inside = [values[row][item.name] for row in alike]
+        if least is not None and index in numbers:
+            ends = np.quantile(least[:, numbers.index(index)], [(1.0 - SHARE) / 2.0, (1.0 + SHARE) / 2.0])
+            inside += [item.at(float(end)) for end in ends]
+        ranges[item.name] = min(inside), max(inside)
     return ranges

@@ -64,12 +64,12 @@ class OfScenario:
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
         """Return each measure per replication, with the sign flipped if higher is better."""
         columns = measured_by_running(self.under(values), measures)
-        return [-each if is_better_high(one) else each for one, each in zip(measures, columns, strict=True)]
+        return [-item if is_better_high(entry) else item for entry, item in zip(measures, columns, strict=True)]
 
     def halved(self, seed: int) -> tuple[Problem, Problem | None]:  # noqa: ARG002  # replications are drawn apart already
         """Return the same scenario, and as many further replications (None if nothing is random)."""
-        one = self.subject
-        return self, OfScenario(one.replace(first=one.first + one.replications)) if has_chance(one) else None
+        item = self.subject
+        return self, OfScenario(item.replace(first=item.first + item.replications)) if has_chance(item) else None
 
 
 def has_chance(scenario: Scenario) -> bool:
@@ -112,8 +112,8 @@ class OfClaims:
 
     def halved(self, seed: int) -> tuple[Problem, Problem]:
         """Split the objects into two halves; all claims stay in memory, only truths are held out."""
-        one, other = halves(self.objects, seed=seed)
-        return OfClaims(self.claims, self.subject, one), OfClaims(self.claims, self.subject, other)
+        item, other = halves(self.objects, seed=seed)
+        return OfClaims(self.claims, self.subject, item), OfClaims(self.claims, self.subject, other)
 
 
 def formula_of(subject: object) -> UserFormula | None:

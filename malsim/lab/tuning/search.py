@@ -184,9 +184,9 @@ class Search:
 
     def _child(self, parent: int, draws: np.random.Generator) -> Array:
         here = self.points[parent]
-        one, other = (self.points[self._parents[place]] for place in draws.choice(self.size, 2, replace=False))
+        item, other = (self.points[self._parents[index]] for index in draws.choice(self.size, 2, replace=False))
         mask = _mask(draws.random(self.dimensions) < CROSSING, draws)
-        return children(here, self.best, one, other, mask, pull=self.pull)
+        return children(here, self.best, item, other, mask, pull=self.pull)
 
 
 @dataclass
@@ -220,7 +220,7 @@ class ModelSearch(Search):
         for reach, share in MODELS[: self.size * 3 // 8]:
             self._reach[len(self.points) + len(new)] = self.radius * reach
             there = least_near(points, worth, radius=self.radius * reach, share=share)
-            if np.abs(np.concatenate([points, *[one[None] for one in new]]) - there).max(axis=1).min() < SAME:
+            if np.abs(np.concatenate([points, *[item[None] for item in new]]) - there).max(axis=1).min() < SAME:
                 away = self.radius * draws.uniform(-1.0, 1.0, self.dimensions)
                 there = np.clip(self.best + away, 0.0, 1.0)
             new.append(there)
@@ -239,9 +239,9 @@ class ModelSearch(Search):
 
     def _child_of_best(self, parents: Array, draws: np.random.Generator) -> Array:
         here = parents[draws.integers(len(parents))]
-        one, other = draws.choice(len(parents), 2, replace=False)
+        item, other = draws.choice(len(parents), 2, replace=False)
         mask = _mask(draws.random(self.dimensions) < draws.choice(CROSSINGS), draws)
-        return children(here, parents[0], parents[one], parents[other], mask, pull=self.pull)
+        return children(here, parents[0], parents[item], parents[other], mask, pull=self.pull)
 
 
 def _mask(mask: Bools, draws: np.random.Generator) -> Bools:

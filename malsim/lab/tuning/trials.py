@@ -59,7 +59,7 @@ def scales_of(tries: Sequence[Sequence[Sequence[Array]]]) -> list[float]:
     """
     margins = np.stack([worst_margins(units) for units in tries])
     best, spread = margins.max(axis=0), np.ptp(margins, axis=0)
-    return [float(one) for one in np.where(best > 0.0, best, np.where((spread > 0.0) & np.isfinite(spread), spread, 1.0))]
+    return [float(item) for item in np.where(best > 0.0, best, np.where((spread > 0.0) & np.isfinite(spread), spread, 1.0))]
 
 
 def bootstrap(

@@ -76,9 +76,9 @@ class Tuner:
 
         NaN for settings that do not keep the bounds on prices; they are not run.
         """
-        complete = [{name: one[name] for name in self.space.names} for one in values]
+        complete = [{name: item[name] for name in self.space.names} for item in values]
         within = list((executor.map if executor else map)(self._within, complete))
-        losses = iter(self._try([one for one, holds in zip(complete, within, strict=True) if holds], executor))
+        losses = iter(self._try([item for item, holds in zip(complete, within, strict=True) if holds], executor))
         objectives = 1 if self.worst else len(self.job.measures)
         return [next(losses) if holds else np.full(objectives, np.nan) for holds in within]
 
@@ -115,9 +115,9 @@ class Tuner:
         if not self.worst:
             return {}
         best = np.max([worst_margins(units) for units in self.tries], axis=0)
-        texts = tuple(str(one) for one, margin in zip(self.job.measures, best, strict=True) if margin < 0.0)
-        scenarios = [one.subject for one in self.job.problems if isinstance(one.subject, Scenario)]
-        return {key: text for one in scenarios for key, text in exclusions(texts, one, self.space).items()}
+        texts = tuple(str(item) for item, margin in zip(self.job.measures, best, strict=True) if margin < 0.0)
+        scenarios = [item.subject for item in self.job.problems if isinstance(item.subject, Scenario)]
+        return {key: text for item in scenarios for key, text in exclusions(texts, item, self.space).items()}
 
 
 def tune(
@@ -180,8 +180,8 @@ def tune(
     tuner = Tuner(problems, space=space, seed=seed, **settings)
     several = len(tuner.job.measures) > 1 and not tuner.worst
     dimensions, size = len(tuner.space.dimensions), START if several else SIZE
-    one = ModelSearch(dimensions, size=size, seed=seed, start=START)
-    search = Search(dimensions, size=size, seed=seed, pull=0.0) if several else one
+    item = ModelSearch(dimensions, size=size, seed=seed, start=START)
+    search = Search(dimensions, size=size, seed=seed, pull=0.0) if several else item
     losses: list[Array] = []
     with tqdm(total=budget, desc="tune", unit="point", disable=not progress) as bar:
         for count in [START] + [size] * ((budget - START) // size):

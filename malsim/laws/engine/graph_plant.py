@@ -106,11 +106,11 @@ class Graph(SharesObjects):
         return state.append(result.memory, *new), Verdicts.of(result)
 
     def take_back(self, state: GraphState, rep: Ints, object_: Ints, value: Ints, deed: Deed) -> tuple[GraphState, Bools]:
-        places = np.stack([column.values for column in (state.rep, state.object, state.value)]).astype(np.int64)
-        rows, group = rows_saying(state.memory, places, np.stack([rep, object_, value]))
+        indices = np.stack([column.values for column in (state.rep, state.object, state.value)]).astype(np.int64)
+        rows, group = rows_saying(state.memory, indices, np.stack([rep, object_, value]))
         memory, obeyed, erased = take_back(state.memory, rows, group, len(rep), deed, self.rules)
-        places[1:, erased] = NONE
-        _, object_, value = places.astype(np.int32)
+        indices[1:, erased] = NONE
+        _, object_, value = indices.astype(np.int32)
         return replace(state, memory=memory, object=Column(object_), value=Column(value)), obeyed
 
     def tick(self, state: GraphState, now: float) -> GraphState:
@@ -179,8 +179,8 @@ class GraphView(View):
 
     @cached_property
     def writer(self) -> Ints:
-        places = {name: index for index, name in enumerate(self._state.vocabulary.writers)}
-        names = [places.get(name, NONE) for name in self._memory.table("writers").column("writer").tolist()]
+        indices = {name: index for index, name in enumerate(self._state.vocabulary.writers)}
+        names = [indices.get(name, NONE) for name in self._memory.table("writers").column("writer").tolist()]
         writer: Ints = np.array([*names, NONE])[self._memory.column("author")]
         return writer
 

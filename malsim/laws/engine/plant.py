@@ -132,10 +132,10 @@ class ItemPlant:
         keys, group = np.unique(key, return_inverse=True)
         living = draft.arrays["rep"][alive].astype(np.int64)
         living = living if wide else living * objects + draft.arrays["object"][alive]
-        place = np.full(int(max(keys.max(initial=0), living.max(initial=0))) + 1, NONE)
-        place[keys] = np.arange(len(keys))
-        mask = place[living] != NONE
-        return group, Lists(place[living][mask], alive[mask], np.bincount(group, minlength=len(keys)))
+        index = np.full(int(max(keys.max(initial=0), living.max(initial=0))) + 1, NONE)
+        index[keys] = np.arange(len(keys))
+        mask = index[living] != NONE
+        return group, Lists(index[living][mask], alive[mask], np.bincount(group, minlength=len(keys)))
 
     def tick(self, state: ItemState, now: float) -> ItemState:
         if "tick" not in self.law.functions:
@@ -162,8 +162,8 @@ class ItemPlant:
         if self.law.scope == "replication":
             return np.zeros(items.alive.shape, dtype=bool)
         rank = np.where(items.alive, self._calls.rank(items, now), -np.inf)
-        place = np.argsort(np.argsort(-rank, axis=1, kind="stable"), axis=1)
-        top: Bools = items.alive & (place < self.law.uses)
+        index = np.argsort(np.argsort(-rank, axis=1, kind="stable"), axis=1)
+        top: Bools = items.alive & (index < self.law.uses)
         return top
 
     def explain(self, state: ItemState, alive: Ints, row: int, now: float) -> LawExplanation:
@@ -173,7 +173,7 @@ class ItemPlant:
         """
         if "explain" not in self.law.functions:
             hint = "records and the laws of the graph do; `malsim laws NAME` prints the equation"
-            raise UsageError("the law does not say what its numbers are made of", given=self.law.name, hint=hint)
+            raise UsageError("the law does not explain its numbers", given=self.law.name, hint=hint)
         here = alive[state["rep"][alive] == state["rep"][row]]
         if row in here:
             items = Items(state.arrays, here, np.ones(len(here), dtype=bool), vocabulary=state.vocabulary)

@@ -48,16 +48,16 @@ def run_events(plant: Plant[Any], events: Iterable[Mapping[str, Any]]) -> list[l
     state, peeks = plant.init([0], vocabulary), []
     for number, event in enumerate(events):
         if event["do"] == "write":
-            places = {key: names[key].index(event[key]) for key in names}
-            state, _ = plant.admit(state, one_claim(number, event["t"], event["stated"], **places))
+            indices = {key: names[key].index(event[key]) for key in names}
+            state, _ = plant.admit(state, one_claim(number, event["t"], event["stated"], **indices))
         elif event["do"] == "tick":
             state = plant.tick(state, event["t"])
         elif event["do"] == "read":
             row = np.zeros(1, dtype=np.int64)
             state = plant.read(state, row, row + names["object"].index(event["object"]), row - 1, event["t"])
         else:
-            place = names["object"].index(event["object"])
-            peeks.append(_scores(view_now(plant, state, event["t"]), place, names["value"]))
+            index = names["object"].index(event["object"])
+            peeks.append(_scores(view_now(plant, state, event["t"]), index, names["value"]))
     return peeks
 
 

@@ -49,11 +49,11 @@ class Reasons(NamedTuple):
 
     def explanation(self, handle: str, title: str, now: float, cells: pl.DataFrame) -> LawExplanation:
         """Return the explanation as a reader sees it; `cells` has `cell` and `writer` of the items that the parts number."""
-        place = pl.Series([part.item if part.item >= 0 else None for part in self.parts], dtype=pl.Int64)
+        index = pl.Series([part.item if part.item >= 0 else None for part in self.parts], dtype=pl.Int64)
         evidence = {
             "term": pl.Series([part.term for part in self.parts], dtype=pl.String),
-            "cell": cells["cell"].gather(place),
-            "writer": cells["writer"].gather(place),
+            "cell": cells["cell"].gather(index),
+            "writer": cells["writer"].gather(index),
             "log_odds": pl.Series([part.value for part in self.parts], dtype=pl.Float64),
         }
         return LawExplanation(

@@ -39,9 +39,9 @@ class Lists:
     def matrix(self, groups: Ints) -> tuple[Ints, Bools]:
         """Return the rows of these groups, one group a line, and the mask of lines' valid entries."""
         count = self.count[groups]
-        place = np.arange(count.max(initial=0))
-        there = place < count[:, None]
-        return self._rows[np.where(there, self._start[groups][:, None] + place, 0)], there
+        index = np.arange(count.max(initial=0))
+        there = index < count[:, None]
+        return self._rows[np.where(there, self._start[groups][:, None] + index, 0)], there
 
     def add(self, groups: Ints, rows: Ints) -> None:
         self._rows[self._start[groups] + self.count[groups]] = rows

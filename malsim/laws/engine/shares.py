@@ -15,7 +15,7 @@ class SharesObjects:
     """A plant that keeps scopes; its state has a `vocabulary`, and in `shared` pairs of an object and a scope."""
 
     def share(self, state: Any, object_: Ints, scope: str, now: float, *, shared: bool) -> tuple[Any, bool]:  # noqa: ARG002
-        pairs = {(place, scope) for place in object_.tolist()}
+        pairs = {(index, scope) for index in object_.tolist()}
         return replace(state, shared=state.shared | pairs if shared else state.shared - pairs), True
 
     def shows(self, state: Any, object_: Ints, scope: str, now: float) -> Bools:

@@ -135,13 +135,13 @@ def _origins(memory: Memory, rows: Ints) -> list[Ints]:
     for _ in range(int(memory.height).bit_length()):
         root = root[root]
     refs = memory.cells["source_refs"].gather(rows).list.sort().list.join("\n")
-    place = refs.replace("", None).rank("dense").cast(pl.Int64).fill_null(-1)
-    return [root[rows], place.to_numpy()]
+    index = refs.replace("", None).rank("dense").cast(pl.Int64).fill_null(-1)
+    return [root[rows], index.to_numpy()]
 
 
 def _same(state: GraphState, rows: Ints, row: int) -> Bools:
-    places = (state.rep.values, state.object.values, state.value.values)
-    same: Bools = np.logical_and.reduce([place[rows] == place[row] for place in places])
+    indices = (state.rep.values, state.object.values, state.value.values)
+    same: Bools = np.logical_and.reduce([index[rows] == index[row] for index in indices])
     return same
 
 
@@ -150,10 +150,10 @@ def _items(state: GraphState, rows: Ints) -> Items:
     authors, names = memory.column("author")[rows], memory.writers["writer"]
     others = {*names.unique().to_list()} - {*words.writers}
     writers = [*words.writers, *sorted(others)]  # one order, independent of who claimed first in other replications
-    place = names.replace_strict(writers, np.arange(len(writers))).to_numpy()
+    index = names.replace_strict(writers, np.arange(len(writers))).to_numpy()
     columns = {
         "rep": state.rep.values[rows], "object": state.object.values[rows], "value": state.value.values[rows],
-        "writer": place[authors], "time": memory.column("created")[rows], "stated": memory.column("claimed")[rows],
+        "writer": index[authors], "time": memory.column("created")[rows], "stated": memory.column("claimed")[rows],
         "verified": (memory.column("verification")[rows] == EXTERNAL).astype(np.float64),
     }  # fmt: skip
     there = np.ones(len(rows), dtype=bool)

@@ -107,8 +107,8 @@ def _learn(evidence: Evidence, p: Array, constants: Constants) -> _Records:
     record = np.clip((agreed + constants.record * pool[rep]) / (total + constants.record), 0.02, 0.98)
     every = np.zeros((evidence.reps, k, k))
     np.add.at(every, rep, counts)
-    one = np.where(np.eye(k, dtype=bool), pool[:, None, None], (1.0 - pool[:, None, None]) / (k - 1))
-    shared = every + constants.pool * one
+    item = np.where(np.eye(k, dtype=bool), pool[:, None, None], (1.0 - pool[:, None, None]) / (k - 1))
+    shared = every + constants.pool * item
     shared /= shared.sum(axis=2, keepdims=True)
     own = _tilted(shared[rep], record, pool[rep])
     theta = (counts + constants.confusion * own) / (counts.sum(axis=2, keepdims=True) + constants.confusion)
@@ -122,8 +122,8 @@ def _tilted(shared: Array, record: Array, pool: Array) -> Array:
     odds = diagonal / (1.0 - diagonal) * tilt[:, None]
     right = odds / (1.0 + odds)
     scaled = shared * ((1.0 - right) / (1.0 - diagonal))[:, :, None]
-    places = np.arange(shared.shape[1])
-    scaled[:, places, places] = right
+    indices = np.arange(shared.shape[1])
+    scaled[:, indices, indices] = right
     return scaled
 
 
@@ -170,17 +170,17 @@ def _log_posterior(evidence: Evidence, learnt: _Records, believed: _Believed, de
 def _left_out(evidence: Evidence, learnt: _Records, stated: Array, p: Array, depth: Array, constants: Constants) -> Array:
     """Return the log likelihood of the verified facts of each replication, each judged by records that have not seen it."""
     rows = np.flatnonzero(evidence.pinned[evidence.object] >= 0)
-    place, who, value = np.arange(len(rows)), evidence.writer[rows], evidence.value[rows]
+    index, who, value = np.arange(len(rows)), evidence.writer[rows], evidence.value[rows]
     truth, weight = evidence.pinned[evidence.object[rows]], learning_weights(evidence, constants)[rows]
     counts = learnt.counts[who]
-    counts[place, truth, value] -= weight
+    counts[index, truth, value] -= weight
     agreed, total = np.trace(counts, axis1=1, axis2=2), counts.sum(axis=(1, 2))
     pool = learnt.pool[evidence.writer_rep[who]]
     record = np.clip((agreed + constants.record * pool) / (total + constants.record), 0.02, 0.98)
     own = _tilted(learnt.own[who], record, learnt.record[who])
     theta = (counts + constants.confusion * own) / (counts.sum(axis=2, keepdims=True) + constants.confusion)
     judged = replace(
-        evidence, writer=place, writer_rep=evidence.writer_rep[who], pinned=np.full_like(evidence.pinned, -1), value=value,
+        evidence, writer=index, writer_rep=evidence.writer_rep[who], pinned=np.full_like(evidence.pinned, -1), value=value,
         object=evidence.object[rows], weight=evidence.weight[rows], bin=evidence.bin[rows],
     )  # fmt: skip
     believed = _believe(judged, learnt._replace(record=record, theta=theta), stated[rows], p, depth, constants).p

@@ -23,7 +23,7 @@ def expected_truths(evidence: Evidence, *, sweeps: int, pseudo: float) -> Array:
     p = np.bincount(evidence.object * k + evidence.value, minlength=objects * k).reshape(objects, k).astype(np.float64)
     p /= p.sum(axis=1, keepdims=True)
     cell = evidence.writer * k + evidence.value
-    each = np.bincount(evidence.object_rep, minlength=evidence.reps)[:, None]
+    item = np.bincount(evidence.object_rep, minlength=evidence.reps)[:, None]
     for _ in range(sweeps):
         belief = p.T[:, evidence.object]
         counts = np.stack([share(row, cell, writers * k).reshape(writers, k) for row in belief], axis=1)
@@ -31,7 +31,7 @@ def expected_truths(evidence: Evidence, *, sweeps: int, pseudo: float) -> Array:
         log_theta = np.log(theta)[evidence.writer, :, evidence.value]
         total = np.stack([share(column, evidence.object, objects) for column in log_theta.T], axis=1)
         mass = np.stack([share(column, evidence.object_rep, evidence.reps) for column in p.T], axis=1)
-        prior = np.log((mass + pseudo) / (each + k * pseudo))
+        prior = np.log((mass + pseudo) / (item + k * pseudo))
         height = total + prior[evidence.object_rep]
         height = np.exp(height - height.max(axis=1, keepdims=True))
         p = height / height.sum(axis=1, keepdims=True)

@@ -43,12 +43,12 @@ def word_of(items: Items, row: int) -> str:
 def words_of(vocabulary: Vocabulary) -> tuple[Ints, int]:
     """Return the number of each value's word, [objects, values], and the number of words."""
     words = sorted({str(word) for values in vocabulary.values for word in values})
-    place = {word: number for number, word in enumerate(words)}
+    index = {word: number for number, word in enumerate(words)}
     numbers = np.zeros(
         (len(vocabulary.values), max((len(values) for values in vocabulary.values), default=0)), dtype=np.int64
     )
     for about, values in enumerate(vocabulary.values):
-        numbers[about, : len(values)] = [place[str(word)] for word in values]
+        numbers[about, : len(values)] = [index[str(word)] for word in values]
     return numbers, len(words)
 
 

@@ -83,17 +83,17 @@ def log_odds(
     evidence: Evidence, estimate: TruthEstimate, object_: int, value: int, constants: Constants = Constants()  # noqa: B008  # frozen
 ) -> LogOdds:  # fmt: skip
     """Compute the log odds of a value of an object (in the open form, of an item), term by term."""
-    places, heights = _heights(evidence, estimate, object_)
-    rest = places != value
-    rival = int(places[rest][np.argmax(heights[rest])])
+    indices, heights = _heights(evidence, estimate, object_)
+    rest = indices != value
+    rival = int(indices[rest][np.argmax(heights[rest])])
     ratio = log_ratio(evidence, estimate, object_, value, rival)
     others = -float(np.log(np.exp(heights[rest] - heights[rest].max()).sum())) + 0.0  # 0.0, not -0.0, of two values
     cell = (object_, value) if evidence.item_object is None else (value,)
     posterior, effective = float(estimate.posterior[cell]), float(estimate.effective[cell])
     sure = min(max(posterior, SURE), 1.0 - SURE)
     aim, pinned = float(np.log(sure / (1.0 - sure))), bool(evidence.pinned[object_] >= 0)
-    nothing = worth(np.array([0.5]), np.ones(1), len(places), constants)
-    alone = worth(np.array([posterior]), evidence.voices[[object_]], len(places), constants)
+    nothing = worth(np.array([0.5]), np.ones(1), len(indices), constants)
+    alone = worth(np.array([posterior]), evidence.voices[[object_]], len(indices), constants)
     return LogOdds(
         rival=rival, prior=0.0 if pinned else ratio.prior, terms=ratio.terms[: 0 if pinned else None],
         claims=ratio.claims[: 0 if pinned else None], others=0.0 if pinned else others,
@@ -110,8 +110,8 @@ def _heights(evidence: Evidence, estimate: TruthEstimate, object_: int) -> tuple
         prior = estimate.prior[evidence.object_rep[object_]]
         return np.arange(evidence.values), prior + estimate.terms[claims].sum(axis=0)
     items = np.flatnonzero(evidence.item_object == object_)
-    places = items if len(items) > 1 else np.append(items, -1)
-    return places, (evidence.value[claims][:, None] == places).T @ estimate.terms[claims]
+    indices = items if len(items) > 1 else np.append(items, -1)
+    return indices, (evidence.value[claims][:, None] == indices).T @ estimate.terms[claims]
 
 
 def reasons_of(items: Items, data: ItemEvidence, estimate: TruthEstimate, row: int) -> Reasons:

@@ -44,9 +44,9 @@ def likelier_end(evidence: Evidence, votes: TruthEstimate, verified: TruthEstima
     }  # fmt: skip
     parts = {}
     for name, rep in rows.items():
-        one, other = getattr(votes, name), getattr(verified, name)
-        take = by_votes[rep].reshape((-1,) + (1,) * (one.ndim - 1))
-        parts[name] = np.where(take, one, other)
+        item, other = getattr(votes, name), getattr(verified, name)
+        take = by_votes[rep].reshape((-1,) + (1,) * (item.ndim - 1))
+        parts[name] = np.where(take, item, other)
     return TruthEstimate(**parts, depth=verified.depth)
 
 
@@ -56,9 +56,9 @@ def prior_of_records(evidence: Evidence, rate: Array, pool: Array, record: Array
     KP (.7 log A + .3 log(1 − A)) + KW Σ_w (A log a_w + (1 − A) log(1 − a_w));  in the first A is not held within bounds
     """
     own = pool[evidence.writer_rep]
-    each = own * np.log(record) + (1.0 - own) * np.log(1.0 - record)
+    item = own * np.log(record) + (1.0 - own) * np.log(1.0 - record)
     return constants.pool * (0.7 * np.log(rate) + 0.3 * np.log(1.0 - rate)) + constants.record * share(
-        each, evidence.writer_rep, evidence.reps
+        item, evidence.writer_rep, evidence.reps
     )
 
 

@@ -43,13 +43,13 @@ def echoes(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
     """
     if not len(writer):
         return np.zeros(0, dtype=bool)
-    place = np.empty(len(writer), dtype=np.int64)  # in order of time
-    place[np.argsort(time, kind="stable")] = np.arange(len(writer))
+    index = np.empty(len(writer), dtype=np.int64)  # in order of time
+    index[np.argsort(time, kind="stable")] = np.arange(len(writer))
     by = writer[_first(np.stack([object_, value]), time)]
     objects, size = int(object_.max()) + 1, len(writer)
-    key = (writer.astype(np.int64) * objects + object_) * size + place
+    key = (writer.astype(np.int64) * objects + object_) * size + index
     order = np.argsort(key)
-    last_key = (by.astype(np.int64) * objects + object_) * size + place
+    last_key = (by.astype(np.int64) * objects + object_) * size + index
     before = order[np.searchsorted(key[order], last_key, side="left") - 1]  # what the first claimant said last before
     echo: Bools = (by != writer) & (value[before] != value)
     return echo

@@ -27,8 +27,8 @@ def least_loss(evidence: Evidence, *, sweeps: int) -> Array:
     for _ in range(sweeps):
         p = _shares(weight[evidence.writer], evidence, items)
         square = share(p * p, items, len(evidence.object_rep))
-        each = square[evidence.object] - 2.0 * p[evidence.value] + 1.0
-        loss = share(each, evidence.writer, writers) / count + LEAST
+        item = square[evidence.object] - 2.0 * p[evidence.value] + 1.0
+        loss = share(item, evidence.writer, writers) / count + LEAST
         weight = -np.log(loss / share(loss, evidence.writer_rep, evidence.reps)[evidence.writer_rep])
         weight = np.maximum(weight, LEAST)  # a writer who is alone
     return _shares(weight[evidence.writer], evidence, items)

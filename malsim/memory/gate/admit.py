@@ -175,8 +175,8 @@ def _derived_from_rejected(memory: Memory, checked: Validated) -> list[Issue]:
     reps = dict(checked.claims.frame().select("claim", "rep").rows())
     edges = checked.edges.frame().filter(pl.col("code").is_in([_DERIVED_FROM, _DEPENDS_ON]))
     return [
-        (claim, f"edges[{place}].target", "was rejected or erased; claim what else you know")
-        for claim, place, target in edges.select("claim", "place", "target").rows()
+        (claim, f"edges[{index}].target", "was rejected or erased; claim what else you know")
+        for claim, index, target in edges.select("claim", "place", "target").rows()
         if (reps[claim], target) in names
     ]
 

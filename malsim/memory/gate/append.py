@@ -113,14 +113,14 @@ def _overwritten(memory: Memory, cells: pl.DataFrame, reused: Ints) -> Memory:
 
 def _writers(memory: Memory, claims: LazyRows, author: Ints) -> tuple[Ints, LazyRows]:
     height = memory.table("writers").rows.height
-    unseen, first, place = np.unique(author[author >= height], return_index=True, return_inverse=True)
+    unseen, first, index = np.unique(author[author >= height], return_index=True, return_inverse=True)
     if not unseen.size:
         return author, _NOBODY
     order = np.argsort(first)  # new writers stand in the order in which they were first admitted
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     rows = author.copy()
-    rows[author >= height] = height + rank[place]
+    rows[author >= height] = height + rank[index]
     at = np.flatnonzero(author >= height)[first[order]]
     nothing = np.zeros(len(at), dtype=np.int64)
     record = {"claims": nothing, "contradicted": nothing, "calibration": np.ones(len(at))}
@@ -133,8 +133,8 @@ _NOBODY = LazyRows.of(pl.DataFrame(schema=schema.WRITERS))
 
 def _demoted(memory: Memory, demotions: Demotions, rows: RowNumbers) -> Memory:
     new, old = (rows.of(ids) for ids in demotions.lines)
-    cells, place = np.unique(np.concatenate([new, old]), return_inverse=True)
-    version, newer, older = memory.values("version", cells), place[: len(new)], place[len(new) :]
+    cells, index = np.unique(np.concatenate([new, old]), return_inverse=True)
+    version, newer, older = memory.values("version", cells), index[: len(new)], index[len(new) :]
     for _ in range(len(new)):  # as often as the longest line within the batch
         risen = version[older] + 1
         if (risen <= version[newer]).all():

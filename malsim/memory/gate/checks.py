@@ -68,9 +68,9 @@ def faults(claims: LazyRows, edges: LazyRows, rules: Rules, before: Iterable[Iss
             for path in _items(claims, check.path[:-2], row) if check.path.endswith("[]") else (check.path,):
                 first.setdefault((row, path), text)
     for check, rows in _failing(edges, (*EDGE_CHECKS, _not_heavier(rules.edge_weight_max))) if edges.height else ():
-        places = zip(edges.column("claim")[rows].tolist(), edges.column("place")[rows].tolist(), strict=True)
-        for (claim, place), text in zip(places, _messages(edges, check, rows), strict=True):
-            first.setdefault((claim, f"edges[{place}].{check.path}"), text)
+        indices = zip(edges.column("claim")[rows].tolist(), edges.column("place")[rows].tolist(), strict=True)
+        for (claim, index), text in zip(indices, _messages(edges, check, rows), strict=True):
+            first.setdefault((claim, f"edges[{index}].{check.path}"), text)
     return [(*field, message) for field, message in first.items()]
 
 
@@ -118,7 +118,7 @@ def _messages(rows: LazyRows, check: Check, failing: list[int]) -> list[str]:
 
 
 def _items(claims: LazyRows, name: str, row: int) -> list[str]:
-    return [f"{name}[{place}]" for place, item in enumerate(claims.column(name)[row]) if _is_null_or_blank(item)]
+    return [f"{name}[{index}]" for index, item in enumerate(claims.column(name)[row]) if _is_null_or_blank(item)]
 
 
 def _is_null_or_blank(text: str | None) -> bool:

@@ -66,10 +66,10 @@ def read_claims(claims: Claims) -> LazyRows:
     if len(read) > 1:
         sequence = [row.get("sequence") for row in read]
         if None in sequence:
-            read = [row | {"sequence": place} for place, row in enumerate(read)]
+            read = [row | {"sequence": index} for index, row in enumerate(read)]
         keys = [(row.get("t") or 0.0, row.get("writer"), row["sequence"]) for row in read]
         order = gate_order(pl.DataFrame(keys, schema=_ORDERED_BY, orient="row"))
-        read = read if order is None else [read[place] for place in order.tolist()]
+        read = read if order is None else [read[index] for index in order.tolist()]
     given = {name for row in read for name in row}
 
     def values(name: str) -> list[Any]:
@@ -292,8 +292,8 @@ class Validated:
         claims = with_columns(self.claims.frame()[order], {"claim": numbers})
         now = pl.DataFrame([pl.Series("claim", order, dtype=pl.UInt32), pl.Series("now", numbers)])
         edges = now.join(self.edges.frame(), on="claim", maintain_order="left_right").drop("claim").rename({"now": "claim"})
-        place = {claim: number for number, claim in enumerate(order.tolist())} if self.issues or self.notes else {}
-        issues = [(place[claim], path, message) for claim, path, message in self.issues if claim in place]
-        notes = [(place[claim], text) for claim, text in self.notes if claim in place]
+        index = {claim: number for number, claim in enumerate(order.tolist())} if self.issues or self.notes else {}
+        issues = [(index[claim], path, message) for claim, path, message in self.issues if claim in index]
+        notes = [(index[claim], text) for claim, text in self.notes if claim in index]
         issues, notes = sorted(issues, key=itemgetter(0)), sorted(notes, key=itemgetter(0))
         return Validated(LazyRows.of(claims), LazyRows.of(edges), issues, notes)

@@ -99,10 +99,10 @@ def supported(memory: Memory, edges: LazyRows, rules: Rules) -> Memory:
 
 
 def refreshed(memory: Memory, rows: Ints, now: NDArray[np.float64], rules: Rules) -> Memory:
-    cells, place = np.unique(rows, return_inverse=True)
+    cells, index = np.unique(rows, return_inverse=True)
     before = memory.values("touched", cells)
     touched = before.copy()
-    np.maximum.at(touched, place, np.broadcast_to(now, len(rows)))
+    np.maximum.at(touched, index, np.broadcast_to(now, len(rows)))
     moves = touched > before
     if rules.locks == "enforced":
         moves &= ~memory.values("immutable", cells)

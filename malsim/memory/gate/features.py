@@ -137,17 +137,17 @@ def explode_edges(claims: LazyRows, rules: Rules) -> LazyRows:
     if not claims.tells("edges"):
         return NO_EDGES
     rows = [
-        (claim, place, edge)
+        (claim, index, edge)
         for claim, edges in enumerate(claims.column("edges").tolist())
-        for place, edge in enumerate(edges or ())
+        for index, edge in enumerate(edges or ())
     ]
     if not rows:
         return NO_EDGES
-    claim, place, edges = zip(*rows, strict=True)
+    claim, index, edges = zip(*rows, strict=True)
     weights = rules.weights()
     columns = {
         "claim": np.array(claim),
-        "place": np.array(place),
+        "place": np.array(index),
         "target": lists(edge["target"] for edge in edges),
         "row": np.full(len(edges), NONE),
         "weight": np.array([_weight(edge, weights) for edge in edges], dtype=np.float64),

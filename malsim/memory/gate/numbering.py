@@ -178,7 +178,7 @@ def _ids(claims: LazyRows, *names: str) -> Ints:
     """Return the first row that is equal to each row in the named columns."""
     first = dict[tuple[Any, ...], int]()
     rows = zip(*(claims.column(name).tolist() for name in names), strict=True)
-    return np.array([first.setdefault(row, place) for place, row in enumerate(rows)], dtype=np.int64)
+    return np.array([first.setdefault(row, index) for index, row in enumerate(rows)], dtype=np.int64)
 
 
 def _names(claims: LazyRows, edges: LazyRows) -> tuple[Ints, Ints, Ints, int]:
@@ -205,13 +205,13 @@ def _standing(memory: Memory, checked: Validated) -> tuple[Ints, Ints]:
     near = memory.index.alike(claims.column("content").tolist(), height=memory.height)
     if not near:
         return standing, standing
-    place, row = np.array(near).T
+    index, row = np.array(near).T
     same = memory.is_active[row]
     for name in ("rep", "body"):
-        same &= memory.values(name, row) == claims.column(name)[place]
-    same &= memory.values("kind", row) == claims.column("kind_word")[place]
-    same &= lists(fold_titles(memory.values("title", row).tolist())) == claims.column("folded")[place]
-    standing[place[same][::-1]] = row[same][::-1]  # the first of several is written last
+        same &= memory.values(name, row) == claims.column(name)[index]
+    same &= memory.values("kind", row) == claims.column("kind_word")[index]
+    same &= lists(fold_titles(memory.values("title", row).tolist())) == claims.column("folded")[index]
+    standing[index[same][::-1]] = row[same][::-1]  # the first of several is written last
     return standing, standing
 
 

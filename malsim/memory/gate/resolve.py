@@ -174,7 +174,7 @@ def _corrects(memory: Memory, checked: Validated, batch: Batch, outcome: Resolut
         return corrects
     objects, target = checked.claims.column("object"), outcome.target[may]
     ours, theirs = objects[batch.claim[may]], batch.pick(target, memory.column("object"), objects)
-    says = np.array([one is not None and one != "" for one in ours], dtype=bool)
+    says = np.array([item is not None and item != "" for item in ours], dtype=bool)
     corrects[may] = says & (ours == theirs) & ~batch.is_locked(target)
     return corrects
 
@@ -191,8 +191,8 @@ def first_doubt(memory: Memory, checked: Validated, batch: Batch, outcome: Resol
     doubts = [_compared_with_replaced(batch, outcome, demotions), _made_names(memory, checked, batch, outcome)]
     if batch.rules.reused_keys != "refused":
         doubts.append(_reused_keys(memory, checked.claims.frame(), batch, outcome))
-    places = np.concatenate(doubts)
-    return int(places.min()) if places.size else None
+    indices = np.concatenate(doubts)
+    return int(indices.min()) if indices.size else None
 
 
 def _compared_with_replaced(batch: Batch, outcome: Resolution, demotions: Demotions) -> Ints:
@@ -200,8 +200,8 @@ def _compared_with_replaced(batch: Batch, outcome: Resolution, demotions: Demoti
         return _NONE
     order = np.argsort(demotions.old)
     old, at = demotions.old[order], demotions.at[order]
-    place = np.searchsorted(old, outcome.compared).clip(max=len(old) - 1)
-    return np.flatnonzero((old[place] == outcome.compared) & (at[place] < np.arange(len(batch.sound))))
+    index = np.searchsorted(old, outcome.compared).clip(max=len(old) - 1)
+    return np.flatnonzero((old[index] == outcome.compared) & (at[index] < np.arange(len(batch.sound))))
 
 
 def _reused_keys(memory: Memory, claims: pl.DataFrame, batch: Batch, outcome: Resolution) -> Ints:
@@ -232,8 +232,8 @@ def _made_names(memory: Memory, checked: Validated, batch: Batch, outcome: Resol
     target = checked.edges.frame()["target"].filter(pl.Series(dangling))
     every = pl.Series("at", np.arange(len(batch.sound)))
     sought = pl.concat(
-        pl.DataFrame([reps.gather(place), name.alias("name"), place]).drop_nulls("name")
-        for name, place in (
+        pl.DataFrame([reps.gather(index), name.alias("name"), index]).drop_nulls("name")
+        for name, index in (
             (target, at),
             (target.str.slice(0, STEM), at),
             (claims["handle"].str.slice(0, STEM), every),

@@ -113,7 +113,7 @@ def secrets(claims: LazyRows | pl.DataFrame, edges: LazyRows | pl.DataFrame, rul
     fields, targets = [*_fields(_rows(claims))], _rows(edges)
     if targets.height:
         columns = (targets.column(name).tolist() for name in ("claim", "place", "target"))
-        fields += [(claim, f"edges[{place}].target", text) for claim, place, text in zip(*columns, strict=True) if text]
+        fields += [(claim, f"edges[{index}].target", text) for claim, index, text in zip(*columns, strict=True) if text]
     return _findings(fields, _formats(rules.screen_formats))
 
 
@@ -123,7 +123,7 @@ def personal(claims: LazyRows | pl.DataFrame, rules: Rules) -> pl.DataFrame:
     public = np.flatnonzero((rows.as_series("sensitivity") == "public").fill_null(value=False).to_numpy())
     if not public.size:
         return NOTHING
-    fields = [(int(public[place]), path, text) for place, path, text in _fields(rows.rows(public))]
+    fields = [(int(public[index]), path, text) for index, path, text in _fields(rows.rows(public))]
     if rules.screen_formats != "reference_0.5":
         fields += [(claim, path, _digits_for_letters(text)) for claim, path, text in fields if path in _TEXTS[:5]]
     return _findings(fields, _formats(rules.screen_formats, public=True))
@@ -151,9 +151,9 @@ def _fields(claims: LazyRows) -> Iterator[Field]:
     for name in _LISTS:
         if name not in claims.blank:
             for claim, items in enumerate(claims.column(name).tolist()):
-                for place, text in enumerate(items or ()):
+                for index, text in enumerate(items or ()):
                     if text:
-                        yield claim, f"{name}[{place}]", text
+                        yield claim, f"{name}[{index}]", text
 
 
 def _findings(fields: Sequence[Field], formats: Formats) -> pl.DataFrame:

@@ -206,8 +206,8 @@ def _lists(name: str, by_claim: Mapping[int, Sequence[Any]], height: int) -> pl.
 
 def _dropped(checked: Validated, outcome: Resolution) -> list[tuple[int, str]]:
     rows = np.flatnonzero(outcome.dropped)
-    places = zip(*(checked.edges.column(name)[rows].tolist() for name in ("claim", "place")), strict=True)
-    return [(claim, f"edges[{place}] dropped: {REFUSALS[-1]}") for claim, place in places]
+    indices = zip(*(checked.edges.column(name)[rows].tolist() for name in ("claim", "place")), strict=True)
+    return [(claim, f"edges[{index}] dropped: {REFUSALS[-1]}") for claim, index in indices]
 
 
 def _caps(checked: Validated, capped: Ints) -> list[tuple[int, str]]:
@@ -229,8 +229,8 @@ def _refusals(outcome: Resolution, checked: Validated, batch: Batch) -> list[Iss
         return issues
     for kind, message in zip(outcome.refused, REFUSALS, strict=True):
         rows = np.flatnonzero(kind)
-        places = zip(*(checked.edges.column(name)[rows].tolist() for name in ("claim", "place")), strict=True)
-        issues += [(claim, f"edges[{place}].target", message) for claim, place in places]
+        indices = zip(*(checked.edges.column(name)[rows].tolist() for name in ("claim", "place")), strict=True)
+        issues += [(claim, f"edges[{index}].target", message) for claim, index in indices]
     conflict = np.flatnonzero(outcome.name_taken & batch.sound)
     names = (checked.claims.column(name)[conflict].tolist() for name in ("key", "handle"))
     for claim, key, handle in zip(conflict.tolist(), *names, strict=True):

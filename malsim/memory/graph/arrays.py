@@ -35,8 +35,8 @@ def rounded(values: Array, digits: int) -> Array:
     scale = 10.0**digits
     product = values * scale
     nearest: Array = np.rint(product) / scale
-    for place in np.flatnonzero(np.abs(np.abs(product - np.trunc(product)) - 0.5) < NEAR).tolist():
-        nearest[place] = round(float(values[place]), digits)
+    for index in np.flatnonzero(np.abs(np.abs(product - np.trunc(product)) - 0.5) < NEAR).tolist():
+        nearest[index] = round(float(values[index]), digits)
     return nearest
 
 

@@ -97,8 +97,8 @@ class Index:
         if first.keys().isdisjoint(contents):
             return []
         return [
-            (place, row)
-            for place, content in enumerate(contents)
+            (index, row)
+            for index, content in enumerate(contents)
             if content in first
             for row in (first[content], *again.get(content, ()))
             if row < height
@@ -121,8 +121,8 @@ class Index:
             unread = (self._writers.column(name, len(by_name)).tolist() for name in ("rep", "writer"))
             by_name.update(zip(zip(*unread, strict=True), range(len(by_name), self._writers.height), strict=True))
         rows = np.array([by_name.get(name, NONE) for name in zip(reps, names, strict=True)], dtype=np.int64)
-        for place in np.flatnonzero((rows == NONE) | (rows >= height)).tolist():
-            rows[place] = new.setdefault((reps[place], names[place]), height + len(new))
+        for index in np.flatnonzero((rows == NONE) | (rows >= height)).tolist():
+            rows[index] = new.setdefault((reps[index], names[index]), height + len(new))
         return rows
 
 

@@ -68,7 +68,7 @@ def without(memory: Memory, reps: Collection[int]) -> Memory:
     if not reps:
         return memory
     stay = [~frame["rep"].is_in(list(reps)).to_numpy() for frame in (memory.cells, memory.writers)]
-    cell, author = (pl.Series(np.where(each, each.cumsum() - 1, -1)) for each in stay)
+    cell, author = (pl.Series(np.where(item, item.cumsum() - 1, -1)) for item in stay)
     cells = memory.cells.filter(stay[0])
     scanned = memory.edges["source"].head(memory.scanned)
     edges = memory.edges.filter(pl.Series(stay[0]).gather(memory.edges["source"]))

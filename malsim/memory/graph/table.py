@@ -93,7 +93,7 @@ class ChunkedRows:
         if self.below is not None:
             pieces, ground = self._above(0)
             runs = [list(run) for _, run in groupby(pieces, key=lambda piece: piece.kinds is not None)]
-            joined = [join_rows(run).frame() if run[0].kinds else pl.concat([each.frame() for each in run]) for run in runs]
+            joined = [join_rows(run).frame() if run[0].kinds else pl.concat([item.frame() for item in run]) for run in runs]
             whole = stack_rows(ground.piece.frame(), joined[0] if len(joined) == 1 else pl.concat(joined, rechunk=True))
             self.piece, self.below, self.loose = LazyRows.of(whole), None, 0
         return self.piece.frame()

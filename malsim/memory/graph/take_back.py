@@ -34,8 +34,8 @@ def take_back(memory: Memory, rows: Ints, group: Ints, count: int, deed: Deed, r
     rules = rules.replace(supersede_by="own") if deed.do == "forget" else rules
     obeyed: Bools = np.zeros(count, dtype=bool)
     if rows.size:
-        places, compact = np.unique(group, return_inverse=True)
-        obeyed[places] = may_take_back(memory, rows, compact, deed.by, rules)
+        indices, compact = np.unique(group, return_inverse=True)
+        obeyed[indices] = may_take_back(memory, rows, compact, deed.by, rules)
     rows = rows[obeyed[group]]
     if not rows.size:
         return memory, obeyed, _NOTHING
@@ -51,6 +51,6 @@ def rows_saying(memory: Memory, cells: Ints, wanted: Ints) -> tuple[Ints, Ints]:
     sizes = np.maximum(cells.max(axis=1, initial=0), wanted.max(axis=1, initial=0)) + 1
     keys, of_rows = np.ravel_multi_index(tuple(wanted), sizes), np.ravel_multi_index(tuple(cells[:, rows]), sizes)
     order = np.argsort(keys)
-    place = np.minimum(np.searchsorted(keys, of_rows, sorter=order), len(keys) - 1)
-    hit = keys[order[place]] == of_rows
-    return rows[hit], order[place[hit]]
+    index = np.minimum(np.searchsorted(keys, of_rows, sorter=order), len(keys) - 1)
+    hit = keys[order[index]] == of_rows
+    return rows[hit], order[index[hit]]

@@ -96,8 +96,8 @@ def text_of(value: str | float) -> str:
     """
     numbers = [None if isinstance(value, str) else float(value)]
     words = [value if isinstance(value, str) else None]
-    one = pl.DataFrame({"value": numbers, "value_text": words, "title": words}, schema=_VALUES)
-    return str(one.select(_AS_SAID).item())
+    item = pl.DataFrame({"value": numbers, "value_text": words, "title": words}, schema=_VALUES)
+    return str(item.select(_AS_SAID).item())
 
 
 def rows_about(memory: Memory, rep: int, object_: str, value: str | float | None = None) -> Ints:

@@ -157,8 +157,8 @@ def _with_sections(
     connection: sqlite3.Connection, cells: pl.DataFrame, now: float, rep: int, rules: Rules, *, left: int,
     surfaced: Sequence[str], worth_now: Now,
 ) -> Push:  # fmt: skip
-    rows, places = cells.to_dicts(), cells["row"].to_list()
-    against, writers = disputes(connection, places, worth_now), outcomes(connection, places)
+    rows, indices = cells.to_dicts(), cells["row"].to_list()
+    against, writers = disputes(connection, indices, worth_now), outcomes(connection, indices)
     fixed = _fixed_words(connection, rep)
     reminds = fixed <= left
     beside = sections(rows, against, writers, now, rules, budget=left - fixed * reminds, surfaced=surfaced, reminds=reminds)

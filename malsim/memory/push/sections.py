@@ -40,7 +40,7 @@ class Sections:
 
     def __str__(self) -> str:
         parts = ((SIGNALS, self.signals), (CONFLICTS, self.conflicts), (LOW_TRUST, self.low_trust))
-        lines = [line for name, own in parts if own for line in (name, *(f"  {one}" for one in own))]
+        lines = [line for name, own in parts if own for line in (name, *(f"  {item}" for item in own))]
         lines += [f"{UNPROVEN} {'; '.join(self.unproven)}"] * bool(self.unproven)
         lines += [f"{EXPAND} {' '.join(self.expand)}"] * bool(self.expand)
         return "\n".join([*lines, *[f"remember: {REMINDERS}"] * self.reminds])
@@ -79,7 +79,7 @@ def sections(
     """
     signals, left = _within(surfaced, budget, SIGNALS)
     expand, left = _within([str(cell["handle"]) for cell in cells if cell["marked"]], left, EXPAND)
-    conflicts, left = _within([_dispute(*one) for one in disputes], left, CONFLICTS)
+    conflicts, left = _within([_dispute(*item) for item in disputes], left, CONFLICTS)
     low, left = _within([line for cell in cells if (line := _doubt(cell, now, rules))], left, LOW_TRUST)
     history = rules.calibration_history if penalises(rules) else 0
     # a file that was edited by hand may hold other types

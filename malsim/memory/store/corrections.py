@@ -84,7 +84,10 @@ def _put_instead(
     fact = digest(first["rep"], first["object"], text_of(claim["title"] if value is None else value))
     if fact in wrong.select(digests_of()).to_series():
         raise UsageError(
-            "says what it corrects", where="correct", given=first["handle"], hint="say what is right, or nothing"
+            "repeats the corrected value",
+            where="correct",
+            given=first["handle"],
+            hint="say what is right, or nothing",
         )
     rules = rules.replace(supersede_by="any")  # who may take them back was asked before
     after, verdicts = admit(lift(memory, rows_barred(memory, fact)), [claim], rules)
@@ -113,7 +116,7 @@ def _may_take_back(memory: Memory, rows: Ints, by: str, rules: Rules, now: float
     finite(now, where="now")
     if not rows.size:
         raise UsageError(
-            "nothing here says so", where=by, hint="it was taken back before, or name object and value as claimed"
+            "no cell states this value", where=by, hint="it was taken back before, or name object and value as claimed"
         )
     cells = memory.cells[rows]
     if rules.locks == "enforced" and (cells["locked"] | cells["immutable"]).any():
@@ -121,4 +124,4 @@ def _may_take_back(memory: Memory, rows: Ints, by: str, rules: Rules, now: float
     if not may_take_back(memory, rows, np.zeros(len(rows), dtype=np.int64), by, rules).all():
         authors = memory.writers[np.unique(memory.column("author")[rows])]["writer"]
         allowed = ", ".join(dict.fromkeys([*authors, *rules.verifiers.split()]))
-        raise NotTheirsError("it is not theirs to take back", where=cells["handle"][0], given=by, allowed=allowed)
+        raise NotTheirsError("this person may not correct it", where=cells["handle"][0], given=by, allowed=allowed)

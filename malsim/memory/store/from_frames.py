@@ -73,13 +73,13 @@ def from_frames(cells: pl.DataFrame, edges: pl.DataFrame | None = None, writers:
 
 def _edges(cells: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
     _need(edges, (*ENDS, "relation"), "edges")
-    place = cells["handle"].to_list()
+    index = cells["handle"].to_list()
     for end in ENDS:
         if edges[end].dtype == pl.String:
-            rows = edges[end].replace_strict(place, range(len(place)), default=None, return_dtype=pl.Int64)
+            rows = edges[end].replace_strict(index, range(len(index)), default=None, return_dtype=pl.Int64)
         else:
             rows = edges[end].cast(pl.Int64, strict=False)
-        outside = rows.is_null() | ~rows.is_between(0, len(place) - 1)
+        outside = rows.is_null() | ~rows.is_between(0, len(index) - 1)
         if outside.any():
             given = edges[end].filter(outside)[0]
             raise DataError("no such cell", where=f"edges.{end}", given=given, allowed="a handle, or a row of the cells")
@@ -127,4 +127,4 @@ def _check_cells(cells: pl.DataFrame) -> None:
             raise DataError("out of bounds", where=f"cells.{name}", given=outside[0], allowed="0 to 1")
     twice = cells.filter(pl.struct("rep", "handle").is_duplicated())["handle"]
     if len(twice):
-        raise DataError("a handle stands twice", where="cells.handle", given=twice[0], hint="one row a cell")
+        raise DataError("a handle occurs twice", where="cells.handle", given=twice[0], hint="one row a cell")

@@ -26,20 +26,20 @@ def number(connection: sqlite3.Connection, scope: str) -> int:
 def add(connection: sqlite3.Connection, scope: str) -> int:
     if len(scope) > LONGEST_SCOPE:
         allowed = f"at most {LONGEST_SCOPE} characters"
-        raise UsageError("no name of a scope", where="scope", given=scope, allowed=allowed)
+        raise UsageError("not a scope name", where="scope", given=scope, allowed=allowed)
     present = names(connection)
     if scope not in present:
         _refuse_secret(scope, "scope")
         highest = connection.execute("SELECT coalesce(max(rep), 0) FROM cells").fetchone()[0]
         present[scope] = max(highest, *present.values()) + 1
-        _write(connection, "scopes", [list(each) for each in present.items()])
+        _write(connection, "scopes", [list(item) for item in present.items()])
     return present[scope]
 
 
 def keep(connection: sqlite3.Connection, numbers: Mapping[str, int]) -> None:
     for scope in numbers:
         _refuse_secret(scope, "scope")
-    _write(connection, "scopes", [list(each) for each in (dict(numbers) | names(connection)).items() if each[1]])
+    _write(connection, "scopes", [list(item) for item in (dict(numbers) | names(connection)).items() if item[1]])
 
 
 def readable_all(connection: sqlite3.Connection, rep: int) -> set[int]:
@@ -53,14 +53,14 @@ def readable(connection: sqlite3.Connection, rep: int, object_: str) -> list[int
 
 def share(connection: sqlite3.Connection, rep: int, object_: str, reader: int, *, shared: bool) -> None:
     _refuse_secret(object_, "object")
-    others = [each for each in _read(connection, "shares") if each != [rep, object_, reader]]
+    others = [item for item in _read(connection, "shares") if item != [rep, object_, reader]]
     _write(connection, "shares", [*others, [rep, object_, reader]] if shared else others)
 
 
 def unshare_all(connection: sqlite3.Connection, objects: Collection[str | None]) -> None:
     shares = _read(connection, "shares")
     if any(name in objects for _, name, _ in shares):
-        _write(connection, "shares", [each for each in shares if each[1] not in objects])
+        _write(connection, "shares", [item for item in shares if item[1] not in objects])
 
 
 def _refuse_secret(name: str, where: str) -> None:

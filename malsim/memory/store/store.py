@@ -113,7 +113,7 @@ class Store(PutRight):
                 if after is not before:
                     standing_parts.keep(self.connection, after)
             elif before.text or (old.column("kind") == KINDS.index("prg")).any():
-                raise StoreError("programs stand in it that nothing here runs", hint="import malsim.netlist")
+                raise StoreError("the store has programs that this interface cannot run", hint="import malsim.netlist")
             return self._write(old, new, t=now, deed="tick", clock=Clock.of(now, rules))
 
     def wire(self, load: Callable[[Memory, Standing], tuple[Memory, Standing]], *, t: float | None = None) -> Memory:
@@ -132,7 +132,7 @@ class Store(PutRight):
         check_author(writer)
         now = finite(now, where="now")
         if Store.input_of is None:
-            raise StoreError("wires stand in it that nothing here runs", hint="import malsim.netlist")
+            raise StoreError("the store has wires that this interface cannot run", hint="import malsim.netlist")
         with self._changing(numbers=True) as old:
             before = self.standing
             number = Store.input_of(before, name, value)

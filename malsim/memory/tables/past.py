@@ -76,7 +76,7 @@ def _steps_back(connection: sqlite3.Connection, moved: pl.DataFrame) -> Iterator
         here += [np.flatnonzero(differs(aged[name], then[name])) for name in aged]
         rows = np.unique(np.concatenate(here))
         rows = rows[rows < heights.get(until - 1, 0)]
-        there = {name: each[rows] for name, each in state.items()}
+        there = {name: item[rows] for name, item in state.items()}
         yield {"row": rows, "until": np.full(len(rows), until), **there, **_decode_ages(there, clock)}
 
 
@@ -153,11 +153,11 @@ def _records_as_of(connection: sqlite3.Connection, writers: pl.DataFrame, deed: 
 def _created_by(memory: Memory, day: float) -> Memory:
     cells = memory.cells
     here = cells["created"] <= day
-    place = (here.cum_sum().cast(pl.Int64) - 1).set(~here, None)
-    heir = place.gather(cells["successor"])
+    index = (here.cum_sum().cast(pl.Int64) - 1).set(~here, None)
+    heir = index.gather(cells["successor"])
     orphan = (cells["status"] == "superseded") & heir.is_null() & cells["successor"].is_not_null()
     status = pl.when(orphan).then(pl.lit("active", schema.CELLS["status"])).otherwise("status").alias("status")
     present = cells.with_columns(heir.alias("successor"), status).filter(here)
-    edges = memory.edges.with_columns(place.gather(memory.edges[end]).alias(end) for end in ("source", "target"))
+    edges = memory.edges.with_columns(index.gather(memory.edges[end]).alias(end) for end in ("source", "target"))
     edges = edges.filter(pl.col("t") <= day).drop_nulls(["source", "target"])
     return Memory(present, edges, memory.writers, edges.height)

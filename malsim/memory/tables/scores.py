@@ -100,8 +100,8 @@ def read_scores(
     if rows is None:
         return {name: _whole(connection, name, height) for name in names}
     parts = np.unique(rows // PART)
-    places = np.searchsorted(parts, rows // PART), rows % PART
-    return {name: _parts(connection, name, parts)[places] for name in names}
+    indices = np.searchsorted(parts, rows // PART), rows % PART
+    return {name: _parts(connection, name, parts)[indices] for name in names}
 
 
 def _whole(connection: sqlite3.Connection, name: str, height: int) -> Array:
@@ -144,7 +144,7 @@ def _encode(scores: Scores, column: Columns, clock: Clock | None) -> Scores:
 
 def with_scores(cells: pl.DataFrame, raw: Mapping[str, Array], clock: Clock | None) -> pl.DataFrame:
     values = decode(raw, lambda name: to_array(cells[name]), clock)
-    return cells.with_columns(to_series(name, each) for name, each in values.items())
+    return cells.with_columns(to_series(name, item) for name, item in values.items())
 
 
 def differs(old: Array, new: Array) -> Bools:

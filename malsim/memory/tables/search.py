@@ -128,8 +128,8 @@ def _ranked_first(connection: sqlite3.Connection, rep: int, pool: int, now: Now)
     effective[np.isnan(effective)] = -1.0  # what was never given a worth comes last
     above, most = math.inf, pool
     while (below := effective[effective < above]).size:
-        place = max(below.size - most, 0)
-        least = np.partition(below, place)[place]
+        index = max(below.size - most, 0)
+        least = np.partition(below, index)[index]
         yield from _latest_first(
             connection, rep, pool, effective, np.flatnonzero((effective >= least) & (effective < above))
         )

@@ -47,10 +47,10 @@ class StorePart:
         return np.concatenate([self.rows, new])
 
     def local(self, rows: Ints) -> Ints:
-        places: Ints = np.searchsorted(self.rows, rows)
-        if not np.array_equal(self.rows[np.minimum(places, len(self.rows) - 1)], rows):
+        indices: Ints = np.searchsorted(self.rows, rows)
+        if not np.array_equal(self.rows[np.minimum(indices, len(self.rows) - 1)], rows):
             raise DamagedRowsError("row")
-        return places
+        return indices
 
 
 def named_so(frame: pl.DataFrame, rows: Ints, *columns: str) -> pl.DataFrame:
@@ -99,9 +99,9 @@ def part_of(connection: sqlite3.Connection, rows: Iterable[int], names: Iterable
 
 def _local(part: StorePart, rows: pl.Series) -> pl.Series:
     named = rows.is_not_null()
-    places = np.full(len(rows), NONE)
-    places[named.to_numpy()] = part.local(rows.filter(named).to_numpy())
-    return pl.Series(rows.name, places, dtype=pl.Int64).set(~named, None)
+    indices = np.full(len(rows), NONE)
+    indices[named.to_numpy()] = part.local(rows.filter(named).to_numpy())
+    return pl.Series(rows.name, indices, dtype=pl.Int64).set(~named, None)
 
 
 def know_of_others(connection: sqlite3.Connection, memory: Memory) -> None:

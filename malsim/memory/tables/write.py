@@ -84,19 +84,19 @@ def write(
     """
     number = connection.execute('SELECT coalesce(max("row"), 0) FROM ticks').fetchone()[0] + 1
     part = part or StorePart.of(old)
-    places, height, edges = part.places(new), old.height, new.table("edges").height - old.table("edges").height
+    indices, height, edges = part.places(new), old.height, new.table("edges").height - old.table("edges").height
     make_contents(connection)
     before = scores.clock_at(connection)
     if clock:
         scores.keep_clock(connection, number, clock)
     moved = scores.rewrite(connection, old, new, part.rows, number, (before, clock or before))
     if names := _may_differ(old, new):
-        old_cells, new_cells = (named_so(memory.cells, places, "successor") for memory in (old, new))
+        old_cells, new_cells = (named_so(memory.cells, indices, "successor") for memory in (old, new))
         moved |= _rewrite_cells(connection, old_cells, new_cells.head(height), part.rows, number, names)
     if new.height > height:
-        _add(connection, "cells", named_so(new.cells.slice(height), places, "successor"), part.cells)
+        _add(connection, "cells", named_so(new.cells.slice(height), indices, "successor"), part.cells)
     if edges:
-        _add(connection, "edges", named_so(new.edges.slice(old.edges.height), places, "source", "target"), part.edges)
+        _add(connection, "edges", named_so(new.edges.slice(old.edges.height), indices, "source", "target"), part.edges)
     _rewrite_writers(connection, old.writers, new.writers, number)
     scanned = new.scanned if part.scanned is None else part.scanned
     heights = part.cells + new.height - height, part.edges + edges

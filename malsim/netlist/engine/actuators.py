@@ -170,7 +170,7 @@ class Actuators:
 def _events(cells: Array, kind: str, by: Array, names: list[str], rows: Rows, detail: str) -> Iterator[Happening]:
     if cells.any():
         subject = rows.labels("cell").filter(pl.Series(cells))
-        cause = [names[place].replace("{}", label) for place, label in zip(by[cells].tolist(), subject, strict=True)]
+        cause = [names[index].replace("{}", label) for index, label in zip(by[cells].tolist(), subject, strict=True)]
         yield Happening(rows.rep_of("cell")[cells], kind, subject, detail, pl.Series(cause, dtype=pl.String))
 
 

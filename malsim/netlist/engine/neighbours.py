@@ -85,8 +85,8 @@ class Neighbours:
     def _adjacency(self) -> sparse.csr_array:
         source, target, _, _ = self.edges()
         keep = self.active[source] & self.active[target] & (source != target)
-        one = self._matrix(source[keep], target[keep])
-        matrix: sparse.csr_array = ((one + one.T) > 0).astype(np.float64).tocsr()
+        item = self._matrix(source[keep], target[keep])
+        matrix: sparse.csr_array = ((item + item.T) > 0).astype(np.float64).tocsr()
         return matrix
 
     @property
@@ -118,7 +118,7 @@ def numbers_in(entities: pl.Series) -> pl.DataFrame:
     """
     words = pl.DataFrame({"word": entities}).with_row_index("row").explode("word")
     words = words.filter(pl.col("word").str.contains("=", literal=True)).with_columns(pl.col("word").str.splitn("=", 2))
-    name, value = (pl.col("word").struct[place] for place in (0, 1))
+    name, value = (pl.col("word").struct[index] for index in (0, 1))
     numbers = words.select("row", name.alias("name"), value.cast(pl.Float64, strict=False).alias("value"))
     return numbers.filter(pl.col("value").is_finite())
 

@@ -239,8 +239,8 @@ def _reach(rows: Rows, start: Ints, hops: tuple[Hop, ...]) -> tuple[Ints, Ints]:
         order = np.argsort(near, kind="stable")
         start, end = (np.searchsorted(near[order], cells, side=side) for side in ("left", "right"))
         counts = end - start
-        places = np.repeat(start - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
-        ends = np.unique(np.stack([np.repeat(groups, counts), far[order[places]]]), axis=1)
+        indices = np.repeat(start - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+        ends = np.unique(np.stack([np.repeat(groups, counts), far[order[indices]]]), axis=1)
         groups, cells = ends
         keep = active[cells]
         cells, groups = cells[keep], groups[keep]

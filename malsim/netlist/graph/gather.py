@@ -161,8 +161,8 @@ class _Gatherer:
                 problem = f"{column} says {len(values)} values of {len(self.own)} edges"
                 self.fault(self.graph.statements[-1], column, problem)
                 continue
-            for place, value in zip(self.own, values, strict=True):
-                self.graph.arcs[place] = replace(self.graph.arcs[place], **{column.removeprefix("edge-"): value})
+            for index, value in zip(self.own, values, strict=True):
+                self.graph.arcs[index] = replace(self.graph.arcs[index], **{column.removeprefix("edge-"): value})
 
 
 def _only(values: tuple[str, ...]) -> float:

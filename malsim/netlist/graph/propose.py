@@ -29,10 +29,10 @@ def propose(graph: GraphRows, memory: Memory, rules: Rules, *, now: float, rep: 
     """
     own: dict[int, list[dict[str, Any]]] = defaultdict(list)
     loose: list[Arc] = []
-    places = {row["handle"]: index for index, row in enumerate(graph.rows)}
+    indices = {row["handle"]: index for index, row in enumerate(graph.rows)}
     for arc in graph.arcs:
-        source = arc.source if isinstance(arc.source, int) else places.get(arc.source)
-        target = arc.target if isinstance(arc.target, int) else places.get(arc.target, -1)
+        source = arc.source if isinstance(arc.source, int) else indices.get(arc.source)
+        target = arc.target if isinstance(arc.target, int) else indices.get(arc.target, -1)
         if source is not None and (isinstance(arc.source, int) or target < source):
             edge = {"relation": arc.relation, "target": _name(graph, arc.target), "weight": arc.weight}
             own[source].append(edge)
@@ -75,8 +75,8 @@ def _edge(graph: GraphRows, arc: Arc, now: float, rep: int, writers: dict[str, s
 
 
 def _refusals(verdicts: pl.DataFrame, graph: GraphRows) -> Iterator[Fault]:
-    for place, issues in verdicts.filter(pl.col("verdict") == "refused").select("sequence", "issues").rows():
-        statement = graph.statements[place]
+    for index, issues in verdicts.filter(pl.col("verdict") == "refused").select("sequence", "issues").rows():
+        statement = graph.statements[index]
         for issue in issues:
             word = "" if issue["message"].startswith("screen") else statement.handle
             yield Fault.at(statement, word, f"the gate refuses this cell: {issue['path']} {issue['message']}")

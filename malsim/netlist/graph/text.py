@@ -100,7 +100,7 @@ def _rounds(value: float) -> bool:
 
 def _prop(column: str, value: object) -> Prop:
     if value is None:
-        raise DataError("a netlist cannot say that nothing is stored here", where=column)
+        raise DataError("a netlist cannot express an absent value", where=column)
     return Prop(column, field_words(value))
 
 
@@ -116,8 +116,8 @@ def _differences(cells: pl.DataFrame) -> list[list[tuple[str, Any]]]:
         kind = GIVEN[name]
         actual = cells[name].cast(kind)
         differs = actual.is_not_null() if name == "successor" else actual.ne_missing(default[name].cast(kind))
-        for place, value in zip(differs.arg_true().to_list(), actual.filter(differs).to_list(), strict=True):
-            differences[place].append((name, value))
+        for index, value in zip(differs.arg_true().to_list(), actual.filter(differs).to_list(), strict=True):
+            differences[index].append((name, value))
     return differences
 
 
@@ -125,14 +125,14 @@ def _records(memory: Memory, cells: pl.DataFrame) -> dict[int, list[tuple[str, A
     first = cells.select("author").with_row_index("place").unique("author", keep="first", maintain_order=True)
     records: dict[int, list[tuple[str, Any]]] = {}
     in_order = first["author"].is_sorted()
-    for place, author in first.rows():
+    for index, author in first.rows():
         writer = memory.writers.row(author, named=True)
         record = [
             (f"writer-{name}", writer[name])
             for name, fresh in (("claims", 0), ("contradicted", 0), ("calibration", 1.0))
             if writer[name] != fresh
         ]
-        records[place] = record if in_order else [*record, ("writer-row", author)]
+        records[index] = record if in_order else [*record, ("writer-row", author)]
     if memory.scanned:
         records[0] = [*records.get(0, []), ("scanned", memory.scanned)]
     return records

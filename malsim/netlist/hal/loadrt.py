@@ -52,11 +52,11 @@ def loadrt(text: HalText, line: list[str]) -> None:
 
 def _threads(text: HalText, arguments: dict[str, str]) -> None:
     """Declare the threads: the first is the base thread (every tick); the others run at every nth tick, by period."""
-    for place in range(1, 4):
-        period = number(arguments.get(f"period{place}", "")) or (PERIOD if place == 1 else None)
+    for index in range(1, 4):
+        period = number(arguments.get(f"period{index}", "")) or (PERIOD if index == 1 else None)
         if period is None:
             continue
-        name = arguments.get(f"name{place}", f"thread{place}")
+        name = arguments.get(f"name{index}", f"thread{index}")
         if not LEAST_PERIOD <= period < math.inf:
             text.fault(name, "no period of a thread", allowed="1 ns or more")
             continue
@@ -74,7 +74,7 @@ def _names(component: Component, arguments: dict[str, str]) -> list[str]:
         return arguments["names"].split(",")
     if component.single:
         return [component.instance]
-    return [f"{component.instance}.{place:0{component.digits}}" for place in range(int(_count(component, arguments)))]
+    return [f"{component.instance}.{index:0{component.digits}}" for index in range(int(_count(component, arguments)))]
 
 
 def _count(component: Component, arguments: dict[str, str]) -> float:

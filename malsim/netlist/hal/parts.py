@@ -116,7 +116,7 @@ def _ring(component: Component, name: str, arguments: Mapping[str, str], presets
     letters = arguments.get("cfg", "").lower()
     if not letters or set(letters) - set(TYPES):
         raise OpError("the pins' types are wrong", where=component.name, given=letters, allowed="cfg= of b f s u l k")
-    names = [name, *(f"{name}.{place}" for place in range(1, len(letters)))]
+    names = [name, *(f"{name}.{position}" for position in range(1, len(letters)))]
     sizes = component.sized(arguments)
     parts = tuple(_part(component, part, sizes, presets, TYPES[letter]) for part, letter in zip(names, letters, strict=True))
     pin = component.pin("pin.0")
@@ -130,14 +130,14 @@ def _converter(component: Component, name: str, config: str) -> HalInstance:
     routes = component.name == "mux_generic"
     own, size = (into, "inputs") if routes else (out, "outputs")
     main = _part(component, name, {size: count}, {}, TYPES[own])
-    one, many = ("out", "in") if routes else ("in", "out")
-    several = {f"{many}-{_WORDS[into if routes else out]}-{place:02}": (f"{name}.{many}-{place}",) for place in range(count)}
-    single = f"{one}-{_WORDS[out if routes else into]}"
+    item, many = ("out", "in") if routes else ("in", "out")
+    several = {f"{many}-{_WORDS[into if routes else out]}-{index:02}": (f"{name}.{many}-{index}",) for index in range(count)}
+    single = f"{item}-{_WORDS[out if routes else into]}"
     if into == out:
-        return HalInstance(component, (main,), {**_none(component), **several, single: (f"{name}.{one}",)})
-    turn = OpPart(f"{name}.{one}", ops.load(_CONVERTERS[out], type=TYPES[into]), TYPES[into])
+        return HalInstance(component, (main,), {**_none(component), **several, single: (f"{name}.{item}",)})
+    turn = OpPart(f"{name}.{item}", ops.load(_CONVERTERS[out], type=TYPES[into]), TYPES[into])
     parts = (main, turn) if routes else (turn, main)
-    pins = {**_none(component), **several, single: (f"{turn.name}.{one}",)}
+    pins = {**_none(component), **several, single: (f"{turn.name}.{item}",)}
     return HalInstance(component, parts, pins, pair=(f"{parts[0].name}.out", f"{parts[1].name}.in"))
 
 

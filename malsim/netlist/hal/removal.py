@@ -34,12 +34,12 @@ def without_functions(statements: Iterable[Statement], functions: Collection[str
 def without_instances(statements: Iterable[Statement], names: Collection[str]) -> list[Statement]:
     """Return the statements without these instances, their pins, settings and functions; every `loadrt` lists its names."""
     rest: list[Statement] = []
-    for one in without_functions(statements, names):
-        if isinstance(one, Load) and set(one.names) & set(names):
-            others = tuple(name for name in one.names if name not in names)
-            rest += [replace(one, names=others)] if others else []
-        elif not (isinstance(one, Set) and _owner(one.address) in names):
-            rest.append(one)
+    for item in without_functions(statements, names):
+        if isinstance(item, Load) and set(item.names) & set(names):
+            others = tuple(name for name in item.names if name not in names)
+            rest += [replace(item, names=others)] if others else []
+        elif not (isinstance(item, Set) and _owner(item.address) in names):
+            rest.append(item)
     return _without_ends(rest, lambda _, pin: _owner(pin) in names)
 
 
@@ -97,7 +97,7 @@ def unload(text: HalText, words: list[str]) -> None:
     if not names and name != "all":
         text.fault(name, "nothing of this name is loaded", hint=nearest(name, text.instances))
         return
-    parts = [part.name for one in names for part in text.instances.pop(one).parts]
+    parts = [part.name for item in names for part in text.instances.pop(item).parts]
     for function, ours in list(text.functions.items()):
         text.functions[function] = tuple(part for part in ours if part not in set(parts))
         if not text.functions[function]:
@@ -129,6 +129,6 @@ def remaining(text: HalText) -> list[Statement]:
 def _refuse_many(text: HalText) -> None:
     removals = [action for action in text.actions if action.words[0] in REMOVALS]
     if len(removals) > MOST:
-        place = Blank(file=removals[MOST].file, line=removals[MOST].line)
+        index = Blank(file=removals[MOST].file, line=removals[MOST].line)
         problem = "too many removal commands"
-        raise NetlistError([Fault.at(place, removals[MOST].words[0], problem, allowed=f"at most {MOST} in a text")])
+        raise NetlistError([Fault.at(index, removals[MOST].words[0], problem, allowed=f"at most {MOST} in a text")])

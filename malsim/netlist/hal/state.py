@@ -80,8 +80,8 @@ class HalText:
         as_number = number(value)
         preset = float(bit(value) or 0) if as_number is None else as_number
         parts = pin.split(".")
-        for place in range(1, len(parts)):
-            self.presets[".".join(parts[:place])][".".join(parts[place:])] = preset
+        for index in range(1, len(parts)):
+            self.presets[".".join(parts[:index])][".".join(parts[index:])] = preset
 
     def split(self, pin: str) -> tuple[str, str]:
         """Return the instance of a HAL name and the rest of the name; an empty instance if none is loaded."""
@@ -141,7 +141,7 @@ def split(pin: str, instances: Mapping[str, HalInstance], aliases: Mapping[str, 
     """Return the instance of a HAL name and the rest of the name; an empty instance if none is loaded."""
     pin = aliases.get(pin, pin)
     parts = pin.split(".")
-    for place in range(len(parts), 0, -1):
-        if ".".join(parts[:place]) in instances:
-            return ".".join(parts[:place]), ".".join(parts[place:])
+    for index in range(len(parts), 0, -1):
+        if ".".join(parts[:index]) in instances:
+            return ".".join(parts[:index]), ".".join(parts[index:])
     return "", pin

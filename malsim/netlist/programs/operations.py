@@ -228,16 +228,16 @@ def allocate(program: Program, members: Members, last: Output | None) -> Output:
     rank = thousandths(worth)
     limit = max(1, int(program.positive("limit", 8)))
     order = np.lexsort((np.array(keys, dtype=str), -rank, members.reps))
-    place = np.empty(len(keys), dtype=np.int64)
-    place[order] = _places(members.reps[order])
+    index = np.empty(len(keys), dtype=np.int64)
+    index[order] = _places(members.reps[order])
     selection = [
-        [keys[at] for at in order if members.reps[at] == rep and place[at] < limit] for rep in range(members.replications)
+        [keys[at] for at in order if members.reps[at] == rep and index[at] < limit] for rep in range(members.replications)
     ]
     changes = np.array([last is None or last.state["chosen"][rep] != own for rep, own in enumerate(selection)])
     return Output(
         {"limit": limit, "changed": changes},
         changes,
-        {"score": rank, "rank": place, "selected": place < limit},
+        {"score": rank, "rank": index, "selected": index < limit},
         {"chosen": selection},
     )
 

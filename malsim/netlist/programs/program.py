@@ -149,17 +149,17 @@ def program_cells(memory: Memory, *, after: int, tick: int, first: int = 0, upto
     new = new.filter((pl.col("kind") == "prg") & pl.col("body").str.contains(_ADDF) & ~pl.col("body").str.contains(_AS))
     cells = []
     for cell in new.group_by("key", "handle", "title", "body", "topics", maintain_order=True).agg("rep").to_dicts():
-        places = tuple(rep - first for rep in cell["rep"])
+        indices = tuple(rep - first for rep in cell["rep"])
         try:
             asks = programs(link(parse(_programs_only(cell["body"]), file=cell["handle"])))
         except NetlistError as error:
-            cells.append(ProgramCell(cell["handle"], places, (), str(error.faults[0])))
+            cells.append(ProgramCell(cell["handle"], indices, (), str(error.faults[0])))
             continue
-        own = {"key": cell["key"], "handle": cell["handle"], "name": cell["title"], "places": places}
+        own = {"key": cell["key"], "handle": cell["handle"], "name": cell["title"], "places": indices}
         shares = tuple(cell["topics"] or ())
         slots = (f"{cell['key']} {ask.operation} {tick}" for ask in asks)
         standing = (replace(program, slot=slot, shares=shares, **own) for program, slot in zip(asks, slots, strict=True))
-        cells.append(ProgramCell(cell["handle"], places, tuple(standing)))
+        cells.append(ProgramCell(cell["handle"], indices, tuple(standing)))
     return cells
 
 

@@ -95,11 +95,11 @@ def run(
 
 
 def _where_it_stands(output: Output, program: Program, memory: Memory, replications: int, first: int) -> Output:
-    places = np.array(program.places, dtype=np.int64)
-    rows = memory.index.rows((places + first).tolist(), [program.key] * len(places), height=memory.cells.height)
+    indices = np.array(program.places, dtype=np.int64)
+    rows = memory.index.rows((indices + first).tolist(), [program.key] * len(indices), height=memory.cells.height)
     active = memory.column("status")[rows] == 0
     stands = np.zeros(replications, dtype=bool)
-    stands[places[active & (rows != NONE)]] = True
+    stands[indices[active & (rows != NONE)]] = True
     tripped = {"tripped": output.values["tripped"] & stands} if "tripped" in output.values else {}
     return replace(output, witness=output.witness & stands, values=output.values | tripped)
 

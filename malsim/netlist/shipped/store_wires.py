@@ -118,8 +118,8 @@ def scan(memory: Memory, standing: Standing, now: float, rules: Rules) -> tuple[
     if surfaced := surfaced_of(read_text(standing.text)[0], engine.net):
         rows = Rows(memory, engine.replications, result.state.topics, first=engine.first)
         lines_by_row = surfaced_on(surfaced, result.state.signals, engine.net, rows)
-        places = range(engine.replications)
-        lines = {engine.first + place: own for place in places if (own := tuple(lines_by_row.of(place)))}
+        indices = range(engine.replications)
+        lines = {engine.first + index: own for index in indices if (own := tuple(lines_by_row.of(index)))}
     moved = {**standing.moved, **moved_at(state.signals, result.state.signals, engine.net, now)}
     events = _events(result, now, engine.first)
     return result.memory, replace(standing, state=saved(result.state, engine), lines=lines, moved=moved, events=events)
@@ -128,12 +128,12 @@ def scan(memory: Memory, standing: Standing, now: float, rules: Rules) -> tuple[
 def _events(result: Scan, now: float, first: int) -> pl.DataFrame:
     frames = [result.events]
     for ran in result.ran:
-        places = np.flatnonzero(ran.output.values.get("tripped", False))
-        if places.size:
+        indices = np.flatnonzero(ran.output.values.get("tripped", False))
+        if indices.size:
             program = ran.program
             cause = program.operation if program.places is None else program.handle
             words = ("tripped", program.handle or program.operation, program.title, cause)
-            frame = pl.DataFrame({"rep": places.astype(np.int32)})
+            frame = pl.DataFrame({"rep": indices.astype(np.int32)})
             frames.append(frame.with_columns(pl.lit(word).alias(name) for name, word in zip(WORDS, words, strict=True)))
     events = pl.concat(frames).with_columns(pl.lit(now, pl.Float64).alias("t"), pl.col("rep") + first)
     return events.select(pl.col(name).cast(kind) for name, kind in EVENTS.items())

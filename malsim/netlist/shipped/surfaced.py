@@ -64,7 +64,7 @@ class SurfacedLines:
     @property
     def text(self) -> pl.Series:
         rows = self.read.select("signal", "label", "value", "others").iter_rows()
-        return pl.Series([_line_text(self.signals[place], *parts) for place, *parts in rows], dtype=pl.String)
+        return pl.Series([_line_text(self.signals[index], *parts) for index, *parts in rows], dtype=pl.String)
 
     @property
     def subject(self) -> pl.Series:

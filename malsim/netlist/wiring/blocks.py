@@ -163,8 +163,8 @@ def _rename(
             and statement.thread == "tick"
             and statement.position is None
         ):
-            place = _after(schedule.position, len(functions))
-            functions.append(replace(statement, op=f"{schedule.op}.{statement.op}", thread=schedule.thread, position=place))
+            index = _after(schedule.position, len(functions))
+            functions.append(replace(statement, op=f"{schedule.op}.{statement.op}", thread=schedule.thread, position=index))
         elif not isinstance(statement, Blank):
             hint = "keep loadrt, net, setp and plain addf … tick in a block"
             kind = "a thread of its own" if isinstance(statement, (Thread, Schedule)) else "cells"

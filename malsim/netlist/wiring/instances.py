@@ -62,10 +62,10 @@ def _add(statement: Schedule, functions: list[str], schedules: dict[str, Schedul
 
 def programs(statements: Iterable[Statement], faults: list[Fault]) -> tuple[Schedule, ...]:
     standing = [statement for statement in statements if isinstance(statement, Schedule) and is_program(statement)]
-    for one in standing:
-        if one.op not in PROGRAMS:
-            hint = nearest(one.op, PROGRAMS, "an op is added without brackets")
-            faults.append(Fault.at(one, one.op, "no such standing program", allowed=" ".join(PROGRAMS), hint=hint))
+    for item in standing:
+        if item.op not in PROGRAMS:
+            hint = nearest(item.op, PROGRAMS, "an op is added without brackets")
+            faults.append(Fault.at(item, item.op, "no such standing program", allowed=" ".join(PROGRAMS), hint=hint))
     return tuple(program for program in standing if program.op in PROGRAMS)
 
 

@@ -63,19 +63,19 @@ def _links(wire: Wire, instances: Mapping[str, Instance | None], faults: list[Fa
     points: list[tuple[End, Point]] = []
     for end in wire.ends:
         try:
-            place = point(end.address, instances)
+            index = point(end.address, instances)
         except AddressError as error:
             faults.append(Fault.at(wire, end.address, error.problem, allowed=error.allowed or "", hint=error.hint or ""))
         else:
-            if place is not None:
-                points.append((end, place))
-    has_writer = any(place.writes and not place.reads for _, place in points)
-    for end, place in points:
-        if wrong := _against(end, place):
+            if index is not None:
+                points.append((end, index))
+    has_writer = any(index.writes and not index.reads for _, index in points)
+    for end, index in points:
+        if wrong := _against(end, index):
             faults.append(Fault.at(wire, end.address, wrong, hint="turn the arrow round, or name what it should reach"))
             continue
-        writes = end.role == "writes" if end.role else place.writes and not (place.reads and has_writer)
-        yield Link(place.address, writes, place.type, place.domain, wire, end.address, place.of)
+        writes = end.role == "writes" if end.role else index.writes and not (index.reads and has_writer)
+        yield Link(index.address, writes, index.type, index.domain, wire, end.address, index.of)
 
 
 def _against(end: End, place: Point) -> str:

@@ -177,12 +177,12 @@ def _call(where: Call, instances: Mapping[str, Instance | None]) -> Point | None
     points = []
     for argument in where.arguments:
         if not isinstance(argument, Constant):
-            place = _point(argument, instances)
-            if place is None:
+            index = _point(argument, instances)
+            if index is None:
                 return None
-            if not place.writes:
+            if not index.writes:
                 raise AddressError("a function reads outputs and fields", given=str(argument))
-            points.append(place)
+            points.append(index)
     domains = {point.domain for point in points} - {"run"}
     of = next((point.of for point in points if point.of), "")
     own = domains - {""}

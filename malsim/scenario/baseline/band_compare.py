@@ -107,7 +107,7 @@ def _series_differences(
 ) -> Iterator[pl.DataFrame]:
     both = _sides(name, then, now)
     signals = both["signal"].unique().to_list() if name == "signals" else [""]
-    for column in (each for each in now.columns if each not in ("t", *KEYS[name])):
+    for column in (item for item in now.columns if item not in ("t", *KEYS[name])):
         old, new = pl.col(column), pl.col(f"{column}_now")
         if then[column].dtype.is_numeric() and now[column].dtype.is_numeric():
             own = [band_of(bands, name, column, signal) for signal in signals]

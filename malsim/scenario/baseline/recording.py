@@ -47,7 +47,7 @@ def recorded_columns(columns: tuple[str, ...], run: Run) -> dict[str, pl.DataFra
         frame = getattr(run, name)
         for column in names:
             if column and column not in frame.columns:
-                allowed = ", ".join(each for each in frame.columns if each not in ("t", *KEYS[name]))
+                allowed = ", ".join(item for item in frame.columns if item not in ("t", *KEYS[name]))
                 raise ScenarioError("the run has no such column", given=f"{name}.{column}", allowed=allowed)
         if names:
             frames[name] = frame.select(list(dict.fromkeys(["t", *KEYS[name], *filter(None, names)])))
@@ -75,7 +75,7 @@ def band_frames(check: BaselineCheck, run: Run, comparison: Comparison | None) -
     with Limits(baseline=sys.maxsize).hold():  # the limits were checked when the baseline was judged
         then = read(*place(run))
     for name, column, label, keys in _series(then, comparison)[:MOST_PANELS]:
-        key = [pl.col(each).eq_missing(pl.lit(value)) for each, value in keys.items()]
+        key = [pl.col(item).eq_missing(pl.lit(value)) for item, value in keys.items()]
         recorded, now = then[name].filter(key).sort("t"), getattr(run, name).filter(key).sort("t")
         panel = pl.lit(f"{column} of {name} {label}").alias("panel")
         value = pl.col(column).cast(pl.Float64)

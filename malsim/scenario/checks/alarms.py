@@ -145,7 +145,7 @@ def check_alarm(
 def _allowed_states(expected: Mapping[str, str], trace: Trace) -> dict[int, set[str]]:
     by_tick: dict[int, set[str]] = {}
     for time, text in expected.items():
-        allowed = {each.strip() for each in text.split("|")}
+        allowed = {item.strip() for item in text.split("|")}
         if not allowed <= set(STATES) or allowed == set(STATES):
             hint = "join some, not all, by |"
             raise ScenarioError("not a state of an alarm", where=time, given=text, allowed=", ".join(STATES), hint=hint)

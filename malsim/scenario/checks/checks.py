@@ -71,8 +71,8 @@ class MetricCheck(KindCheck):
         if run is not None and self.of in FIGURES and self.metric in OF_VALUE and self.over is None:
             pooled, reps = measurements(run).get(self.of), trace.replications
             if isinstance(pooled, Times | CalibrationErrors):
-                each = pooled.each
-                return MetricEstimate(what=self.metric, each=each, replications=reps, within=self.within, pooled=pooled)
+                item = pooled.each
+                return MetricEstimate(what=self.metric, each=item, replications=reps, within=self.within, pooled=pooled)
         values = Margins(trace, fill=FILL).value(value_of(self.of))
         if values.dtype == object:
             raise ScenarioError("a text cannot be measured", given=self.of, hint="compare them in a property")
@@ -84,10 +84,10 @@ class MetricCheck(KindCheck):
             raise ScenarioError("the window is not inside the run", given=window, allowed=end)
         if np.isinf(values[inside]).any():
             raise ScenarioError("the value is not finite on a day of the window", given=self.of, hint="guard the divisor")
-        each = measure(self.metric, trace.times[inside] / DAY, values[inside], final=self.final)
+        item = measure(self.metric, trace.times[inside] / DAY, values[inside], final=self.final)
         bounds = bounds_of_metric(self.metric, value_of(self.of), float(np.ptp(trace.times[inside])) / DAY)
         reps = trace.replications
-        return MetricEstimate(what=self.metric, each=each, replications=reps, within=self.within, bounds=bounds)
+        return MetricEstimate(what=self.metric, each=item, replications=reps, within=self.within, bounds=bounds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,10 +142,10 @@ def checks_of(table: Mapping[str, Any], lines: Lines, where: str) -> tuple[Check
         reads = _property(given["sometimes"], f"{where}:{line}: goal[{number}].sometimes")
         checks.append(Goal(name=given["name"], property=given["sometimes"], line=line, reads=reads))
     names = [check.name for check in checks]
-    for each in checks:
-        if names.count(each.name) > 1:
+    for item in checks:
+        if names.count(item.name) > 1:
             hint = "choose another name"
-            raise ScenarioError("this name is already used", where=f"{where}:{each.line}", given=each.name, hint=hint)
+            raise ScenarioError("this name is already used", where=f"{where}:{item.line}", given=item.name, hint=hint)
     return tuple(checks)
 
 
@@ -199,10 +199,10 @@ def _baseline(given: dict[str, Any], line: int, where: str) -> BaselineCheck:
 
 
 def _proofs(tables: Sequence[Mapping[str, Any]], lines: Lines, where: str) -> list[Check]:
-    places = [line_of(lines, ("proof", number, "property")) for number in range(len(tables))]
+    indices = [line_of(lines, ("proof", number, "property")) for number in range(len(tables))]
     return [
         ProofCheck.read(given, line, f"{where}:{line}: proof[{number}]")
-        for number, (given, line) in enumerate(zip(tables, places, strict=True))
+        for number, (given, line) in enumerate(zip(tables, indices, strict=True))
     ]
 
 

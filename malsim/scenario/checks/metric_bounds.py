@@ -88,8 +88,8 @@ class MetricEstimate:
     @property
     def farthest(self) -> int:
         low = _gap(self.within[0], self.ends[0]) <= _gap(self.ends[1], self.within[1])
-        each = np.nan_to_num(self.each, nan=np.inf if not low else -np.inf)
-        return int(self.replications[each.argmin() if low else each.argmax()])
+        item = np.nan_to_num(self.each, nan=np.inf if not low else -np.inf)
+        return int(self.replications[item.argmin() if low else item.argmax()])
 
     def __str__(self) -> str:
         text = f"{self.what}{self._figure}"

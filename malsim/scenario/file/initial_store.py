@@ -55,9 +55,9 @@ def initial_memory_of(
 
 def initial_memory_from(path: str | Path) -> InitialMemory:
     """Load a store, or any memory that can be imported, as a run's initial memory; a folder has no recorded hash."""
-    place = Path(path)
-    memory, now = _memory_in(place)
-    stores = {str(path): _hash(place) if place.is_file() else ""}
+    index = Path(path)
+    memory, now = _memory_in(index)
+    stores = {str(path): _hash(index) if index.is_file() else ""}
     return InitialMemory(memory=memory, now=now, stores=stores)
 
 

@@ -32,7 +32,7 @@ def netlist_of(
         at = f"{where}:{line_of(lines, ('netlist',))}: netlist"
         problem = "a netlist needs exactly one of file and text, or signals alone"
         raise ScenarioError(problem, where=at, given=", ".join(given), allowed="file, text, signals")
-    inputs = tuple(_input(number, one, where) for number, one in enumerate(given.get("input", [])))
+    inputs = tuple(_input(number, item, where) for number, item in enumerate(given.get("input", [])))
     try:
         document = _document(given, text, lines, where, recorded)
         if recorded is None:
@@ -40,9 +40,9 @@ def netlist_of(
         netlist = NetlistConfig(document=document, derive=given.get("derive", False))
     except NetlistError as error:
         raise ScenarioError(str(error)) from error
-    for number, one in enumerate(inputs):
+    for number, item in enumerate(inputs):
         try:
-            netlist.check(one)
+            netlist.check(item)
         except ScenarioError as error:
             line = line_of(lines, ("netlist", "input", number, error.where or ""))
             at = f"{where}:{line}: netlist.input[{number}].{error.where}"

@@ -193,9 +193,9 @@ def _check(table: dict[str, Any], lines: Lines, where: str) -> None:
 
 def _secret_names(table: Mapping[str, Any]) -> Iterator[tuple[str | int, ...]]:
     for part in ("facts", "writers", "episode", "check", "proof"):
-        for number, one in enumerate(table.get(part, []) if isinstance(table.get(part), list) else []):
+        for number, item in enumerate(table.get(part, []) if isinstance(table.get(part), list) else []):
             for key in ("name", "values", "fact"):
-                texts = one.get(key) if isinstance(one, dict) else None
+                texts = item.get(key) if isinstance(item, dict) else None
                 if any(holds_secret(str(text)) for text in (texts if isinstance(texts, list) else [texts or ""])):
                     yield part, number, key
 

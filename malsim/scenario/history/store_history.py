@@ -40,7 +40,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     Where a log lies beside it, the file is opened so that closing it cannot play the log in: it is left as it was found.
     """
     if path.exists() and not is_store(path):
-        raise StoreError("no store of malsim's", where=str(path), hint="malsim import makes one")
+        raise StoreError("not a malsim store", where=str(path), hint="malsim import makes one")
     log = Path(f"{path}-wal")
     connection = None
     with refusing(path):

@@ -103,9 +103,9 @@ def _changes(proof: Proof, trace: pl.DataFrame) -> Iterator[dict[str, Any]]:
     for item in proof.inputs:
         values = trace[item.name].to_list()
         signal = item.source if item.source in LOOP_WRITES else item.name
-        for place, value in enumerate(values):
-            if not place or value != values[place - 1]:
-                at = times[place] - 0.5 * times[0]
+        for index, value in enumerate(values):
+            if not index or value != values[index - 1]:
+                at = times[index] - 0.5 * times[0]
                 yield {"signal": signal, "at": f"{at:.17g}d", "value": value}
 
 
@@ -113,7 +113,7 @@ def _renamed(part: Any, names: Mapping[str, str]) -> Any:
     if isinstance(part, Read):
         return Read(names.get(part.address, part.address))
     if isinstance(part, tuple):
-        return tuple(_renamed(each, names) for each in part)
+        return tuple(_renamed(item, names) for item in part)
     if not is_dataclass(part) or isinstance(part, type):
         return part
-    return replace(part, **{each.name: _renamed(getattr(part, each.name), names) for each in fields(part)})
+    return replace(part, **{item.name: _renamed(getattr(part, item.name), names) for item in fields(part)})

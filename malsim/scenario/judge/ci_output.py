@@ -64,8 +64,8 @@ def annotation(path: str, line: str, title: str, message: str) -> str:
     >>> annotation("a,b.toml", "3", "x: y", "50 % wrong")
     '::error file=a%2Cb.toml,line=3,title=x%3A y::50 %25 wrong'
     """
-    place = ",".join(f"{key}={_escaped(value, ':,')}" for key, value in (("file", path), ("line", line), ("title", title)))
-    return f"::error {place}::{_escaped(message)}"
+    index = ",".join(f"{key}={_escaped(value, ':,')}" for key, value in (("file", path), ("line", line), ("title", title)))
+    return f"::error {index}::{_escaped(message)}"
 
 
 def _escaped(text: str, more: str = "") -> str:
@@ -90,4 +90,4 @@ def closing(suite: Sequence[Judged], goals: Sequence[tuple[Judged, Outcome]], op
         yield from (f"  {line}" for line in moved)
     if len(suite) > SLOWEST:
         slow = sorted(suite, key=lambda judged: -judged.seconds)[:SLOWEST]
-        yield f"slowest: {', '.join(one_line(f'{each.scenario.path} {each.seconds:.1f} s') for each in slow)}"
+        yield f"slowest: {', '.join(one_line(f'{item.scenario.path} {item.seconds:.1f} s') for item in slow)}"

@@ -87,7 +87,7 @@ def on_fresh_seeds(suite: Iterable[Judged], seeds: int) -> SeedTable:
             errors.append(f"{one_line(alone.path or alone.name)}:1: error: seed {broken.scenario.seed}: {broken.error}")
             continue
         rows += [
-            SeedRow(scenario=alone, check=check, outcomes=tuple(judged.outcomes[place] for judged in by_seed))
-            for place, check in enumerate(alone.checks)
+            SeedRow(scenario=alone, check=check, outcomes=tuple(judged.outcomes[index] for judged in by_seed))
+            for index, check in enumerate(alone.checks)
         ]
     return SeedTable(tuple(rows), tuple(errors))

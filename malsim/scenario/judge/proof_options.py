@@ -49,7 +49,7 @@ def prove_each(net: Net, document: Document, properties: Sequence[str], args: ar
         print(proof)  # noqa: T201
         bad += [] if proof.result.startswith("proved") else [proof]
     if args.output:
-        _show(next((one for one in bad if one.trace is not None), None), document, Path(args.output))
+        _show(next((item for item in bad if item.trace is not None), None), document, Path(args.output))
     return 1 if bad or failed else 0
 
 

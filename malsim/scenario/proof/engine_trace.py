@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 def values_of(model: Any, unrolling: Unrolling, ticks: int) -> dict[str, list[float | bool]]:
     """Return the model's value of each input at each tick, as the nearest floats."""
-    names = {one.name: [unrolling.input(one, str(tick))[0] for tick in range(1, ticks + 1)] for one in unrolling.cut.inputs}
-    return {name: [_plain(model.eval(one, model_completion=True)) for one in each] for name, each in names.items()}
+    names = {
+        entry.name: [unrolling.input(entry, str(tick))[0] for tick in range(1, ticks + 1)] for entry in unrolling.cut.inputs
+    }
+    return {name: [_plain(model.eval(entry, model_completion=True)) for entry in item] for name, item in names.items()}
 
 
 def _plain(value: Any) -> float | bool:
@@ -45,8 +47,8 @@ def replay(
     signals: dict[str, list[Any]] = {name: [] for name in cut.net.signals}
     pins: dict[str, list[float]] = {}
     length = len(next(iter(inputs.values()), ()))
-    for place in range(length):
-        state = engine.scan(state, memory, {name: values[place] for name, values in inputs.items()}).state
+    for index in range(length):
+        state = engine.scan(state, memory, {name: values[index] for name, values in inputs.items()}).state
         for name, values in signals.items():
             values.append(state.signals[name][0].item())
         for name, step in engine.steps.items():

@@ -53,7 +53,7 @@ def facts_of(begin: Stretch, anywhere: Stretch, milliseconds: Callable[[], int])
 
 def _unbroken(stretch: Stretch, after: dict[str, Any], given: list[Any], milliseconds: Callable[[], int]) -> list[str]:
     """Return the guesses that no run of one cycle breaks when it begins where all given facts hold."""
-    solver, left = z3().Solver(), [text for text, one in after.items() if one is not False]
+    solver, left = z3().Solver(), [text for text, item in after.items() if item is not False]
     for tick in range(stretch.unrolling.cycle):
         solver.add(*stretch.limits(tick))
     solver.add(*given)
@@ -91,8 +91,8 @@ def _guesses(unrolling: Unrolling, anywhere: Stretch) -> list[StateFact]:
                 numbers += _numbers(unrolling, name, pin, read)
     for label, read in bits:
         numbers += [StateFact(label, read), StateFact(f"not {label}", _not(read))]
-    for (one, first), (other, second) in combinations(bits, 2):
-        numbers += list(_pairs(one, first, other, second))
+    for (item, first), (other, second) in combinations(bits, 2):
+        numbers += list(_pairs(item, first, other, second))
     return numbers[:MOST]
 
 
@@ -111,7 +111,7 @@ def _not(read: Read) -> Read:
 def _numbers(unrolling: Unrolling, name: str, pin: str, read: Read) -> Iterator[StateFact]:
     step = unrolling.steps[name]
     settings = [float(value.ravel()[0]) for key, value in step.start(1).items() if key not in step.instance.sheet.outs]
-    for value in sorted({0.0, *[one for one in settings if np.isfinite(one)]}):
+    for value in sorted({0.0, *[item for item in settings if np.isfinite(item)]}):
         for relation, sign in ((np.greater_equal, ">="), (np.less_equal, "<=")):
             yield StateFact(f"{name}.{pin} {sign} {value:g}", _compared(relation, read, value))
 

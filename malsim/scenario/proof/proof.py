@@ -52,7 +52,7 @@ class Proof:
 
     def __str__(self) -> str:
         lines = [f"{self.verdict}: {self.text}"]
-        lines += [f"  assuming: always {one}" for one in self.assumptions]
+        lines += [f"  assuming: always {item}" for item in self.assumptions]
         lines += [f"  for all: {', '.join(map(str, self.inputs))}"]
         lines += [f"  knowing of every state: {', '.join(self.facts)}"] if self.facts else []
         if self.trace is not None:
@@ -61,10 +61,10 @@ class Proof:
 
 
 def _table(trace: pl.DataFrame) -> list[str]:
-    rows = [(name, [_short(one) for one in trace[name].to_list()]) for name in trace.columns]
+    rows = [(name, [_short(item) for item in trace[name].to_list()]) for name in trace.columns]
     width = max(len(name) for name, _ in rows)
     columns = [max(len(values[tick]) for _, values in rows) for tick in range(trace.height)]
-    return [" ".join([name.ljust(width), *(one.rjust(size) for one, size in zip(values, columns, strict=True))])
+    return [" ".join([name.ljust(width), *(item.rjust(size) for item, size in zip(values, columns, strict=True))])
             for name, values in rows]  # fmt: skip
 
 

@@ -80,7 +80,7 @@ class _Question:
         z3()
         self.formula, self.period = _always(parse(text)), round(tick)
         self.text, self.ticks, self.tick = render(self.formula), ticks, tick
-        self.assumptions = [assumption_of(one) for one in assume]
+        self.assumptions = [assumption_of(item) for item in assume]
         self.began = time.monotonic()
         self.deadline = self.began + timeout
         self.unrolling = Unrolling(net if isinstance(net, Cut) else cut(net), tick=tick)
@@ -104,7 +104,7 @@ class _Question:
     def _at_every_tick(self, body: Formula) -> Proof:
         """Alternate base case and induction step; then check the remaining ticks at once."""
         ahead, cycle = self._ahead(body), self.unrolling.cycle
-        back = max(behind(one, self.period) for one in (body, *self.assumptions))
+        back = max(behind(item, self.period) for item in (body, *self.assumptions))
         self.begin = Stretch(self.unrolling, max(self.ticks, back + (MOST_K + 2) * cycle + FIRST) + ahead, self.assumptions)
         self._must_be_possible(self.ticks)
         for tick in range(at := max(FIRST, back + 2 * cycle)):
@@ -129,7 +129,7 @@ class _Question:
 
     def _rest(self, body: Formula, at: int, ahead: int) -> Proof:
         """Check the ticks from `at` on at once; if any breaks the property, return the first."""
-        every = any_of([self.begin.meaning.at(body, each).broken for each in range(at, self.ticks)])
+        every = any_of([self.begin.meaning.at(body, item).broken for item in range(at, self.ticks)])
         if (answer := self._check(every, ticks=self.ticks + ahead)) != z3().sat:
             return self._say("proved up to", ticks=self.ticks) if answer == z3().unsat else self._say("not decided")
         return next(filter(None, (self._broken_at(body, tick, ahead) for tick in range(at, self.ticks))))
@@ -169,13 +169,13 @@ class _Question:
         solver.set("core.minimize", True)
         if solver.check(*[z3().Bool(mark) for mark in marks]) != z3().unsat:
             return None
-        return tuple(sorted(marks[str(one)].text for one in solver.unsat_core()))
+        return tuple(sorted(marks[str(item)].text for item in solver.unsat_core()))
 
     def _must_be_possible(self, ticks: int) -> None:
         """Refuse assumptions that no run satisfies."""
         if self.assumptions and self._check(ticks=ticks) == z3().unsat:
             hint = "a proof from these would hold of nothing; loosen one"
-            given = " and ".join(render(one) for one in self.assumptions)
+            given = " and ".join(render(item) for item in self.assumptions)
             raise UsageError("no run satisfies the assumptions", given=given, hint=hint)
 
     def _check(self, *conditions: Any, ticks: int) -> Any:
@@ -195,8 +195,8 @@ class _Question:
         """Return the last model's trace as the engine replays it; if rounding hides the fault, a trace of short numbers."""
         trace, holds = self._replayed(ticks)
         if holds:
-            names = [name for one in self.unrolling.cut.inputs if one.type == "float"
-                     for name in (self.unrolling.input(one, str(tick))[0] for tick in range(1, ticks + 1))]  # fmt: skip
+            names = [name for item in self.unrolling.cut.inputs if item.type == "float"
+                     for name in (self.unrolling.input(item, str(tick))[0] for tick in range(1, ticks + 1))]  # fmt: skip
             if self._check(*self.conditions, *[z3().IsInt(name * SHORT) for name in names], ticks=ticks) == z3().sat:
                 trace, holds = self._replayed(ticks)
         if holds:
@@ -209,7 +209,7 @@ class _Question:
 
     def _say(self, result: Any, **details: Any) -> Proof:
         return Proof(
-            result, self.text, tuple(render(one) for one in self.assumptions), self.unrolling.cut.inputs,
+            result, self.text, tuple(render(item) for item in self.assumptions), self.unrolling.cut.inputs,
             seconds=time.monotonic() - self.began, **details,
         )  # fmt: skip
 
@@ -221,7 +221,7 @@ def _always(formula: Formula) -> Formula:
     """Rewrite `always a and always b` as `always (a and b)`."""
     if isinstance(formula, stl.Join) and formula.word == "and":
         left, right = _always(formula.left), _always(formula.right)
-        if all(isinstance(each, stl.Over) and each.word == "always" and each.window is None for each in (left, right)):
+        if all(isinstance(item, stl.Over) and item.word == "always" and item.window is None for item in (left, right)):
             return stl.Over("always", stl.Join("and", left.operand, right.operand))  # type: ignore[union-attr]
     return formula
 
@@ -240,4 +240,4 @@ def assumption_of(text: str) -> Formula:
 def _bounded(part: Formula | stl.Value) -> bool:
     if isinstance(part, (stl.Over, stl.Between)) and part.word not in PAST and not (part.window and part.window.high):
         return False
-    return all(_bounded(each) for each in stl.inside(part))
+    return all(_bounded(item) for item in stl.inside(part))

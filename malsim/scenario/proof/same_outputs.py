@@ -23,15 +23,15 @@ def beside(one: Net, other: Net) -> Cut:
     Inputs are one where the same cell, pin of the loop or, for what nothing writes, name feeds them.
     """
     first, second = cut(one), cut(other)
-    names = {each.source or each.name: each.name for each in first.inputs}
-    shared = {each.name: names[key] for each in second.inputs if (key := each.source or each.name) in names}
+    names = {item.source or item.name: item.name for item in first.inputs}
+    shared = {item.name: names[key] for item in second.inputs if (key := item.source or item.name) in names}
     signals = dict(first.net.signals)
     for name, signal in second.net.signals.items():
         copy = replace(signal, name=shared.get(name, OTHER + name), links=tuple(map(_renamed, signal.links)))
         old = signals.get(copy.name)
         signals[copy.name] = replace(old, links=(*old.links, *copy.links)) if old else copy
-    instances = {OTHER + name: replace(each, name=OTHER + name) for name, each in second.net.instances.items()}
-    threads = [replace(each, functions=tuple(OTHER + name for name in each.functions)) for each in second.net.threads]
+    instances = {OTHER + name: replace(item, name=OTHER + name) for name, item in second.net.instances.items()}
+    threads = [replace(item, functions=tuple(OTHER + name for name in item.functions)) for item in second.net.threads]
     both = replace(
         first.net,
         instances={**first.net.instances, **instances},
@@ -39,7 +39,7 @@ def beside(one: Net, other: Net) -> Cut:
         threads=(*first.net.threads, *threads),
         initial={**first.net.initial, **{OTHER + name: value for name, value in second.net.initial.items()}},
     )
-    own = [replace(each, name=OTHER + each.name) for each in second.inputs if each.name not in shared]
+    own = [replace(item, name=OTHER + item.name) for item in second.inputs if item.name not in shared]
     return Cut(both, (*first.inputs, *own))
 
 
@@ -50,12 +50,12 @@ def _renamed(link: Link) -> Link:
 
 def leaving(net: Net) -> tuple[str, ...]:
     """Return the signals that act outside the net, or that no op reads: alarms, flags, pins of the loop, read-outs."""
-    inner = {name: one for name, one in net.signals.items() if one.writer and _within(one.writer, net)}
+    inner = {name: item for name, item in net.signals.items() if item.writer and _within(item.writer, net)}
     alarms = {signal.name for signal in net.alarms}
     return tuple(
         name
-        for name, one in inner.items()
-        if name in alarms or not one.readers or any(not _within(link, net) for link in one.readers)
+        for name, item in inner.items()
+        if name in alarms or not item.readers or any(not _within(link, net) for link in item.readers)
     )
 
 

@@ -162,7 +162,7 @@ class _Build(Transformer_NonRecursive[Token, Piece]):
                 raise ScenarioError(f"{word} takes {takes}", hint="see property.lark")
             if word in ("rise", "fall"):
                 return stl.Edge(cast("Literal['rise', 'fall']", str(word)), given[0].formula)
-            return stl.Apply(cast("stl.Function", str(word)), tuple(each.number for each in given))
+            return stl.Apply(cast("stl.Function", str(word)), tuple(item.number for item in given))
 
         return self._piece(meta, make, *given)
 

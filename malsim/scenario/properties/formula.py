@@ -210,7 +210,7 @@ def reads(part: Formula | Value) -> tuple[str, ...]:
     """
     if isinstance(part, Read):
         return (part.address,)
-    return tuple(dict.fromkeys(address for each in inside(part) for address in reads(each)))
+    return tuple(dict.fromkeys(address for item in inside(part) for address in reads(item)))
 
 
 def about(part: Formula | Value) -> tuple[str, ...]:
@@ -223,7 +223,7 @@ def about(part: Formula | Value) -> tuple[str, ...]:
         return (part.subject,) if part.subject else ()
     if isinstance(part, Read):
         return (part.address,)
-    return tuple(dict.fromkeys(address for each in inside(part) for address in about(each)))
+    return tuple(dict.fromkeys(address for item in inside(part) for address in about(item)))
 
 
 def reach(part: Formula | Value, period: int) -> int:
@@ -232,7 +232,7 @@ def reach(part: Formula | Value, period: int) -> int:
     >>> reach(Over("always", Over("once", Bit(Read("low")), Window(Bound(3, "d"))), Window(Bound(0), Bound(2))), 1000)
     2000
     """
-    deeper = max((reach(each, period) for each in inside(part)), default=0)
+    deeper = max((reach(item, period) for item in inside(part)), default=0)
     if not isinstance(part, Over | Between) or part.window is None or part.word in ("historically", "once", "since"):
         return deeper
     end = part.window.high or part.window.low

@@ -122,11 +122,11 @@ class FrameReader:
         if values.dtype.is_float():
             values = values.fill_nan(float("inf"))  # infinity is refused where it is used
         ticks = np.searchsorted(self.times, _milliseconds(rows["t"].to_numpy()))
-        places = ticks * self._shape[1] + self._columns(rows)
+        indices = ticks * self._shape[1] + self._columns(rows)
         text = not (values.dtype.is_numeric() or values.dtype == pl.Boolean)
         array: NDArray[Any] = np.full(self._shape, None) if text else np.full(self._shape, np.nan)
-        array.reshape(-1)[places] = values.cast(pl.String if text else pl.Float64).to_numpy()
-        if np.bincount(places).max() > 1:
+        array.reshape(-1)[indices] = values.cast(pl.String if text else pl.Float64).to_numpy()
+        if np.bincount(indices).max() > 1:
             raise ScenarioError("two rows for one tick and replication", given=address, hint="keep one of them")
         return array
 

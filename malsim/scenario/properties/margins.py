@@ -159,7 +159,7 @@ class Margins:
                 to, of = (slice(1, None), slice(-1)) if word == "prev" else (slice(-1), slice(1, None))
                 values[to] = given[of]
             case stl.Apply(function, arguments):
-                values = self._applied(function, [self._number(each) for each in arguments])
+                values = self._applied(function, [self._number(item) for item in arguments])
         return values
 
     def _read(self, address: str) -> NDArray[Any]:
@@ -179,10 +179,10 @@ class Margins:
         with np.errstate(all="ignore"):
             if len(given) == 1:
                 return np.asarray(apply(result))
-            for each in given[1:]:
-                missing = np.isnan(result) | np.isnan(each)
-                endless = np.isinf(result) | np.isinf(each)
-                result = np.asarray(apply(result, each))
+            for item in given[1:]:
+                missing = np.isnan(result) | np.isnan(item)
+                endless = np.isinf(result) | np.isinf(item)
+                result = np.asarray(apply(result, item))
                 wrong = (~np.isfinite(result) | endless) & ~missing
                 self._refuse(wrong, f"{function} has no finite result", "guard the divisor")
                 result = np.where(wrong, np.inf, result)

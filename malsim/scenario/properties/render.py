@@ -48,7 +48,7 @@ def _term(part: stl.Formula | stl.Value) -> Term:
         case stl.Edge(word, operand):
             term = f"{word}({render(operand)})", ATOM
         case stl.AtEvent(kind, subject):
-            term = f"at event({', '.join(_name(each) for each in (kind, subject) if each is not None)})", ATOM
+            term = f"at event({', '.join(_name(item) for item in (kind, subject) if item is not None)})", ATOM
         case stl.Bit(value):
             term = _term(value)
         case _:

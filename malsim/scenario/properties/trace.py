@@ -84,7 +84,7 @@ def _must_not_break_off(name: str, array: NDArray[Any]) -> None:
     if array.dtype == object:
         return
     missing = np.isnan(array)
-    begun, goes_on = (np.logical_or.accumulate(~each, axis=0) for each in (missing, missing[::-1]))
+    begun, goes_on = (np.logical_or.accumulate(~item, axis=0) for item in (missing, missing[::-1]))
     inside = missing & begun & goes_on[::-1]
     if inside.any():
         tick, column = np.argwhere(inside)[0]

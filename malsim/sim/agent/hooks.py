@@ -43,13 +43,13 @@ def _ten_cells(memory: Memory, scenario: Scenario, now: float) -> Memory:
     if memory.table("writers").height:
         every = ten_cells(t=now).drop("rep").join(pl.DataFrame({"rep": reps}), how="cross")
         return admit(memory, every, scenario.rules).memory
-    one = admit(Memory.empty(), ten_cells(t=now), scenario.rules).memory
-    alike = replicated(one, reps.tolist())
+    item = admit(Memory.empty(), ten_cells(t=now), scenario.rules).memory
+    alike = replicated(item, reps.tolist())
     abreast = (
         np.arange(alike.height).reshape(len(reps), -1).T.ravel()
     )  # ordered by cell, then replication, as the gate admits them
     cells, edges, writers = (LazyRows.of(table) for table in (alike.cells[abreast], alike.edges, alike.writers))
-    return memory.append(cells, edges, writers, [*one.cells["handle"], *one.cells["key"]])
+    return memory.append(cells, edges, writers, [*item.cells["handle"], *item.cells["key"]])
 
 
 def push(

@@ -74,8 +74,8 @@ class NetlistRunner:
         scenario, document = self.scenario, self.wires.document
         coming = set(scenario.claims["handle"].drop_nulls()) | set(scenario.claims["key"].drop_nulls())
         if scenario.reader:
-            places = range(int(scenario.reader.ops))
-            coming |= set(ten_cells()["handle"]) | {op_cell(place, kind) for place in places for kind in READER_OPS}
+            indices = range(int(scenario.reader.ops))
+            coming |= set(ten_cells()["handle"]) | {op_cell(index, kind) for index in indices for kind in READER_OPS}
         holds = any(isinstance(statement, (Cell, Edges, Body, Prop)) for statement in document.statements)
         empty = memory.cells.is_empty()  # then all replications start alike, so one is loaded and copied
         for rep in self.reps if (holds or self.wires.net.flags) and not empty else self.reps[:1]:

@@ -54,7 +54,7 @@ class CellIndex:
             [*(self.topics.index(fact.topic) for fact in facts), NONE], dtype=np.int64
         )  # the last entry stands for no fact
         self._choices = np.array([*(len(fact.values) for fact in facts), 0])
-        self._topics = {topic: place for place, topic in enumerate(self.topics)}
+        self._topics = {topic: index for index, topic in enumerate(self.topics)}
         self.most_values = max((len(fact.values) for fact in facts), default=0)
         self._cells = self._edges = 0
         self._columns: dict[str, NDArray[Any]] = {
@@ -155,9 +155,9 @@ class CellIndex:
     def _enter_values(self, value: Ints, row: Ints) -> None:
         lines = self._columns["lines"][row]
         fact = lines["fact"].astype(np.int64)
-        place = np.where(value < self._choices[fact], value, NONE)
-        says = (place * (len(self._choices) - 1) + fact) * len(self._counts) + lines["rep"]
-        self._columns["value"][row], self._columns["says"][row] = place, np.where(place == NONE, NONE, says)
+        index = np.where(value < self._choices[fact], value, NONE)
+        says = (index * (len(self._choices) - 1) + fact) * len(self._counts) + lines["rep"]
+        self._columns["value"][row], self._columns["says"][row] = index, np.where(index == NONE, NONE, says)
 
     def _file_from(self, view: View, row: Ints, fact: Ints) -> None:
         texts = view.texts(row)
@@ -166,19 +166,19 @@ class CellIndex:
             return self._file(row, np.full(len(row), LINE_WORDS), under)
         cells = texts.with_columns(fact=fact).with_row_index("place")
         groups = cells.group_by("fact", "title", "topics", "writer", maintain_order=True).agg("place")
-        place, times = groups["place"].explode().to_numpy(), groups["place"].list.len().to_numpy()
-        self._columns["init"][row[place]] = np.repeat(np.array(groups["writer"].to_list()) == WRITER, times)
+        index, times = groups["place"].explode().to_numpy(), groups["place"].list.len().to_numpy()
+        self._columns["init"][row[index]] = np.repeat(np.array(groups["writer"].to_list()) == WRITER, times)
         words, topics = self._read(groups["fact"].to_numpy(), groups)
-        one = np.repeat(np.arange(groups.height), times)
-        return self._file(row[place], words[one], topics[one])
+        item = np.repeat(np.arange(groups.height), times)
+        return self._file(row[index], words[item], topics[item])
 
     def _read(self, about: Ints, cells: pl.DataFrame) -> tuple[Ints, Ints]:
         """Return the number of words of each cell's line, and the topics of each cell, padded with NONE."""
         words = [LINE_WORDS + len(title.split()) for title in cells["title"].to_list()]
         tags = [{self._topics[topic] for topic in topics if topic in self._topics} for topics in cells["topics"].to_list()]
-        under = [sorted(places | {own} - {NONE}) for places, own in zip(tags, self.topic_of[about].tolist(), strict=True)]
-        most = max((len(places) for places in under), default=0)
-        rows = [[*places, *([NONE] * (most - len(places)))] for places in under]
+        under = [sorted(indices | {own} - {NONE}) for indices, own in zip(tags, self.topic_of[about].tolist(), strict=True)]
+        most = max((len(indices) for indices in under), default=0)
+        rows = [[*indices, *([NONE] * (most - len(indices)))] for indices in under]
         return np.array(words, dtype=np.int64), np.array(rows, dtype=np.int64).reshape(len(under), most)
 
     def _file(self, row: Ints, words: Ints, topics: Ints) -> None:
@@ -223,8 +223,8 @@ class TopicIndex:
     def of(self, topic: Ints) -> tuple[Ints, Ints]:
         count = self._size[topic]
         first = count.cumsum() - count
-        place = np.repeat(topic * self._table.shape[1] - first, count) + np.arange(int(count.sum()))
-        return self._table.take(place), count
+        index = np.repeat(topic * self._table.shape[1] - first, count) + np.arange(int(count.sum()))
+        return self._table.take(index), count
 
     def update(self, listed: Bools) -> None:
         if listed is self._listed:
@@ -245,11 +245,11 @@ class TopicIndex:
         self._order(np.flatnonzero(touched))
 
     def _append(self, cell: Ints, topic: Ints) -> None:
-        place = self._size[topic] + rank_within_group(topic)
-        more = int(place.max(initial=0)) + 1 - self._table.shape[1]
+        index = self._size[topic] + rank_within_group(topic)
+        more = int(index.max(initial=0)) + 1 - self._table.shape[1]
         if more > 0:
             self._table = np.pad(self._table, ((0, 0), (0, more)), constant_values=NONE)
-        self._table[topic, place] = cell
+        self._table[topic, index] = cell
         self._size += np.bincount(topic, minlength=len(self._size))
 
     def _order(self, topics: Ints) -> None:

@@ -192,10 +192,10 @@ class EventLog:
         return self._view.names_of(rows) if self._view else ()
 
     def _facts(self, fact: Ints) -> list[str]:
-        return [self._names[place] for place in fact.tolist()]
+        return [self._names[index] for index in fact.tolist()]
 
     def _statements(self, fact: Ints, value: Ints) -> list[str]:
-        return [self._titles[place][index] for place, index in zip(fact.tolist(), value.tolist(), strict=True)]
+        return [self._titles[position][index] for position, index in zip(fact.tolist(), value.tolist(), strict=True)]
 
     def _trusted(self, cell: Ints) -> Texts:
         names = np.asarray(self.names(np.maximum(cell, 0)), dtype=object)

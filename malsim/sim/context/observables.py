@@ -78,16 +78,16 @@ def answers(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bool) -> 
     answer = np.full(truth.shape, NONE)
     needs = ~silent & (full | (snapshot.view.leads & (good == bad)))  # where the answer is recorded or decides a tie
     if needs.any():
-        place = cell_index.says.take(snapshot.speaking) % size
-        here = np.flatnonzero(needs.ravel().take(place))
-        rows, place = snapshot.speaking[here], place[here]
-        leads = np.flatnonzero(snapshot.worth[rows] == most.ravel()[place])[
+        index = cell_index.says.take(snapshot.speaking) % size
+        here = np.flatnonzero(needs.ravel().take(index))
+        rows, index = snapshot.speaking[here], index[here]
+        leads = np.flatnonzero(snapshot.worth[rows] == most.ravel()[index])[
             ::-1
         ]  # reversed, so that the earliest is written last
-        place, value = place[leads], cell_index.value[rows[leads]]
-        answer.reshape(-1)[place] = value
+        index, value = index[leads], cell_index.value[rows[leads]]
+        answer.reshape(-1)[index] = value
         if snapshot.view.leads:
-            right.reshape(-1)[place] = value == truth.ravel()[place]
+            right.reshape(-1)[index] = value == truth.ravel()[index]
     unclear = silent
     if not snapshot.view.leads:
         share = (good == most).astype(np.int64) + (wrong == most).sum(axis=0)

@@ -115,17 +115,17 @@ class Snapshot:
         worth = self.view.order(cells.row, match=match, degree=degree, reader=cells.reader, now=now)
         own = self.view.column(rank_by, cells.row) if rank_by else None
         worth = worth if own is None else worth + np.nan_to_num(own)
-        place = top_k(cells.table(worth, besides=-np.inf), cells.table(self._touched(cells.row)), limit=limit)
-        at = np.flatnonzero(place != NONE)
-        line = (cells.first[:, None] + place).take(at)
-        words = _entered(np.zeros(place.shape, dtype=np.int64), at, cells.line["words"][line])
+        index = top_k(cells.table(worth, besides=-np.inf), cells.table(self._touched(cells.row)), limit=limit)
+        at = np.flatnonzero(index != NONE)
+        line = (cells.first[:, None] + index).take(at)
+        words = _entered(np.zeros(index.shape, dtype=np.int64), at, cells.line["words"][line])
         demand = pushed = words.sum(axis=1)
         if not np.all(demand <= budget):
             within = words.cumsum(axis=1) <= np.reshape(budget, (-1, 1))
             pushed, fits = (words * within).sum(axis=1), np.flatnonzero(within.take(at))
             at, line = at[fits], line[fits]
-        row = _entered(np.full(place.shape, NONE, dtype=np.int64), at, cells.row[line])
-        about, marked = np.zeros((2, *place.shape), dtype=bool)
+        row = _entered(np.full(index.shape, NONE, dtype=np.int64), at, cells.row[line])
+        about, marked = np.zeros((2, *index.shape), dtype=bool)
         if marks:
             bears = self.view.marked(cells.row[line], now)
             if bears is not None:

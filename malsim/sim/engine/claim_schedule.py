@@ -51,8 +51,8 @@ class DueClaims:
         return draws.uniform(purpose, rep=self.number, member=self.member, turn=self.turn)
 
     def parts(self) -> Iterator[tuple[int, slice, DueClaims]]:
-        for one, here in self.spans:
-            yield one, here, self.rows(one, here)
+        for item, here in self.spans:
+            yield item, here, self.rows(item, here)
 
     def rows(self, one: int, here: slice | Ints) -> DueClaims:
         columns = [getattr(self, name)[here] for name in _COLUMNS]
@@ -87,36 +87,36 @@ class ClaimSchedule:
         self.sizes = np.array([process.size for process in processes], dtype=np.int64)
         self.starts = np.cumsum([0, *(self.sizes * len(context.reps))])
         self._laws = {
-            one for one, process in enumerate(processes) if not process.is_plain
+            entry for entry, process in enumerate(processes) if not process.is_plain
         }  # populations with their own law of gaps
-        places = np.arange(self.starts[-1])
-        population = self.starts.searchsorted(places, side="right") - 1
-        rep, member = np.divmod(places - self.starts[population], self.sizes[population])
+        indices = np.arange(self.starts[-1])
+        population = self.starts.searchsorted(indices, side="right") - 1
+        rep, member = np.divmod(indices - self.starts[population], self.sizes[population])
         number = context.reps[rep]
         self._who = np.stack([population, rep, number, member], axis=1)  # one row a writer, looked up together
-        self._draws = Draws(context.seed, tuple(each.name for each in populations))
+        self._draws = Draws(context.seed, tuple(item.name for item in populations))
         self._rate = np.array([process.population.rate if process.is_plain else 1.0 for process in processes])[population]
         self._last = np.array([process.last for process in processes], dtype=np.int64)[population]
-        self._turn = np.zeros(len(places), dtype=np.int64)
+        self._turn = np.zeros(len(indices), dtype=np.int64)
         before = np.array([population.start - (population.every or 0) for population in populations], dtype=np.int64)
-        self._due = self._next(places, self._turn, before[population])
+        self._due = self._next(indices, self._turn, before[population])
 
     def take_due(self, before: int) -> DueClaims:
         rounds = []
-        place = np.flatnonzero(self._due < before)
-        while len(place):
-            turn, t = self._turn[place], self._due[place]
-            rounds.append((place, turn, t))
-            self._turn[place] = turn + 1
-            self._due[place] = due = self._next(place, turn + 1, t)
-            place = place[due < before]
+        index = np.flatnonzero(self._due < before)
+        while len(index):
+            turn, t = self._turn[index], self._due[index]
+            rounds.append((index, turn, t))
+            self._turn[index] = turn + 1
+            self._due[index] = due = self._next(index, turn + 1, t)
+            index = index[due < before]
         if not rounds:
             return _NOBODY
-        place, turn, t = rounds[0] if len(rounds) == 1 else self._by_population(rounds)
-        population, rep, number, member = self._who[place].T
+        index, turn, t = rounds[0] if len(rounds) == 1 else self._by_population(rounds)
+        population, rep, number, member = self._who[index].T
         spans = _spans(population)
-        fact = self._facts(spans, member, turn, self._uniform("fact", place, turn))
-        return DueClaims(population, place, rep, number, member, turn, t, fact, draws=self._draws, spans=spans)
+        fact = self._facts(spans, member, turn, self._uniform("fact", index, turn))
+        return DueClaims(population, index, rep, number, member, turn, t, fact, draws=self._draws, spans=spans)
 
     def _by_population(self, rounds: Sequence[tuple[Ints, ...]]) -> list[Ints]:
         columns = [np.concatenate(parts) for parts in zip(*rounds, strict=True)]
@@ -129,8 +129,8 @@ class ClaimSchedule:
 
     def _facts(self, spans: Spans, member: Ints, turn: Ints, uniform: Array) -> Ints:
         fact = np.empty(len(turn), dtype=np.int64)
-        for one, here in spans:
-            fact[here] = self._processes[one].facts(uniform[here], member[here], turn[here])
+        for item, here in spans:
+            fact[here] = self._processes[item].facts(uniform[here], member[here], turn[here])
         return fact
 
     def _next(self, place: Ints, turn: Ints, since: Ints) -> Ints:
@@ -138,9 +138,9 @@ class ClaimSchedule:
         due = since + whole_gap(exponential(self._uniform("gap", place, turn)) / self._rate[place])
         if self._laws:
             population, _, number, member = self._who[place].T
-            for one, here in _spans(population):
-                if one in self._laws:
-                    due[here] = self._processes[one].next(number[here], member[here], turn[here], since[here])
+            for item, here in _spans(population):
+                if item in self._laws:
+                    due[here] = self._processes[item].next(number[here], member[here], turn[here], since[here])
         return np.where(due < self._last[place], due, NEVER)
 
 
@@ -150,7 +150,7 @@ def whole_gap(gap: Array) -> Ints:
 
 def _spans(population: Ints) -> Spans:
     edges = population.searchsorted(np.arange(population[-1] + 2)).tolist() if len(population) else []
-    return [(one, slice(start, end)) for one, (start, end) in enumerate(pairwise(edges)) if start < end]
+    return [(item, slice(start, end)) for item, (start, end) in enumerate(pairwise(edges)) if start < end]
 
 
 _COLUMNS = tuple(part.name for part in fields(DueClaims) if part.type == "Ints")

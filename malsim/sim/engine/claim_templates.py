@@ -236,7 +236,7 @@ def _samples(
 
 def _validated(samples: list[dict[str, Any]], rules: Rules) -> Validated:
     common = {"writer": "writer", "kind": "obs", "title": "title", "confidence": 1.0, "source_refs": []}
-    claims = as_claims([common | sample | {"t": float(place)} for place, sample in enumerate(samples)])
+    claims = as_claims([common | sample | {"t": float(index)} for index, sample in enumerate(samples)])
     return validate(claims, rules)
 
 

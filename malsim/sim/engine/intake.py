@@ -36,19 +36,19 @@ class Intake:
         self._templates, self._about = templates, populations.about
         self._rules, self._first = scenario.rules, templates.first
         self._external = templates.external
-        self._objects = {fact.name: place for place, fact in enumerate(facts)}
-        self._writers = {name: place for place, name in enumerate(templates.writers.to_list())}
+        self._objects = {fact.name: index for index, fact in enumerate(facts)}
+        self._writers = {name: index for index, name in enumerate(templates.writers.to_list())}
         self._values: list[dict[float | str, int]] = [{fact.number(v): v for v in range(len(fact.values))} for fact in facts]
         labels: list[list[float | str]] = [list(fact.values) for fact in facts]
         for writer, about_what, says in _statements(scripted):
             self._writers.setdefault(writer, len(self._writers))
-            place = self._objects.setdefault(about_what, len(self._objects))
-            if place == len(labels):
+            index = self._objects.setdefault(about_what, len(self._objects))
+            if index == len(labels):
                 labels.append([])
                 self._values.append({})
-            if says not in self._values[place]:
-                self._values[place][says] = len(labels[place])
-                labels[place].append(says)
+            if says not in self._values[index]:
+                self._values[index][says] = len(labels[index])
+                labels[index].append(says)
         others = [*(process.name for process in scenario.processes), *(correction.by for correction in scenario.corrections)]
         for name in others + [JOB] * bool(scenario.resettles):
             self._writers.setdefault(name, len(self._writers))
@@ -71,21 +71,21 @@ class Intake:
             "object": np.where(about, drafts.fact, NONE), "value": np.where(about, drafts.value, NONE),
             "verified": self._external[drafts.form],
         }  # fmt: skip
-        place, line = np.arange(len(drafts)), np.full(len(drafts), NONE)
+        index, line = np.arange(len(drafts)), np.full(len(drafts), NONE)
         if scripted is not None:
             numbers = self._numbers(scripted)
             columns = {name: np.concatenate([column, numbers[name]]) for name, column in columns.items()}
             order = np.lexsort((columns["sequence"], self._rank[columns["writer"]], columns["t"]))
             columns = {name: column[order] for name, column in columns.items()}
-            place = np.where(order < len(drafts), order, NONE)
+            index = np.where(order < len(drafts), order, NONE)
             line = np.where(order < len(drafts), NONE, order - len(drafts))
         return Claims(
             **columns,
-            edges=self._edges(drafts, scripted, place),
+            edges=self._edges(drafts, scripted, index),
             words=lambda: _NO_CLAIMS if scripted is None else scripted,
             scripted=line,
             checked=(lambda memory: self._checked(drafts, scripted, memory)) if checked else None,
-        ), place
+        ), index
 
     def _edges(self, drafts: ClaimBatch, scripted: pl.DataFrame | None, place: Ints) -> Edges:
         if scripted is None:
@@ -117,8 +117,8 @@ class Intake:
             "sequence": scripted["sequence"].to_numpy(),
             "verified": (scripted["verification"].fill_null("") == "external").to_numpy(),
             "stated": scripted["confidence"].cast(pl.Float64).fill_null(np.nan).to_numpy(),
-            "object": np.array([place for _, place, _ in rows], dtype=np.int64),
-            "value": np.array([self._value(place, says) for _, place, says in rows], dtype=np.int64),
+            "object": np.array([index for _, index, _ in rows], dtype=np.int64),
+            "value": np.array([self._value(index, says) for _, index, says in rows], dtype=np.int64),
         }
 
     def _value(self, place: int, says: float | str) -> int:

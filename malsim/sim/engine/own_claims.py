@@ -40,12 +40,12 @@ class OwnClaims:
         )  # current turn, and the writer-fact indexes asked for in it
 
     def on_verdicts(self, population: Ints, rep: Ints, member: Ints, fact: Ints, row: Ints, value: Ints) -> None:
-        place = (self._starts[population] + rep * self._sizes[population] + member) * self._facts + fact
-        self._row[place], self._value[place] = row, value
-        unsuperseded = self._row[place] != row
+        index = (self._starts[population] + rep * self._sizes[population] + member) * self._facts + fact
+        self._row[index], self._value[index] = row, value
+        unsuperseded = self._row[index] != row
         if unsuperseded.any():
-            self._has_unsuperseded[place[unsuperseded]] = True
-            self._unsuperseded = np.append(self._unsuperseded, [place[unsuperseded], row[unsuperseded]], axis=1)
+            self._has_unsuperseded[index[unsuperseded]] = True
+            self._unsuperseded = np.append(self._unsuperseded, [index[unsuperseded], row[unsuperseded]], axis=1)
         shared = (population * self._replications + rep) * self._facts + fact
         new = np.flatnonzero(self._first[shared] == NONE)[::-1]  # reversed, so that the first of several is written last
         self._first[shared[new]] = row[new]
@@ -57,9 +57,9 @@ class OwnClaims:
         """
         if turn != self._turn:
             self._turn, self._spoke = turn, self._spoke[:0]
-        place = due.place * self._facts + due.fact
-        row, value = self._row[place].astype(np.int64), self._value[place].astype(np.int64)
-        return LatestClaims(row, value, self._take_unsuperseded(place), partial(self.more, due))
+        index = due.place * self._facts + due.fact
+        row, value = self._row[index].astype(np.int64), self._value[index].astype(np.int64)
+        return LatestClaims(row, value, self._take_unsuperseded(index), partial(self.more, due))
 
     def more(self, due: DueClaims, what: str) -> NDArray[Any]:
         """Return a table that few behaviours need, for one population: `first`, `peers` or `again` (see `LatestClaims`)."""
@@ -71,16 +71,16 @@ class OwnClaims:
         return rows
 
     def _again(self, due: DueClaims) -> Bools:
-        place = due.place * self._facts + due.fact
-        again: Bools = (rank_within_group(place) > 0) | np.isin(place, self._spoke)
-        self._spoke = np.append(self._spoke, place)
+        index = due.place * self._facts + due.fact
+        again: Bools = (rank_within_group(index) > 0) | np.isin(index, self._spoke)
+        self._spoke = np.append(self._spoke, index)
         return again
 
     def _peers(self, due: DueClaims) -> Ints:
         """Return the latest cells of the other members about each claim's fact, shape (claims, members)."""
         members = np.arange(self._sizes[due.population[0]])
-        place = (due.place - due.member)[:, None] + members
-        peers: Ints = self._row.reshape(-1, self._facts)[place, due.fact[:, None]].astype(np.int64)
+        index = (due.place - due.member)[:, None] + members
+        peers: Ints = self._row.reshape(-1, self._facts)[index, due.fact[:, None]].astype(np.int64)
         peers[np.arange(len(due)), due.member] = NONE
         return peers
 

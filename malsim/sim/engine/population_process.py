@@ -142,9 +142,7 @@ def _facts_of(population: Population, world: World) -> Ints:
         own = [place for place in own if world.facts[place].scope in ("", population.scope)]
         if not own:
             where, allowed = f"writers[{population.name}].scope", ", ".join({fact.scope for fact in world.facts} - {""})
-            raise ScenarioError(
-                "none of the population's facts is in its scope", where=where, given=population.scope, allowed=allowed
-            )
+            raise ScenarioError("its scope contains none of its facts", where=where, given=population.scope, allowed=allowed)
     return np.array(own, dtype=np.int64)
 
 

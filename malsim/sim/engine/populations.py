@@ -90,9 +90,9 @@ class Populations:
         """Return the content of the claims that fall due in a turn that began at `start`."""
         push, own = self._push(snapshot, due, days(start)), self._own_claims.own(due, start)
         parts = []
-        for place, here, part in due.parts():
+        for index, here, part in due.parts():
             latest = own.rows(here, partial(self._own_claims.more, part))
-            parts.append(self._processes[place].say(part, push.rows(here), latest, self.lines[place].bad(part)))
+            parts.append(self._processes[index].say(part, push.rows(here), latest, self.lines[index].bad(part)))
         draft = ClaimDraft.joined(parts)
         form = _form(due.population)
         drafts = ClaimBatch.of(

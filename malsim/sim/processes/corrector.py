@@ -80,7 +80,7 @@ class Corrector:
             state, obeyed = plant.share(state, facts, correction.reader, days(t), shared=shared)
         if self._scopes:
             self._scopes.share(facts, correction.reader, shared=shared)
-        rep, fact = (each.ravel() for each in np.meshgrid(np.arange(len(self._context.reps)), facts, indexing="ij"))
+        rep, fact = (item.ravel() for item in np.meshgrid(np.arange(len(self._context.reps)), facts, indexing="ij"))
         self._note(correction, t, rep, fact, np.full(len(rep), obeyed))
         return state
 
@@ -102,9 +102,9 @@ class Corrector:
         pairs = list(zip(fact.tolist(), value.tolist(), strict=True))
         columns = {
             "t": days(t), "rep": self._context.reps[rep], "writer": by, "sequence": self._posts, "kind": "obs",
-            "object": [facts[one].name for one, _ in pairs], "value": [facts[one].number(says) for one, says in pairs],
-            "title": [f"{facts[one].name} is {facts[one].label(says)}" for one, says in pairs],
-            "body": f"{body}, {self._posts}", "confidence": stated, "topics": [[facts[one].topic] for one, _ in pairs],
+            "object": [facts[item].name for item, _ in pairs], "value": [facts[item].number(says) for item, says in pairs],
+            "title": [f"{facts[item].name} is {facts[item].label(says)}" for item, says in pairs],
+            "body": f"{body}, {self._posts}", "confidence": stated, "topics": [[facts[item].topic] for item, _ in pairs],
         }  # fmt: skip
         self._inbox.post(as_claims(pl.DataFrame(columns)))
 
@@ -112,5 +112,5 @@ class Corrector:
         for kind, which in ((KINDS[correction.do], obeyed), ("refused", ~obeyed)):
             rows = np.flatnonzero(which)
             detail = f"{correction.do}: {f'with {correction.reader}' if correction.shares else f'what is {correction.what}'}"
-            subject = [self._names[place] for place in fact[rows].tolist()]
+            subject = [self._names[index] for index in fact[rows].tolist()]
             self._context.log.record(kind, days(t), rep[rows], subject=subject, detail=detail, cause=correction.by)

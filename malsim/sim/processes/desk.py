@@ -122,7 +122,7 @@ class Desk:
         for count, verdict in verdicts.items():
             if count in self._waiting:  # a claim may arrive twice
                 self._waiting.pop(count).succeed(verdict)
-        self.admitted = _happen(self.admitted, [one for one in verdicts.values() if one.verdict == "admitted"])
+        self.admitted = _happen(self.admitted, [item for item in verdicts.values() if item.verdict == "admitted"])
 
     def on_tick(self, rose: set[str], disputed: Ints) -> None:
         """Trigger the events of signals that became true, and put newly disputed cells into the inbox."""
@@ -176,7 +176,7 @@ class Room:
     opened: list[tuple[int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._places = {fact.name: place for place, fact in enumerate(self.facts)}
+        self._places = {fact.name: index for index, fact in enumerate(self.facts)}
 
     def draws(self, name: str) -> Draws:
         return Draws(self.context.seed, f"process {name}")
@@ -190,15 +190,15 @@ class Room:
 
     def number(self, name: object, value: object) -> object:
         """Return the number that a claim of a value carries; for text it is the index among the object's values."""
-        place = self._places.get(str(name))
-        if place is None or not isinstance(value, str):
+        index = self._places.get(str(name))
+        if index is None or not isinstance(value, str):
             return value
-        words = list(self.facts[place].values)
+        words = list(self.facts[index].values)
         if value not in words:
             texts = [str(word) for word in words]
             hint = nearest(value, texts, "see [[facts]]")
             raise ProcessError("no such value", where=str(name), given=value, allowed=", ".join(texts), hint=hint)
-        return self.facts[place].number(words.index(value))
+        return self.facts[index].number(words.index(value))
 
     def row(self, cell: str, rep: int) -> int:
         """Return the row of a cell in a replication; raises `ProcessError` for an unknown name."""
@@ -268,14 +268,14 @@ class Environment(simpy.Environment):
         frames = [
             frame for frame in frames if frame.filename == frames[0].filename
         ]  # frames of the process, not of libraries
-        place = f"{frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}, " if frames else ""
-        place += f"{where}, day {self.now:g}"
+        index = f"{frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}, " if frames else ""
+        index += f"{where}, day {self.now:g}"
         if isinstance(first, ProcessError):
-            at = ", ".join(part for part in (first.where, place) if part)
+            at = ", ".join(part for part in (first.where, index) if part)
             return ProcessError(first.problem, where=at, given=first.given, allowed=first.allowed, hint=first.hint)
         if wrong := _WRONG_YIELD.search(str(first)):
-            place = f"{wrong[1]}:{wrong[2]} in {wrong[3]}, {place}"
+            index = f"{wrong[1]}:{wrong[2]} in {wrong[3]}, {index}"
             allowed = "an event: env.timeout(…), env.event(), desk.ticked, a request, a get or a put"
-            return ProcessError("it did not yield an event", where=place, given=wrong[4], allowed=allowed)
+            return ProcessError("it did not yield an event", where=index, given=wrong[4], allowed=allowed)
         text = f"raised {first}" if isinstance(first, MalsimError) else text_of(first)
-        return ProcessError(f"it {text}", where=place)
+        return ProcessError(f"it {text}", where=index)

@@ -104,6 +104,6 @@ def _summary(values: Array, whole: Bools) -> Array:
     row, last = np.arange(len(values))[:, None], np.maximum(count - 1, 0)[:, None]
     at = last * LEVELS
     low = at.astype(np.int64)
-    places = np.stack([low, np.minimum(low + 1, last)])
-    left, right = np.where(truths[:, None], places >= (count - total)[:, None], values[row, places])
+    indices = np.stack([low, np.minimum(low + 1, last)])
+    left, right = np.where(truths[:, None], indices >= (count - total)[:, None], values[row, indices])
     return np.column_stack([count, mean, left + (at - low) * (right - left)])

@@ -47,15 +47,15 @@ class CorrectionScores:
         self._refused += np.bincount(rep[~obeyed], minlength=replications)
         self._spared[fact, rep] &= correction.do != "forget"
         self._erases[rep] |= correction.do == "forget"
-        place = (value, fact, rep)
+        index = (value, fact, rep)
         if correction.what == "true":
             return
-        self._ever[place] = True
-        new = ~self._over[place]
-        self._since[place] = np.where(new, t, self._since[place])
-        self._absent[place] &= ~new
-        self._over[place] = True
-        self._forgotten[place] |= correction.do == "forget"
+        self._ever[index] = True
+        new = ~self._over[index]
+        self._since[index] = np.where(new, t, self._since[index])
+        self._absent[index] &= ~new
+        self._over[index] = True
+        self._forgotten[index] |= correction.do == "forget"
 
     def add(self, t: float, truth: Ints, best: Array) -> None:
         """Add a tick at `t` days: truth of shape (facts, replications), and the best worth of each value before it."""

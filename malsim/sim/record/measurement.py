@@ -98,11 +98,11 @@ class CalibrationErrors(Measurement):
 
     @classmethod
     def of(cls, rep: Ints, belief: Array, true: Bools, replications: int, *, squared: bool) -> CalibrationErrors:
-        place, size = rep * BINS + np.minimum((belief * BINS).astype(np.int64), BINS - 1), replications * BINS
-        sums = (np.bincount(place, part, minlength=size) for part in (true - belief, np.ones(len(rep))))
+        index, size = rep * BINS + np.minimum((belief * BINS).astype(np.int64), BINS - 1), replications * BINS
+        sums = (np.bincount(index, part, minlength=size) for part in (true - belief, np.ones(len(rep))))
         gaps, counts = (part.astype(np.float64).reshape(-1, BINS) for part in sums)
-        each = np.where(counts.sum(axis=1) > 0, _error(gaps, counts, squared=squared), np.nan)
-        return cls(each, SHARE, gaps, counts, squared)
+        item = np.where(counts.sum(axis=1) > 0, _error(gaps, counts, squared=squared), np.nan)
+        return cls(item, SHARE, gaps, counts, squared)
 
     @property
     def pooled(self) -> float:

@@ -161,7 +161,7 @@ def measurements(run: RunData) -> dict[str, Measurement]:
     The calibration error of a replication alone, of fewer claims, lies above that of all claims.
     """
     size, broken = run.scenario.replications, [number - run.scenario.first for number in run.failures]
-    every = {name: Measurement(each, metric_bounds(name)) for name, each in by_replication(run).items()}
+    every = {name: Measurement(item, metric_bounds(name)) for name, item in by_replication(run).items()}
     times = spells_of((run.changes, run.attack_scores, run.correction_scores), broken)
     every |= {name: Times.of(spells, size, COUNT) for name, spells in times.items()}
     if (finals := run.final_scores) is not None and run.scenario.facts:
@@ -187,8 +187,8 @@ def metrics(run: RunData) -> pl.DataFrame:
     and its meaning is "> 70 d".
     """
     rows = [
-        (name, *one.mean(), one.count, f"{METRICS[name]}: {one.time}" if one.time else METRICS[name])
-        for name, one in measurements(run).items()
+        (name, *item.mean(), item.count, f"{METRICS[name]}: {item.time}" if item.time else METRICS[name])
+        for name, item in measurements(run).items()
     ]
     kinds = {"metric": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "replications": pl.Int64}
     frame = pl.DataFrame(rows, schema=kinds | {"meaning": pl.String}, orient="row")

@@ -164,8 +164,8 @@ class Recorder:
             elif claims is not None:
                 self.log.add(_account(verdicts, claims, self.reps.gather(rep), view.name, pl.Series(self.log.writers)))
             return
-        for place, kind in enumerate(KINDS.values()):
-            self.log.count(kind, rep[verdicts.verdict == place])
+        for index, kind in enumerate(KINDS.values()):
+            self.log.count(kind, rep[verdicts.verdict == index])
         if verdicts.attenuated is not None:
             self.log.count("attenuated", rep[verdicts.attenuated])
         if verdicts.superseded.size:
@@ -175,12 +175,12 @@ class Recorder:
         """Return the sums over changes of truth, created at the first claim or tick; None without facts."""
         facts = self.scenario.facts
         if facts and self.changes is None:
-            places = None
+            indices = None
             if self.lineages:
-                numbers = {name: place for place, name in enumerate(dict.fromkeys(self.lineages.values()))}
+                numbers = {name: index for index, name in enumerate(dict.fromkeys(self.lineages.values()))}
                 names = enumerate(self.log.writers, len(numbers))
-                places = np.array([numbers.get(self.lineages.get(name, ""), place) for place, name in names])
-            self.changes = ChangeScores(len(facts), len(self.reps), self._most_values, len(self.log.writers), places)
+                indices = np.array([numbers.get(self.lineages.get(name, ""), index) for index, name in names])
+            self.changes = ChangeScores(len(facts), len(self.reps), self._most_values, len(self.log.writers), indices)
         return self.changes
 
     @property

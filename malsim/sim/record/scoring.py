@@ -54,7 +54,7 @@ def score(
         nan = float("nan")
         rest, intervals = dict.fromkeys(METRICS[1:], nan), dict.fromkeys(METRICS[1:], (nan, nan))
         return Score(count, whole.value | rest, whole.interval | intervals)
-    one = metrics(probability, right, np.ones((1, count)))
+    item = metrics(probability, right, np.ones((1, count)))
     draws = np.random.Generator(np.random.Philox(key=seed))
     parts = [
         metrics(probability, right, draws.multinomial(count, np.full(count, 1 / count), size=_CHUNK).astype(np.float64))
@@ -62,7 +62,7 @@ def score(
     ]
     spread = {name: np.concatenate([part[name] for part in parts]) for name in METRICS}
     return Score(
-        count, {name: float(one[name][0]) for name in METRICS}, {name: ends(values) for name, values in spread.items()}
+        count, {name: float(item[name][0]) for name in METRICS}, {name: ends(values) for name, values in spread.items()}
     )
 
 
@@ -97,8 +97,8 @@ def metrics(
     total = weight.sum(axis=1)
     clipped = np.clip(probability, CLIPPED, 1.0 - CLIPPED)
     surprise = -hit * np.log(clipped) - (1.0 - hit) * np.log(1.0 - clipped)
-    place = np.minimum((probability * BINS).astype(np.int64), BINS - 1)
-    gaps = weight @ (np.eye(BINS)[place] * (hit - probability)[:, None])
+    index = np.minimum((probability * BINS).astype(np.int64), BINS - 1)
+    gaps = weight @ (np.eye(BINS)[index] * (hit - probability)[:, None])
     return {
         "accuracy": weight @ hit / total,
         "auc": _auc(probability, hit, weight),
@@ -171,7 +171,7 @@ class FinalScores:
     @classmethod
     def of(cls, snapshot: Snapshot, truth: Ints) -> FinalScores:
         cell_index, view, active = snapshot.cell_index, snapshot.view, snapshot.active
-        rep, fact, value = (each[: len(active)] for each in (cell_index.rep, cell_index.fact, cell_index.value))
+        rep, fact, value = (item[: len(active)] for item in (cell_index.rep, cell_index.fact, cell_index.value))
         rep = rep.astype(np.int64)
         about = np.flatnonzero(active & (fact != NONE) & (value != NONE))
         true = observables.cells_true(snapshot, truth) if len(truth) else np.zeros(len(rep), dtype=bool)

@@ -75,7 +75,7 @@ def replay(
     """
     if contradictions not in _CONTRADICTIONS:
         raise UsageError(
-            "no such way to write contradictions",
+            "no such contradiction mode",
             where="contradictions",
             given=contradictions,
             allowed=", ".join(_CONTRADICTIONS),

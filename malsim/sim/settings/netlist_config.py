@@ -116,7 +116,7 @@ class NetlistConfig:
     def check(self, given: Input) -> None:
         """Raise `ScenarioError` for an input that no signal or pin takes, or of the wrong type."""
         signal = self.net.signals.get(given.signal)
-        free = {name for name, one in self.net.signals.items() if one.writer is None and one.domain == "run"}
+        free = {name for name, item in self.net.signals.items() if item.writer is None and item.domain == "run"}
         kind = signal.type if signal and given.signal in free else LOOP_WRITES.get(given.signal, ("",))[0]
         if not kind:
             problem, allowed = "nothing in the netlist takes this input", " ".join([*sorted(free), *LOOP_WRITES])
@@ -151,10 +151,10 @@ def with_reader_ops(wires: NetlistConfig | None, reader: Reader | None) -> Netli
     if reader is None or not reader.policy.wires:
         return wires if len(own) == len(before) else _with(wires, own) if own else None
     lines = []
-    for place in range(int(reader.ops)):
-        for kind, one in READER_OPS.items():
-            given = {one.level[1]: getattr(reader, one.level[1]), "op": op_name(place), "cell": op_cell(place, kind)}
-            lines += [line.format(**given) for line in one.wiring]
+    for index in range(int(reader.ops)):
+        for kind, item in READER_OPS.items():
+            given = {item.level[1]: getattr(reader, item.level[1]), "op": op_name(index), "cell": op_cell(index, kind)}
+            lines += [line.format(**given) for line in item.wiring]
     return _with(wires, (*own, *parse("\n".join(lines), file="the reader's ops").statements))
 
 

@@ -150,9 +150,9 @@ class Scenario:
                 raise ScenarioError(
                     "this scenario has no facts to write about", where=f"{self.name}: {key}", hint="add [[facts]]"
                 )
-        named = {f"corrections[{number}]": each for number, each in enumerate(self.corrections)}
-        for key, each in (named | ({"attack": self.attack} if self.attack else {})).items():
-            each.check(names, length, where=f"{self.name}: {key}")
+        named = {f"corrections[{number}]": item for number, item in enumerate(self.corrections)}
+        for key, item in (named | ({"attack": self.attack} if self.attack else {})).items():
+            item.check(names, length, where=f"{self.name}: {key}")
 
     def _check_derived(self) -> None:
         """Refuse a rule or a reader that names a derived value which nothing in the netlist owns."""
@@ -164,9 +164,9 @@ class Scenario:
         for where, name in named:
             if isinstance(name, str) and name and name not in owned:
                 hint = 'write it under [derive]: cell-trust = "…", or see malsim signals'
-                allowed = " ".join(sorted(one for one in owned if one.startswith("cell-"))) or "none: nothing is derived"
-                place = f"{self.name}: {where}"
-                raise ScenarioError("no such derived value", where=place, given=name, allowed=allowed, hint=hint)
+                allowed = " ".join(sorted(item for item in owned if item.startswith("cell-"))) or "none: nothing is derived"
+                index = f"{self.name}: {where}"
+                raise ScenarioError("no such derived value", where=index, given=name, allowed=allowed, hint=hint)
 
     @property
     def turns(self) -> int:

@@ -66,7 +66,7 @@ class _CellReaders:
         yield from (_entry("alarm", signal) for signal in net.alarms if signal.name in moved)
         yield from self._programs(wires)
         for check in checks:
-            read = next((one for one in check.reads if self._signal(one, wires) in moved or self._reads_text(one)), None)
+            read = next((item for item in check.reads if self._signal(item, wires) in moved or self._reads_text(item)), None)
             if read is not None:
                 yield "check", check.name, read, f"{self.run.scenario.path or self.run.scenario.name}:{check.line}"
 
@@ -100,16 +100,16 @@ class _CellReaders:
         return as_of(self.run, t=self.t, rep=self.rep)
 
     def _programs(self, wires: NetlistConfig) -> Iterator[Reader]:
-        lines = {one.op: f"{one.file or 'netlist'}:{one.line}" for one in wires.net.programs}
+        lines = {item.op: f"{item.file or 'netlist'}:{item.line}" for item in wires.net.programs}
         for program in programs(wires.net):
             if self._has_member(program):
                 yield "program", program.operation, program.handle, lines[program.operation]
-        for one in program_cells(self._memory, after=0, tick=0, first=self.rep):
-            own = (pl.col("rep") == self.rep) & (pl.col("handle") == one.handle) & (pl.col("status") == "active")
-            standing = 0 in one.places and self._memory.cells.select(own.any()).item()
-            for program in one.programs if standing else ():
+        for item in program_cells(self._memory, after=0, tick=0, first=self.rep):
+            own = (pl.col("rep") == self.rep) & (pl.col("handle") == item.handle) & (pl.col("status") == "active")
+            standing = 0 in item.places and self._memory.cells.select(own.any()).item()
+            for program in item.programs if standing else ():
                 if self._has_member(program):
-                    yield "program", program.operation, program.handle, one.handle
+                    yield "program", program.operation, program.handle, item.handle
 
     def _has_member(self, program: Program) -> bool:
         rows = members(program, self._memory, 1, first=self.rep).rows

@@ -55,7 +55,7 @@ def is_program(run: RunData, where: str) -> bool:
 def of_program(run: RunData, operation: str, *, t: float | None = None, rep: int = 0) -> str:
     """Describe the cells that a standing program read by `t` days, and why the one that moved most has its value."""
     wires = run.scenario.netlist or NetlistConfig.of("")
-    program = next(one for one in programs(wires.net) if one.operation == operation)
+    program = next(item for item in programs(wires.net) if item.operation == operation)
     ticks = run.cells.filter(pl.col("rep") == rep)["t"].unique().sort()
     past = ticks if t is None else ticks.filter(ticks <= t)
     if past.is_empty():
@@ -91,8 +91,8 @@ def _moved(run: RunData, word: str, since: float, rep: int) -> str:
 
 def _wired_to(run: RunData, handle: str, since: float, rep: int) -> str:
     events = run.events.filter((pl.col("kind") == "wired") & (pl.col("rep") == rep) & (pl.col("t") <= since))
-    places = range(int(run.scenario.reader.ops) if run.scenario.reader else 0)
-    ops = {op_cell(place, kind): f"{op_name(place)}: {kind} " for place in places for kind in READER_OPS}
+    indices = range(int(run.scenario.reader.ops) if run.scenario.reader else 0)
+    ops = {op_cell(index, kind): f"{op_name(index)}: {kind} " for index in indices for kind in READER_OPS}
     own = events.filter(pl.col("detail").str.starts_with(ops.get(handle, handle)))
     return str(own["subject"][-1]) if own.height else handle
 
@@ -148,7 +148,7 @@ def wired(run: RunData, rep: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     own, signals = _recorded(run, rep), _signals(run)
     of_run = own.filter(pl.col("row").is_null())
     own = own if of_run.is_empty() else of_run
-    turn = {one: place for place, one in enumerate(signals)}
+    turn = {one: index for index, one in enumerate(signals)}
     pairs = own.unique("channel", keep="first", maintain_order=True).select("channel", "signal").rows()
     pairs = sorted(pairs, key=lambda one: turn[one[1]])[:MOST]
     samples = own.select("t", "channel", "value").filter(pl.col("channel").is_in([pair[0] for pair in pairs]))

@@ -85,8 +85,8 @@ def pseudo_values(spells: Spells, replications: int) -> Array:
     if left > MOST_LEFT or replications == 1:
         return np.full(replications, mean if left <= MOST_LEFT else np.nan)
     others = np.where(np.isfinite(without), without, np.nan)  # infinite if no other spell ended
-    each: Array = replications * mean - (replications - 1) * others
-    return each
+    item: Array = replications * mean - (replications - 1) * others
+    return item
 
 
 def _means(spells: Spells, blocks: int, *, some: bool = False) -> tuple[float, float, Array]:
@@ -103,8 +103,8 @@ def _means(spells: Spells, blocks: int, *, some: bool = False) -> tuple[float, f
 
 def _counts(spells: Spells, blocks: int) -> tuple[Array, Array, Array]:
     rep, days, ended = (np.concatenate(part) for part in zip(*spells, strict=True))
-    time, place = np.unique(days, return_inverse=True)
-    at = rep % blocks * len(time) + place
+    time, index = np.unique(days, return_inverse=True)
+    at = rep % blocks * len(time) + index
     size = blocks * len(time)
     ends, count = (np.bincount(at, part, minlength=size).reshape(blocks, -1) for part in (ended, np.ones(len(at))))
     return time, ends.astype(np.float64), count.astype(np.float64)
@@ -132,10 +132,10 @@ def _ends(mean: float, without: Array) -> tuple[float, float]:
 
 def spells_of(scores: Iterable[HasSpells | None], broken: Sequence[int]) -> dict[str, Spells]:
     return {
-        name: [(rep[ok], days[ok], ended[ok]) for rep, days, ended in each if (ok := ~np.isin(rep, broken)).any()]
+        name: [(rep[ok], days[ok], ended[ok]) for rep, days, ended in item if (ok := ~np.isin(rep, broken)).any()]
         for part in scores
         if part is not None
-        for name, each in part.spells.items()
+        for name, item in part.spells.items()
     }
 
 
@@ -149,8 +149,8 @@ def own_means(spells: Spells, replications: int) -> Array:
     if not spells:
         return means
     rep, days, ended = (np.concatenate(part) for part in zip(*spells, strict=True))
-    for one in np.unique(rep):  # lengths of other replications would regroup the sums and change the last bit
-        here = rep == one
+    for item in np.unique(rep):  # lengths of other replications would regroup the sums and change the last bit
+        here = rep == item
         (mean,), (left,) = _area(*_counts([(np.zeros_like(rep[here]), days[here], ended[here])], 1))
-        means[one] = mean if left <= MOST_LEFT else np.nan
+        means[item] = mean if left <= MOST_LEFT else np.nan
     return means

@@ -34,7 +34,7 @@ def read_spans(settings: object, *names: str, where: str) -> None:
         if isinstance(given, str):
             object.__setattr__(settings, name, span(given, where=f"{where}.{name}"))
         elif isinstance(given, tuple):
-            spans = tuple(span(one, where=f"{where}.{name}") if isinstance(one, str) else one for one in given)
+            spans = tuple(span(item, where=f"{where}.{name}") if isinstance(item, str) else item for item in given)
             object.__setattr__(settings, name, spans)
 
 

@@ -103,7 +103,7 @@ def _key(seed: int, population: str | tuple[str, ...], purpose: str | tuple[str,
     if isinstance(purpose, tuple):
         return np.stack([_key(seed, population, part) for part in purpose])
     if isinstance(population, tuple):
-        return np.array([_key(seed, one, purpose)[0] for one in population], dtype=np.uint64)
+        return np.array([_key(seed, item, purpose)[0] for item in population], dtype=np.uint64)
     key = _mix(np.array([seed], dtype=np.uint64))
     for name in (population, purpose):
         key = _mix(key ^ name_number(name))

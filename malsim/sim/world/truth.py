@@ -121,11 +121,11 @@ class World:
 
     def _place(self, row: Ints, t: Ints | int) -> Ints:
         """Return the index of the last change at or before the time of each row (fact of a replication)."""
-        place, last = self._begins[row], self._begins[row + 1] - 1
+        index, last = self._begins[row], self._begins[row + 1] - 1
         for stride in self._strides:
-            ahead = np.minimum(place + stride, last)
-            place = np.where(self._since[ahead] <= t, ahead, place)
-        return place
+            ahead = np.minimum(index + stride, last)
+            index = np.where(self._since[ahead] <= t, ahead, index)
+        return index
 
     def at(self, rep: Ints, fact: Ints, t: Ints | int) -> Ints:
         """Return the value of each fact at a time, common or one each; `rep` is the index of the replication in the run."""

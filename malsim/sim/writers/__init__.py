@@ -52,7 +52,7 @@ class Behaviour:
 def behaviours() -> dict[str, Behaviour]:
     """Return every behaviour by name."""
     by_name = {}
-    for part in (each for each in pkgutil.iter_modules(__path__) if not each.ispkg):
+    for part in (item for item in pkgutil.iter_modules(__path__) if not item.ispkg):
         module = importlib.import_module(f"{__name__}.{part.name}")
         params = {name: value for name, value in vars(module).items() if isinstance(value, Param)}
         by_name[part.name] = Behaviour(part.name, module, params)

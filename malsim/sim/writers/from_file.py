@@ -25,13 +25,13 @@ default_confidence = Param(0.7, "1", "what is stated where the file is silent", 
 
 def script(facts: tuple[Fact, ...], *, path: str, step: float, default_confidence: float, folder: str) -> Script:
     claims = read_claims(Path(folder) / path, default_confidence=default_confidence).claims
-    places = {
-        (fact.name, word): (place, value)
-        for place, fact in enumerate(facts)
+    indices = {
+        (fact.name, word): (index, value)
+        for index, fact in enumerate(facts)
         for value in range(len(fact.values))
         for word in (fact.label(value), str(fact.values[value]))
     }
-    pairs = [places.get(pair) for pair in claims.select("object", "value").rows()]
+    pairs = [indices.get(pair) for pair in claims.select("object", "value").rows()]
     if None in pairs:
         line, name, value = claims.select("line", "object", "value").row(pairs.index(None))
         where, given = f"{path}: line {line}", f"{name} = {value}"

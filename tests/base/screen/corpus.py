@@ -238,10 +238,10 @@ def format_texts(draw: random.Random, each: int) -> list[tuple[str, str]]:
 
 
 def _varied(text: str, pattern: re.Pattern[str], draw: random.Random) -> str:
-    for place in range(len(text)):
+    for index in range(len(text)):
         letter = draw.choice(string.ascii_letters + string.digits)
-        changed = f"{text[:place]}{letter}{text[place + 1 :]}"
-        if text[place].isalnum() and pattern.fullmatch(changed):
+        changed = f"{text[:index]}{letter}{text[index + 1 :]}"
+        if text[index].isalnum() and pattern.fullmatch(changed):
             text = changed
     return text
 
@@ -273,8 +273,8 @@ def benign_texts(draw: random.Random, count: int) -> list[str]:
 
 def _luhn_closed(digits: str) -> str:
     total = sum(
-        int(digit) * 2 - 9 * (int(digit) > 4) if place % 2 == 0 else int(digit)
-        for place, digit in enumerate(reversed(digits))
+        int(digit) * 2 - 9 * (int(digit) > 4) if index % 2 == 0 else int(digit)
+        for index, digit in enumerate(reversed(digits))
     )
     return digits + str(-total % 10)
 

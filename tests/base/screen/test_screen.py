@@ -32,7 +32,7 @@ def share(texts: list[str]) -> float:
 def test_known_formats_are_found_and_mostly_named() -> None:
     texts = format_texts(random.Random(SEED), 6)
     assert share([text for _, text in texts]) >= 0.99
-    named = sum(kind in {each.kind for each in credentials(text)} for kind, text in texts)
+    named = sum(kind in {item.kind for item in credentials(text)} for kind, text in texts)
     assert named / len(texts) >= 0.9
 
 
@@ -43,7 +43,7 @@ def test_every_format_contains_its_word() -> None:
 
 
 @given(st.from_regex(re.compile(IDENTIFIER, re.ASCII), fullmatch=True))
-def test_a_bare_hash_or_uuid_is_no_credential(text: str) -> None:
+def test_bare_hash_or_uuid_is_not_a_credential(text: str) -> None:
     assert not credentials(text)
 
 
@@ -73,15 +73,15 @@ def test_the_sources_of_this_project_ring_hardly_ever() -> None:
 def test_redaction_keeps_kinds_and_withholding_removes_them() -> None:
     draw = random.Random(SEED)
     for text in (*(text for _, text in format_texts(draw, 1)), *assigned_texts(draw, 100), *other_texts(draw, 44)):
-        kinds = {each.kind for each in credentials(text)}
-        assert {each.kind for each in credentials(redacted(text))} == kinds, text
+        kinds = {item.kind for item in credentials(text)}
+        assert {item.kind for item in credentials(redacted(text))} == kinds, text
         assert not credentials(withheld(text)), withheld(text)
 
 
 def test_personal_data_is_caught_and_named() -> None:
     texts = personal_texts(random.Random(SEED), 700)
     for kind in {kind for kind, _ in texts}:
-        of_kind = [text for each, text in texts if each == kind]
+        of_kind = [text for item, text in texts if item == kind]
         hits = [kind in {name for name, _, _ in personal_data(text)} for text in of_kind]
         assert sum(hits) / len(hits) >= 0.95, (
             kind,
@@ -140,7 +140,7 @@ DRESSES: dict[str, Callable[[str], str]] = {
 @pytest.mark.parametrize("dress", DRESSES)
 def test_disguised_credential_is_found_and_withheld_whole(dress: str) -> None:
     text = DRESSES[dress](TOKEN)
-    assert [each.kind for each in credentials(f"use {text} at once")] == ["GitHub token"]
+    assert [item.kind for item in credentials(f"use {text} at once")] == ["GitHub token"]
     assert withheld(f"use {text} at once").replace('"', "") == "use (withheld: GitHub token) at once"
     assert holds_secret(redacted(f"use {text} at once"))
 

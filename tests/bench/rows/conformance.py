@@ -34,5 +34,5 @@ def rows() -> Iterator[Ratio]:
 
 
 def _about_objects(memory: Memory) -> Memory:
-    place = pl.int_range(pl.len()) % OBJECTS
-    return memory.with_cells(memory.cells.with_columns(object=pl.format("object-{}", place)))
+    index = pl.int_range(pl.len()) % OBJECTS
+    return memory.with_cells(memory.cells.with_columns(object=pl.format("object-{}", index)))

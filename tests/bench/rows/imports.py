@@ -41,12 +41,12 @@ def _history(path: Path) -> Path:
     own = random.integers(2**32, size=(RECORDS, 4)).tolist()
     kinds = random.choice(["ADD", "UPDATE", "DELETE"], RECORDS, p=[0.7, 0.25, 0.05]).tolist()
     records, names = [], ["0" * 36]
-    for place, (kind, parts) in enumerate(zip(kinds, own, strict=True)):
+    for index, (kind, parts) in enumerate(zip(kinds, own, strict=True)):
         name = f"{parts[0]:08x}-{parts[1] % 65536:04x}-4000-8000-{parts[2]:08x}{parts[3] % 65536:04x}"
         if kind == "ADD":
             names.append(name)
-        new = None if kind == "DELETE" else f"Prefers the train of {place % 24:02}:{parts[1] % 60:02} when it is {parts[2]}"
-        at = f"2026-03-{1 + place * 28 // RECORDS:02}T{place % 24:02}:{place % 60:02}:09.123456-08:00"
+        new = None if kind == "DELETE" else f"Prefers the train of {index % 24:02}:{parts[1] % 60:02} when it is {parts[2]}"
+        at = f"2026-03-{1 + index * 28 // RECORDS:02}T{index % 24:02}:{index % 60:02}:09.123456-08:00"
         old, changed_at = (None, None) if kind == "ADD" else ("Prefers a train", at)
         records.append((name, names[-1], old, new, kind, at, changed_at, int(new is None), None, "user"))
     with closing(sqlite3.connect(path)) as file:
@@ -58,11 +58,11 @@ def _history(path: Path) -> Path:
 
 def _lines(path: Path) -> Path:
     with path.open("w", encoding="utf-8") as file:
-        for place in range(RECORDS):
-            observations = [f"listens on port {place}", f"is owned by team {place % 97} since release {place // 7}"]
-            entity = {"type": "entity", "name": f"service-{place}", "entityType": "service", "observations": observations}
-            ends = {"from": f"service-{place}", "to": f"service-{place // 2}", "relationType": "writes_to"}
-            file.write(json.dumps({"type": "relation", **ends} if place % 4 == 3 else entity) + "\n")
+        for index in range(RECORDS):
+            observations = [f"listens on port {index}", f"is owned by team {index % 97} since release {index // 7}"]
+            entity = {"type": "entity", "name": f"service-{index}", "entityType": "service", "observations": observations}
+            ends = {"from": f"service-{index}", "to": f"service-{index // 2}", "relationType": "writes_to"}
+            file.write(json.dumps({"type": "relation", **ends} if index % 4 == 3 else entity) + "\n")
     return path
 
 

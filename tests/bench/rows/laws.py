@@ -47,11 +47,11 @@ def rows() -> Iterator[Ratio]:
 
 def _claims(count: int) -> Claims:
     draws = np.random.Generator(np.random.Philox(key=1))
-    places: dict[str, Any] = {
+    indices: dict[str, Any] = {
         name: draws.integers(0, size, count) for name, size in (("writer", WRITERS), ("object", OBJECTS), ("value", VALUES))
     }
     t, stated = np.sort(draws.uniform(0.0, 365.0, count)), draws.uniform(0.3, 0.95, count)
-    return Claims(**places, rep=np.zeros(count, dtype=np.int64), sequence=np.arange(count), t=t, stated=stated)
+    return Claims(**indices, rep=np.zeros(count, dtype=np.int64), sequence=np.arange(count), t=t, stated=stated)
 
 
 def _replay(law: str, claims: Claims) -> None:

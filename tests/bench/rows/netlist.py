@@ -68,15 +68,15 @@ CELLS, DAYS = 10_000, 24  # more days than any signal's window is long
 
 def rows() -> Iterator[Ratio]:
     text = TWENTY + "".join(f"addf {name} tick\n" for name in ORDER)
-    one, many = _ticker(text, 1), _ticker(text, ROWS)
+    item, many = _ticker(text, 1), _ticker(text, ROWS)
     frame = pl.DataFrame({"x": [1.0]})
 
     def bare() -> None:
         for _ in range(FRAMES):
             frame.with_columns((pl.col("x") * 0.3).alias("y"))
 
-    yield compare("a tick of 20 ops, 1 run / 8 bare with_columns of one row", one, bare, limit=1.5, repeats=201)
-    yield compare("a tick of 20 ops, 10,000 runs / 1 run", many, one, limit=30.0, repeats=21)
+    yield compare("a tick of 20 ops, 1 run / 8 bare with_columns of one row", item, bare, limit=1.5, repeats=201)
+    yield compare("a tick of 20 ops, 10,000 runs / 1 run", many, item, limit=30.0, repeats=21)
     yield _standing()
     few, lots = _text(LINES), _text(10 * LINES)
     yield compare(
@@ -112,17 +112,17 @@ def _standing() -> Ratio:
 
 def _text(lines: int) -> str:
     text = []
-    for place in range(lines // 8):
-        handle = f"obs_{place:05x}"
+    for index in range(lines // 8):
+        handle = f"obs_{index:05x}"
         text += [
-            f'{handle} "claim {place}" conf(.7!) eff(.61) curr(.9) sal(.5)',
-            f"  supports> obs_{place - 1:05x}(.5)" if place else "# the first",
-            f"  prop writer w{place % 97}",
-            f"loadrt watch names=watch-{place}",
-            f"net eff-{place} watch-{place}.in < {handle}-scores-eff",
-            f"net low-{place} watch-{place}.below > {handle}-flags-review",
-            f"setp watch-{place}.level 0.5",
-            f"addf watch-{place} tick",
+            f'{handle} "claim {index}" conf(.7!) eff(.61) curr(.9) sal(.5)',
+            f"  supports> obs_{index - 1:05x}(.5)" if index else "# the first",
+            f"  prop writer w{index % 97}",
+            f"loadrt watch names=watch-{index}",
+            f"net eff-{index} watch-{index}.in < {handle}-scores-eff",
+            f"net low-{index} watch-{index}.below > {handle}-flags-review",
+            f"setp watch-{index}.level 0.5",
+            f"addf watch-{index} tick",
         ]
     return "\n".join(text)
 

@@ -38,8 +38,8 @@ def hits(mean: float, shape: float, size: tuple[int, int], times: int, seed: int
 
 
 def planted(mean: float, seed: int, *, shape: float, size: tuple[int, int], horizon: float = 70.0) -> Spells:
-    replications, each = size
+    replications, item = size
     draw = np.random.default_rng([seed, replications, int(mean)])
-    days, cut = draw.gamma(shape, mean / shape, replications * each), draw.uniform(0.0, horizon, replications * each)
+    days, cut = draw.gamma(shape, mean / shape, replications * item), draw.uniform(0.0, horizon, replications * item)
     seen, end = np.ceil(days / TICK) * TICK, np.ceil(cut / TICK) * TICK
-    return [(np.repeat(np.arange(replications), each), np.minimum(seen, end), seen <= end)]
+    return [(np.repeat(np.arange(replications), item), np.minimum(seen, end), seen <= end)]

@@ -35,8 +35,8 @@ WORLDS = {"5 honest, 2 liars": (5, 2, False), "2 honest, 1 liar": (2, 1, False),
 def rows(seed: int) -> list[Row]:
     return [
         mean_row([share(law, draw, honest, liars, own, shared) for draw in range(seed, seed + DRAWS)], SHARE,
-                 law=name, world=place, facts=facts)
-        for name, law in LAWS.items() for place, (honest, liars, shared) in WORLDS.items()
+                 law=name, world=index, facts=facts)
+        for name, law in LAWS.items() for index, (honest, liars, shared) in WORLDS.items()
         for facts, own in (("without", 0), ("with", 500))
     ]  # fmt: skip
 
@@ -87,9 +87,9 @@ def zencrowd(claims: Claims, *, from_votes: bool) -> Array:
 def glad(claims: Claims) -> Array:
     writer, about, value = claims
     writers, objects = int(writer.max()) + 1, int(about.max()) + 1
-    place = np.ones(writers + objects)
+    index = np.ones(writers + objects)
     for _ in range(SWEEPS):
-        p = expit(odds(claims, place[writer] * np.exp(place[writers + about])))
+        p = expit(odds(claims, index[writer] * np.exp(index[writers + about])))
         agreed = np.where(value == 1, p[about], 1.0 - p[about])
 
         def loss(at: Array, agreed: Array = agreed) -> tuple[float, Array]:
@@ -100,8 +100,8 @@ def glad(claims: Claims) -> Array:
             slope = np.concatenate([np.bincount(writer, weights=gap * ease), np.bincount(about, weights=gap * x)])
             return -likely, (at - 1.0) - slope
 
-        place = minimize(loss, place, jac=True, method="L-BFGS-B", options={"maxiter": 25}).x
-    return expit(odds(claims, place[writer] * np.exp(place[writers + about])))
+        index = minimize(loss, index, jac=True, method="L-BFGS-B", options={"maxiter": 25}).x
+    return expit(odds(claims, index[writer] * np.exp(index[writers + about])))
 
 
 def odds(claims: Claims, weight: Array) -> Array:

@@ -22,7 +22,7 @@ SIZES = ((4, 100, 3), (5, 100, 3), (10, 40, 3), (10, 100, 3), (10, 100, 5), (20,
 
 def rows(seed: int) -> list[Row]:
     held = {size: [held_share(draw, *size) for draw in range(seed, seed + DRAWS)] for size in SIZES}
-    worlds = [mean_row(each, SHARE, world=", ".join(map(str, size))) for size, each in held.items()]
+    worlds = [mean_row(item, SHARE, world=", ".join(map(str, size))) for size, item in held.items()]
     return [*worlds, mean_row(np.mean([*held.values()], axis=0), SHARE, world="all")]
 
 

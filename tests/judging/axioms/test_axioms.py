@@ -55,20 +55,20 @@ def test_planted_defect_breaks_its_axiom(name: str) -> None:
 
 
 def test_every_axiom_has_a_planted_defect_and_there_are_many() -> None:
-    assert {one.axiom for one in planted_defects().values()} == set(shipped_axioms())
+    assert {item.axiom for item in planted_defects().values()} == set(shipped_axioms())
     assert len(planted_defects()) >= 60
 
 
 def test_detection_rates_have_intervals(capsys: pytest.CaptureFixture[str]) -> None:
     found = detection(["stated", "unsaid"], seeds=(FRESH, FRESH + 1))
-    defects = [sum(one.axiom == axiom for one in planted_defects().values()) for axiom in ("stated", "unsaid")]
+    defects = [sum(item.axiom == axiom for item in planted_defects().values()) for axiom in ("stated", "unsaid")]
     assert found.rates["searches"].to_list() == [2 * count for count in (*defects, sum(defects))]
     assert (found.rates["found_low"] < found.rates["found"]).all()
     assert (found.not_found, found.alarms) == ([], ())
     assert main(["judge", "--planted", "--case", "stated", "--draws", "5"]) == 0
     assert "searches of 5 streams" in capsys.readouterr().out
     assert main(["judge", "mal", "--planted"]) == main(["judge", "--draws", "0"]) == 2
-    with pytest.raises(UsageError, match="no number of streams"):
+    with pytest.raises(UsageError, match="not a valid number of streams"):
         ms.axioms("mal", streams=0)
 
 
@@ -92,9 +92,9 @@ def test_every_break_is_recorded_with_its_reason() -> None:
 
 
 def test_witnesses_are_small_and_the_same_for_one_seed() -> None:
-    one, two = (ms.axioms("graphiti", axiom="truth-may-return") for _ in range(2))
-    assert one.verdicts == two.verdicts
-    assert [event.do for event in one.broken[0].witness] == ["write", "write", "write", "peek"]
+    item, two = (ms.axioms("graphiti", axiom="truth-may-return") for _ in range(2))
+    assert item.verdicts == two.verdicts
+    assert [event.do for event in item.broken[0].witness] == ["write", "write", "write", "peek"]
     assert len(ms.axioms("mem0_delete", axiom="total-evidence").broken[0].witness) <= 4
     echo = ms.axioms("graphiti", axiom="echo-independence").broken[0].witness
     assert sum(event.do == "write" for event in echo) == 3
@@ -114,7 +114,7 @@ def test_parameters_must_belong_to_a_law_of_items() -> None:
 
 
 def test_axioms_of_belief_and_edges_apply_only_where_present() -> None:
-    verdicts = {one.axiom: one.verdict for one in ms.axioms("last_write").verdicts}
+    verdicts = {item.axiom: item.verdict for item in ms.axioms("last_write").verdicts}
     assert verdicts["success"] == verdicts["settling"] == verdicts["half-life-halves"] == N_A
     assert verdicts["truth-may-return"] == HOLDS
 
@@ -167,13 +167,13 @@ def test_a_memory_that_hangs_is_waited_for_once(tmp_path: Path) -> None:
 
     subject = subject_of(HangsOnTick, limit=0.2)
     table = matrix([subject], [find_axiom(name) for name in ("anchor", "cadence", "outvoted", "late-arrival")])
-    assert [one.verdict for one in table.verdicts] == [ERROR, ERROR, ERROR, HOLDS]
-    assert all("did not return within 0.2 s" in one.why for one in table.errors)
+    assert [item.verdict for item in table.verdicts] == [ERROR, ERROR, ERROR, HOLDS]
+    assert all("did not return within 0.2 s" in item.why for item in table.errors)
     with open(path, encoding="utf-8") as file:  # noqa: PTH123
         assert len(file.readlines()) == 1
 
 
-def test_nan_breaks_the_bounds_and_is_an_error_elsewhere() -> None:
+def test_nan_breaks_bounds_and_is_an_error_elsewhere() -> None:
     assert ms.axioms(NaNs, axiom="bounds").broken
     assert "not a number" in ms.axioms(NaNs, axiom="locality").errors[0].why
 

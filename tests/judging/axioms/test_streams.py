@@ -71,7 +71,7 @@ def streams(axiom: str) -> list[list[Event]]:
 
 @pytest.mark.quick
 @pytest.mark.parametrize("axiom", shipped_axioms())
-def test_streams_are_drawn_from_all_that_the_axiom_needs(axiom: str) -> None:
+def test_streams_cover_what_the_axiom_needs(axiom: str) -> None:
     drawn = streams(axiom)
     events = [event for stream in drawn for event in stream]
     writes = [event for event in events if event.do == "write"]

@@ -51,7 +51,7 @@ class Noisy(Votes):
     noise = 7e-8
 
 
-def test_a_memory_of_texts_alone_is_put_to_the_axioms_and_priced() -> None:
+def test_text_only_memory_is_judged_and_priced() -> None:
     assert not ms.axioms(Votes).errors
     assert price(Votes, strategies=["sybils"]).prices[0].lie["sybils"].price == 4
 

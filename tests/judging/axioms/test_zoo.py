@@ -62,7 +62,7 @@ def test_zoo_command_draws_one_figure_per_defect(tmp_path: Path, capsys: pytest.
 
 
 def lines(path: Path, *records: dict[str, Any]) -> Path:
-    path.write_text("\n".join(json.dumps(each) for each in records) + "\n", encoding="utf-8")
+    path.write_text("\n".join(json.dumps(item) for item in records) + "\n", encoding="utf-8")
     return path
 
 
@@ -75,9 +75,9 @@ def test_axioms_can_use_claims_of_a_store(tmp_path: Path, capsys: pytest.Capture
     assert only.gaps == [1.0, 1.0]
     assert main(["judge", "membrane", "--on", str(history), "--case", "anchor"]) == 1
     assert "[unknown:mcp on api: " in capsys.readouterr().out
-    one, two = (judge(on_claims([subject_of("graphiti")], history)[0], find_axiom("truth-may-return")) for _ in range(2))
-    assert one == two
-    assert one.verdict == BROKEN
+    item, two = (judge(on_claims([subject_of("graphiti")], history)[0], find_axiom("truth-may-return")) for _ in range(2))
+    assert item == two
+    assert item.verdict == BROKEN
     empty = lines(tmp_path / "empty.jsonl", {"type": "entity", "name": "api", "entityType": "service", "observations": []})
     with pytest.raises(UsageError, match="holds no claim"):
         histories(empty)

@@ -68,7 +68,7 @@ class Keeper:
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
         """Keep every claim, but none that was erased."""
-        self.told += [one for one in (Said(claim, now) for claim in claims) if hash(one.fact) not in self.closed]
+        self.told += [item for item in (Said(claim, now) for claim in claims) if hash(item.fact) not in self.closed]
         self._note("write", "", now)
 
     def tick(self, now: float) -> None:
@@ -77,7 +77,7 @@ class Keeper:
     def settle(self, now: float) -> None:
         """No background job, but one that reads all anew."""
         if self.flaw == "extracts anew at night":
-            self.told += [one._replace(immune=True, came=now) for one in self.told if not one.claim.edges]
+            self.told += [item._replace(immune=True, came=now) for item in self.told if not item.claim.edges]
 
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
         """The value that is true on day `at`, as it was known on day `as_of`, before those that were true once."""
@@ -98,7 +98,7 @@ class Keeper:
 
     def _item(self, one: Said, shown: list[Said], at: float) -> dict[str, Any]:
         claim, current = one.claim, one is shown[0] and at < self._end(one)
-        voices = {each.claim.writer for each in shown if each.claim.value == claim.value}
+        voices = {item.claim.writer for item in shown if item.claim.value == claim.value}
         return {
             "id": f"{claim.value}/{one.came}", "object": claim.object, "value": claim.value, "rank": float(current),
             "text": claim.text, "belief": len(voices) / (1.0 + len(voices)), "status": "current" if current else "former",
@@ -115,16 +115,16 @@ class Keeper:
         turns = [(on, since) for fact, since, on in self.turns if fact == one.fact and since <= day]
         if turns and turns[-1][0] and not one.immune:
             return not (self.flaw == "trusts the document" and one.claim.source and one.came > turns[-1][1])
-        return self.flaw != "keeps what was derived" and any(self._rejected(each, day) for each in self._sources(one))
+        return self.flaw != "keeps what was derived" and any(self._rejected(item, day) for item in self._sources(one))
 
     def _sources(self, one: Said) -> Iterator[Said]:
         texts = {edge.target for edge in one.claim.edges}
-        return (each for each in self.told if each.claim.text in texts and each.claim.scope == one.claim.scope)
+        return (item for item in self.told if item.claim.text in texts and item.claim.scope == one.claim.scope)
 
     def _own(self, object_: str, value: str | None, by: str, scope: str) -> list[Said]:
         """What was said of it, where who asks said any of it."""
-        those = [one for one in self.told if one.fact[:2] == (scope, object_) and value in (None, one.claim.value)]
-        mine = self.flaw == "obeys strangers" or any(one.claim.writer == by for one in those)
+        those = [item for item in self.told if item.fact[:2] == (scope, object_) and value in (None, item.claim.value)]
+        mine = self.flaw == "obeys strangers" or any(item.claim.writer == by for item in those)
         return those if mine else []
 
     def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
@@ -135,7 +135,7 @@ class Keeper:
             self.turns.append((_fact(scope, object, value), now, True))
         if wrong and instead is not None:
             self.turns.append((_fact(scope, object, instead), now, False))
-            start = min(one.start for one in wrong)
+            start = min(item.start for item in wrong)
             self.told.append(
                 Said(Claim(now, by, object, instead, f"{object}: {instead}", scope=scope, valid_from=start), now)
             )
@@ -143,11 +143,11 @@ class Keeper:
     def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
         """Erase, with whatever came of it."""
         doomed = self._own(object, value, by, scope)
-        self.closed |= {hash(one.fact) for one in doomed if self.flaw != "lets it come in again"}
-        for one in doomed:  # grows
-            doomed += [each for each in self.told if one in self._sources(each) and each not in doomed]
-        self.bin += [one.claim.text for one in doomed]
-        self.told = [one for one in self.told if one not in doomed]
+        self.closed |= {hash(entry.fact) for entry in doomed if self.flaw != "lets it come in again"}
+        for entry in doomed:  # grows
+            doomed += [item for item in self.told if entry in self._sources(item) and item not in doomed]
+        self.bin += [entry.claim.text for entry in doomed]
+        self.told = [entry for entry in self.told if entry not in doomed]
         self._note("forget", "" if self.flaw == "logs nobody" else by, now, str(value))
 
     def allow(self, object: str, value: str, now: float, by: str, scope: str) -> None:  # noqa: A002
@@ -169,7 +169,7 @@ class Keeper:
 
     def texts(self) -> list[str]:
         """Every sentence, and those that claims name."""
-        parts = [[one.claim.text, *(edge.target for edge in one.claim.edges)] for one in self.told]
+        parts = [[item.claim.text, *(edge.target for edge in item.claim.edges)] for item in self.told]
         return sum(parts, self.bin if self.flaw == "hides and does not erase" else [])
 
     def log(self) -> list[dict[str, Any]]:

@@ -38,8 +38,8 @@ class ExtractsAnew(Governed):
 class RejectsAWriterOnly(Governed):
     def write(self, claims: Sequence[Claim], now: float) -> None:
         for claim in claims:
-            rejected = any(each.claim.value == claim.value and each.rejected < inf for each in self.records)
-            if rejected and claim.writer not in {each.claim.writer for each in self.records} and claim.source:
+            rejected = any(item.claim.value == claim.value and item.rejected < inf for item in self.records)
+            if rejected and claim.writer not in {item.claim.writer for item in self.records} and claim.source:
                 self.records.append(Record(replace(claim, time=now), now))
             else:
                 super().write([claim], now)
@@ -139,9 +139,9 @@ class LeavesTheCopy(Governed):
     def share(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002
         super().share(object, to, now, scope)
         self.records += [
-            Record(replace(each.claim, scope=to), now)
-            for each in self.records
-            if (each.claim.object, each.claim.scope, each.claim.scope) == (object, scope, "")
+            Record(replace(item.claim, scope=to), now)
+            for item in self.records
+            if (item.claim.object, item.claim.scope, item.claim.scope) == (object, scope, "")
         ]
 
 
@@ -164,8 +164,8 @@ class DerivesAcrossScopes(Governed):
 @fails("S4")
 class CorrectsEverywhere(Governed):
     def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
-        for each in dict.fromkeys([scope, *(record.claim.scope for record in self.records)]):
-            super().correct(object, value, instead, now, by, each)
+        for item in dict.fromkeys([scope, *(record.claim.scope for record in self.records)]):
+            super().correct(object, value, instead, now, by, item)
 
 
 @fails("S6")
@@ -177,8 +177,8 @@ class SharesForEver(Governed):
 @fails("S7")
 class CountsEveryScope(Governed):
     def item(self, record: Record, standing: Sequence[Record], at: float) -> dict[str, Any]:
-        said = {each.claim.writer for each in self.records if each.claim.value == record.claim.value}
-        return super().item(record, standing, at) | {"belief": 1.0 - 0.5 ** len(said)}
+        value = {entry.claim.writer for entry in self.records if entry.claim.value == record.claim.value}
+        return super().item(record, standing, at) | {"belief": 1.0 - 0.5 ** len(value)}
 
 
 @fails("T5")
@@ -204,7 +204,7 @@ class ObeysAnybody(Governed):
 class BelievesANewWriter(Governed):
     def write(self, claims: Sequence[Claim], now: float) -> None:
         for claim in claims:
-            if not claim.source and claim.time == now and claim.writer not in {each.claim.writer for each in self.records}:
+            if not claim.source and claim.time == now and claim.writer not in {item.claim.writer for item in self.records}:
                 self.refused.discard(digest(claim.scope, claim.object, claim.value))
             super().write([claim], now)
 

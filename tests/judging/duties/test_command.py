@@ -111,26 +111,26 @@ class Foresees(Governed):
     ],
 )
 def test_error_of_a_memory_names_call_day_and_claim(memory: Any, cell: str, parts: list[str]) -> None:
-    (one,) = assess(memory, cell=cell, limit=0.1).verdicts
-    assert one.verdict == ERROR
-    assert all(part in one.why for part in parts), one.why
+    (item,) = assess(memory, cell=cell, limit=0.1).verdicts
+    assert item.verdict == ERROR
+    assert all(part in item.why for part in parts), item.why
 
 
-def test_texts_that_hide_count_for_nothing() -> None:
-    (one,) = assess(HidesTexts, cell="F6").verdicts
-    assert one.verdict == "vacuous"
+def test_hidden_text_has_no_effect() -> None:
+    (item,) = assess(HidesTexts, cell="F6").verdicts
+    assert item.verdict == "vacuous"
 
 
 def test_an_error_in_one_cell_leaves_the_others() -> None:
     table = assess(Foresees)
-    assert {one.name for one in table.having(ERROR)} == {"F9", "F10"}
+    assert {item.name for item in table.having(ERROR)} == {"F9", "F10"}
     assert len(table.having(HOLDS)) == 54
 
 
 def test_values_are_read_from_texts_and_coroutines_are_run() -> None:
     for cell, verdict in (("flip.A", HOLDS), ("change.A", HOLDS), ("flip.B", "fails"), ("S7", NOT_OFFERED)):
-        (one,) = assess(SaysItInWords, cell=cell).verdicts
-        assert (one.verdict, cell) == (verdict, cell), one.why
+        (item,) = assess(SaysItInWords, cell=cell).verdicts
+        assert (item.verdict, cell) == (verdict, cell), item.why
 
 
 def test_the_table_the_rows_and_the_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -177,7 +177,7 @@ def test_law_store_and_user_memory_can_be_judged(
 def test_the_page_names_the_lines_of_each_adapter() -> None:
     root = Path(__file__).parents[3]
     page = (root / "malsim" / "showing" / "manual" / "memories" / "duties.md").read_text()
-    places = re.findall(r"`(malsim/adapters/\w+\.py):(\d+)`", page)
-    assert len(places) == 7
-    for path, line in places:
+    indices = re.findall(r"`(malsim/adapters/\w+\.py):(\d+)`", page)
+    assert len(indices) == 7
+    for path, line in indices:
         assert (root / path).read_text().splitlines()[int(line) - 1].startswith("    def write("), (path, line)

@@ -23,7 +23,7 @@ def references() -> Conformance:
     return assess_all([memory_of(name) for name in REFERENCES], draws=FEW)
 
 
-def test_there_are_57_cells_of_two_kinds() -> None:
+def test_duties_have_57_cells_of_two_kinds() -> None:
     kinds = [cell.kind for cell in every_duty().values()]
     assert (kinds.count(OBLIGATION), kinds.count(PROHIBITION)) == (19, 38)
     assert all(any(step.twin for step in cell.steps) == (cell.kind == PROHIBITION) for cell in every_duty().values())
@@ -34,7 +34,7 @@ def test_suite_distinguishes_the_references(references: Conformance) -> None:
     counts = {name: (len(references.of(name)), 57 - len(references.of(name, NOT_OFFERED))) for name in OWN}
     assert counts == {"nothing": (9, 25), "append": (20, 25), "overwrite": (14, 25)}
     assert not references.having(ERROR)
-    kinds = {one.kind for one in references.verdicts if one.memory == "nothing" and one.verdict == VACUOUS}
+    kinds = {item.kind for item in references.verdicts if item.memory == "nothing" and item.verdict == VACUOUS}
     assert (kinds, references.of("nothing", HOLDS)) == ({PROHIBITION}, [])
     assert set(references.of("append")) - set(references.of("overwrite")) >= {"change.B", "change.C"}
 
@@ -47,7 +47,7 @@ def test_memory_that_breaks_one_duty_fails_only_its_cells(memory: type) -> None:
 
 
 @pytest.mark.parametrize("flaw", ["", *FLAWS])
-def test_a_memory_built_otherwise_passes_and_fails_as_it_should(flaw: str) -> None:
+def test_memory_built_differently_passes_and_fails_as_it_should(flaw: str) -> None:
     table = assess_all([memory_of(partial(Keeper, flaw))], draws=FEW)
     (name,) = table.memories
     assert set(table.of(name)) == FLAWS.get(flaw, set())
@@ -58,12 +58,12 @@ def test_a_memory_built_otherwise_passes_and_fails_as_it_should(flaw: str) -> No
 
 def test_a_witness_lists_the_calls_of_a_failure(references: Conformance) -> None:
     failed = references.having(FAILS)
-    assert {one.memory for one in failed} == set(OWN)
-    for one in failed:
-        assert len(one.calls.splitlines()) <= 6
-    one = references.at("append", "change.B")
-    old = one.why.split(": ", 1)[1].split(" is to be")[0]
-    calls = one.calls.splitlines()
+    assert {item.memory for item in failed} == set(OWN)
+    for item in failed:
+        assert len(item.calls.splitlines()) <= 6
+    item = references.at("append", "change.B")
+    old = item.why.split(": ", 1)[1].split(" is to be")[0]
+    calls = item.calls.splitlines()
     assert any(" write " in line and f"value='{old}'" in line for line in calls)
     assert any(" ask " in line and line.endswith(f"# {old} not current") for line in calls)
 
@@ -72,4 +72,4 @@ def test_a_witness_lists_the_calls_of_a_failure(references: Conformance) -> None
 @pytest.mark.parametrize("memory", [*REFERENCES, *PLANTED])
 def test_other_seeds_and_all_draws_give_the_same_verdicts(memory: object) -> None:
     few, all_ = assess_all([memory_of(memory)], draws=FEW), assess_all([memory_of(memory)], seed=7)
-    assert [one.verdict for one in few.verdicts] == [one.verdict for one in all_.verdicts]
+    assert [item.verdict for item in few.verdicts] == [item.verdict for item in all_.verdicts]

@@ -55,9 +55,9 @@ def test_a_stream_is_in_order_and_ends_with_a_tick_within_a_day(honest: int, n: 
 
 def _turn(world: ClaimWorld, n: int) -> list[Event]:
     """Strangers who say the truth first, each, and then the lie."""
-    times = [world.start + world.gap * place for place in range(2 * n)]
+    times = [world.start + world.gap * index for index in range(2 * n)]
     values = [world.truth] * n + [world.lie] * n
-    return [world.says(t, f"s{place % n + 1}", value) for place, (t, value) in enumerate(zip(times, values, strict=True))]
+    return [world.says(t, f"s{index % n + 1}", value) for index, (t, value) in enumerate(zip(times, values, strict=True))]
 
 
 @given(
@@ -79,7 +79,7 @@ def test_guarded_rules_resist_three_liars_but_not_two_honest(numbers: dict[str, 
     assert all(stage.lead(WAYS[way](world, 2)) < 0.0 for way in ("each", "corrects"))
 
 
-def test_guarded_rules_in_one_of_these_worlds() -> None:
+def test_guarded_rules_in_a_hostile_world() -> None:
     world = closed_world(4, stated=0.6, lie_stated=0.99, gap=2.0)
     stage = Stage(subject_of(Rules.guarded()), world)
     assert all(stage.lead(steps(world, 3)) > 0.0 for steps in (STRATEGIES["earns"], STRATEGIES["supersedes"], _turn))
@@ -91,8 +91,8 @@ def test_guarded_rules_in_one_of_these_worlds() -> None:
 def test_the_prices_of_guarded_rules(honest: int, least: int) -> None:
     found = price_of(subject_of(Rules.guarded()), closed_world(honest))
     assert (found.lie_identities, found.truth_claims) == (least, 2)
-    assert {name: one.price for name, one in found.lie.items() if one.price} == {"sybils": 2 * honest - 1, "earns": least}
-    assert {way: one.price for way, one in found.truth.items()} == {"each": 2, "one": None, "denies": 2, "corrects": 2}
+    assert {name: item.price for name, item in found.lie.items() if item.price} == {"sybils": 2 * honest - 1, "earns": least}
+    assert {way: item.price for way, item in found.truth.items()} == {"each": 2, "one": None, "denies": 2, "corrects": 2}
     assert len([event for event in found.lie["earns"].witness if event.do == "write"]) == 7 * least
 
 
@@ -117,7 +117,7 @@ def test_memory_that_never_answers_the_truth_has_no_price() -> None:
         ms.price(Mute)
 
 
-def test_from_a_stores_claims(tmp_path: Path) -> None:
+def test_schedule_from_the_claims_of_a_store(tmp_path: Path) -> None:
     claims = [(0.0, "ann", "pump", 1.0), (3.0, "bob", "pump", 1.0), (5.0, "cid", "pump", 2.0), (6.0, "ann", "valve", 3.0)]
     rows = [
         {
@@ -165,7 +165,7 @@ def test_table_page_and_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert json.loads(capsys.readouterr().out) == {"prices": {"majority": TABLE["majority"]}}
 
 
-def test_a_fork_does_not_touch_the_memory_that_it_is_of() -> None:
+def test_fork_does_not_change_its_parent_memory() -> None:
     stage = Stage(subject_of("mal"), closed_world())
     first = stage.lead(WAYS["corrects"](closed_world(), 2))
     stage.lead(STRATEGIES["repeats"](closed_world(), 3))

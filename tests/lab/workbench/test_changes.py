@@ -183,7 +183,7 @@ def test_find_gives_the_days_on_which_a_condition_holds(result: Result) -> None:
         days_where(result, "eff(nobody) < 0.5")
 
 
-def test_a_step_lists_what_changed(result: Result) -> None:
+def test_step_lists_the_changes(result: Result) -> None:
     changes = {what: (before, after) for what, before, after, _ in changes_at(result, 10.0)}
     assert changes["dec_a3ee"] == ("0.7", "0.243")
     assert changes["tripped"] == ("0", "1")

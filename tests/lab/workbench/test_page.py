@@ -119,12 +119,12 @@ def test_a_click_explains_the_value_and_the_cursor_reads_all(tripwire: Page) -> 
 def test_a_broken_netlist_shows_its_fault_and_keeps_the_picture(tripwire: Page) -> None:
     editor = tripwire.get_by_role("textbox", name="Netlist")
     text, before = editor.input_value(), lines(tripwire)
-    place = f"line {text[: text.index('setp weak.level')].count(chr(10)) + 1}:"
+    index = f"line {text[: text.index('setp weak.level')].count(chr(10)) + 1}:"
     editor.fill(text.replace("setp weak.level 0.5", "setp weak.level nosuch"))
-    tripwire.locator(".wb-error", has_text=place).wait_for()
+    tripwire.locator(".wb-error", has_text=index).wait_for()
     assert lines(tripwire) == before
     editor.fill(text.replace("setp weak.level 0.5", "setp weak.level 0.1"))
-    tripwire.locator(".wb-error", has_text=place).wait_for(state="detached")
+    tripwire.locator(".wb-error", has_text=index).wait_for(state="detached")
     assert changed(tripwire, before) != before
 
 
@@ -280,7 +280,7 @@ property = "always (eff(obs_a1a1) >= 0)"
         assert page.evaluate("window.hurt") is None
 
 
-def test_another_origin_is_refused_and_a_token_is_asked_for(visit: Visit) -> None:
+def test_foreign_origin_is_refused_and_a_token_required(visit: Visit) -> None:
     with serving("scenarios/tripwire.toml", "--host", "127.0.0.1") as address:
         assert "token=" in address
         page = visit(address.partition("?")[0], ready="p")

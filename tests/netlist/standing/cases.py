@@ -27,8 +27,8 @@ class Case:
 
 def _from(number: str, many: int, relation: str, *, target: str = BEL, conf: float = 0.9, **props: Any) -> Day:
     return [
-        cell(f"obs_{number}{place:02x}", f"{relation}> {target}", conf=conf, **{"writer": f"v{place}", **props})
-        for place in range(many)
+        cell(f"obs_{number}{index:02x}", f"{relation}> {target}", conf=conf, **{"writer": f"v{index}", **props})
+        for index in range(many)
     ]
 
 
@@ -45,7 +45,7 @@ def _at(*events: str | Edit, day: int = ONSET) -> Events:
 
 
 def _daily(days: int, *events: Sequence[str | Edit], step: int = 1) -> Events:
-    return {ONSET + step * place: list(events[place]) for place in range(min(days, len(events)))}
+    return {ONSET + step * index: list(events[index]) for index in range(min(days, len(events)))}
 
 
 def _with(**props: Any) -> Events:
@@ -86,7 +86,7 @@ def _reads(handles: list[str], day: int, seed: float) -> Day:
 def _from_documents(number: str, docs: Sequence[int]) -> Day:
     """Cells of one writer, each from one of five documents."""
     origins = [f"derived_from> ref_d0c{doc % 5}(0)" for doc in docs]
-    return [cell(f"obs_{number}{place:02x}", origin, writer="mono") for place, origin in enumerate(origins)]
+    return [cell(f"obs_{number}{index:02x}", origin, writer="mono") for index, origin in enumerate(origins)]
 
 
 MONO = ["obs_5501", "obs_5502", "obs_5503"]

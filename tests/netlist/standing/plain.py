@@ -62,8 +62,8 @@ class World:
         return float(self.now - (cell["created"] if cell["touched"] is None else cell["touched"]))
 
     def work(self, row: int, name: str) -> float:
-        said = [word.split("=", 1) for word in self.cells[row]["entities"] or [] if "=" in word]
-        return float([WORK[name], *(value for key, value in said if key == name)][-1])
+        text = [word.split("=", 1) for word in self.cells[row]["entities"] or [] if "=" in word]
+        return float([WORK[name], *(value for key, value in text if key == name)][-1])
 
     def open_task(self, row: int) -> float:
         cell = self.cells[row]
@@ -239,7 +239,7 @@ class Signals:
             return share(sum(len(world.near[other]) == 1 for other in near), len(near)) if len(near) > 2 else 0.0
 
         values = self.series(value, row)
-        return values[-1], latch([one > 0.6 for one in values], [one <= 0.3 for one in values])
+        return values[-1], latch([item > 0.6 for item in values], [item <= 0.3 for item in values])
 
     def local_cluster_density(self, row: int) -> tuple[float, bool]:
         near = self.world.near
@@ -254,7 +254,7 @@ class Signals:
 
     def dangling_supersession(self, row: int) -> tuple[float, bool]:
         values = self.series(lambda world, at: world.cells[at]["status"] == "superseded" and world.lost(at), row)
-        return values[-1], pulse([bool(one) for one in values], 3)
+        return values[-1], pulse([bool(item) for item in values], 3)
 
     def orphan_drift(self, row: int) -> tuple[float, bool]:
         value = slope(self.series(lambda world, at: len(world.near[at]), row, last=5))
@@ -274,16 +274,16 @@ class Signals:
 
     def staleness_under_demand(self, row: int) -> tuple[float, bool]:
         def stale(world: World, at: int) -> bool:
-            middle = median(world.cells[one]["salience"] for one in world.active)
+            middle = median(world.cells[item]["salience"] for item in world.active)
             return world.lives(at) and world.idle(at) > 30 and world.cells[at]["salience"] > middle
 
         values = self.series(stale, row)
-        return values[-1], pulse([bool(one) for one in values], 3)
+        return values[-1], pulse([bool(item) for item in values], 3)
 
     def staleness_divergence(self, row: int) -> tuple[float, bool]:
         def theirs(world: World, at: int) -> float:
             supporters = world.along(at, "~supports")
-            return share(sum(world.cells[one]["currency"] for one in supporters), len(supporters))
+            return share(sum(world.cells[item]["currency"] for item in supporters), len(supporters))
 
         value = self.world.cells[row]["currency"] - smoothed(self.series(theirs, row), 0.3)
         return value, -value > 0.3

@@ -24,7 +24,7 @@ class AllSignals(Signals):
 
     def citation_momentum(self, row: int) -> tuple[float, bool]:
         value = slope(self.series(
-            lambda world, at: len({world.cells[one]["writer"] for one in world.along(at, "~*")}), row, last=5
+            lambda world, at: len({world.cells[item]["writer"] for item in world.along(at, "~*")}), row, last=5
         ))  # fmt: skip
         return value, len(self.world.along(row, "~*")) > 3 and value > 0.3
 
@@ -33,24 +33,24 @@ class AllSignals(Signals):
     def ready_gate(self, row: int) -> tuple[float, bool]:
         def ready(world: World, at: int) -> float:
             needs = world.all_along(at, "depends_on")
-            done = sum(world.work(one, "done") for one in needs) + 0.5 > len(needs)
-            sound = min([1.0, *(world.cells[one]["effective"] for one in needs)]) >= 0.2
+            done = sum(world.work(item, "done") for item in needs) + 0.5 > len(needs)
+            sound = min([1.0, *(world.cells[item]["effective"] for item in needs)]) >= 0.2
             return float(world.open_task(at) * done * sound)
 
         values = self.series(ready, row)
-        return values[-1], latch([one > 0.5 for one in values], [one <= 0.5 for one in values])
+        return values[-1], latch([item > 0.5 for item in values], [item <= 0.5 for item in values])
 
     def dependency_rot(self, row: int) -> tuple[float, bool]:
         world = self.world
-        lost = sum(world.lost(one) for one in world.all_along(row, "depends_on"))
-        fallen = any(world.cells[one]["effective"] < 0.2 for one in world.along(row, "depends_on"))
+        lost = sum(world.lost(item) for item in world.all_along(row, "depends_on"))
+        fallen = any(world.cells[item]["effective"] < 0.2 for item in world.along(row, "depends_on"))
         value = (lost + fallen) * world.lives(row)
         return value, value > 0.5
 
     def objective_burn_down(self, row: int) -> tuple[float, bool]:
         def done(world: World, at: int) -> float:
             children = world.all_along(at, "depends_on")
-            return share(sum(world.work(one, "done") for one in children), len(children))
+            return share(sum(world.work(item, "done") for item in children), len(children))
 
         rate, now = slope(self.series(done, row, last=5)), done(self.world, row)
         is_open = self.world.lives(row) and self.world.cells[row]["kind"] == "obj"
@@ -85,8 +85,8 @@ class AllSignals(Signals):
         for world in self.worlds:
             if topic in world.topics:
                 cells = world.of_topic(topic)
-                demands.append(min(1.0, sum(world.work(one, "demand") for one in cells)))
-                supply = share(sum(world.cells[one]["effective"] for one in cells), len(cells))
+                demands.append(min(1.0, sum(world.work(item, "demand") for item in cells)))
+                supply = share(sum(world.cells[item]["effective"] for item in cells), len(cells))
                 gaps.append(smoothed(demands, 0.3) - supply)
         count, out = 0, False
         for gap in gaps:
@@ -97,7 +97,7 @@ class AllSignals(Signals):
         return gaps[-1], out
 
     def attention_monopoly(self, topic: str) -> tuple[float, bool]:
-        salience = [self.world.cells[one]["salience"] for one in self.world.of_topic(topic)]
+        salience = [self.world.cells[item]["salience"] for item in self.world.of_topic(topic)]
         value = share(max(salience), sum(salience)) if len(salience) > 2 else 0.0
         return value, value > 0.6
 
@@ -107,7 +107,7 @@ class AllSignals(Signals):
         """Return a writer's mean of effective - stated over active cells, after each tick since the first claim."""
 
         def mean(world: World) -> float:
-            cells = [world.cells[one] for one in world.of_writer(writer)]
+            cells = [world.cells[item] for item in world.of_writer(writer)]
             return share(sum(cell["effective"] - cell["stated"] for cell in cells), len(cells))
 
         return self.since(mean, lambda world: writer in world.writers)
@@ -121,8 +121,8 @@ class AllSignals(Signals):
         return value, value < -0.15
 
     def cross_writer_agreement(self, writer: str) -> tuple[float, bool]:
-        counts = [self.world.signs[one] for one in self.world.of_writer(writer)]
-        signed, wrong = sum(one for one, _ in counts), sum(one for _, one in counts)
+        counts = [self.world.signs[item] for item in self.world.of_writer(writer)]
+        signed, wrong = sum(item for item, _ in counts), sum(item for _, item in counts)
         value = 1 - share(wrong, signed)
         return value, signed > 2 and value < 0.34
 
@@ -136,8 +136,8 @@ class AllSignals(Signals):
 
     def specialisation(self, writer: str) -> tuple[float, bool]:
         own = {topic: set(self.world.of_topic(topic)) & set(self.world.of_writer(writer)) for topic in self.world.topics}
-        work = [sum(self.world.cells[one]["effective"] for one in cells) for cells in own.values()]
-        value = share(sum(one * one for one in work), sum(work) ** 2)
+        work = [sum(self.world.cells[item]["effective"] for item in cells) for cells in own.values()]
+        value = share(sum(item * item for item in work), sum(work) ** 2)
         return value, sum(map(len, own.values())) >= 5 and value > 0.7
 
     # the run, and what is made of other signals

@@ -41,9 +41,9 @@ class FiringCase:
 def first_firings(cases: Sequence[FiringCase], *, days: int = DAYS) -> list[int | None]:
     """The first day on which each fires; None where it never does. All streams are played at once."""
     first: list[int | None] = [None] * len(cases)
-    for day, firing in _firing_rows([one.events for one in cases], sorted({one.signal for one in cases}), days):
-        for rep, one in enumerate(cases):
-            if first[rep] is None and (rep, one.target) in firing[one.signal]:
+    for day, firing in _firing_rows([item.events for item in cases], sorted({item.signal for item in cases}), days):
+        for rep, item in enumerate(cases):
+            if first[rep] is None and (rep, item.target) in firing[item.signal]:
                 first[rep] = day
     return first
 
@@ -82,15 +82,15 @@ def scorecard(
     signals = [signal_named(name) for name in names] or list(catalogue().values())
     within = min(days, ONSET + WITHIN)
     still = [ordinary(seed, days) for seed in range(first_seed, first_seed + quiet)]
-    alarms = _onsets(still, [one.name for one in signals], days)
-    alone = [of_case(one.name, benign=benign) for one in signals for benign in (False, True)]
+    alarms = _onsets(still, [item.name for item in signals], days)
+    alone = [of_case(item.name, benign=benign) for item in signals for benign in (False, True)]
     first, rows = first_firings(alone, days=days), []
-    for place, signal in enumerate(signals):
+    for index, signal in enumerate(signals):
         among = [of_case(signal.name, seed=seed, days=within) for seed in range(first_seed, first_seed + seeds)]
         delays = [day - ONSET for day in first_firings(among, days=within) if day is not None and day >= ONSET]
         rows.append({
             "signal": signal.name, "axis": signal.axis, "shown": signal.display,
-            "fires": first[2 * place] is not None, "silent": first[2 * place + 1] is None,
+            "fires": first[2 * index] is not None, "silent": first[2 * index + 1] is None,
             **_delay(delays, seeds), "alarms": int(alarms[signal.name].sum()), **_run_length(days, alarms[signal.name]),
         })  # fmt: skip
     return pl.DataFrame(rows)

@@ -56,11 +56,11 @@ def play(streams: Sequence[Events], days: int) -> Iterator[tuple[int, Memory]]:
     memory = Memory.empty()
     for day in range(days):
         for rep, events in enumerate(streams):
-            texts = "".join(one for one in events.get(day, []) if isinstance(one, str))
+            texts = "".join(item for item in events.get(day, []) if isinstance(item, str))
             memory = load(texts, memory, now=float(day), rep=rep).memory if texts else memory
         for rep, events in enumerate(streams):
-            for one in events.get(day, []):
-                memory = _edit(memory, one, rep) if isinstance(one, Edit) else memory
+            for item in events.get(day, []):
+                memory = _edit(memory, item, rep) if isinstance(item, Edit) else memory
         memory = tick(memory, float(day))
         yield day, memory
 

@@ -83,7 +83,9 @@ def disputed(tmp_path: Path) -> str:
 def test_alarm_of_a_tick_is_posted_once(disputed: str, hook: Hook, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["store", "tick", disputed, "--webhook", f"http://ann:pw@{hook.host}/T0/secret?token=abc"]
     assert main(command) == 0
-    assert [(one["kind"], one["subject"], one["store"]) for one in hook.taken] == [("tripped", "tripped", "memory.sqlite")]
+    assert [(item["kind"], item["subject"], item["store"]) for item in hook.taken] == [
+        ("tripped", "tripped", "memory.sqlite")
+    ]
     assert hook.taken[0]["path"] == "/T0/secret?token=abc"
     assert hook.taken[0]["authorization"] == "Basic YW5uOnB3"
     assert main(command) == 0

@@ -54,10 +54,10 @@ class Substitution:
     def name(self, value: Array) -> TermArray:
         """A new name for each element."""
         names = np.empty(value.shape, dtype=object)
-        for place in np.ndindex(value.shape):
+        for index in np.ndindex(value.shape):
             kind = {"b": z3.Bool, "i": z3.Int, "f": z3.Real}[value.dtype.kind]
-            names[place] = kind(f"n{len(self.pairs)}")
-            self.pairs.append((names[place], term(value[place].item())))
+            names[index] = kind(f"n{len(self.pairs)}")
+            self.pairs.append((names[index], term(value[index].item())))
         return TermArray(names)
 
     def value(self, element: Any) -> float:
@@ -81,12 +81,12 @@ def parts(sheet: Sheet, state: dict[str, Any], kept: dict[str, Any], known: set[
     fixed = {key for key, pin in sheet.declared.items() if isinstance(pin, Param)}
     if known:
         fixed |= {key for key in sheet.ins if spell(key) in known}
-        fixed |= {key for key in sheet.outs if all(is_constant(one) for one in kept[key].values.flat)}
+        fixed |= {key for key in sheet.outs if all(is_constant(item) for item in kept[key].values.flat)}
     return fixed & state.keys()
 
 
 @pytest.mark.parametrize("name", INSIDE)
-def test_terms_come_to_what_numpy_computes(name: str) -> None:
+def test_terms_equal_numpy(name: str) -> None:
     sheet, random, known = ops.load(name, **SMALL.get(name, {})), np.random.default_rng(7), KNOWN.get(name, set())
     state: dict[str, Any] = dict(ops.start(sheet))
     answers: dict[str, Any] = {}
@@ -94,23 +94,25 @@ def test_terms_come_to_what_numpy_computes(name: str) -> None:
     for tick in range(TICKS):
         state |= given(sheet, random)
         if known or not tick:
-            kept = answers if tick else {key: TermArray(value) for key, value in state.items()}
-            fixed = parts(sheet, state, kept, known)
+            remaining = answers if tick else {key: TermArray(value) for key, value in state.items()}
+            fixed = parts(sheet, state, remaining, known)
         values = Substitution()
         named = {key: values.name(value) for key, value in state.items() if key not in fixed}
         if known or not tick:
             given_as_is = {key: value for key, value in state.items() if key in fixed}
-            plain: dict[str, Any] = {key: one if key in sheet.params else TermArray(one) for key, one in given_as_is.items()}
+            plain: dict[str, Any] = {
+                key: item if key in sheet.params else TermArray(item) for key, item in given_as_is.items()
+            }
             answers = {key: TermArray(value) for key, value in ops.call(sheet, plain | named, tick=0.25).items()}
         state = {**ops.step(sheet, state, tick=0.25)}
         for key, pin in sheet.outs.items():
-            came = [values.value(one) for one in answers[key].values.flat]
+            came = [values.value(item) for item in answers[key].values.flat]
             close = 1e-9 if pin.type == "float" else 0.0
             assert came == pytest.approx(state[key].ravel().astype(float).tolist(), rel=close, abs=close), key
 
 
 @pytest.mark.parametrize("name", sorted(OUTSIDE))
-def test_the_rest_says_what_it_does(name: str) -> None:
+def test_other_programs_state_their_effect(name: str) -> None:
     sheet, random = ops.load(name), np.random.default_rng(7)
     state: dict[str, Any] = dict(ops.start(sheet))
     state |= {key: Substitution().name(value) for key, value in {**state, **given(sheet, random)}.items()

@@ -23,18 +23,18 @@ TICKS = 6
 
 def truth(one: Truth, values: list[tuple[Any, Any]]) -> float:
     holds, has_value = (
-        each if isinstance(each, bool) else z3.is_true(z3.simplify(z3.substitute(each, *values))) for each in one
+        item if isinstance(item, bool) else z3.is_true(z3.simplify(z3.substitute(item, *values))) for item in one
     )
     return float("nan") if not has_value else 1.0 if holds else -1.0
 
 
 @settings(max_examples=60, deadline=None)
 @given(formulas("ticks", prev=True) | formulas("d", prev=True), columns(TICKS, 2))
-def test_terms_mean_what_the_margins_say(formula: Formula, numbers: Array) -> None:
+def test_terms_agree_with_margins(formula: Formula, numbers: Array) -> None:
     times = np.arange(1, TICKS + 1) * DAY
     trace = Trace.of_arrays(times / DAY, {"x": numbers[:, :1], "y": numbers[:, 1:]})
     names = {(name, tick): z3.Real(f"{name}{tick}") for name in "xy" for tick in range(TICKS)}
-    values = [(one, z3.RealVal(numbers[tick]["xy".index(name)])) for (name, tick), one in names.items()]
+    values = [(item, z3.RealVal(numbers[tick]["xy".index(name)])) for (name, tick), item in names.items()]
     margins = Margins(trace, truth=True)
     for read in (lambda name, tick: float(numbers[tick]["xy".index(name)]), lambda name, tick: names[name, tick]):
         meaning = Meaning(read, times)

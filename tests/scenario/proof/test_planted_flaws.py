@@ -88,13 +88,13 @@ def test_a_flaw_is_refuted_and_its_twin_proved(name: str) -> None:
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_a_flaw_is_among_the_ready_made_answers(name: str) -> None:
     text, question = QUESTIONS[name]
-    assert question in [one.question for one in safety(load(CELL + text).net) if one.flaw]
+    assert question in [item.question for item in safety(load(CELL + text).net) if item.flaw]
 
 
 def test_the_sound_twin_has_no_flaw() -> None:
     answers = safety(load(CELL + SOUND).net)
-    assert [one.question for one in answers if one.status in ("FLAW", "not decided")] == []
-    assert "tripped is not silent after 3 ticks of bad" in [one.question for one in answers]
+    assert [item.question for item in answers if item.status in ("FLAW", "not decided")] == []
+    assert "tripped is not silent after 3 ticks of bad" in [item.question for item in answers]
 
 
 WATCH = "loadrt watch names=low\nnet worth low.in\nnet is-low low.below\nsetp low.level 0.5\naddf low tick\n"

@@ -45,8 +45,8 @@ addf w tick
 
 
 def answer(text: str, property_: str, *assume: str, ticks: int = 12) -> tuple[str, int | None]:
-    one = prove(load(text).net, property_, assume=assume, ticks=ticks)
-    return one.result, one.k or one.ticks
+    item = prove(load(text).net, property_, assume=assume, ticks=ticks)
+    return item.result, item.k or item.ticks
 
 
 @pytest.mark.parametrize(("asked", "expected"), [
@@ -69,13 +69,13 @@ def test_answers(asked: str, expected: tuple[str, int | None]) -> None:
 
 
 def test_a_trace_is_the_shortest_and_runs_in_the_engine() -> None:
-    one = prove(load(WIRE).net, "always not tripped")
-    assert one.trace is not None
-    assert one.trace.height == one.ticks
-    assert one.trace["tripped"].to_list() == [False] * (one.trace.height - 1) + [True]
+    item = prove(load(WIRE).net, "always not tripped")
+    assert item.trace is not None
+    assert item.trace.height == item.ticks
+    assert item.trace["tripped"].to_list() == [False] * (item.trace.height - 1) + [True]
 
 
-def test_what_is_assumed_counts() -> None:
+def test_assumptions_restrict_the_proof() -> None:
     assert answer(WIRE, "always not tripped", "always (worth >= 0.6)")[0] == "proved"
     assert answer(WIRE, "always (tripped implies historically tripped)")[0] == "refuted"
     with pytest.raises(UsageError, match="no run satisfies the assumptions"):
@@ -89,7 +89,7 @@ def test_reals_with_a_state_are_proved_too() -> None:
     assert answer(LAG, "always (y <= 0.5)", "always (x <= 1 and x >= 0)")[0] == "refuted"
 
 
-def test_what_it_cannot_tell_exactly_is_outside_with_its_line() -> None:
+def test_inexact_parts_are_listed_with_their_line() -> None:
     pins = "".join(f"net {pin}-in f.{pin}\n" for pin in ("in", "Q", "f0", "enable", "type"))
     text = f"loadrt biquad names=f\n{pins}net y f.out\naddf f tick\n"
     with pytest.raises(OutsideError, match=r"netlist:1: f \(biquad\) has no exact translation: numpy's"):
@@ -148,7 +148,7 @@ def test_a_refutation_is_drawn() -> None:
         drawing(prove(load(WIRE).net, "always (tripped implies once bad)"))
 
 
-def test_without_the_solver_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_solver_is_reported(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(sys.modules, "z3", None)
     z3.cache_clear()
     assert main(["tripwire", str(SHIPPED), "--prove", "always tripped"]) == 2
@@ -172,7 +172,9 @@ assume = ["always not ack"]
 
 
 @pytest.mark.parametrize(("delay", "code"), [(2, 0), (1, 1)])
-def test_a_proof_stands_in_a_scenario(delay: int, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_proof_can_be_a_check_of_a_scenario(
+    delay: int, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     asked = f"always (always[0:{delay}] is-low implies eventually[{delay}:{delay}] tripped)"
     path = tmp_path / "proof.toml"
     path.write_text(SCENARIO.format(wire=WIRE, asked=asked), encoding="utf-8")
@@ -186,9 +188,11 @@ def test_a_proof_that_asks_nothing_is_refused_at_its_line(
     line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = SCENARIO.format(wire=WIRE, asked="always tripped")
-    old = next((one for one in text.splitlines() if one.startswith(line.partition(" ")[0])), 'name = "it lasts three ticks"')
-    kept = f"{old}\n{line}" if line.startswith(("ticks", "level")) else line
+    old = next(
+        (item for item in text.splitlines() if item.startswith(line.partition(" ")[0])), 'name = "it lasts three ticks"'
+    )
+    remaining = f"{old}\n{line}" if line.startswith(("ticks", "level")) else line
     path = tmp_path / "proof.toml"
-    path.write_text(text.replace(old, kept), encoding="utf-8")
+    path.write_text(text.replace(old, remaining), encoding="utf-8")
     assert main(["test", str(path)]) == 2
     assert "proof.toml" in capsys.readouterr().out

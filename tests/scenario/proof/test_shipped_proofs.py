@@ -44,7 +44,7 @@ def nets() -> Iterator[tuple[str, Net, str]]:
         yield name, config.net, alarm_of(config.net, ALARM.get(name))
     for name, signal in catalogue().items():
         net = link(parse(signal.text))
-        bits = [one for one in leaving(net) if net.signals[one].type == "bit"]
+        bits = [item for item in leaving(net) if net.signals[item].type == "bit"]
         yield name, net, "fires" if "fires" in bits else next(iter(bits), "")
 
 
@@ -55,8 +55,8 @@ def row(name: str, net: Net, alarm: str) -> str:
         answers = safety(net, alarm=alarm, timeout=120.0)
     except MalsimError as problem:
         return f"| {name} | `{alarm}` | 0 | none found | {problem.problem!s} |"
-    count = {status: sum(one.status == status for one in answers) for status in ("sound", "not asked", "not decided")}
-    flaws = "; ".join(one.question for one in answers if one.flaw) or "none"
+    count = {status: sum(item.status == status for item in answers) for status in ("sound", "not asked", "not decided")}
+    flaws = "; ".join(item.question for item in answers if item.flaw) or "none"
     rest = ", ".join(f"{count[status]} {status}" for status in ("not asked", "not decided") if count[status])
     return f"| {name} | `{alarm}` | {count['sound']} | {flaws} | {rest} |"
 

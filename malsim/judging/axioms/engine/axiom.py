@@ -77,7 +77,7 @@ def shipped_axioms() -> dict[str, Axiom]:
     """Return all axioms by name: the subclasses of `Axiom` in the modules of the folder."""
     folder = importlib.import_module(FOLDER)
     modules = [importlib.import_module(f"{FOLDER}.{part.name}") for part in pkgutil.iter_modules(folder.__path__)]
-    every = [each() for each in Axiom.__subclasses__() if each.__module__ in {module.__name__ for module in modules}]
+    every = [item() for item in Axiom.__subclasses__() if item.__module__ in {module.__name__ for module in modules}]
     return {axiom.name: axiom for axiom in sorted(every, key=lambda axiom: axiom.name)}
 
 

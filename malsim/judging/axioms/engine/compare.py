@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 def is_stream(events: Sequence[Event], *does: str) -> bool:
     """Return whether a stream ends with a peek and holds at least one event of each of the given kinds."""
-    return bool(events) and events[-1].do == "peek" and all(any(event.do == each for event in events) for each in does)
+    return bool(events) and events[-1].do == "peek" and all(any(event.do == item for event in events) for item in does)
 
 
 def in_order(events: Sequence[Event]) -> bool:
-    return all(one.t < other.t for one, other in pairwise(events))
+    return all(item.t < other.t for item, other in pairwise(events))
 
 
 def leads(look: PeekResult, value: str) -> bool:
     """Return whether a value scores above every other by more than rounding; a tie is not a lead."""
-    own, most = look.score(value), max((each for other, each in look.scores.items() if other != value), default=-math.inf)
+    own, most = look.score(value), max((item for other, item in look.scores.items() if other != value), default=-math.inf)
     noise = look.tolerance if look.tolerance > TOLERANCE else 0.0
     return own > most + noise and not math.isclose(own, most, rel_tol=TOLERANCE, abs_tol=0.0)
 
@@ -51,15 +51,15 @@ def last(subject: Subject, events: Sequence[Event], *, together: bool = False) -
 
 def without(events: Sequence[Event], *omit: Event) -> list[Event]:
     """Return the events without some of them, compared by identity."""
-    return [event for event in events if not any(event is one for one in omit)]
+    return [event for event in events if not any(event is item for item in omit)]
 
 
 def keeps_clock(events: Sequence[Event], rest: Sequence[Event]) -> bool:
     """Return whether the events of `rest` happen at the same times in `events` as alone, late arrivals included."""
     times, alone = (
-        dict(zip(map(id, those), accumulate((one.t for one in those), max), strict=True)) for those in (events, rest)
+        dict(zip(map(id, those), accumulate((item.t for item in those), max), strict=True)) for those in (events, rest)
     )
-    return all(times[one] == alone[one] for one in alone)
+    return all(times[item] == alone[item] for item in alone)
 
 
 def number(score: float) -> str:

@@ -31,7 +31,7 @@ class Matrix(VerdictTable[AxiomVerdict]):
 
     @property
     def frame(self) -> pl.DataFrame:
-        rows = [(each.law, each.axiom, each.verdict, witness(each) or None) for each in self.verdicts]
+        rows = [(item.law, item.axiom, item.verdict, witness(item) or None) for item in self.verdicts]
         return pl.DataFrame(rows, schema=dict.fromkeys(("law", "axiom", "verdict", "witness"), pl.String), orient="row")
 
     @property
@@ -41,13 +41,13 @@ class Matrix(VerdictTable[AxiomVerdict]):
     @property
     def notes(self) -> list[str]:
         """Sentence for each memory whose peeks at one state differ."""
-        within = {each.law: each.tolerance for each in self.verdicts if each.tolerance > TOLERANCE}
+        within = {item.law: item.tolerance for item in self.verdicts if item.tolerance > TOLERANCE}
         return [tolerance_text(law, apart) for law, apart in within.items()]
 
     def __repr__(self) -> str:
         if len(self.memories) == 1:
             return "\n".join(
-                f"{each.axiom:<22} {each.verdict}{': ' + each.why if each.why else ''}" for each in self.verdicts
+                f"{item.axiom:<22} {item.verdict}{': ' + item.why if item.why else ''}" for item in self.verdicts
             )
         return "\n".join(f"{law:<26} breaks {', '.join(self.of(law)) or 'none'}" for law in self.memories)
 
@@ -73,7 +73,7 @@ def matrix(
     rows = list(axioms) if axioms is not None else list(shipped_axioms().values())
     return Matrix(
         tuple(
-            judge(each, axiom, seed=seed) for subject in watch(subjects) for each in (looked_at(subject),) for axiom in rows
+            judge(item, axiom, seed=seed) for subject in watch(subjects) for item in (looked_at(subject),) for axiom in rows
         )
     )
 
@@ -103,7 +103,7 @@ def axioms(
     subject = subject_of(law, limit=limit)
     if streams is not None:
         if streams < 1:
-            raise UsageError("no number of streams", where="axioms: streams", given=streams, allowed="1 or more")
+            raise UsageError("not a valid number of streams", where="axioms: streams", given=streams, allowed="1 or more")
         subject = replace(subject, cases=streams)
     return matrix([subject], [find_axiom(axiom)] if axiom else None, seed=seed)
 

@@ -48,7 +48,7 @@ class LawMemory:
         columns = {
             "rep": [0] * len(claims),
             "writer": [words.writers.index(claim.writer) for claim in claims],
-            "sequence": [self._sequence + place for place in range(len(claims))],
+            "sequence": [self._sequence + index for index in range(len(claims))],
             "object": abouts,
             "value": [words.values[about].index(claim.value) for about, claim in zip(abouts, claims, strict=True)],
         }
@@ -62,8 +62,8 @@ class LawMemory:
 
     def read(self, query: Query, now: float) -> None:
         """Use what is known about an object; `peek` shows it."""
-        place = np.array([self._words.objects.index(query.object)])
-        self._state = self._plant.read(self._state, np.zeros(1, dtype=np.int64), place, self._opened(query), now)
+        index = np.array([self._words.objects.index(query.object)])
+        self._state = self._plant.read(self._state, np.zeros(1, dtype=np.int64), index, self._opened(query), now)
 
     def _opened(self, query: Query) -> Ints:  # items are not opened
         return np.array([NONE])

@@ -118,7 +118,7 @@ def measured(subject: Subject) -> Subject:
     events = [*claims, *[Event(3.0, "peek")] * LOOKS]
     looks = subject.play(events) + subject.play(events)
     scores = [[look.score(value) for look in looks] for value in sorted({value for _, value, _ in SAID})]
-    apart = max((max(each) - min(each) for each in scores if NOWHERE not in each), default=0.0)
+    apart = max((max(item) - min(item) for item in scores if NOWHERE not in item), default=0.0)
     return replace(subject, tolerance=max(TOLERANCE, 2.0 * apart) if apart <= NOISE else TOLERANCE)
 
 

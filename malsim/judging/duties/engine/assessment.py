@@ -50,7 +50,7 @@ class Conformance(VerdictTable[QuestionVerdict]):
 
     @property
     def frame(self) -> pl.DataFrame:
-        rows = [tuple(getattr(each, field) for field in COLUMNS.values()) for each in self.verdicts]
+        rows = [tuple(getattr(item, field) for field in COLUMNS.values()) for item in self.verdicts]
         return pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
 
     def figure(self) -> Any:

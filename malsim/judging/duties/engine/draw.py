@@ -75,6 +75,6 @@ def _word(pick: Pick) -> str:
     pairs = len(CONSONANTS) * len(VOWELS)
     number, word = pick.count(0, pairs**SYLLABLES - 1), ""
     for _ in range(SYLLABLES):
-        number, place = divmod(number, pairs)
-        word += CONSONANTS[place // len(VOWELS)] + VOWELS[place % len(VOWELS)]
+        number, index = divmod(number, pairs)
+        word += CONSONANTS[index // len(VOWELS)] + VOWELS[index % len(VOWELS)]
     return word

@@ -31,5 +31,5 @@ class Duty:
     @property
     def needs(self) -> list[str]:
         """Calls that a memory must offer for the cell to apply."""
-        calls = [each for each in OPTIONAL_CALLS if each not in SPARED and any(step.do == each for step in self.steps)]
+        calls = [item for item in OPTIONAL_CALLS if item not in SPARED and any(step.do == item for step in self.steps)]
         return [*calls, *self.extra]

@@ -86,7 +86,7 @@ class _Play(Player):
         if list(map(_face, self.memory.peek(step.query, self.now))) != list(map(_face, items)):
             raise AdapterError("changed under a look", where="peek", hint="a peek changes nothing")
         answered = self.memory.read(step.query, self.now)
-        verdicts = [self._wanted(step, each) for each in (items, answered) if each is not None]
+        verdicts = [self._wanted(step, item) for item in (items, answered) if item is not None]
         return Look(step, all(verdicts), self._summary(items if not verdicts[0] or answered is None else answered))
 
     def _wanted(self, step: Step, items: Sequence[Item]) -> bool:
@@ -141,7 +141,7 @@ class _Play(Player):
         for event in events:
             if not any(abs(event["at"] - day) <= SAME for day in self.days):
                 given = f"{event['event']} by {event['by']} on day {event['at']:.6g}"
-                raise AdapterError("logged an event of a day on which nothing happened", where="log", given=given)
+                raise AdapterError("logged an event on a day without calls", where="log", given=given)
         if step.want == NOT_SHOWN:
             matches = [event for event in events if _holds(repr(dict(event)), step.value)]
             return Look(step, not matches, "; ".join(repr(dict(event)) for event in matches[:3]) or "no such event")

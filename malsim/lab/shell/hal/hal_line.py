@@ -106,7 +106,7 @@ def respelled(line: str, text: HalText, session: Session) -> str:
     words = line.split()
     if words and words[0] in LINKS and len(operands := [word for word in words[1:] if word not in ARROWS]) == 2:  # noqa: PLR2004 - two ends
         name = operands[0].replace(".", "-") if words[0] == "linkpp" else ""
-        words = ["net", name, *operands] if name else ["net", *(operands[place] for place in LINKS[words[0]])]
+        words = ["net", name, *operands] if name else ["net", *(operands[index] for index in LINKS[words[0]])]
     if not words or words[0] not in {"net", "setp", "getp", "ptype", "unlinkp", "meter", "addf", "delf"}:
         return line
     start = 2 if words[0] == "net" else 1

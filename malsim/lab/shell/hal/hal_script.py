@@ -86,11 +86,11 @@ class HalBench:
         first = state[parts[0].name]
         room = len(first["kept"]) - int(first["held"][0])
         new, rows[:] = rows[:room], rows[room:]
-        for place, part in enumerate(parts):
+        for index, part in enumerate(parts):
             ring = dict(state[part.name])
             slots, end = ring["kept"].copy(), int(ring["first"][0]) + int(ring["held"][0])
             for row, words in enumerate(new, end):
-                slots[row % len(slots), 0] = _value(words[place], part.type)
+                slots[row % len(slots), 0] = _value(words[index], part.type)
             state[part.name] = {**ring, "kept": slots, "held": ring["held"] + len(new)}
         self.session = replace(self.session, state=replace(self.session.state, ops=state))
 
@@ -173,7 +173,7 @@ def _program(bench: HalBench, words: list[str]) -> None:
         for flags, rows in _heredocs(bench.folder / rest[0], rest[0]):
             _stream(bench, flags, rows)
     elif name == "halstreamer":
-        files = [word for place, word in enumerate(rest) if not word.startswith("-") and rest[place - 1 : place] != ["-c"]]
+        files = [word for index, word in enumerate(rest) if not word.startswith("-") and rest[index - 1 : index] != ["-c"]]
         for file in files:
             _stream(bench, rest, _text(bench.folder / file, file))
     elif name == "halsampler":
@@ -203,9 +203,9 @@ def _sample(bench: HalBench, words: list[str]) -> None:
 
 
 def _flag(words: list[str], flag: str) -> int | None:
-    for place, word in enumerate(words[:-1]):
-        if word == flag and words[place + 1].isdecimal():
-            return int(words[place + 1])
+    for index, word in enumerate(words[:-1]):
+        if word == flag and words[index + 1].isdecimal():
+            return int(words[index + 1])
     return None
 
 

@@ -98,10 +98,10 @@ class Measured:
 
 def _rows(data: str, law: str, side: Measured, base: Measured, metrics: Sequence[Measure]) -> Iterator[dict[str, object]]:
     """Yield a row for each metric: its mean, and its difference from the first law."""
-    for place, metric in enumerate(metrics):
-        row: dict[str, object] = {"data": data, "law": law, "metric": name_of(metric)} | side.row(place)
+    for index, metric in enumerate(metrics):
+        row: dict[str, object] = {"data": data, "law": law, "metric": name_of(metric)} | side.row(index)
         if side is not base and row["value"] is not None:
-            paired = Paired(base.figures[place], side.figures[place])
+            paired = Paired(base.figures[index], side.figures[index])
             row |= zip(DIFFERENCE, ends_if_any(paired.mean()), strict=True)
         yield row
 

@@ -116,12 +116,12 @@ def card(space: StateSpace) -> Card:
     part, count = space.part, len(space.inputs)
     first = np.sort(np.unique(space.classes, return_index=True)[1])
     states = space.states[first]
-    places = np.flatnonzero((states != states[0]).any(axis=0))
-    names = [space.machine.names[place] for place in places]
+    indices = np.flatnonzero((states != states[0]).any(axis=0))
+    names = [space.machine.names[index] for index in indices]
     columns: dict[str, object] = {
-        f"({name})": np.repeat(states[:, place], count) for name, place in zip(names, places, strict=True)
+        f"({name})": np.repeat(states[:, index], count) for name, index in zip(names, indices, strict=True)
     }
-    columns |= {name: np.tile(space.inputs[:, place], len(first)).astype(float) for place, name in enumerate(part.inputs)}
+    columns |= {name: np.tile(space.inputs[:, index], len(first)).astype(float) for index, name in enumerate(part.inputs)}
     columns |= {name: space.signals[name][first].ravel().astype(float) for name in part.outputs}
     frame = pl.DataFrame(columns | {"deciding": pl.Series(_deciding(space, first), dtype=pl.List(pl.String))})
     return Card(frame, tuple(names), part.inputs, part.outputs)
@@ -131,9 +131,9 @@ def _deciding(space: StateSpace, states: Ints) -> list[list[str]]:
     """Return for each state and valuation the inputs that each, changed alone, would change an output in this tick."""
     names = np.array(space.part.inputs)
     decides = np.zeros((len(states), *space.inputs.shape), dtype=bool)
-    for place in range(len(names)):
-        other = space.turned(place)
+    for index in range(len(names)):
+        other = space.turned(index)
         for name in space.part.outputs:
             values = space.signals[name][states]
-            decides[:, :, place] |= (values != values[:, other]) & (other >= 0)
+            decides[:, :, index] |= (values != values[:, other]) & (other >= 0)
     return [names[row].tolist() for row in decides.reshape(-1, len(names))]

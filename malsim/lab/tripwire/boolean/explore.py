@@ -82,8 +82,8 @@ class StateSpace:
             state, valuation = self.came[state]
             valuations.append(valuation)
         ticks = [
-            "+".join(name for name, on in zip(self.part.inputs, self.inputs[one], strict=True) if on) or "nothing"
-            for one in reversed(valuations)
+            "+".join(name for name, on in zip(self.part.inputs, self.inputs[item], strict=True) if on) or "nothing"
+            for item in reversed(valuations)
         ]
         return ", then ".join(ticks)
 
@@ -110,9 +110,9 @@ def valuations(part: Part) -> Bools:
     """What the inputs can be in one tick, all rest first; inputs that exclude each other are never true together."""
     count = len(part.inputs)
     every = (np.arange(2**count)[:, None] >> np.arange(count) & 1).astype(np.bool_)
-    at = {name: place for place, name in enumerate(part.inputs)}
-    for one, other in part.apart:
-        every = every[~(every[:, at[one]] & every[:, at[other]])]
+    at = {name: index for index, name in enumerate(part.inputs)}
+    for item, other in part.apart:
+        every = every[~(every[:, at[item]] & every[:, at[other]])]
     return every
 
 
@@ -126,7 +126,7 @@ def _breadth_first(machine: Machine, inputs: Bools) -> StateSpace:
         ticks += 1
         if len(states) * len(inputs) > MOST_ROWS:
             raise UsageError("too many states to look at every one", given=len(states), hint="shorten its times, or cut it")
-        rows = np.repeat(np.array([states[one] for one in frontier]), len(inputs), axis=0)
+        rows = np.repeat(np.array([states[item] for item in frontier]), len(inputs), axis=0)
         step = machine.step(rows, np.tile(inputs, (len(frontier), 1)), ticks)
         for name, values in signals.items():
             values.append(np.broadcast_to(step.signals[name], len(rows)).reshape(len(frontier), -1))

@@ -55,7 +55,7 @@ class Machine:
         self.part, net = part, part.net
         on = {str(link.address): signal for signal in net.signals.values() for link in signal.links}
         every = {name: thread.every for thread in net.threads for name in thread.functions}
-        self.steps = {name: compile_step(one, on, tick=tick * every.get(name, 1)) for name, one in net.instances.items()}
+        self.steps = {name: compile_step(item, on, tick=tick * every.get(name, 1)) for name, item in net.instances.items()}
         self.cycle = math.lcm(*(thread.every for thread in net.threads if thread.functions))
         self.fresh = {name: step.start(1) for name, step in self.steps.items()}
         self.places = [*_pins(net), *(_Place("", name, None) for name in _lingering(part))]
@@ -66,18 +66,18 @@ class Machine:
         """What each number of a state is called: `alarm.out`, or a signal."""
         pins = {
             (name, slot.key, slot.row): f"{name}.{pin}"
-            for name, one in self.part.net.instances.items()
-            for pin, slot in one.sheet.slots.items()
+            for name, item in self.part.net.instances.items()
+            for pin, slot in item.sheet.slots.items()
         }
-        return [pins.get(place, place.key) for place in self.places]
+        return [pins.get(index, index.key) for index in self.places]
 
     def start(self) -> Floats:
         """The state before the first tick, one row."""
         values = [
-            self.fresh[place.instance][place.key][... if place.row is None else place.row].ravel()[0]
-            if place.instance
-            else self._first(place.key)
-            for place in self.places
+            self.fresh[index.instance][index.key][... if index.row is None else index.row].ravel()[0]
+            if index.instance
+            else self._first(index.key)
+            for index in self.places
         ]
         return np.array([values], dtype=np.float64)
 
@@ -100,9 +100,9 @@ class Machine:
                 for name in thread.functions if number % thread.every == 0 else ():
                     ops[name] = self.steps[name].call(ops[name], signals, rows)
         after = np.empty_like(states)
-        for column, place in enumerate(self.places):
-            values = ops[place.instance][place.key] if place.instance else signals[place.key]
-            after[:, column] = values if place.row is None else values[place.row]
+        for column, index in enumerate(self.places):
+            values = ops[index.instance][index.key] if index.instance else signals[index.key]
+            after[:, column] = values if index.row is None else values[index.row]
         return MachineStep(after, signals, ops, before)
 
     def _unpack(self, states: Floats) -> tuple[dict[str, State], dict[str, Bools]]:
@@ -114,12 +114,12 @@ class Machine:
             for name, step in self.steps.items()
         }  # fmt: skip
         signals = {name: np.full(count, bool(self._first(name))) for name in self.outer}
-        for column, place in enumerate(self.places):
-            if place.instance:
-                values = ops[place.instance][place.key]
-                values[... if place.row is None else place.row] = states[:, column].astype(values.dtype)
+        for column, index in enumerate(self.places):
+            if index.instance:
+                values = ops[index.instance][index.key]
+                values[... if index.row is None else index.row] = states[:, column].astype(values.dtype)
             else:
-                signals[place.key] = states[:, column].astype(np.bool_)
+                signals[index.key] = states[:, column].astype(np.bool_)
         return dict(ops), signals
 
 
@@ -127,9 +127,9 @@ def _pins(net: Net) -> list[_Place]:
     """The pins that are an op's state: outputs that its function also takes."""
     return [
         _Place(name, slot.key, slot.row)
-        for name, one in net.instances.items()
-        for slot in one.sheet.slots.values()
-        if slot.key in one.sheet.state
+        for name, item in net.instances.items()
+        for slot in item.sheet.slots.values()
+        if slot.key in item.sheet.state
     ]
 
 
@@ -137,9 +137,9 @@ def _lingering(part: Part) -> list[str]:
     """Signals whose value of one tick is seen in the next: read before they are written, or not written at every tick."""
     net = part.net
     turn = {
-        name: (rank, place, thread.every)
+        name: (rank, index, thread.every)
         for rank, thread in enumerate(net.threads)
-        for place, name in enumerate(thread.functions)
+        for index, name in enumerate(thread.functions)
     }
     names = []
     for name, signal in net.signals.items():

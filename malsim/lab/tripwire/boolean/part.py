@@ -48,7 +48,7 @@ def part_of(net: Net) -> Part:
         for link in signal.links:
             if isinstance(link.address, Pin):
                 pins.setdefault(link.address.instance, {})[link.address.name] = signal
-    inside = {name: one for name, one in net.instances.items() if _boolean(one, pins.get(name, {}))}
+    inside = {name: item for name, item in net.instances.items() if _boolean(item, pins.get(name, {}))}
     signals = {
         name: replace(signal, domain="run")
         for name, signal in net.signals.items()
@@ -60,7 +60,7 @@ def part_of(net: Net) -> Part:
         replace(thread, functions=tuple(name for name in thread.functions if name in inside)) for thread in net.threads
     )
     cut = Net(
-        instances={name: replace(one, domain="run") for name, one in inside.items()},
+        instances={name: replace(item, domain="run") for name, item in inside.items()},
         signals=signals,
         threads=threads,
         initial={name: value for name, value in net.initial.items() if name in signals},
@@ -97,6 +97,6 @@ def _apart(signals: Mapping[str, Signal], inputs: tuple[str, ...]) -> tuple[tupl
     return tuple(
         (name, by_pin[instance, other])
         for (instance, pin), name in by_pin.items()
-        for one, other in NEVER_BOTH
-        if pin == one and (instance, other) in by_pin
+        for item, other in NEVER_BOTH
+        if pin == item and (instance, other) in by_pin
     )

@@ -123,27 +123,27 @@ def _at(signal: Signal, problem: str, hint: str = "") -> Fault:
 def _unwired_pins(net: Net) -> Iterator[Finding]:
     """Inputs that an op is for, its first and those of a family, with neither a wire nor a setting."""
     wires = {str(link.address) for signal in net.signals.values() for link in signal.links}
-    for name, one in net.instances.items():
-        first = next(iter(one.sheet.ins), None)
-        several = any(one.sheet.ins[key].many for key in one.sheet.ins)
-        for pin, slot in one.sheet.slots.items():
-            has_value = f"{name}.{pin}" in wires or pin in one.settings or pin.rpartition("-")[0] in one.settings
-            needs_value = slot.row is not None if several else slot.key == first and one.sheet.name not in ALARMS
+    for name, item in net.instances.items():
+        first = next(iter(item.sheet.ins), None)
+        several = any(item.sheet.ins[key].many for key in item.sheet.ins)
+        for pin, slot in item.sheet.slots.items():
+            has_value = f"{name}.{pin}" in wires or pin in item.settings or pin.rpartition("-")[0] in item.settings
+            needs_value = slot.row is not None if several else slot.key == first and item.sheet.name not in ALARMS
             optional = slot.key == "bit"  # the bits of a selector add to its index
-            if slot.key in one.sheet.ins and needs_value and not has_value and not optional:
+            if slot.key in item.sheet.ins and needs_value and not has_value and not optional:
                 hint = f"wire it, or say what it is: setp {name}.{pin} VALUE"
-                fault = Fault.at(one.statement, name, f"{name}.{pin} is not wired", hint=hint)
+                fault = Fault.at(item.statement, name, f"{name}.{pin} is not wired", hint=hint)
                 yield Finding("unwired", f"{name}.{pin}", fault)
 
 
 def _levels(document: Document, net: Net) -> Iterator[Finding]:
     """Levels of watches beyond the bounds of what they watch."""
     try:
-        bounds = {one.name: one for one in cut(net).inputs}
+        bounds = {item.name: item for item in cut(net).inputs}
     except OutsideError:
         return
-    for one in document.statements:
-        name, _, pin = str(one.address).rpartition(".") if isinstance(one, Set) else ("", "", "")
+    for item in document.statements:
+        name, _, pin = str(item.address).rpartition(".") if isinstance(item, Set) else ("", "", "")
         watched = bounds.get(net.pins.get(f"{name}.in", ""))
         if pin != "level" or name not in net.instances or net.instances[name].sheet.name != "watch" or watched is None:
             continue
@@ -151,7 +151,7 @@ def _levels(document: Document, net: Net) -> Iterator[Finding]:
         low, high = (-math.inf if watched.low is None else watched.low, math.inf if watched.high is None else watched.high)
         if not low <= level <= high:
             problem = f"{name}.level is {level:g}, and {watched.name} is from {low:g} to {high:g}, so it is never crossed"
-            yield Finding("level", f"{name}.level", Fault.at(one, name, problem, hint="choose a level within"))
+            yield Finding("level", f"{name}.level", Fault.at(item, name, problem, hint="choose a level within"))
 
 
 def _level(watch: Instance) -> float:
@@ -193,13 +193,13 @@ def _dead(space: StateSpace) -> Iterator[Finding]:
 def _masked_inputs(space: StateSpace) -> Iterator[Finding]:
     """Inputs whose value changes no output, now or ever after, whatever the state and the other inputs."""
     net, classes = space.part.net, space.classes
-    for place, name in enumerate(space.part.inputs):
-        other = space.turned(place)
+    for index, name in enumerate(space.part.inputs):
+        other = space.turned(index)
         pairs = other >= 0
-        one, other = np.flatnonzero(pairs), other[pairs]
+        item, other = np.flatnonzero(pairs), other[pairs]
         outputs = [space.signals[out] for out in space.part.outputs]
-        matters = any((values[:, one] != values[:, other]).any() for values in outputs)
-        if not matters and (classes[space.after[:, one]] == classes[space.after[:, other]]).all():
+        matters = any((values[:, item] != values[:, other]).any() for values in outputs)
+        if not matters and (classes[space.after[:, item]] == classes[space.after[:, other]]).all():
             end = next(end for end in net.signals[name].links if not end.writes)
             fault = Fault.at(end.statement, name, f"{name} never matters: no output ever depends on it")
             yield Finding("masked", name, fault)

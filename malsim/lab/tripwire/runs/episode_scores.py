@@ -72,8 +72,8 @@ def scores(alarm: Bools, truth: Bools) -> pl.DataFrame:
         "flood": share(blocks(_flood(on)), blocks(np.ones_like(on))),
     }
     rows = [
-        (name, one.value, one.low, one.high, one.count, MEANINGS[name][0], one.how, MEANINGS[name][1])
-        for name, one in figures.items()
+        (name, item.value, item.low, item.high, item.count, MEANINGS[name][0], item.how, MEANINGS[name][1])
+        for name, item in figures.items()
     ]
     columns = ["metric", "value", "low", "high", "count", "unit", "how", "meaning"]
     return pl.DataFrame(rows, schema=columns, orient="row").with_columns(pl.col("value", "low", "high").fill_nan(None))

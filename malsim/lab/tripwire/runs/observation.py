@@ -123,7 +123,7 @@ def observe(scenario: Scenario, alarm: str | None = None) -> Observation:
     run = bench.run(scenario.replace(record="all", record_every=1))
     trace = trace_of(run)
     truth = during(scenario.episodes, trace)
-    tests = {one.name: during([one], trace) for one in scenario.episodes if one.test}
+    tests = {item.name: during([item], trace) for item in scenario.episodes if item.test}
     silent = Observation(run, trace, name, np.zeros_like(truth), truth, tests)
     return replace(silent, alarm=silent.bit(name))
 

@@ -22,13 +22,15 @@ if TYPE_CHECKING:
 
 def standalone(net: Net) -> Net:
     """Return the ops of the domain run with free inputs in place of cells, the loop and other domains."""
-    inside = {name: one for name, one in net.instances.items() if one.domain == "run"}
+    inside = {name: item for name, item in net.instances.items() if item.domain == "run"}
     signals = {}
     for name, signal in net.signals.items():
         pins = tuple(link for link in signal.links if isinstance(link.address, Pin) and link.address.instance in inside)
         if signal.domain == "run" and pins:
             signals[name] = replace(signal, links=pins)
-    threads = tuple(replace(one, functions=tuple(name for name in one.functions if name in inside)) for one in net.threads)
+    threads = tuple(
+        replace(item, functions=tuple(name for name in item.functions if name in inside)) for item in net.threads
+    )
     return Net(instances=inside, signals=signals, threads=threads, initial=net.initial)
 
 

@@ -114,9 +114,9 @@ def watchdog_limits(net: Net, *, tick: float) -> dict[str, int]:
     limits = {}
     for name, signal in net.signals.items():
         for link in signal.readers:
-            one = net.instances.get(link.pin.instance) if link.pin else None
-            if link.pin and one and one.sheet.name == "watchdog" and link.pin.name.startswith("in-"):
-                timeouts = ops.start(one.sheet, 1, one.settings)["timeout"]
+            item = net.instances.get(link.pin.instance) if link.pin else None
+            if link.pin and item and item.sheet.name == "watchdog" and link.pin.name.startswith("in-"):
+                timeouts = ops.start(item.sheet, 1, item.settings)["timeout"]
                 limits[name] = int(timeouts[int(link.pin.name[3:]), 0] // tick)
     return limits
 
@@ -159,7 +159,7 @@ def receipt(
     stale = blind(watched, watchdog_limits(net, tick=tick)) | {name: np.isnan(values) for name, values in inner.items()}
     any_stale = np.any(list(stale.values()), axis=0) if stale else np.zeros_like(alarm)
     every = blocks(np.ones_like(alarm))
-    shares = [share(blocks(one), every) for one in (~alarm & ~any_stale, alarm, ~alarm & any_stale)]
+    shares = [share(blocks(item), every) for item in (~alarm & ~any_stale, alarm, ~alarm & any_stale)]
     rows = [
         (name, 1.0 - float(stale[name].mean()), int(_unchanged(values).max()), _last_change(values, days),
          bool(stale[name][-1].any()))

@@ -195,11 +195,11 @@ class _Plan:
     def text(self, band: float) -> str:
         """The netlist; the upper edge of its band is the level of the structure."""
         sign = 1 if self.shift > 0 else -1
-        one = self.structure
+        item = self.structure
         return _TEXT.format(
-            shift=self.shift, mean=self.noise.mean, arl0=self.arl0, arl1=one["arl1"], sign=sign,
-            offset=-sign * self.noise.mean + 0.0, gain=one["gain"], level=one["level"] - band / 2, band=band,
-            hold=(one["hold"] - 1) * self.tick,
+            shift=self.shift, mean=self.noise.mean, arl0=self.arl0, arl1=item["arl1"], sign=sign,
+            offset=-sign * self.noise.mean + 0.0, gain=item["gain"], level=item["level"] - band / 2, band=band,
+            hold=(item["hold"] - 1) * self.tick,
         )  # fmt: skip
 
     def net(self, band: float) -> Net:

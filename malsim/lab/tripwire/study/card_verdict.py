@@ -39,8 +39,8 @@ class CardVerdict:
 def flaws_of(answers: Iterable[SafetyAnswer], findings: Iterable[Finding]) -> list[tuple[int, str]]:
     """Return what the proofs and the netlist alone show to be wrong, as (line, sentence), sorted by line."""
     flaws = [(answer.line, answer.sentence) for answer in answers if answer.flaw]
-    flaws += [(one.fault.line, f"FLAW (line {one.fault.line}), {one.kind}: {one.fault.problem}")
-              for one in findings if one.kind != "wiring"]  # fmt: skip
+    flaws += [(item.fault.line, f"FLAW (line {item.fault.line}), {item.kind}: {item.fault.problem}")
+              for item in findings if item.kind != "wiring"]  # fmt: skip
     return sorted(set(flaws))
 
 
@@ -52,8 +52,8 @@ def verdict_of(
     up = scores.filter(metric="standing")["value"].head(1).to_list()
     if up and up[0] is not None and up[0] > STANDING:
         flaws.append((0, f"FLAW: the alarm is up on {up[0]:.0%} of the quiet ticks; lower its level, or turn its polarity"))
-    undecided = [one for one in answers if one.status == "not decided"]
-    unasked = [one for one in answers if one.status == "not asked"]
+    undecided = [item for item in answers if item.status == "not decided"]
+    unasked = [item for item in answers if item.status == "not asked"]
     if not receipt.alive:
         return CardVerdict(receipt.verdict + (f"; {_count(len(flaws), 'flaw')} below" if flaws else ""), tuple(flaws), 1)
     if flaws:
@@ -62,10 +62,10 @@ def verdict_of(
         )
     if undecided:
         return CardVerdict(f"unproved: {_count(len(undecided), 'question')} not decided within the time limit", (), 1)
-    if not any(one.status == "sound" for one in answers):
+    if not any(item.status == "sound" for item in answers):
         return CardVerdict(f"unproved: {receipt.reason} in these runs, but nothing is proved for other inputs", (), 1)
     rest = f", {len(unasked)} not asked" if unasked else ""
-    sound = sum(one.status == "sound" for one in answers)
+    sound = sum(item.status == "sound" for item in answers)
     return CardVerdict(f"alive: {receipt.reason}; {_count(sound, 'answer')} sound{rest}", (), 0)
 
 

@@ -64,8 +64,8 @@ class Watching:
         return np.asarray(self.values > self.level)
 
     def __str__(self) -> str:
-        held = f" for {self.hold} ticks" if self.hold > 1 else ""
-        return f"{self.address} {self.side} {abs(self.level):.4g}{held} (margin {self.margin:.3g} either way)"
+        duration = f" for {self.hold} ticks" if self.hold > 1 else ""
+        return f"{self.address} {self.side} {abs(self.level):.4g}{duration} (margin {self.margin:.3g} either way)"
 
     def lines(self, name: str, target: str) -> list[str]:
         """Return its netlist, with hysteresis of half the margin, up to the wire that writes `target`."""
@@ -148,7 +148,9 @@ def design_from_examples(source: str | Path, speak: str, silent: str, *, seed: i
         return design
     judged = np.any(spans, axis=0) | quiet
     alarm = (
-        np.logical_and.reduce([one.on for one in watches]) if join == "and" else np.any([one.on for one in watches], axis=0)
+        np.logical_and.reduce([item.on for item in watches])
+        if join == "and"
+        else np.any([item.on for item in watches], axis=0)
     )
     if scenario is not None:
         fresh = scenario.replace(
@@ -169,7 +171,7 @@ def _beside_cells(scenario: Scenario, text: str) -> NetlistConfig:
     document = parse(text)
     if scenario.netlist is None:
         return NetlistConfig(document=document)
-    cells = [one for one in scenario.netlist.document.statements if not isinstance(one, WIRING)]
+    cells = [item for item in scenario.netlist.document.statements if not isinstance(item, WIRING)]
     document = replace(document, statements=(*cells, *document.statements))
     return replace(scenario.netlist, document=document, inputs=())
 
@@ -234,13 +236,13 @@ def _reached(values: Floats, spans: Bools) -> Floats:
 
 def _pair(every: Sequence[Watching], spans: Bools, quiet: Bools) -> tuple[tuple[Watching, ...], str]:
     """Return the pair of watches, joined by `or` or `and`, with the fewest ops and the widest margins; nothing if none."""
-    found: list[tuple[tuple[int, float], tuple[Watching, ...], str]] = []
+    pairs: list[tuple[tuple[int, float], tuple[Watching, ...], str]] = []
     distinct = {(watch.address, watch.side): watch for watch in sorted(every, key=lambda watch: watch.margin)}
-    for one, other in combinations(sorted(distinct.values(), key=lambda watch: -watch.margin)[:PAIRED], 2):
-        for join, pair in (("or", _either(one, other, spans, quiet)), ("and", _both(one, other, spans, quiet))):
+    for entry, other in combinations(sorted(distinct.values(), key=lambda watch: -watch.margin)[:PAIRED], 2):
+        for join, pair in (("or", _either(entry, other, spans, quiet)), ("and", _both(entry, other, spans, quiet))):
             if pair and min(watch.margin for watch in pair) > 0:
-                found.append(((one.ops + other.ops, -min(watch.margin for watch in pair)), pair, join))
-    return min(found, key=lambda item: item[0])[1:] if found else ((), "")
+                pairs.append(((entry.ops + other.ops, -min(watch.margin for watch in pair)), pair, join))
+    return min(pairs, key=lambda item: item[0])[1:] if pairs else ((), "")
 
 
 def _either(one: Watching, other: Watching, spans: Bools, quiet: Bools) -> tuple[Watching, ...]:

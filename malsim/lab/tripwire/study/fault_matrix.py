@@ -63,7 +63,7 @@ def _at_ticks(alarm: Bools, observation: Observation, base: Observation) -> Bool
 def _effect(truth: Bools, was: Bools, alarm: Bools) -> dict[str, object]:
     """What became of an alarm: verdict, episodes lost, ticks later and false alarms more, with their intervals."""
     rep, start, stop = spans(truth)
-    before, after = (np.minimum(next_on(one)[start, rep], stop) for one in (was, alarm))
+    before, after = (np.minimum(next_on(item)[start, rep], stop) for item in (was, alarm))
     detected = before < stop
     misses = detected & (after >= stop)
     late = detected & ~misses

@@ -50,12 +50,12 @@ def faulty(scenario: Scenario) -> Iterator[tuple[str, Scenario]]:
         "reordered claims": lambda claims: claims.with_columns(t=_anywhere(scenario)),
     }
     for name, shares in noise.items():
-        lines = tuple(ClaimFault(population=one.name, noise=shares) for one in scenario.writers)
+        lines = tuple(ClaimFault(population=item.name, noise=shares) for item in scenario.writers)
         claims = scripted[name](scenario.claims) if scenario.claims.height else scenario.claims
         yield name, replace(scenario, claims=claims, faults=(*scenario.faults, *lines))
     turns = scenario.turns
     missing = np.flatnonzero(_draws(scenario).uniform("tick", rep=0, turn=np.arange(turns - 1)) < LOST_TICKS) + 1
-    yield "lost ticks", replace(scenario, gaps=scenario.gaps + tuple(_gap(scenario, one, 1) for one in missing.tolist()))
+    yield "lost ticks", replace(scenario, gaps=scenario.gaps + tuple(_gap(scenario, item, 1) for item in missing.tolist()))
     jump = _gap(scenario, max(1, 2 * turns // 5), max(1, turns // 10))
     yield "clock jump", replace(scenario, gaps=(*scenario.gaps, jump))
 
@@ -79,5 +79,5 @@ def _on_wires(scenario: Scenario) -> pl.Series:
 
 def _anywhere(scenario: Scenario) -> pl.Series:
     turn = scenario.turn_every / DAY
-    place = _draws(scenario).uniform("place", rep=0, member=np.arange(scenario.claims.height))
-    return (scenario.claims["t"] / turn).floor() * turn + pl.Series(place) * turn
+    index = _draws(scenario).uniform("place", rep=0, member=np.arange(scenario.claims.height))
+    return (scenario.claims["t"] / turn).floor() * turn + pl.Series(index) * turn

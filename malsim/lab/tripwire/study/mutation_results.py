@@ -40,13 +40,13 @@ def mutation_results(base: Observation) -> pl.DataFrame:
         `not caught`. `shows` is true if the alarm differed in the run.
     """
     scenario = base.scenario
-    passing = {one.check.name for one in judge(scenario).outcomes if one.status == "pass"}
+    passing = {item.check.name for item in judge(scenario).outcomes if item.status == "pass"}
     config = netlist_of(scenario)
-    rows = [_row(one, config, passing, base) for one in mutants(config.document, config.net)]
+    rows = [_row(item, config, passing, base) for item in mutants(config.document, config.net)]
     sound = _sound(config.net) if any(row[3] == "not caught" for row in rows) else frozenset()
     if sound:
         rows = [
-            _settled(row, one, config, sound) for row, one in zip(rows, mutants(config.document, config.net), strict=True)
+            _settled(row, item, config, sound) for row, item in zip(rows, mutants(config.document, config.net), strict=True)
         ]
     return pl.DataFrame(rows, schema=KINDS, orient="row")
 
@@ -58,11 +58,11 @@ def _row(one: Mutant, config: NetlistConfig, passing: set[str], base: Observatio
     except MalsimError as problem:
         return (*head, "crashed", str(problem), None)
     judgement = judge(scenario)
-    failed = [each.check.name for each in judgement.outcomes if each.status == "fail" and each.check.name in passing]
+    failed = [item.check.name for item in judgement.outcomes if item.status == "fail" and item.check.name in passing]
     if failed:
         verdict, by = "caught", failed[0]
     elif judgement.status == "error":
-        messages = (each.message for each in judgement.outcomes if each.status == "error")
+        messages = (item.message for item in judgement.outcomes if item.status == "error")
         verdict, by = "crashed", judgement.error or next(messages)
     else:
         verdict, by = "not caught", ""
@@ -72,7 +72,7 @@ def _row(one: Mutant, config: NetlistConfig, passing: set[str], base: Observatio
 def _sound(net: Net) -> frozenset[str]:
     """The ready-made questions with a sound answer; none where they cannot be asked, as without a solver."""
     try:
-        return frozenset(one.question for one in safety(net) if one.status == "sound")
+        return frozenset(item.question for item in safety(net) if item.status == "sound")
     except MalsimError:
         return frozenset()
 

@@ -48,10 +48,10 @@ def _with(document: Document, old: Statement, *new: Statement) -> Document:
 def _wires(document: Document, net: Net) -> Iterator[tuple[Wire, int, str, str]]:
     """Every end of a wire that is a pin: the wire, the end's place, the instance, the pin."""
     for statement in document.statements:
-        for place, end in enumerate(statement.ends if isinstance(statement, Wire) else ()):
+        for index, end in enumerate(statement.ends if isinstance(statement, Wire) else ()):
             owner, _, pin = end.address.rpartition(".")
             if owner in net.instances and pin in net.instances[owner].sheet.slots:
-                yield statement, place, owner, pin  # type: ignore[misc]  # a statement with ends is a wire
+                yield statement, index, owner, pin  # type: ignore[misc]  # a statement with ends is a wire
 
 
 def _ends(wire: Wire, place: int, *end: End) -> Wire:
@@ -59,10 +59,10 @@ def _ends(wire: Wire, place: int, *end: End) -> Wire:
 
 
 def _polarities(document: Document, net: Net) -> Iterator[Mutant]:
-    for wire, place, owner, pin in _wires(document, net):
+    for wire, index, owner, pin in _wires(document, net):
         if pin in OPPOSITE and OPPOSITE[pin] in net.instances[owner].sheet.slots:
             other = f"{owner}.{OPPOSITE[pin]}"
-            mutant = _with(document, wire, _ends(wire, place, replace(wire.ends[place], address=other)))
+            mutant = _with(document, wire, _ends(wire, index, replace(wire.ends[index], address=other)))
             yield Mutant("polarity", f"{wire.signal} from {other} instead of {owner}.{pin}", wire.line, mutant)
     for load in document.statements:
         if isinstance(load, Load) and load.op in DUAL:
@@ -71,9 +71,9 @@ def _polarities(document: Document, net: Net) -> Iterator[Mutant]:
 
 
 def _missing_wires(document: Document, net: Net) -> Iterator[Mutant]:
-    for wire, place, owner, pin in _wires(document, net):
+    for wire, index, owner, pin in _wires(document, net):
         if net.instances[owner].sheet.slots[pin].key in net.instances[owner].sheet.ins:
-            rest = _ends(wire, place)
+            rest = _ends(wire, index)
             mutant = _with(document, wire, rest) if rest.ends else _with(document, wire)
             yield Mutant("wire", f"{wire.signal} no longer reaches {owner}.{pin}", wire.line, mutant)
 

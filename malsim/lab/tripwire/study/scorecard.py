@@ -117,26 +117,12 @@ class Scorecard:
         return [f"line {line}: {what}" for line, what in rows.select("line", "what").rows()]
 
     @property
-    def json(self) -> str:
-        """The facts of the page as JSON: infinite bounds are null."""
-        from malsim.lab.tripwire.study.exports import json_text
-
-        return json_text(self)
-
-    @property
-    def junit(self) -> str:
-        """JUnit XML with a test case per answer, finding and mutant."""
-        from malsim.lab.tripwire.study.exports import junit_text
-
-        return junit_text(self)
-
-    @property
     def html(self) -> str:
         """One self-contained page."""
         from malsim.showing.plots.wiring.tripwire import panels
 
         scenario = self.scenario
-        findings = [[one.kind, one.fault.where, one.fault.problem, one.fault.hint] for one in self.findings]
+        findings = [[item.kind, item.fault.where, item.fault.problem, item.fault.hint] for item in self.findings]
         heads = ["kind", "where", "problem", "try"]
         sections = [
             html.scores(self.scores, single=self.single),

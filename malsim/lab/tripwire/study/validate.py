@@ -79,12 +79,12 @@ def validate(
     config, base = netlist_of(scenario), observe(scenario, alarm)
     net, tick = config.net, float(scenario.turn_every)
     part = part_of(net)
-    table, no_card, findings = _states(config.document, part, tick, {one.signal for one in config.inputs})
+    table, no_card, findings = _states(config.document, part, tick, {item.signal for item in config.inputs})
     name, charts = Path(config.document.name).name, Charts.of(base)
-    watched = {one: base.signal(one) for one in sensors(net)}
-    inner = {one: base.signal(one) for one in inner_numbers(net)}
-    bits = {one: base.bit(one) for one in part.inputs}
-    answers = _proofs(_open(net, {one.signal for one in config.inputs}), base.name)
+    watched = {item: base.signal(item) for item in sensors(net)}
+    inner = {item: base.signal(item) for item in inner_numbers(net)}
+    bits = {item: base.bit(item) for item in part.inputs}
+    answers = _proofs(_open(net, {item.signal for item in config.inputs}), base.name)
     got = receipt(net, watched, inner, base.alarm, base.tests, days=base.days, tick=tick)
     of_scores = _scores({name: base.alarm, **charts.alarms(base)}, base.truth)
     return Scorecard(
@@ -143,10 +143,10 @@ def compare_tripwires(netlists: Sequence[str | Path], scenario: ScenarioOrPath, 
     if not netlists:
         raise UsageError("nothing to compare", hint="name two netlists")
     base = scenario_of(scenario)
-    runs = {Path(one).name: observe(_with(base, read(one)), alarm) for one in netlists}
+    runs = {Path(item).name: observe(_with(base, read(item)), alarm) for item in netlists}
     first = next(iter(runs.values()))
     charts = Charts.of(first).alarms(first)
-    own = pl.concat([_scores({name: one.alarm}, one.truth) for name, one in runs.items()])
+    own = pl.concat([_scores({name: item.alarm}, item.truth) for name, item in runs.items()])
     return pl.concat([own, _scores(charts, first.truth)]) if charts else own
 
 

@@ -226,7 +226,7 @@ class LivePage:
         elif message.get("press") == "Hold" and self.result:
             hold = Hold(changes_text(self.result.tuning), self.visible(self.result))
             self.holds = [*self.holds, hold][-MOST_HOLDS:]
-        self.bar.holds = [one.label for one in self.holds]
+        self.bar.holds = [item.label for item in self.holds]
         self._draw()
 
     def _keep(self, name: str, text: str) -> None:
@@ -248,6 +248,6 @@ def nearest_trace(traces: list[TraceLine], day: float, height: float, *, lanes: 
     if lanes:
         lane = len(traces) - 1 - int(max(0.0, min(height, len(traces) - 0.01)))
         return traces[lane] if 0 <= lane < len(traces) else None
-    distances = [(abs(value - height), place) for place, trace in enumerate(traces)
+    distances = [(abs(value - height), index) for index, trace in enumerate(traces)
                  if (value := trace.at(day)) is not None and value == value]  # fmt: skip  # noqa: PLR0124  # NaN
     return traces[min(distances)[1]] if distances else None

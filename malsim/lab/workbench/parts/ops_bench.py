@@ -95,13 +95,13 @@ class OpsBench:
             wave = np.random.default_rng(0).normal(0.5, 0.25, CALLS)
             frame = pl.DataFrame({"t": np.arange(float(CALLS)), "input": wave})
         else:
-            name = next(one["value"] for one in self.form.fields if one["name"] == "file")
+            name = next(item["value"] for item in self.form.fields if item["name"] == "file")
             table = read_table(inside(self.folder, str(name), where="CSV file"))
-            column = next((one for one in table.columns if one != "t" and table[one].dtype.is_numeric()), None)
+            column = next((item for item in table.columns if item != "t" and table[item].dtype.is_numeric()), None)
             if column is None:
                 raise UsageError("no column of numbers", where=str(name), hint="columns t and one of numbers")
             frame = table.rename({column: "input"}).select(
-                [one for one in ("t", "input") if one in ("input", *table.columns)]
+                [item for item in ("t", "input") if item in ("input", *table.columns)]
             )
         given = {"enable": True} if "enable" in self.sheet.slots else {}
         out: pl.DataFrame = ops.over(frame, self.sheet.name, x="input", tick=TICK, **given, **self.values)

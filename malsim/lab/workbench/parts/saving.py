@@ -89,7 +89,7 @@ def scenario_text(tuning: Tuning) -> str:
     ops = any(name.startswith("netlist.") for name in tuning.values)
     if wires is not None and (tuning.netlist is not None or tuning.inputs or ops or "file" in document.get("netlist", {})):
         table = {name: value for name, value in document.get("netlist", {}).items() if name not in ("file", "signals")}
-        added = [{"signal": one.signal, "at": f"{one.at}ms", "value": one.value} for one in tuning.inputs]
+        added = [{"signal": item.signal, "at": f"{item.at}ms", "value": item.value} for item in tuning.inputs]
         inputs = {"input": [*table.pop("input", []), *added]}
         document["netlist"] = {"text": wires.text, **table, **(inputs if inputs["input"] else {})}
         document.pop("derive", None)  # its nets are part of the text
@@ -122,8 +122,8 @@ def _figure(result: Result, visible: Mapping[str, Sequence[TraceLine]], title: s
     """Draw the traces as a static figure: panels of values, lanes of bits, lanes of alarms."""
     samples = samples_of(visible).with_columns(channel=pl.format("{} ({})", "trace", "panel"))
     rows = [
-        {"channel": f"{trace.name} ({panel})", "address": title_of(panel), "digital": panel == "bits", "panel": place}
-        for place, (panel, traces) in enumerate(visible.items())
+        {"channel": f"{trace.name} ({panel})", "address": title_of(panel), "digital": panel == "bits", "panel": index}
+        for index, (panel, traces) in enumerate(visible.items())
         for trace in traces
     ]
     run = result.run
@@ -175,8 +175,8 @@ class SavePart:
 
     def _write(self, path: Path, data: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(path) as place:
-            place.write_bytes(data)
+        with whole_file(path) as index:
+            index.write_bytes(data)
         self._asked_twice = ""
         self.form.say(f"Saved {path}.")
 

@@ -53,7 +53,7 @@ def notes_of(text: str, tuning: Any) -> tuple[list[dict[str, Any]], bool]:
     try:
         document = parse(text, file="netlist")
         config = NetlistConfig(document=document)
-        inputs = [one.signal for one in (*tuning.inputs, *(tuning.base.netlist.inputs if tuning.base.netlist else ()))]
+        inputs = [item.signal for item in (*tuning.inputs, *(tuning.base.netlist.inputs if tuning.base.netlist else ()))]
         notes = [_note(fault, "warning") for fault in lint(document, net=config.net, inputs=inputs)]
     except NetlistError as error:
         return [_note(fault, "error") for fault in error.faults], False

@@ -94,7 +94,7 @@ class Stack:
             sources = self._sources[panel]
             sources["lines"].data = _lines(own, looks, lanes)
             sources["bands"].data = _bands(own, looks)
-            pale = [(trace, place) for place, picture in enumerate(holds) for trace in picture.traces.get(panel, ())]
+            pale = [(trace, position) for position, picture in enumerate(holds) for trace in picture.traces.get(panel, ())]
             sources["held"].data = _pale(pale, looks, lanes, {trace.name for trace in own})
             if lanes is not None:
                 self._lanes(self.figures[panel], lanes)
@@ -212,10 +212,10 @@ def _pale(
     lines: Sequence[tuple[TraceLine, int]], looks: Looks, lanes: Mapping[str, int] | None, names: set[str]
 ) -> dict[str, list[Any]]:
     data: dict[str, list[Any]] = {"xs": [], "ys": [], "colour": [], "alpha": []}
-    for trace, place in lines:
+    for trace, index in lines:
         if trace.name in names:
             x, y = _shape(trace, trace.values, lanes)
-            row = (x, y, looks.of(trace.name)[0], 0.34 - 0.06 * place)
+            row = (x, y, looks.of(trace.name)[0], 0.34 - 0.06 * index)
             for column, value in zip(data.values(), row, strict=True):
                 column.append(value)
     return data

@@ -83,11 +83,11 @@ def diagram(net: Net, *, hal: bool = False) -> Diagram:
     }
     wires = _wires(net, turn)
     layer = _layers(net, wires, turn)
-    place = _places(layer, wires)
+    position = _places(layer, wires)
     ins, outs = (_pins(net, wires, end) for end in ("target", "source"))
     boxes = [
         {"name": name, "title": _title(name, net, hal=hal), "note": _note(name, net, turn), "kind": _kind(name, net, outs),
-         "layer": layer[name], "place": place[name], "ins": ins.get(name, []), "outs": outs.get(name, [])}
+         "layer": layer[name], "place": position[name], "ins": ins.get(name, []), "outs": outs.get(name, [])}
         for name in layer
     ]  # fmt: skip
     return Diagram(pl.DataFrame(boxes, schema=_BOX), pl.DataFrame(wires, schema=_WIRE))
@@ -149,16 +149,16 @@ def _places(layer: dict[str, int], wires: list[dict[str, object]]) -> dict[str, 
     reads: dict[str, list[str]] = defaultdict(list)
     for wire in wires:
         reads[str(wire["target"])].append(str(wire["source"]))
-    place: dict[str, float] = {}
+    index: dict[str, float] = {}
     for depth in range(max(layer.values(), default=-1) + 1):
         here = [name for name, own in layer.items() if own == depth]
         middle: dict[str, float] = {}
         for rank, name in enumerate(here):
-            places = [place[other] for other in reads[name] if other in place]
-            middle[name] = sum(places) / len(places) if places else rank
+            indices = [index[other] for other in reads[name] if other in index]
+            middle[name] = sum(indices) / len(indices) if indices else rank
         for rank, name in enumerate(sorted(here, key=middle.__getitem__)):
-            place[name] = rank - (len(here) - 1) / 2
-    return place
+            index[name] = rank - (len(here) - 1) / 2
+    return index
 
 
 def _kind(name: str, net: Net, outs: dict[str, list[str]]) -> str:
@@ -184,8 +184,8 @@ def _note(name: str, net: Net, turn: dict[str, tuple[int, int]]) -> str:
     instance = net.instances.get(name)
     if instance is None:
         return ""
-    rank, place = turn.get(name, (-1, -1))
-    turn_text = f"{net.threads[rank].name} {place + 1}" if rank >= 0 else "never called"
+    rank, index = turn.get(name, (-1, -1))
+    turn_text = f"{net.threads[rank].name} {index + 1}" if rank >= 0 else "never called"
     domain = "" if instance.domain == "run" else f"a {instance.domain} each"
     settings = [f"{pin} {value}" for pin, value in instance.settings.items()]
     return "\n".join(part for part in (f"{turn_text}{', ' + domain if domain else ''}", *settings) if part)

@@ -69,7 +69,7 @@ def _stays(asking: Asking, name: str, instance: str, reset: str | None) -> Itera
         return
     line = line_of(net, reset, f"{instance}.reset")
     question = f"only an acknowledgement clears {name}"
-    given = [one for one in acks if one in before(net, [reset], through=False)]
+    given = [item for item in acks if item in before(net, [reset], through=False)]
     if not given:
         reason = f"no reviewer.ack and no bit from outside reaches {instance}.reset"
         yield SafetyAnswer(question, None, False, line, reason)
@@ -115,18 +115,18 @@ def root(net: Net, name: str) -> str:
 def _polarity(asking: Asking, name: str) -> Iterator[SafetyAnswer]:
     """Ask whether the alarm stays down while every score is at its best, and can come up while all are at their worst."""
     net = asking.net
-    inputs = [one for one in cut(net).inputs if one.type != "bit" and one.name in before(net, [name])]
+    inputs = [item for item in cut(net).inputs if item.type != "bit" and item.name in before(net, [name])]
     best = scores_of(inputs, BEST)
-    readers = {net.instances[link.pin.instance].sheet.name for one in inputs for link in net.signals[one.name].readers
+    readers = {net.instances[link.pin.instance].sheet.name for item in inputs for link in net.signals[item.name].readers
                if link.pin and link.pin.instance in net.instances}  # fmt: skip
     good, bad = f"{name} stays down while all scores are at their best", f"{name} can come up while all are at their worst"
     if not inputs or len(best) < len(inputs) or readers - {"watch"}:
         reason = "not every number that moves it is a score read by a watch"
         yield SafetyAnswer(good, None, None, 0, reason)
         return
-    fine = asking.keeps(good, f"always not {name}", assume=[f"always ({one} == {value:g})" for one, value in best.items()])
+    fine = asking.keeps(good, f"always not {name}", assume=[f"always ({item} == {value:g})" for item, value in best.items()])
     yield _blamed(net, fine, best) if fine.flaw else fine
-    worst = [f"always ({one} == {1 - value:g})" for one, value in best.items()]
+    worst = [f"always ({item} == {1 - value:g})" for item, value in best.items()]
     poor = asking.can(bad, f"always not {name}", assume=worst)
     yield _asleep(asking, poor, best, worst) if poor.flaw else poor
 
@@ -134,16 +134,16 @@ def _polarity(asking: Asking, name: str) -> Iterator[SafetyAnswer]:
 def _blamed(net: Net, answer: SafetyAnswer, best: dict[str, float]) -> SafetyAnswer:
     """Return the answer with the line of the watch that fires while all is well."""
     trace = answer.proof.trace if answer.proof else None
-    for one in _watched(net, best):
-        if trace is not None and bool(trace[one][-1]):
-            return SafetyAnswer(answer.question, answer.proof, False, line_of(net, one))
+    for item in _watched(net, best):
+        if trace is not None and bool(trace[item][-1]):
+            return SafetyAnswer(answer.question, answer.proof, False, line_of(net, item))
     return answer
 
 
 def _asleep(asking: Asking, answer: SafetyAnswer, best: dict[str, float], worst: list[str]) -> SafetyAnswer:
-    for one in _watched(asking.net, best):
-        if asking.can(one, f"always not {one}", assume=worst).flaw:
-            return SafetyAnswer(answer.question, answer.proof, False, line_of(asking.net, one))
+    for item in _watched(asking.net, best):
+        if asking.can(item, f"always not {item}", assume=worst).flaw:
+            return SafetyAnswer(answer.question, answer.proof, False, line_of(asking.net, item))
     return answer
 
 

@@ -52,13 +52,13 @@ def before(net: Net, names: Iterable[str], *, through: bool = True) -> set[str]:
 
 def acknowledgements(net: Net) -> list[str]:
     """Return the free bits by which somebody clears an alarm: what a reviewer writes, and what reaches resets alone."""
-    bits = [one for one in cut(net).inputs if one.type == "bit"]
-    reviews = [one.name for one in bits if one.source.startswith("reviewer.")]
-    holds = [(name, pin, signal) for name, one in net.instances.items() if one.sheet.name in ALARMS
+    bits = [item for item in cut(net).inputs if item.type == "bit"]
+    reviews = [item.name for item in bits if item.source.startswith("reviewer.")]
+    holds = [(name, pin, signal) for name, item in net.instances.items() if item.sheet.name in ALARMS
              for pin, signal in inputs_of(net, name).items()]  # fmt: skip
     clearing = before(net, [signal for _, pin, signal in holds if pin in CLEARS], through=False)
     setting = before(net, [signal for _, pin, signal in holds if pin not in CLEARS], through=False)
-    return list(dict.fromkeys([*reviews, *(one.name for one in bits if one.name in clearing - setting)]))
+    return list(dict.fromkeys([*reviews, *(item.name for item in bits if item.name in clearing - setting)]))
 
 
 def line_of(net: Net, name: str, pin: str = "") -> int:
@@ -76,5 +76,5 @@ def setting_of(net: Net, instance: str) -> int:
 
 def scores_of(inputs: Iterable[FreeInput], best: dict[str, float]) -> dict[str, float]:
     """Return the best value of each input that is a score of a cell: `dec_a3ee-scores-eff` has 1."""
-    fields = {one.name: one.source.rpartition("-scores-")[2].rstrip(")") for one in inputs if "-scores-" in one.source}
+    fields = {item.name: item.source.rpartition("-scores-")[2].rstrip(")") for item in inputs if "-scores-" in item.source}
     return {name: best[field] for name, field in fields.items() if field in best}

@@ -40,5 +40,5 @@ def safety(
         hint = "name it: --alarm SIGNAL; or ask a property of your own: --prove 'always (…)'"
         raise UsageError("no latch or watchdog of this net is wired to a signal, so it has no alarm", hint=hint)
     asking = Asking(net, assume, ticks, time.monotonic() + timeout)
-    answers = [each for name in alarms for each in of_alarm(asking, name)]
+    answers = [item for name in alarms for item in of_alarm(asking, name)]
     return (*answers, *of_sinks(asking, alarms), *of_wiring(net), *of_parts(asking), *of_order(asking))

@@ -96,17 +96,17 @@ def _agreements(asking: Asking, alarms: Sequence[str]) -> Iterator[SafetyAnswer]
     """Ask whether two alarms of the same cause agree; two of the same inputs and other levels must not contradict."""
     net = asking.net
     acks = set(acknowledgements(net))
-    free = {one.name for one in cut(net).inputs} - acks
-    for one, other in combinations(alarms, 2):
+    free = {item.name for item in cut(net).inputs} - acks
+    for item, other in combinations(alarms, 2):
         line = line_of(net, other)
-        causes = [_cause(net, name) for name in (one, other)]
-        sources = [before(net, [name]) & free for name in (one, other)]
-        question = f"{one} and {other} agree"
+        causes = [_cause(net, name) for name in (item, other)]
+        sources = [before(net, [name]) & free for name in (item, other)]
+        question = f"{item} and {other} agree"
         if causes[0] and causes[0] == causes[1]:
-            yield asking.keeps(question, f"always ({one} == {other})", line)
+            yield asking.keeps(question, f"always ({item} == {other})", line)
         elif sources[0] and sources[0] == sources[1]:
             nested = [asking.keeps(f"{question}: {a} is never up without {b}", f"always ({a} implies {b})", line)
-                      for a, b in ((one, other), (other, one))]  # fmt: skip
+                      for a, b in ((item, other), (other, item))]  # fmt: skip
             sound = [answer for answer in nested if answer.sound]
             yield sound[0] if sound else nested[0]
         else:
@@ -122,13 +122,13 @@ def _severities(asking: Asking, sinks: Sequence[str]) -> Iterator[SafetyAnswer]:
     """Ask whether a severity, as its name ranks it, comes up without a graver one that comes up without it."""
     net = asking.net
     ranked = {name: rank for name in sinks if net.signals[name].type == "bit" and (rank := _rank(net, name)) is not None}
-    for one, other in combinations(sorted(ranked, key=lambda name: ranked[name]), 2):
-        if ranked[one] < ranked[other]:
-            milder = asking.keeps(f"{one} stands below {other}", f"always ({one} implies {other})", line_of(net, other))
+    for item, other in combinations(sorted(ranked, key=lambda name: ranked[name]), 2):
+        if ranked[item] < ranked[other]:
+            milder = asking.keeps(f"{item} stands below {other}", f"always ({item} implies {other})", line_of(net, other))
             if milder.sound:
-                yield asking.keeps(f"{one} stands below {other}", f"always ({other} implies {one})", line_of(net, other))
+                yield asking.keeps(f"{item} stands below {other}", f"always ({other} implies {item})", line_of(net, other))
             elif milder.flaw:
-                yield SafetyAnswer(f"{one} stands below {other}", milder.proof, sound=True)
+                yield SafetyAnswer(f"{item} stands below {other}", milder.proof, sound=True)
 
 
 def _rank(net: Net, name: str) -> int | None:
@@ -142,15 +142,15 @@ def _chatter(asking: Asking, names: Sequence[str]) -> Iterator[SafetyAnswer]:
     net = asking.net
     acks, inputs = acknowledgements(net), cut(net).inputs
     still = [f"always not {name}" for name in acks]
-    rests = [one.name for one in inputs if one.type != "float" and one.name not in acks]
-    still += [f"always ({one} == prev({one}))" for one in rests]
-    still += [f"always (abs({one.name} - prev({one.name})) <= {NOISE})" for one in inputs if one.type == "float"]
+    rests = [item.name for item in inputs if item.type != "float" and item.name not in acks]
+    still += [f"always ({item} == prev({item}))" for item in rests]
+    still += [f"always (abs({item.name} - prev({item.name})) <= {NOISE})" for item in inputs if item.type == "float"]
     for name in names:
         signal = net.signals[name]
         if signal.type != "bit":
             continue
         upstream = before(net, [name], through=False)
-        watches = [one for one in upstream if op_of(net, net.signals[one])[2] in {"watch", "wcomp"}]
+        watches = [item for item in upstream if op_of(net, net.signals[item])[2] in {"watch", "wcomp"}]
         line = line_of(net, min(watches)) if watches and op_of(net, signal)[2] not in ALARMS else line_of(net, name)
         text = f"always (rise({name}) implies not once[1:3] fall({name}))"
         question = f"{name} does not chatter while numbers move by less than 0.01 a tick"

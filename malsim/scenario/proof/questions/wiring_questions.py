@@ -47,8 +47,8 @@ def _what_differs(net: Net, answer: SafetyAnswer) -> str:
 
 def of_wiring(net: Net) -> Iterator[SafetyAnswer]:
     """Report whether every watchdog can be kicked, and whether every acknowledgement reaches what it clears."""
-    moving = {one.name for one in cut(net).inputs}
-    moving |= {name for name, one in net.signals.items() if one.writer and _moves(net, one.writer)}
+    moving = {item.name for item in cut(net).inputs}
+    moving |= {name for name, item in net.signals.items() if item.writer and _moves(net, item.writer)}
     for name, instance in net.instances.items():
         if instance.sheet.name != "watchdog":
             continue
@@ -62,7 +62,7 @@ def of_wiring(net: Net) -> Iterator[SafetyAnswer]:
             yield SafetyAnswer(question, None, kicked, line, reason)
     for name, signal in net.signals.items():
         if signal.writer and str(signal.writer.address).startswith("reviewer.ack"):
-            ends = {link.pin.name for one in net.fed_by([name]) for link in net.signals[one].readers if link.pin}
+            ends = {link.pin.name for item in net.fed_by([name]) for link in net.signals[item].readers if link.pin}
             reaches = bool(ends & set(CLEARS))
             reason = "by its wiring" if reaches else "it reaches no reset and no enable"
             yield SafetyAnswer(f"the acknowledgement {name} reaches an alarm", None, reaches, line_of(net, name), reason)
@@ -76,14 +76,14 @@ def _moves(net: Net, writer: Link) -> bool:
 def of_order(asking: Asking) -> Iterator[SafetyAnswer]:
     """Ask whether reading a signal before it is written delays an output by one tick."""
     net = asking.net
-    for place, thread in enumerate(net.threads):
+    for index, thread in enumerate(net.threads):
         turn = {name: number for number, name in enumerate(thread.functions)}
-        lines = {one.op: one.line for one in reversed(thread.schedules)}
+        lines = {item.op: item.line for item in reversed(thread.schedules)}
         for writer, reader in _late(net, turn):
             rest = [name for name in thread.functions if name != reader]
             at = rest.index(writer) + 1
             functions = (*rest[:at], reader, *rest[at:])
-            threads = (*net.threads[:place], replace(thread, functions=functions), *net.threads[place + 1 :])
+            threads = (*net.threads[:index], replace(thread, functions=functions), *net.threads[index + 1 :])
             other = replace(net, threads=threads)
             question = f"the order of {reader} and {writer}, which it reads, makes no difference"
             answer = asking.keeps(question, same(net, other), lines.get(reader, 0), net=beside(net, other))
@@ -95,5 +95,5 @@ def _late(net: Net, turn: dict[str, int]) -> Iterator[tuple[str, str]]:
     for signal in net.signals.values():
         writer = signal.writer.pin.instance if signal.writer and signal.writer.pin else ""
         readers = {link.pin.instance for link in signal.readers if link.pin}
-        pairs |= {(writer, one) for one in readers if writer in turn and one in turn and turn[one] < turn[writer]}
+        pairs |= {(writer, item) for item in readers if writer in turn and item in turn and turn[item] < turn[writer]}
     yield from sorted(pairs)

@@ -95,13 +95,13 @@ def apply(function: np.ufunc, *arguments: Element) -> Element:
     OutsideError
         It has no exact translation.
     """
-    if all(is_constant(one) for one in arguments):
+    if all(is_constant(item) for item in arguments):
         with np.errstate(all="ignore"):
             return function(*arguments).item()
     name = function.__name__
     if name in RELATIONS:
         return _related(function, *arguments)
-    if name in AND | OR | XOR | NOT and all(is_bit(one) for one in arguments):
+    if name in AND | OR | XOR | NOT and all(is_bit(item) for item in arguments):
         return _joined(name, *arguments)
     if name in ARITHMETIC and not (name == "divide" and not is_constant(arguments[1])):
         return ARITHMETIC[name](*arguments)
@@ -115,8 +115,8 @@ def apply(function: np.ufunc, *arguments: Element) -> Element:
 
 def _related(function: np.ufunc, one: Element, other: Element) -> Element:
     """Compare two elements; beside NaN or infinity any number gives the same result."""
-    if any(isinstance(each, float) and not math.isfinite(each) for each in (one, other)):
-        return function(*[each if is_constant(each) else 0.0 for each in (one, other)]).item()
+    if any(isinstance(item, float) and not math.isfinite(item) for item in (one, other)):
+        return function(*[item if is_constant(item) else 0.0 for item in (one, other)]).item()
     relation = RELATIONS[function.__name__]
     if is_constant(one) or is_constant(other):
         try:
@@ -171,13 +171,13 @@ def _whole(one: Element, other: Element) -> Element:
 
 def _shifted(one: Element, by: Element) -> Element:
     if not is_constant(by):
-        raise OutsideError("a shift by a number that is not known")
+        raise OutsideError("a shift by an unknown number")
     return _whole(one, 1 << by)
 
 
 def _masked(one: Element, mask: Element) -> Element:
     if not is_constant(mask) or mask < 0 or mask & (mask + 1):
-        raise OutsideError("bits of a number that are not its lowest")
+        raise OutsideError("bits other than the lowest of an unknown number")
     return number(one) % (mask + 1)
 
 
@@ -211,16 +211,16 @@ def _by_nothing() -> Element:
 def _by_cases(function: np.ufunc, arguments: tuple[Element, ...], done: dict[tuple[Any, ...], Element]) -> Element:
     """Apply a function whose terms choose among known numbers: choose among the answers, each condition tested once."""
     arguments = tuple(map(_plain, arguments))
-    if all(is_constant(one) for one in arguments):
+    if all(is_constant(entry) for entry in arguments):
         return apply(function, *arguments)
-    key = tuple(one if is_constant(one) else ("term", one.get_id()) for one in arguments)
+    key = tuple(entry if is_constant(entry) else ("term", entry.get_id()) for entry in arguments)
     if key not in done:
-        if not all(is_constant(one) or _chooses(one) for one in arguments) or len(done) > CASES:
+        if not all(is_constant(entry) or _chooses(entry) for entry in arguments) or len(done) > CASES:
             raise OutsideError(f"numpy's {function.__name__} of a value that is not known")
-        condition = next(one for one in arguments if not is_constant(one)).arg(0)
-        sides = ([one.arg(side) if not is_constant(one) and one.arg(0).eq(condition) else one for one in arguments]
+        condition = next(entry for entry in arguments if not is_constant(entry)).arg(0)
+        sides = ([entry.arg(side) if not is_constant(entry) and entry.arg(0).eq(condition) else entry for entry in arguments]
                  for side in (1, 2))  # fmt: skip
-        done[key] = choose(condition, *[_by_cases(function, tuple(each), done) for each in sides])
+        done[key] = choose(condition, *[_by_cases(function, tuple(item), done) for item in sides])
     return done[key]
 
 

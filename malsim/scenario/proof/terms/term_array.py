@@ -74,14 +74,14 @@ class TermArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __int__(self) -> int:
         one = self.values.item()
         if not is_constant(one):
-            raise OutsideError("a whole number that is not known, where the op needs it to go on")
+            raise OutsideError("an unknown whole number on which the op branches")
         return int(one)
 
     def __bool__(self) -> bool:
         return bool(int(self))
 
     def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
-        raise OutsideError("a value that is not known, in a function of numpy that has no translation")
+        raise OutsideError("an unknown value in a numpy function without a translation")
 
     def copy(self) -> TermArray:
         """Copy as numpy does."""
@@ -166,8 +166,8 @@ def _spread(*arrays: Any) -> list[TermArray]:
 def _each(function: Callable[..., Any], *arrays: Any) -> TermArray:
     together = [one.values for one in _spread(*arrays)]
     result = np.empty(together[0].shape, dtype=object)
-    for place in np.ndindex(result.shape):
-        result[place] = function(*[one[place] for one in together])
+    for position in np.ndindex(result.shape):
+        result[position] = function(*[one[position] for one in together])
     return TermArray(result)
 
 

@@ -47,7 +47,7 @@ class Cut:
     @property
     def sources(self) -> dict[str, str]:
         """Signals by their writer outside: `dec_a3ee-scores-eff`, `reviewer.ack`."""
-        return {one.source: one.name for one in self.inputs if one.source}
+        return {item.source: item.name for item in self.inputs if item.source}
 
 
 def cut(net: Net) -> Cut:
@@ -65,7 +65,7 @@ def cut(net: Net) -> Cut:
             inputs.append(_input(signal, net))
         links = signal.links if inner or not signal.writer else signal.readers
         signals[name] = replace(signal, domain="run", links=links)
-    instances = {name: replace(one, domain="run") for name, one in net.instances.items()}
+    instances = {name: replace(item, domain="run") for name, item in net.instances.items()}
     return Cut(replace(net, instances=instances, signals=signals, flags=(), programs=()), tuple(inputs))
 
 

@@ -66,7 +66,7 @@ class Meaning:
             case stl.Join(word, left, right):
                 return _joined(word, self.at_start(left), self.at_start(right))
             case stl.Over("always" | "eventually", _, window) | stl.Between("until", _, _, window):
-                first, last = (int(each[0]) for each in spans(window, self.times, origin=0))
+                first, last = (int(item[0]) for item in spans(window, self.times, origin=0))
                 return self._windowed(formula, 0, first, last)
             case _:
                 return self.at(formula, 0)
@@ -81,8 +81,8 @@ class Meaning:
     def _at(self, formula: stl.Formula, tick: int) -> Truth:
         match formula:
             case stl.Compare(left, relation, right):
-                values = [self._value(each, tick) for each in (left, right)]
-                missing = any(each is None for each in values)
+                values = [self._value(item, tick) for item in (left, right)]
+                missing = any(item is None for item in values)
                 return Truth(False, given=False) if missing else Truth(apply(RELATIONS[relation], *values))
             case stl.Bit(value):
                 bit = self._value(value, tick)
@@ -118,7 +118,7 @@ class Meaning:
         else:
             before = z3().Bool(f"before {render(formula)}") if self.open_past else formula.word == "historically"
         if isinstance(formula, stl.Between):
-            lasts, comes = (self.at(each, tick) for each in (formula.left, formula.right))
+            lasts, comes = (self.at(item, tick) for item in (formula.left, formula.right))
             goes_on = all_of([negation(lasts.broken), before])
             return Truth(any_of([all_of([comes.given, comes.holds]), goes_on]))
         now = self.at(formula.operand, tick)
@@ -130,17 +130,17 @@ class Meaning:
         """Return the truth over the ticks from `first` to `last`, backwards if the window lies in the past."""
         step = -1 if formula.word in PAST else 1
         if isinstance(formula, stl.Over):
-            each_tick = [self.at(formula.operand, each) for each in range(first, last + step, step)]
+            each_tick = [self.at(formula.operand, item) for item in range(first, last + step, step)]
             if formula.word in ("always", "historically"):
-                return Truth(all_of([negation(each.broken) for each in each_tick]))
-            return Truth(any_of([all_of([each.given, each.holds]) for each in each_tick]))
+                return Truth(all_of([negation(item.broken) for item in each_tick]))
+            return Truth(any_of([all_of([item.given, item.holds]) for item in each_tick]))
         ways: list[Element] = []
         lasting: list[Element] = []
-        for each in range(tick, last + step, step):
-            comes = self.at(formula.right, each)
-            if (each - first) * step >= 0:
+        for item in range(tick, last + step, step):
+            comes = self.at(formula.right, item)
+            if (item - first) * step >= 0:
                 ways.append(all_of([*lasting, comes.given, comes.holds]))
-            lasting.append(negation(self.at(formula.left, each).broken))
+            lasting.append(negation(self.at(formula.left, item).broken))
         return Truth(any_of(ways))
 
     def _value(self, value: stl.Value, tick: int) -> Element:
@@ -155,8 +155,8 @@ class Meaning:
             case stl.Apply("next"):
                 raise OutsideError("next looks ahead, and a proof goes tick by tick", given=render(value), hint="use prev")
             case stl.Apply(function, arguments):
-                values = [self._value(each, tick) for each in arguments]
-                if any(each is None for each in values):
+                values = [self._value(item, tick) for item in arguments]
+                if any(item is None for item in values):
                     return None
                 if len(values) == 1:
                     return apply(FUNCTIONS[function], number_of(values[0]))
@@ -172,7 +172,7 @@ def behind(part: stl.Formula | stl.Value, period: int) -> int:
     >>> behind(parse("once[0:3] low and prev(x) > 1"), 1000)
     3
     """
-    deeper = max((behind(each, period) for each in stl.inside(part)), default=0)
+    deeper = max((behind(item, period) for item in stl.inside(part)), default=0)
     if isinstance(part, stl.Edge) or (isinstance(part, stl.Apply) and part.function == "prev"):
         return deeper + 1
     if not isinstance(part, (stl.Over, stl.Between)) or part.window is None or part.word not in PAST:
@@ -201,15 +201,15 @@ def negation(one: Element) -> Element:
 
 def all_of(elements: list[Element]) -> Element:
     """Return the conjunction of the elements."""
-    terms = [each for each in elements if each is not True]
-    if any(each is False for each in terms):
+    terms = [item for item in elements if item is not True]
+    if any(item is False for item in terms):
         return False
     return True if not terms else terms[0] if len(terms) == 1 else z3().And(*terms)
 
 
 def any_of(elements: list[Element]) -> Element:
     """Return the disjunction of the elements."""
-    return negation(all_of([negation(each) for each in elements]))
+    return negation(all_of([negation(item) for item in elements]))
 
 
 def _opposite(one: Truth) -> Truth:

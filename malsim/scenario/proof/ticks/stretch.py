@@ -64,8 +64,8 @@ class Stretch:
     def limits(self, tick: int) -> list[Any]:
         """Return the bounds of inputs, and the assumptions, at a tick."""
         terms = list(self.at(tick).bounds)
-        whole = [one for one in self.assumptions if not self.anywhere or tick >= behind(one, self.period)]
-        terms += [negation(self.meaning.at(one, tick).broken) for one in whole]
+        whole = [item for item in self.assumptions if not self.anywhere or tick >= behind(item, self.period)]
+        terms += [negation(self.meaning.at(item, tick).broken) for item in whole]
         if self.anywhere and tick == 0:
             terms.append(z3().Int("cycles before") >= 1)
-        return [one for one in terms if one is not True]
+        return [item for item in terms if item is not True]

@@ -51,7 +51,7 @@ class Unrolling:
         on = {pin: self.net.signals[name] for pin, name in self.net.pins.items()}
         every = {name: thread.every for thread in self.net.threads for name in thread.functions}
         self.steps: dict[str, Step] = {
-            name: compile_step(one, on, tick=tick * every.get(name, 1)) for name, one in self.net.instances.items()
+            name: compile_step(item, on, tick=tick * every.get(name, 1)) for name, item in self.net.instances.items()
         }
         self.cycle = math.lcm(*(thread.every for thread in self.net.threads if thread.functions))
         self._rows = Rows(Memory.empty(), 1)
@@ -86,7 +86,7 @@ class Unrolling:
             return value
         names = np.empty(value.shape, dtype=object)
         for at in np.ndindex(value.shape):
-            names[at] = getattr(z3(), SORTS[pin.type])(name + "".join(f"-{each}" for each in at[:-1]))
+            names[at] = getattr(z3(), SORTS[pin.type])(name + "".join(f"-{item}" for item in at[:-1]))
         return TermArray(names)
 
     def after(self, moment: NetState, number: int, *, base: Any = 0, tag: str = "") -> NetState:
@@ -98,9 +98,9 @@ class Unrolling:
             An op that has no exact translation, with its line.
         """
         signals, bounds = dict(moment.signals), []
-        for one in self.cut.inputs:
-            name, limits = self.input(one, f"{tag}{number}")
-            signals[one.name] = TermArray([name])
+        for item in self.cut.inputs:
+            name, limits = self.input(item, f"{tag}{number}")
+            signals[item.name] = TermArray([name])
             bounds += limits
         count = apply(np.add, base, number)
         for name, signal in self.net.signals.items():

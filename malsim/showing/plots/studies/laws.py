@@ -37,14 +37,14 @@ def law_table(
     names, sets, metrics = (rows[name].unique(maintain_order=True).to_list() for name in (lines, marks, "metric"))
     figure = sheet(2.4 + 3.2 * len(metrics), 1.3 + 0.32 * len(names) * max(1.0, 0.6 * len(sets)))
     panels = np.atleast_1d(figure.subplots(1, len(metrics), sharey=True))
-    places = np.arange(len(names))[::-1]
+    indices = np.arange(len(names))[::-1]
     for axes, metric in zip(panels, metrics, strict=True):
         for number, name in enumerate(sets):
             own = rows.filter((pl.col("metric") == metric) & (pl.col(marks) == name))
             here = pl.DataFrame({lines: names}).join(own, on=lines, how="left", maintain_order="left")
             aside = 0.6 * (0.5 - (number + 0.5) / len(sets))
-            intervals(axes, here.select("value", "low", "high"), places + aside, number, label=name)
-        axes.set_yticks(places, names, fontsize=9)
+            intervals(axes, here.select("value", "low", "high"), indices + aside, number, label=name)
+        axes.set_yticks(indices, names, fontsize=9)
         axes.set_ylim(-0.6, len(names) - 0.4)
         dress(axes, x=(labels or {}).get(metric, metric), y="")
     if len(sets) > 1:
@@ -105,9 +105,9 @@ def _place(axes: Axes, truth: float, lie: float, names: list[str]) -> None:
     colour = COLOURS[2] if lie > truth else COLOURS[5] if lie < truth else COLOURS[0]
     axes.scatter([truth], [lie], s=30.0 + 22.0 * len(names), color=colour, alpha=0.85, zorder=3)
     if len(names) > NAMES:
-        label, place, align = f"{', '.join(names[:2])}\nand {len(names) - 2} more", (-24.0, 18.0), ("left", "bottom")
+        label, index, align = f"{', '.join(names[:2])}\nand {len(names) - 2} more", (-24.0, 18.0), ("left", "bottom")
     elif len(names) > 1 and lie < truth:  # what lies low has its label below, or it would meet its neighbour's
-        label, place, align = "\n".join(names), (0.0, -8.0), ("center", "top")
+        label, index, align = "\n".join(names), (0.0, -8.0), ("center", "top")
     else:
-        label, place, align = "\n".join(names), (9.0, 0.0 if len(names) > 1 else 5.0), ("left", "center")
-    axes.annotate(label, (truth, lie), xytext=place, textcoords="offset points", fontsize=8, ha=align[0], va=align[1])
+        label, index, align = "\n".join(names), (9.0, 0.0 if len(names) > 1 else 5.0), ("left", "center")
+    axes.annotate(label, (truth, lie), xytext=index, textcoords="offset points", fontsize=8, ha=align[0], va=align[1])

@@ -103,7 +103,7 @@ def _draw(
     names: Mapping[tuple[str, str], str],
 ) -> None:
     signals = wires["signal"].unique(maintain_order=True)
-    colours = {name: COLOURS[place % (len(COLOURS) - 1)] for place, name in enumerate(signals)}
+    colours = {name: COLOURS[index % (len(COLOURS) - 1)] for index, name in enumerate(signals)}
     for wire, path in zip(wires.to_dicts(), paths, strict=True):
         dashes: Any = (0, (4, 2)) if wire["late"] else "-"
         axes.add_patch(PathPatch(path, fc="none", ec=colours[wire["signal"]], lw=1.1, ls=dashes, zorder=0))

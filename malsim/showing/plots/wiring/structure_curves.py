@@ -30,9 +30,9 @@ def design(candidates: pl.DataFrame, *, gain: float, hold: int, delay: float, ti
     label = "smoothing gain, share of the gap closed each tick (1 is none)"
     axes = dress(figure.subplots(), x=label, y="ARL1, ticks to detect", title=title)
     holds = candidates["hold"].unique(maintain_order=True).to_list()
-    for one, mark, style in zip(holds, MARKS, line_styles(len(holds)), strict=False):
-        line = candidates.filter(pl.col("hold") == one).sort("gain")
-        name = f"held {one} tick{'s' if one > 1 else ''}"
+    for item, mark, style in zip(holds, MARKS, line_styles(len(holds)), strict=False):
+        line = candidates.filter(pl.col("hold") == item).sort("gain")
+        name = f"held {item} tick{'s' if item > 1 else ''}"
         axes.plot(line["gain"], line["arl1"], marker=mark, ms=5, lw=1.3, label=name, **style)
     axes.axhspan(0, delay, color=COLOURS[2], alpha=0.12, lw=0)
     axes.axhline(delay, color=COLOURS[2], lw=1.0)

@@ -166,7 +166,7 @@ def _table(axes: Axes, rows: pl.DataFrame, before: Sequence[str], inputs: Sequen
     xs = xs + (np.arange(len(names)) >= len(before) + len(inputs)) * 0.6
     for x, name in zip(xs, names, strict=True):
         column = rows[name].to_numpy()
-        decides = np.array([name in one for one in rows["deciding"].to_list()]) & (name in inputs)
+        decides = np.array([name in item for item in rows["deciding"].to_list()]) & (name in inputs)
         for y, (value, ring) in enumerate(zip(column, decides, strict=True)):
             if value in (0, 1):
                 face = "#333333" if value else "white"
@@ -193,21 +193,21 @@ def _points(axes: Axes, scores: pl.DataFrame, *, single: bool) -> None:
     axes.xaxis.set_minor_formatter("")
     names = scores["tripwire"].unique(maintain_order=True).to_list()
     far = _farthest(scores, "arl0")
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         figures = {row["metric"]: row for row in scores.filter(pl.col("tripwire") == name).to_dicts()}
         x, y = (
             _range(figures[metric], far if metric == "arl0" else _farthest(scores, "arl1")) for metric in ("arl0", "arl1")
         )
         if x is None or y is None:
-            axes.plot([], [], MARKS[place], color=COLOURS[place], label=f"{name}: not known")
+            axes.plot([], [], MARKS[index], color=COLOURS[index], label=f"{name}: not known")
             continue
-        style: dict[str, Any] = {"color": COLOURS[place], "lw": 1.1, "alpha": 0.85}
+        style: dict[str, Any] = {"color": COLOURS[index], "lw": 1.1, "alpha": 0.85}
         if not single:
             axes.plot([x[1], x[2]], [y[0], y[0]], **style)
             axes.plot([x[0], x[0]], [y[1], y[2]], **style)
         unbounded = figures["arl0"]["value"] is None
         label = f"{name}{': no false alarm seen' if unbounded else ''}"
-        axes.plot(x[0], y[0], MARKS[place], color=COLOURS[place], mfc="white" if unbounded else COLOURS[place], label=label)
+        axes.plot(x[0], y[0], MARKS[index], color=COLOURS[index], mfc="white" if unbounded else COLOURS[index], label=label)
     axes.set_ylim(0, None)
     axes.legend(fontsize=8, frameon=False, loc="best")
 

@@ -58,8 +58,8 @@ class OutputCheck:
     def _banned(self, turn: Turn) -> Bools:
         words = set(self._reader.banned.split())
         table = np.zeros((len(self._world.facts), int(self._world.choices.max()) + 1), dtype=bool)
-        for place, fact in enumerate(self._world.facts):
-            table[place, : len(fact.values)] = [str(value) in words for value in fact.values]
+        for index, fact in enumerate(self._world.facts):
+            table[index, : len(fact.values)] = [str(value) in words for value in fact.values]
         banned: Bools = table[turn.fact, turn.value]
         return banned
 

@@ -131,7 +131,7 @@ class DisputesByFact:
         moved = np.abs(worth - self.worth).max(axis=0) if worth.shape == self.worth.shape else 0.0
         self.swing, self.worth = FORGETS * self.swing + moved, worth
         order = np.argsort(np.where(by_value == NONE, np.inf, -worth), axis=0, kind="stable")
-        self.lead, self.rival = (np.take_along_axis(by_value, order[place][None], axis=0)[0] for place in (0, 1))
+        self.lead, self.rival = (np.take_along_axis(by_value, order[index][None], axis=0)[0] for index in (0, 1))
         disputed = (self.lead != NONE) & (self.rival != NONE)
         self.since = np.where(disputed & ~self.disputed, self._ticks, self.since)
         self.disputed = disputed

@@ -77,9 +77,9 @@ class TriageDesk(ReviewerPool):
         score = PRIORITIES[policy](TriageContext(disputes, self._acted, luck, self.reviewers.accuracy, self._lasts, signal))
         order = np.argsort(np.where(is_open, -score, np.inf), axis=0, kind="stable")
         takes = np.take_along_axis(is_open, order, axis=0) & (np.arange(len(order))[:, None] < self._room(now))
-        rep, place = np.nonzero(takes.T)
-        self._take(order[place, rep], rep, now)
-        self._log_cases(disputes.lead[order[place, rep], rep], disputes.rival[order[place, rep], rep], rep, day)
+        rep, index = np.nonzero(takes.T)
+        self._take(order[index, rep], rep, now)
+        self._log_cases(disputes.lead[order[index, rep], rep], disputes.rival[order[index, rep], rep], rep, day)
 
     def review(self, snapshot: Snapshot, before: int) -> ClaimBatch:
         verdicts = super().review(snapshot, before)

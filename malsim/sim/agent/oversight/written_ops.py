@@ -81,11 +81,11 @@ class WrittenOps:
     def _write(self, turn: Turn, rep: Ints, rows: Ints, kind: Ints, active: Bools, garbled: Bools, used: Bools) -> None:
         cell = self._cell[rep]
         free = ((cell == NONE) | ~active[cell]) & ~used[rep]
-        has, place = free.any(axis=1), free.argmax(axis=1)
+        has, index = free.any(axis=1), free.argmax(axis=1)
         self._log.unwired(turn, rep[~has], rows[~has], f"all {self._cell.shape[1]} watch active cells")
-        rep, rows, place, kind = rep[has], rows[has], place[has], kind[has]
-        used[rep, place] = True
-        self._waiting.append(OpDraft(turn, rep, rows, place, kind, garbled[rep]))
+        rep, rows, index, kind = rep[has], rows[has], index[has], kind[has]
+        used[rep, index] = True
+        self._waiting.append(OpDraft(turn, rep, rows, index, kind, garbled[rep]))
 
     def admit(self, memory: Memory, now: float, rules: Rules, on_verdicts: Callable[[GateResult], None]) -> Memory:
         waiting, self._waiting = self._waiting, []
@@ -102,11 +102,11 @@ class WrittenOps:
         handles = memory.cells["handle"]
         names, before = handles.gather(one.cell).to_list(), self._program[one.rep, one.place]
         claims = list[dict[str, Any]]()
-        for rep, place, kind, name, last, garbled in zip(
+        for rep, index, kind, name, last, garbled in zip(
             one.rep.tolist(), one.place.tolist(), one.kind.tolist(), names, before.tolist(), one.garbled.tolist(),
             strict=True,
         ):  # fmt: skip
-            body = program_text(_KINDS[kind], place, name, self.reader)
+            body = program_text(_KINDS[kind], index, name, self.reader)
             body = body.replace(_KINDS[kind], _KINDS[kind][1:], 1) if garbled else body  # drop a letter
             replaces = [{"relation": "supersedes", "target": handles[last], "weight": 0.0}] if last != NONE else []
             claims.append({
@@ -118,28 +118,28 @@ class WrittenOps:
 
     def _wire(self, one: OpDraft, result: GateResult) -> None:
         new = np.flatnonzero(result.verdict == 0)
-        rep, rows, place, kind = one.rep[new], one.cell[new], one.place[new], one.kind[new]
-        self._cell[rep, place], self._kind[rep, place], self._program[rep, place] = rows, kind, result.row[new]
-        self._fires[rep, place], self._captures[rep, place] = False, True
-        texts = [event_text(_KINDS[what], at, self.reader) for at, what in zip(place.tolist(), kind.tolist(), strict=True)]
+        rep, rows, index, kind = one.rep[new], one.cell[new], one.place[new], one.kind[new]
+        self._cell[rep, index], self._kind[rep, index], self._program[rep, index] = rows, kind, result.row[new]
+        self._fires[rep, index], self._captures[rep, index] = False, True
+        texts = [event_text(_KINDS[what], at, self.reader) for at, what in zip(index.tolist(), kind.tolist(), strict=True)]
         self._log.wired(one.turn, rep, rows, texts)
 
     def cells(self) -> dict[str, Ints]:
-        each = enumerate(zip(self._cell.T, self._kind.T, strict=True))
+        item = enumerate(zip(self._cell.T, self._kind.T, strict=True))
         return {
-            op_cell(place, kind): np.where(kinds == number, cells, NONE)
-            for place, (cells, kinds) in each
+            op_cell(index, kind): np.where(kinds == number, cells, NONE)
+            for index, (cells, kinds) in item
             for number, kind in enumerate(_KINDS)
         }
 
     def captures(self) -> dict[str, Bools]:
         captures, self._captures = self._captures, np.zeros_like(self._captures)
-        return {f"{op_name(place)}-taken": column for place, column in enumerate(captures.T)}
+        return {f"{op_name(index)}-taken": column for index, column in enumerate(captures.T)}
 
     def read(self, signals: Mapping[str, Array]) -> None:
-        for place in range(self._cell.shape[1]):
-            fires = np.stack([np.asarray(signals[f"{op_name(place)}-{kind.fires}"]) for kind in READER_OPS.values()])
-            self._fires[:, place] = np.take_along_axis(fires, np.maximum(self._kind[:, place], 0)[None], axis=0)[0]
+        for index in range(self._cell.shape[1]):
+            fires = np.stack([np.asarray(signals[f"{op_name(index)}-{kind.fires}"]) for kind in READER_OPS.values()])
+            self._fires[:, index] = np.take_along_axis(fires, np.maximum(self._kind[:, index], 0)[None], axis=0)[0]
 
     def lines(self, row: Ints) -> tuple[Bools, Bools]:
         """Return two masks over the pushed lines: lines whose cell an op reads, and lines for which an op fires."""

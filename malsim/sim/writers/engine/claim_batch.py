@@ -67,10 +67,10 @@ class ClaimBatch:
         return cls(**columns)
 
     def rows(self, rows: Ints) -> ClaimBatch:
-        each = np.bincount(self.claim, minlength=len(self))
-        counts = each[rows]
+        item = np.bincount(self.claim, minlength=len(self))
+        counts = item[rows]
         claim = np.repeat(np.arange(len(rows)), counts)
-        edge = np.repeat(each.cumsum()[rows] - counts.cumsum(), counts) + np.arange(len(claim))
+        edge = np.repeat(item.cumsum()[rows] - counts.cumsum(), counts) + np.arange(len(claim))
         own = {name: getattr(self, name)[rows] for name in _OF_CLAIMS}
         return ClaimBatch(**own, claim=claim, **{name: getattr(self, name)[edge] for name in _OF_EDGES})
 
@@ -78,10 +78,10 @@ class ClaimBatch:
 def _flat(edges: Sequence[DraftEdge]) -> dict[str, NDArray[Any]]:
     """Return edges as columns of `ClaimBatch`: claim by claim, in the given order, without repetition."""
     targets = np.array([edge.target for edge in edges], dtype=np.int64).reshape(len(edges), -1 if edges else 0)
-    claim, place = np.nonzero(targets.T != NONE)
-    relation = np.array([schema.RELATIONS.index(edge.relation) for edge in edges], dtype=np.int64)[place]
-    target = targets[place, claim]
-    mutual = np.array([edge.mutual for edge in edges], dtype=bool)[place]
+    claim, index = np.nonzero(targets.T != NONE)
+    relation = np.array([schema.RELATIONS.index(edge.relation) for edge in edges], dtype=np.int64)[index]
+    target = targets[index, claim]
+    mutual = np.array([edge.mutual for edge in edges], dtype=bool)[index]
     code = (claim * len(schema.RELATIONS) + relation) * (target.max(initial=0) + 1) + target
     order = np.argsort(code, kind="stable")
     first = np.ones(len(code), dtype=bool)

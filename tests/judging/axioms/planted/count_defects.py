@@ -173,7 +173,7 @@ class TwoValues(Sound):
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
         for claim in claims:
-            values = {one.value for one in self.about(claim.object)}
+            values = {item.value for item in self.about(claim.object)}
             if len(values | {claim.value}) <= 2:
                 super().write([claim], now)
 

@@ -77,10 +77,10 @@ def detection(
 
     Sound memories are put to the same axioms, with `streams` streams a search.
     """
-    those = [one for one in planted_defects().values() if not names or one.axiom in names]
+    those = [item for item in planted_defects().values() if not names or item.axiom in names]
     rows = [
-        (one.axiom, one.name, seed, breaks_at(subject_of(one.memory), find_axiom(one.axiom), seed=seed, most=MOST))
-        for one in watch(those)
+        (item.axiom, item.name, seed, breaks_at(subject_of(item.memory), find_axiom(item.axiom), seed=seed, most=MOST))
+        for item in watch(those)
         for seed in seeds
     ]
     schema = {"axiom": pl.String, "defect": pl.String, "seed": pl.Int64, "took": pl.Int64}

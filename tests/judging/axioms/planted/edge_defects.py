@@ -58,7 +58,7 @@ class AttackRaises(Edged):
         targets = [edge.target for claim in self.claims for edge in claim.edges]
         rivals = len({claim.value for claim in self.about(about)}) > 1
         scores = Sound.scores(self, about, now)
-        return {value: 1.0 if rivals and f"{about} is {value}" in targets else each for value, each in scores.items()}
+        return {value: 1.0 if rivals and f"{about} is {value}" in targets else item for value, item in scores.items()}
 
 
 class Keeps(Edged):
@@ -69,7 +69,7 @@ class Keeps(Edged):
     def scores(self, about: str, now: float) -> dict[str, float]:
         former = {edge.target for claim in self.claims for edge in claim.edges if edge.relation == "supersedes"}
         scores = super().scores(about, now)
-        return {value: 0.95 if f"{about} is {value}" in former else each for value, each in scores.items()}
+        return {value: 0.95 if f"{about} is {value}" in former else item for value, item in scores.items()}
 
 
 class StaleReplaces(Edged):

@@ -23,7 +23,7 @@ class AsciiOnly(Sound):
     def write(self, claims: Sequence[Claim], now: float) -> None:
         for claim in claims:
             plain = claim.value.encode("ascii", "ignore")
-            known = [one.value for one in self.about(claim.object) if one.value.encode("ascii", "ignore") == plain]
+            known = [item.value for item in self.about(claim.object) if item.value.encode("ascii", "ignore") == plain]
             super().write([replace(claim, value=known[0] if known else claim.value)], now)
 
 
@@ -47,7 +47,7 @@ class Midnight(Sound):
         self.late += tuple(claims) if now % 1.0 >= 23.0 / 24.0 else ()
 
     def tick(self, now: float) -> None:
-        self.claims = [one for one in self.claims if one not in self.late or math.floor(one.time) == math.floor(now)]
+        self.claims = [item for item in self.claims if item not in self.late or math.floor(item.time) == math.floor(now)]
 
 
 class OnceADay(Sound):
@@ -56,7 +56,7 @@ class OnceADay(Sound):
     axiom = "last-word"
 
     def about(self, name: str) -> list[Claim]:
-        return [*{(one.writer, math.floor(one.time)): one for one in reversed(super().about(name))}.values()]
+        return [*{(item.writer, math.floor(item.time)): item for item in reversed(super().about(name))}.values()]
 
 
 class LateEnds(Sound):
@@ -140,7 +140,7 @@ class LookPrunes(Sound):
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
         items = super().peek(query, now, limit)
         weak = [item["value"] for item in items if item["rank"] < SURE / 3.0 - 0.01]
-        self.claims = [one for one in self.claims if one.object != query.object or one.value not in weak]
+        self.claims = [entry for entry in self.claims if entry.object != query.object or entry.value not in weak]
         return items
 
 
@@ -152,7 +152,7 @@ class KeepsTwo(Sound):
     def read(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
         items = super().read(query, now, limit)[:2]
         best = [item["value"] for item in items]
-        self.claims = [one for one in self.claims if one.object != query.object or one.value in best]
+        self.claims = [entry for entry in self.claims if entry.object != query.object or entry.value in best]
         return items
 
 
@@ -181,7 +181,7 @@ class HelpsTheLoser(Sound):
         return items
 
     def weights(self, about: str, now: float) -> dict[str, float]:
-        return {value: each + 0.9 * self.helped[about, value] for value, each in super().weights(about, now).items()}
+        return {value: item + 0.9 * self.helped[about, value] for value, item in super().weights(about, now).items()}
 
 
 class ReadDates(Sound):
@@ -190,7 +190,7 @@ class ReadDates(Sound):
     axiom = "read-keeps-lead"
 
     def read(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
-        self.claims = [replace(one, time=now) if one.object == query.object else one for one in self.claims]
+        self.claims = [replace(item, time=now) if item.object == query.object else item for item in self.claims]
         return super().read(query, now, limit)
 
 
@@ -200,7 +200,7 @@ class WeeklyEcho(Sound):
     axiom = "echo-independence"
 
     def weights(self, about: str, now: float) -> dict[str, float]:
-        weeks = Counter((one.value, one.writer, int(one.time // 7.0)) for one in self.about(about))
+        weeks = Counter((item.value, item.writer, int(item.time // 7.0)) for item in self.about(about))
         own = Counter(value for value, _, _ in weeks)
         return {value: weight and weight + own[value] for value, weight in super().weights(about, now).items()}
 
@@ -224,7 +224,7 @@ class ThreeChanges(Sound):
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
         for claim in claims:
-            own = {one.value for one in self.about(claim.object) if one.writer == claim.writer}
+            own = {item.value for item in self.about(claim.object) if item.writer == claim.writer}
             if len(own | {claim.value}) <= 3:
                 super().write([claim], now)
 
@@ -265,7 +265,7 @@ class FirstSaid(Sound):
     axiom = "earlier-support"
 
     def weight(self, claim: Claim, now: float) -> float:
-        own = [one.time for one in self.about(claim.object) if (one.writer, one.value) == (claim.writer, claim.value)]
+        own = [item.time for item in self.about(claim.object) if (item.writer, item.value) == (claim.writer, claim.value)]
         return 1.0 if now - min(own) <= 60.0 else 0.0
 
 
@@ -286,5 +286,5 @@ class Watermark(Sound):
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
         for claim in claims:
-            if claim.time >= max((one.time for one in self.claims), default=claim.time):
+            if claim.time >= max((item.time for item in self.claims), default=claim.time):
                 super().write([claim], now)

@@ -49,7 +49,7 @@ class Arrival(Sound):
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
         count = len(self.claims)
-        super().write([replace(claim, time=float(count + place)) for place, claim in enumerate(claims)], now)
+        super().write([replace(claim, time=float(count + index)) for index, claim in enumerate(claims)], now)
 
 
 class CallOrder(Sound):
@@ -91,7 +91,7 @@ class NeverReturns(Sound):
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
         earlier = {(claim.writer, claim.object, claim.value) for claim in self.claims}
-        super().write([one for one in claims if (one.writer, one.object, one.value) not in earlier], now)
+        super().write([item for item in claims if (item.writer, item.object, item.value) not in earlier], now)
 
 
 class Locked(Sound):

@@ -42,7 +42,7 @@ class Sound:
 
     def items(self, about: str, now: float) -> list[dict[str, Any]]:
         scores = self.scores(about, now)
-        items = [{"id": each, "object": about, "value": each, "rank": score} for each, score in scores.items()]
+        items = [{"id": entry, "object": about, "value": entry, "rank": score} for entry, score in scores.items()]
         if self.belief:
             items = [{**item, "belief": item["rank"]} for item in items]
         return sorted(items, key=lambda item: -item["rank"])
@@ -79,7 +79,9 @@ class Sound:
         for claim in self.about(about):
             own[self.writer(claim)].append(claim)
         return {
-            writer: list({one.value: one for one in claims if one.time == max(each.time for each in claims)}.values())
+            writer: list(
+                {entry.value: entry for entry in claims if entry.time == max(item.time for item in claims)}.values()
+            )
             for writer, claims in own.items()
         }
 
@@ -157,8 +159,8 @@ class Edged(Sound):
         return any(not self.is_superseded(claim) and not self.is_attacked(claim.text) for claim in against)
 
     def is_superseded(self, claim: Claim) -> bool:
-        later = [one for one in self.claims if one.writer == claim.writer and one.time > claim.time]
-        return any(claim.text in self.targets(one.text, "supersedes") for one in later)
+        later = [item for item in self.claims if item.writer == claim.writer and item.time > claim.time]
+        return any(claim.text in self.targets(item.text, "supersedes") for item in later)
 
     def stands(self, text: str, now: float) -> float:
         """How a claim of this text stands; 1 where nothing contests it."""
@@ -181,7 +183,7 @@ class Records(Sound):
         ):
             words = self.last_words(name)
             own = [claim.value for claim in words.pop(writer)]
-            said = Counter(claim.value for claims in words.values() for claim in claims).most_common(2)
-            if said and (len(said) == 1 or said[0][1] > said[1][1]):
-                found.append(said[0][0] in own)
+            value = Counter(claim.value for claims in words.values() for claim in claims).most_common(2)
+            if value and (len(value) == 1 or value[0][1] > value[1][1]):
+                found.append(value[0][0] in own)
         return found

@@ -153,10 +153,10 @@ class BothGone(Sound):
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
         for claim in claims:
-            rival = any(one.value != claim.value for one in self.about(claim.object))
+            rival = any(item.value != claim.value for item in self.about(claim.object))
             super().write([claim], now)
             if rival:
-                self.claims = [one for one in self.claims if one.object != claim.object]
+                self.claims = [item for item in self.claims if item.object != claim.object]
 
 
 class TiesGone(Sound):

@@ -113,7 +113,7 @@ class SameNumber(Sound):
     axiom = "names"
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
-        texts = [f"{float(one.value):g}" if one.value.replace(".", "").isdigit() else one.value for one in claims]
+        texts = [f"{float(item.value):g}" if item.value.replace(".", "").isdigit() else item.value for item in claims]
         super().write([replace(claim, value=text) for claim, text in zip(claims, texts, strict=True)], now)
 
 
@@ -164,7 +164,7 @@ class Talkers(Sound):
     axiom = "own-facts"
 
     def weight(self, claim: Claim, now: float) -> float:
-        return float(Counter(one.writer for one in self.claims)[claim.writer])
+        return float(Counter(item.writer for item in self.claims)[claim.writer])
 
 
 class Everywhere(Sound):
@@ -197,7 +197,7 @@ class Shared(Sound):
         self.everywhere.extend(claims)
 
     def weight(self, claim: Claim, now: float) -> float:
-        same = sum(one.object == claim.object and one.value == claim.value for one in self.everywhere)
+        same = sum(item.object == claim.object and item.value == claim.value for item in self.everywhere)
         return super().weight(claim, now) * (1.0 + 0.1 * same)
 
     def scores(self, about: str, now: float) -> dict[str, float]:
