@@ -66,7 +66,7 @@ class Claim:
         if self.valid_to is not None and not start < self.valid_to:
             hint = "a claim without valid_from is valid from its time on"
             where, allowed = "Claim: valid_to", f"above {start:g}"
-            raise DataError("ends before its beginning", where=where, given=self.valid_to, allowed=allowed, hint=hint)
+            raise DataError("ends before it begins", where=where, given=self.valid_to, allowed=allowed, hint=hint)
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ def _points(args: argparse.Namespace, scenario: Scenario) -> Given:
     names = [name for name in ("grid", "range", "design") if getattr(args, name)]
     if len(names) != 1:
         given = " and ".join(f"--{name}" for name in names) or "none"
-        raise UsageError("give one of --grid, --range, --design", given=given, hint="--grid rules.challenge_ceiling=0.3,0.6")
+        raise UsageError("say one of --grid, --range, --design", given=given, hint="--grid rules.challenge_ceiling=0.3,0.6")
     if args.design:
         from malsim.base.files.table_files import read_table
 

@@ -54,7 +54,7 @@ class Foreign:
         if not isinstance(answer, dict) or not all(isinstance(array, np.ndarray) for array in answer.values()):
             raise OpError("answers with no arrays by pin", where=self.name, given=type(answer).__name__)
         if odd := sorted(set(answer) - self.pins):
-            raise OpError("the answer names neither an output nor a state of the op", where=self.name, given=odd[0])
+            raise OpError("answers for what is no output or state of it", where=self.name, given=odd[0])
         rows = max((keyword.shape[-1] for keyword in (*arguments, *keywords.values()) if np.ndim(keyword)), default=1)
         for pin, item in answer.items():
             if not np.ndim(item) or item.shape[-1] not in (1, rows):

@@ -115,7 +115,7 @@ def test_constant_metric_is_refused() -> None:
 
 
 def test_replication_without_truth_is_refused() -> None:
-    with pytest.raises(UsageError, match="no truth was given"):
+    with pytest.raises(UsageError, match="no truth given"):
         ms.replicate("scenarios/worked_example.toml", metric="brier")
 
 

@@ -226,7 +226,7 @@ def test_all_rules_are_moved_without_a_space(empty: ms.Scenario) -> None:
         ({"rules.suport_ceiling": (0, 1)}, {}, "did you mean rules.support_ceiling"),
         ({"rules.damping": (0.5, 1.5)}, {}, "beyond the documented bounds"),
         ({"rules.damping": (0.5, 1.0)}, {"points": 12}, "a power of two"),
-        ({"rules.damping": (0.5, 1.0)}, {"metric": "brier"}, "no truth was given"),
+        ({"rules.damping": (0.5, 1.0)}, {"metric": "brier"}, "no truth given"),
         ({"rules.damping": (0.5, 1.0)}, {"metric": lambda _: np.arange(5.0), "points": 8}, "the same at every point"),
         (None, {"metric": lambda _: np.arange(5.0)}, "no setting changes the metric"),
     ],

@@ -297,7 +297,7 @@ def test_failing_point_is_named_and_others_are_kept(small: ms.Scenario, tmp_path
     with pytest.raises(UsageError, match=r"the point run.turn_every=9.0: .*at most the run's 2d"):
         ms.sweep(small, {"run.turn_every": [0.5, 9.0]}, folder=tmp_path, executor=Here(), progress=False)
     assert len(files(tmp_path)) == 1
-    with pytest.raises(UsageError, match="no truth was given"):
+    with pytest.raises(UsageError, match="no truth given"):
         sweep_of(ms.read("scenarios/worked_example.toml"), [0.1], tmp_path / "other", metric="brier")
 
 
@@ -372,7 +372,7 @@ def test_the_command_sweeps_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "give one of --grid, --range, --design"),
+        ([], "say one of --grid, --range, --design"),
         (["--grid", "rules.damping=1", "--range", "rules.damping=0.1:1"], "say one of"),
         (["--grid", "rules.damping"], "NAME=VALUES"),
         (["--range", "rules.damping=1:0.5"], "an empty range"),

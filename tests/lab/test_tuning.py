@@ -200,7 +200,7 @@ def test_search_reports_missing_losses() -> None:
         ({"problems": []}, "nothing to tune on"),
         ({"problems": [3]}, "nothing to tune on"),
         ({"holdout": []}, "nothing is held out"),
-        ({"problems": "scenarios/mutual_dispute.toml", "objective": "brier"}, "no truth was given"),
+        ({"problems": "scenarios/mutual_dispute.toml", "objective": "brier"}, "no truth given"),
         ({"problems": "scenarios/mutual_dispute.toml", "replications": 1}, "at least two replications"),
         ({"problems": "scenarios/mutual_dispute.toml", "objective": "brir"}, "no such figure"),
     ],
@@ -232,7 +232,7 @@ def test_claims_are_tuned_on_half_of_their_objects(tmp_path: Path) -> None:
     assert result.candidates.height == 33
     with pytest.raises(UsageError, match="no such objective"):
         ms.tune(folder, space=CEILINGS, objective="harm", budget=32)
-    with pytest.raises(UsageError, match="no truth was given"):
+    with pytest.raises(UsageError, match="no truth given"):
         ms.tune(claims(tmp_path / "blind", truth=False), space=CEILINGS, budget=32)
 
 

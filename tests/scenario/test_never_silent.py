@@ -47,15 +47,15 @@ CASES = {
     "a column of no frame": (f'{HEAD}[baseline]\ncolumns = ["cell.effective"]\n', r":10: .*no such column.*allowed: "),
     "claims from elsewhere": (
         f'{EMPTY}{WORLD}[[writers]]\nbehaviour = "from_file"\npath = "../stolen.csv"\n{asks("always (right(line-1) == 1)")}',
-        r":9: error: writers\.path: a claim file may not lie outside its scenario's folder.*move it next to",
+        r":9: error: writers\.path: a claim file may not lie outside its scenario's folder.*move the file next to",
     ),
     "a netlist from elsewhere": (
         f'{HEAD}[netlist]\nfile = "../stolen.malnet"\n{asks("always (eff(obs_a1a1) > 0)")}',
-        r":11: error: netlist\.file: a netlist may not lie outside its scenario's folder.*move it next to",
+        r":11: error: netlist\.file: a netlist may not lie outside its scenario's folder.*move the file next to",
     ),
     "a store from elsewhere": (
         f'{HEAD}[memory]\nfrom = "../stolen.sqlite"\n{asks("always (eff(obs_a1a1) > 0)")}',
-        r":11: error: memory\.from: a store may not lie outside its scenario's folder.*move it next to",
+        r":11: error: memory\.from: a store may not lie outside its scenario's folder.*move the file next to",
     ),
 }  # fmt: skip
 

@@ -118,7 +118,7 @@ def test_missing_cell_neither_holds_nor_breaks() -> None:
         ('always ("obs_a1a1-truth" > 0)', "no value at any tick"),
         ("always baad", "did you mean 'bad'"),
         ("always (bad-0.5 > 0)", "minus between two values needs spaces"),
-        ("always (either.in-0 > 0)", "many values.*name one, as either.in-0"),
+        ("always (either.in-0 > 0)", "several values.*name one, as either.in-0"),
         ("always (either.in-0(obs_zzzz) > 0)", "row of either.in-0"),
         ("always (nope(obs_a1a1) > 0)", "no such reducer or domain"),
         ('always ("writer(bob)-claims" > 0)', "no such writer.*ann"),

@@ -138,7 +138,7 @@ def test_any_text_parses_or_is_refused(text: str) -> None:
 )
 def test_properties_have_one_normal_form(text: str, canonical: str | None) -> None:
     if canonical is None:
-        with pytest.raises(ScenarioError, match="ends before its beginning"):
+        with pytest.raises(ScenarioError, match="ends before it begins"):
             parse(text)
     else:
         assert render(parse(text)) == canonical
@@ -151,7 +151,7 @@ def test_properties_have_one_normal_form(text: str, canonical: str | None) -> No
         ("alway (eff(x) > 2)", 7, "(eff(x) > 2)", "did you mean 'always' for 'alway'"),
         ("eff(x) > 1 and eff(y", 21, None, "ends too early"),
         ("always[3:10d] x", 7, "[3:10d]", "ticks or time, not both"),
-        ("always[5:3] x", 7, "[5:3]", "ends before its beginning"),
+        ("always[5:3] x", 7, "[5:3]", "ends before it begins"),
         ("always[2.5:3] x", 7, "[2.5:3]", "counts whole ticks"),
         ("1 < x < 3", 7, "< 3", "not allowed here"),
         ("x > 3 and 3", 11, "3", "compare it"),

@@ -81,7 +81,7 @@ def test_new_scenario_runs_and_overwrites_nothing(tmp_path: Path, capsys: pytest
     assert main(["run", str(path), "-o", str(tmp_path / "out"), "--no-plots", "--replications", "2"]) == 0
     assert "accuracy" in capsys.readouterr().out
     before = path.read_text()
-    for given, value in (("my.toml", "already"), ("my.txt", ".toml"), ("none/my.toml", "no such folder")):
+    for given, value in (("my.toml", "exists"), ("my.txt", ".toml"), ("none/my.toml", "no such folder")):
         assert main(["new", str(tmp_path / given)]) == 2
         assert value in capsys.readouterr().err
     assert path.read_text() == before

@@ -214,7 +214,7 @@ def _figure(run: Run, name: str) -> Measurement:
         return figures[name]
     if not run.scenario.facts:
         hint = "add [[facts]] and [[writers]]; scripted claims have no truth to be scored against"
-        raise UsageError("no truth was given", where="metric", given=name, allowed=", ".join(figures), hint=hint)
+        raise UsageError("no truth given", where="metric", given=name, allowed=", ".join(figures), hint=hint)
     hint = "add a [reader]" if run.scenario.reader is None else "let someone write"
     raise UsageError("no such figure in this run", where="metric", given=name, allowed=", ".join(figures), hint=hint)
 

@@ -173,7 +173,7 @@ class ItemPlant:
         """
         if "explain" not in self.law.functions:
             hint = "records and the laws of the graph do; `malsim laws NAME` prints the equation"
-            raise UsageError("the law does not explain its numbers", given=self.law.name, hint=hint)
+            raise UsageError("the law does not say what its numbers are made of", given=self.law.name, hint=hint)
         here = alive[state["rep"][alive] == state["rep"][row]]
         if row in here:
             items = Items(state.arrays, here, np.ones(len(here), dtype=bool), vocabulary=state.vocabulary)

@@ -204,7 +204,7 @@ def _check_verifier(memory: Memory, row: Ints, verification: object, writer: str
     if verification == "external" and writer not in (cell["writer"], *names) and "*" not in names:
         allowed = ", ".join([*names, f"{cell['writer']} itself"])
         hint = "rules.verifiers names who verifies from outside"
-        raise UsageError("may not verify another's cell", where=cell["handle"], given=writer, allowed=allowed, hint=hint)
+        raise UsageError("no verifier of another's cell", where=cell["handle"], given=writer, allowed=allowed, hint=hint)
 
 
 def check_author(writer: str, rules: Rules | None = None, *, where: str | None = None) -> None:

@@ -124,4 +124,4 @@ def _may_take_back(memory: Memory, rows: Ints, by: str, rules: Rules, now: float
     if not may_take_back(memory, rows, np.zeros(len(rows), dtype=np.int64), by, rules).all():
         authors = memory.writers[np.unique(memory.column("author")[rows])]["writer"]
         allowed = ", ".join(dict.fromkeys([*authors, *rules.verifiers.split()]))
-        raise NotTheirsError("this person may not correct it", where=cells["handle"][0], given=by, allowed=allowed)
+        raise NotTheirsError("it is not theirs to take back", where=cells["handle"][0], given=by, allowed=allowed)

@@ -127,4 +127,4 @@ def _check_cells(cells: pl.DataFrame) -> None:
             raise DataError("out of bounds", where=f"cells.{name}", given=outside[0], allowed="0 to 1")
     twice = cells.filter(pl.struct("rep", "handle").is_duplicated())["handle"]
     if len(twice):
-        raise DataError("a handle occurs twice", where="cells.handle", given=twice[0], hint="one row a cell")
+        raise DataError("a handle stands twice", where="cells.handle", given=twice[0], hint="one row a cell")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -172,12 +171,3 @@ def test_law_store_and_user_memory_can_be_judged(
     assert [row["verdict"] for row in rows] == ["fails", "fails", "fails", "not offered", "fails", "not offered"]
     for row in rows:
         assert row["why"].split(": ", 1)[-1].split(" is to be")[0] in row["witness"] or row["verdict"] != "fails"
-
-
-def test_the_page_names_the_lines_of_each_adapter() -> None:
-    root = Path(__file__).parents[3]
-    page = (root / "malsim" / "showing" / "manual" / "memories" / "duties.md").read_text()
-    indices = re.findall(r"`(malsim/adapters/\w+\.py):(\d+)`", page)
-    assert len(indices) == 7
-    for path, line in indices:
-        assert (root / path).read_text().splitlines()[int(line) - 1].startswith("    def write("), (path, line)

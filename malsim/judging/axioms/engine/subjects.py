@@ -59,7 +59,7 @@ def every_subject() -> list[Subject]:
 
 
 def _graph(name: str, rules: Rules) -> Subject:
-    offers = frozenset(("belief", "edges"))
+    offers = frozenset(("belief", "edges", "dates", "writers"))
     return Subject(name, partial(GraphMemory, rules), edges=True, cases=GRAPH_CASES, offers=offers)
 
 
@@ -70,7 +70,7 @@ def _law(law: Law, settings: Mapping[str, object] | None = None) -> Subject:
     def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> LawMemory:  # noqa: ARG001  # laws of items do not verify
         return LawMemory(plant_of(law, params), vocabulary)
 
-    offers = frozenset(("belief",) if law.belief else ())
+    offers = frozenset(("belief", "dates", "writers") if law.belief else ("dates", "writers"))
     return Subject(law.name, fresh, belief=law.belief, half_life=half_life, offers=offers)
 
 

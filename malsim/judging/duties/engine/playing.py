@@ -141,7 +141,7 @@ class _Play(Player):
         for event in events:
             if not any(abs(event["at"] - day) <= SAME for day in self.days):
                 given = f"{event['event']} by {event['by']} on day {event['at']:.6g}"
-                raise AdapterError("logged an event on a day without calls", where="log", given=given)
+                raise AdapterError("logged an event of a day on which nothing happened", where="log", given=given)
         if step.want == NOT_SHOWN:
             matches = [event for event in events if _holds(repr(dict(event)), step.value)]
             return Look(step, not matches, "; ".join(repr(dict(event)) for event in matches[:3]) or "no such event")
