@@ -340,10 +340,10 @@ def test_tripwires_side_by_side_live_the_same_lives(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ('from = "4d"\nto = "9d"', "", "one of them"),
+        ('from = "4d"\nto = "9d"', "", "either when, or from and to"),
         ('from = "4d"\nto = "9d"', 'when = "eff(dec_a3ee) <"', r"episode\[0\]\.when"),
-        ('to = "9d"', 'to = "3d"', "ends after it begins"),
-        ('to = "9d"', 'when = "tripped"', "one of them"),
+        ('to = "9d"', 'to = "3d"', "must end after it begins"),
+        ('to = "9d"', 'when = "tripped"', "either when, or from and to"),
         ("test = true", "tests = true", "unknown key 'tests'"),
     ],
 )

@@ -21,6 +21,7 @@ TRIPWIRES = [
     "severity_ladder",
     "drift_baseline",
 ]
+STORIES = {"liar_from_day_20"}  # a picture of the loop; its alarm is no tripwire for others to use
 
 
 def test_no_tripwire_is_shipped_without_its_dead_man_test() -> None:
@@ -29,7 +30,7 @@ def test_no_tripwire_is_shipped_without_its_dead_man_test() -> None:
         instances = wires.net.instances.items() if wires else ()
         standing = catalogue()  # these are tripped in tests of their own
         ops = {item.sheet.name for name, item in instances if name.partition(".")[0] not in standing}
-        if ops & {*ALARMS, "watchdog"}:
+        if ops & {*ALARMS, "watchdog"} and path.stem not in STORIES:
             assert path.stem in TRIPWIRES, path.stem
 
 

@@ -92,7 +92,7 @@ def test_a_run_explains_any_tick_of_any_life() -> None:
             assert sum(explanation.terms["value"]) == pytest.approx(effective, abs=1e-9)
             assert explanation.why.startswith(f"{cell} is believed to {effective:.2f} on day {t:g}")
     assert run.plot.waterfall(cell, t, rep).axes
-    with pytest.raises(AddressError, match="did not record"):
+    with pytest.raises(AddressError, match="was not recorded"):
         run.explain("claim-7", 5.0)
     other = ms.run("scenarios/half_colluders.toml", days=3.0, replications=1, law="majority")
     with pytest.raises(UsageError, match="does not say"):

@@ -186,7 +186,7 @@ getp not.0.out
         ("getp not.0.nope\nprint after\n", [], ["it.hal:8: no pin"]),
         ("getp not.0.nope\nprint after\n", ["-k"], ["it.hal:8: no pin", "after"]),
         ("loadusr halsampler -n 1\n", [], ["it.hal:8: no sampler has this channel"]),
-        ("step none\n", [], ["it.hal:8: so many ticks are not made"]),
+        ("step none\n", [], ["it.hal:8: too many ticks"]),
     ],
 )
 def test_failing_hal_line_is_reported_with_its_position(
