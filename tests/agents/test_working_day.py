@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -148,6 +148,12 @@ CLAIMS = st.lists(
 @given(drawn=CLAIMS)
 def test_client_claims_equal_those_a_run_admits(drawn: list[Any], tmp_path_factory: pytest.TempPathFactory) -> None:
     """Random graphs: what scripted claims become in a run is what they become when clients make them."""
+    replaced: set[int] = set()
+    for number, (*_, edges) in enumerate(drawn[1:], start=1):
+        assume(
+            not replaced & {index % number for _, index in edges}
+        )  # a server marks claims on a replaced version; a run does not
+        replaced |= {index % number for relation, index in edges if relation == "supersedes"}
     agents = Agents(tmp_path_factory.mktemp("claims") / "m.sqlite")
     value: list[dict[str, Any]] = []
 
