@@ -1,1 +1,1 @@
-"""One file a command; being in this folder is being registered."""
+"""Commands of malsim, one module each; every module in this folder is registered."""

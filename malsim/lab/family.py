@@ -1,4 +1,4 @@
-"""One scenario, claims file or store under several values of one setting, in one figure."""
+"""Comparison of several values of one setting in one figure, for a scenario, a claims file or a store."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def factors_at(memory: Memory, rules: Rules) -> Array:
 
 
 class JacobiStep(NamedTuple):
-    """One Jacobi step e ↦ effective: worth as a source, support and challenge mass, and the new effective, per cell."""
+    """Result of one Jacobi step e ↦ effective: worth as a source, support and challenge mass, new effective, per cell."""
 
     worth: Array
     support: Array

@@ -98,7 +98,7 @@ class Claims:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdicts:
-    """One verdict per claim: index into `schema.VERDICT`, and the row of the cell, NONE if refused.
+    """Verdicts, one per claim: index into `schema.VERDICT`, and the row of the cell, NONE if refused.
 
     The row of an absorbed claim is the one that took it. `dropped` counts edges that the plant has no place for; `issues`
     are reasons of refusals. `superseded` are rows that became inactive, `attenuated` marks claims that count for less than
@@ -121,7 +121,7 @@ class Verdicts:
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What a memory shows, one row per item; rows keep their numbers, and removed items become inactive.
+    """Visible items of a memory, one row each; rows keep their numbers, and removed items become inactive.
 
     `rep` is a place among the replications, `name` what items are called, `writer`, `object` and `value` places in the
     vocabulary (a value may be replaced in place), `time` the claim's in days. `belief` is in [0, 1], None where the law

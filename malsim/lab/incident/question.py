@@ -1,4 +1,4 @@
-"""What an incident is about: a wrong answer about an object, or a cell that other claims have moved or ended."""
+"""Subject of an incident: a wrong answer about an object, or a cell that other claims moved or ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows from one claim alone: folded title, content hash, words as numbers, flags; and the rows of its edges."""
+"""Features of a single claim: folded title, content hash, words as numbers, flags; and the rows of its edges."""
 
 from __future__ import annotations
 

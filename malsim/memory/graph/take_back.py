@@ -17,7 +17,7 @@ _NOTHING = np.zeros(0, dtype=np.int64)
 
 
 class Deed(NamedTuple):
-    """What a person asks for, to take back or to erase; who, and on which day."""
+    """Request of a person to reject or erase values, with the person and the day."""
 
     do: Literal["correct", "forget"]
     by: str

@@ -1,4 +1,4 @@
-"""What people took back: cells that were rejected or erased, and digests of what may not be said again.
+"""Tombstones: rejected or erased cells, and digests of values that are refused from then on.
 
 A fact is a replication (in a store, a scope), an object and what is said of it: the value, or else the words of the title.
 Facts are compared without their disguises (`malsim.base.screen.look_alikes`): a paraphrase is another fact.

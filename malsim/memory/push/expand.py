@@ -1,4 +1,4 @@
-"""One opened cell: its scores term by term, its text, its neighbours in both directions, its versions."""
+"""View of one opened cell: its scores term by term, its text, its neighbours in both directions, its versions."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class RunsStanding(Protocol):
 
 
 class Store(PutRight):
-    """One open store; use it in a `with` block. Every change is one transaction; see `StoreFile`."""
+    """Open store, for use in a `with` block. Every change is one transaction; see `StoreFile`."""
 
     # What runs netlists and knows their inputs stands above the memory: `malsim.netlist` sets both.
     scan: ClassVar[RunsStanding | None] = None

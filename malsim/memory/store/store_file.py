@@ -37,7 +37,7 @@ FEW_TEXTS = 10_000  # cells whose texts are read with their numbers
 
 
 class StoreFile:
-    """One open file, for use in a `with` block.
+    """Open file of a store, for use in a `with` block.
 
     Every change is one transaction: it is on disk when the call returns, or the file is as it was. A process killed at any
     moment loses nothing that a call had returned from. Of two processes that write, the second waits, up to `wait` seconds,

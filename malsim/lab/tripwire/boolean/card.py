@@ -50,7 +50,7 @@ class Card:
 
     @property
     def csv(self) -> str:
-        """Every row as CSV; the deciding inputs of a row are separated by blanks."""
+        """CSV of all rows; the deciding inputs of a row are separated by blanks."""
         return self.rows.with_columns(pl.col("deciding").list.join(" ")).write_csv()
 
     def __str__(self) -> str:

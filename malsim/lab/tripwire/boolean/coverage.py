@@ -1,4 +1,4 @@
-"""What a stream showed of the Boolean part: each output both ways, each input shown to matter on its own (MC/DC)."""
+"""Coverage of the Boolean part by a stream: outputs seen in both states, inputs shown to matter on their own (MC/DC)."""
 
 from __future__ import annotations
 

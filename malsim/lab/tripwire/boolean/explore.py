@@ -1,4 +1,4 @@
-"""Every state a Boolean part can come to, under every input: the whole of what it can do."""
+"""Reachable states of a Boolean part, under every input."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def explore(part: Part, *, tick: float = DAY) -> StateSpace:
 
 
 def valuations(part: Part) -> Bools:
-    """What the inputs can be in one tick, all rest first; inputs that exclude each other are never true together."""
+    """Return the possible inputs of one tick, all at rest first; inputs that exclude each other are never true together."""
     count = len(part.inputs)
     every = (np.arange(2**count)[:, None] >> np.arange(count) & 1).astype(np.bool_)
     at = {name: index for index, name in enumerate(part.inputs)}

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 
 class _Place(NamedTuple):
-    """One number of a state: a pin of an instance (its key, its row in a family), or a signal (no instance)."""
+    """Number within a state: a pin of an instance (its key, its row in a family), or a signal (no instance)."""
 
     instance: str
     key: str
@@ -34,7 +34,7 @@ class _Place(NamedTuple):
 
 @dataclass(frozen=True)
 class MachineStep:
-    """One tick of many rows: their next states, every bit by the signal's name, and each op's pins after and before it."""
+    """Result of one tick for many rows: next states, bits by signal, and each op's pins before and after the tick."""
 
     states: Floats
     signals: dict[str, Bools]
@@ -63,7 +63,7 @@ class Machine:
 
     @property
     def names(self) -> list[str]:
-        """What each number of a state is called: `alarm.out`, or a signal."""
+        """Name of each number of a state: `alarm.out`, or a signal."""
         pins = {
             (name, slot.key, slot.row): f"{name}.{pin}"
             for name, item in self.part.net.instances.items()

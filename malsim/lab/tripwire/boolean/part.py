@@ -69,7 +69,7 @@ def part_of(net: Net) -> Part:
 
 
 def _boolean(instance: Instance, signals: Mapping[str, Signal]) -> bool:
-    """Whether all signals on an instance's pins are bits, one of them at least an input's."""
+    """Return whether all signals on an instance's pins are bits and at least one of them is an input's."""
     reads = any(instance.sheet.slots[pin].key in instance.sheet.ins for pin in signals)
     return reads and all(signal.type == "bit" for signal in signals.values())
 

@@ -1,4 +1,4 @@
-"""What can be said of a tripwire without running it: wiring, late reads, loops, and all its Boolean part can ever do."""
+"""Static analysis of a tripwire: wiring, late reads, loops, and the reachable states of its Boolean part."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def _unacknowledgeable(space: StateSpace) -> Iterator[Finding]:
 
 
 def _rests(space: StateSpace, on: Bools, valuations: Bools, mask: Bools) -> bool:
-    """Whether an alarm stays off for ever from the start under these inputs, without any acknowledgement."""
+    """Return whether an alarm stays off for ever from the start under these inputs, without an acknowledgement."""
     (valuation,) = np.flatnonzero(valuations & ~space.inputs[:, mask].any(axis=1))
     state, visits = 0, set[int]()
     while state not in visits:

@@ -1,4 +1,4 @@
-"""How an alarm did against episodes of truth: run lengths, delay, missed, false alarms, chatter, standing, flood."""
+"""Scores of an alarm against true episodes: run lengths, delay, misses, false alarms, chatter, standing alarms, flood."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _begins_off(alarm: Bools, rep: Ints, start: Ints) -> Bools:
 
 
 def _episode_blocks(alarm: Bools, truth: Bools) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Of each replication: episodes missed, and episodes that began with the alarm off."""
+    """Return the missed episodes of each replication, and the episodes that began with the alarm off."""
     rep, start, stop = spans(truth)
     fresh = _begins_off(alarm, rep, start)
     missed = fresh & (next_on(alarm)[start, rep] >= stop)

@@ -1,4 +1,4 @@
-"""What a watched value does while all is well: its mean, spread and correlation from tick to tick, given or estimated."""
+"""Noise of a watched value in quiet ticks: mean, spread and correlation from tick to tick, given or estimated."""
 
 from __future__ import annotations
 

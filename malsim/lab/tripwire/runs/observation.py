@@ -1,4 +1,4 @@
-"""One run of a scenario as a tripwire sees it: its signals as arrays, the truth of the episodes beside them."""
+"""Observation of one run for a tripwire: its signals as arrays, and the truth of the episodes."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ class Observation:
 
     @property
     def scenario(self) -> Scenario:
-        """What was run."""
+        """Scenario of the run."""
         return self.run.scenario
 
     @property
     def days(self) -> NDArray[np.float64]:
-        """Of each tick."""
+        """Day of each tick."""
         return np.asarray(self.trace.times / DAY)
 
     def signal(self, name: str) -> Array:
@@ -129,7 +129,7 @@ def observe(scenario: Scenario, alarm: str | None = None) -> Observation:
 
 
 def noise_of(scenario: ScenarioOrPath, signal: str, *, alarm: str | None = None) -> tuple[Noise, float]:
-    """What a signal of a scenario's netlist does in quiet ticks, and how far its mean moves in the episodes."""
+    """Return the noise of a signal in quiet ticks, and the shift of its mean in the episodes."""
     observation = observe(scenario_of(scenario), alarm)
     values = observation.signal(signal)
     noise = Noise.of(values, ~observation.truth)

@@ -25,7 +25,7 @@ JOINTLY = 10  # ticks in which nothing that is watched changes, after which a tr
 
 @dataclass(frozen=True)
 class Receipt:
-    """What a silence is worth.
+    """Evidence for a silent tripwire: whether its silence means that all is well.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Receipt:
 
     @property
     def verdict(self) -> str:
-        """One sentence on what its silence says."""
+        """Sentence on what the silence means."""
         if self.ends_blind:
             stale = ", ".join(self.inputs.filter(pl.col("stale"))["signal"].to_list())
             return f"blind: its inputs went stale ({stale}), so its silence says nothing"
@@ -67,12 +67,12 @@ class Receipt:
 
     @property
     def alive(self) -> bool:
-        """Whether a test tripped it in every replication and its inputs are fresh at the end."""
+        """True if a test tripped the tripwire in every replication and its inputs are fresh at the end."""
         return not self.ends_blind and bool(self.tests) and self.last_test is not None
 
     @property
     def reason(self) -> str:
-        """What shows that it is alive."""
+        """Evidence that the tripwire is alive."""
         return f"last tripped on purpose on day {self.last_test:g}, inputs fresh to the end"
 
     @property

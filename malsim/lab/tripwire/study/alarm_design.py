@@ -93,13 +93,13 @@ class AlarmDesign:
 
     @property
     def reached(self) -> bool:
-        """Whether on fresh seeds neither target lies outside its interval on the bad side."""
+        """True if on fresh seeds neither target lies outside its interval on the bad side."""
         figures = self._figures
         return bool(figures["arl0"]["high"] >= self.arl0 and figures["arl1"]["low"] <= self.delay)
 
     @property
     def figure(self) -> Sheet:
-        """How fast each structure is at the target ARL0, and the choice."""
+        """Figure of the delay of each structure at the target ARL0, and the choice."""
         from malsim.showing.plots.wiring.structure_curves import design
 
         title = f"ARL0 {self.arl0:g} ticks, shift of {self.shift:g}"

@@ -1,4 +1,4 @@
-"""Which faults in the loop blind which alarm: every fault's run against the run without any, episode by episode."""
+"""Effect of each fault in the loop on each alarm: the run with the fault against the run without, by episode."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _at_ticks(alarm: Bools, observation: Observation, base: Observation) -> Bool
 
 
 def _effect(truth: Bools, was: Bools, alarm: Bools) -> dict[str, object]:
-    """What became of an alarm: verdict, episodes lost, ticks later and false alarms more, with their intervals."""
+    """Return the effect of a fault on an alarm: verdict, episodes lost, added delay and false alarms, with intervals."""
     rep, start, stop = spans(truth)
     before, after = (np.minimum(next_on(item)[start, rep], stop) for item in (was, alarm))
     detected = before < stop
@@ -87,7 +87,7 @@ def _mean(after: Ints, before: Ints) -> tuple[float | None, float | None, float 
 
 
 def _above(interval: tuple[float | None, float | None, float | None]) -> bool:
-    """Whether a mean is above 0 by its interval, or where it has none, by itself."""
+    """Return whether the interval of a mean, or the mean itself if it has none, lies above 0."""
     mean, low, _ = interval
     return mean is not None and mean > 0 and (low is None or low > 0)
 

@@ -94,7 +94,7 @@ def _settled(row: tuple[object, ...], one: Mutant, config: NetlistConfig, sound:
 
 
 def _shows(run: Run | None, base: Observation) -> bool | None:
-    """Whether the alarm's signal is any different; None where there was no run."""
+    """Return whether the alarm's signal differs; None without a run."""
     if run is None:
         return None
     mine, other = (

@@ -46,7 +46,7 @@ def _with(document: Document, old: Statement, *new: Statement) -> Document:
 
 
 def _wires(document: Document, net: Net) -> Iterator[tuple[Wire, int, str, str]]:
-    """Every end of a wire that is a pin: the wire, the end's place, the instance, the pin."""
+    """Yield each end of a wire that is a pin: wire, position of the end, instance, pin."""
     for statement in document.statements:
         for index, end in enumerate(statement.ends if isinstance(statement, Wire) else ()):
             owner, _, pin = end.address.rpartition(".")
@@ -79,7 +79,7 @@ def _missing_wires(document: Document, net: Net) -> Iterator[Mutant]:
 
 
 def _thresholds(document: Document, net: Net) -> Iterator[Mutant]:
-    """Every setting of a number, a fifth lower and a fifth higher; of 0, by 0.1."""
+    """Yield mutants with one numeric setting a fifth lower or higher; a setting of 0 is moved by 0.1."""
     for statement in document.statements:
         if not isinstance(statement, Set):
             continue

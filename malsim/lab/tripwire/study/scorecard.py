@@ -118,7 +118,7 @@ class Scorecard:
 
     @property
     def html(self) -> str:
-        """One self-contained page."""
+        """Self-contained HTML page."""
         from malsim.showing.plots.wiring.tripwire import panels
 
         scenario = self.scenario

@@ -24,7 +24,7 @@ STEPS = 40  # bisections of the level
 
 
 def to_compare(away: Floats, gain: float, hold: int) -> Floats:
-    """What is compared with the level: the least smoothed value of the last `hold` ticks."""
+    """Return the value that is compared with the level: the least smoothed value of the last `hold` ticks."""
     from scipy.signal import lfilter
 
     smooth: Floats = away if gain == 1 else np.asarray(lfilter([gain], [1.0, gain - 1.0], away, axis=0))

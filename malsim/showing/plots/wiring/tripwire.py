@@ -36,7 +36,7 @@ FATES = {
 
 @dataclass(frozen=True)
 class CardFrames:
-    """What a scorecard's figure shows; an empty frame leaves its panel empty.
+    """Frames behind a scorecard's figure; an empty frame leaves its panel empty.
 
     Parameters
     ----------
