@@ -62,11 +62,15 @@ class Claim:
         if self.valid_from is None and self.valid_to is None:
             return
         _check_days("Claim", valid_from=self.valid_from, valid_to=self.valid_to)
-        start = self.time if self.valid_from is None else self.valid_from
-        if self.valid_to is not None and not start < self.valid_to:
+        if self.valid_to is not None and not self.start < self.valid_to:
             hint = "a claim without valid_from is valid from its time on"
-            where, allowed = "Claim: valid_to", f"above {start:g}"
+            where, allowed = "Claim: valid_to", f"above {self.start:g}"
             raise DataError("ends before it begins", where=where, given=self.valid_to, allowed=allowed, hint=hint)
+
+    @property
+    def start(self) -> float:
+        """First day on which the claim is true: `valid_from`, or else its time."""
+        return self.time if self.valid_from is None else self.valid_from
 
 
 @dataclass(frozen=True)

@@ -37,9 +37,10 @@ class OwnStore:
             self.store.admit([self._row(claim, now, rep, cells)], self.rules)
 
     def _row(self, claim: Claim, now: float, rep: int, cells: pl.DataFrame) -> dict[str, Any]:
-        start = claim.time if claim.valid_from is None else claim.valid_from
         own = cells.filter(writer=claim.writer, object=claim.object)
-        before = own.filter(pl.coalesce("valid_from", "created") < start, pl.col("value_text") != claim.value)["handle"]
+        before = own.filter(pl.coalesce("valid_from", "created") < claim.start, pl.col("value_text") != claim.value)[
+            "handle"
+        ]
         edges = [{"relation": "supersedes", "target": handle} for handle in before]
         for edge in claim.edges:
             edges += [{"relation": edge.relation, "target": name} for name in cells.filter(title=edge.target)["handle"]]
@@ -48,7 +49,7 @@ class OwnStore:
             "rep": rep, "t": now, "writer": claim.writer, "kind": "obs", "object": claim.object, "value_text": claim.value,
             "title": claim.text or f"{claim.object} is {claim.value}", "body": f"by {claim.writer}", "confidence": stated,
             "source_refs": [claim.source] if claim.source else [], "edges": edges,
-            "valid_from": None if start == now else start, "valid_to": claim.valid_to,
+            "valid_from": None if claim.start == now else claim.start, "valid_to": claim.valid_to,
         }  # fmt: skip
 
     def tick(self, now: float) -> None:

@@ -17,6 +17,7 @@ from malsim.memory.push.ten_cells import MAP, ten_cells
 from malsim.memory.rules import Rules
 from malsim.memory.store import Store
 from malsim.memory.store.corrections import NotTheirsError
+from malsim.memory.store.seen import BOTH_MARKED, rival
 from malsim.memory.store.store_rules import as_person, for_stores
 
 if TYPE_CHECKING:
@@ -124,19 +125,12 @@ class MemoryService:
     def _mark_rival(self, claim: dict[str, Any]) -> list[str]:
         """Let a claim contradict, mutually, the newest other value of its object by another writer; return a note on it.
 
-        Both stay marked until one is superseded. A claim that has an edge to a cell says itself what it bears on.
+        A claim with an edge states itself what it bears on.
         """
-        value, text = claim.get("value"), claim.get("value_text")
-        if claim.get("edges") or not claim.get("object") or (value is None and text is None):
-            return []
-        query = """SELECT handle, writer, created FROM cells WHERE rep = ? AND object = ? AND status = 'active'
-            AND rejected IS NULL AND writer <> ? AND (value IS NOT ? OR value_text IS NOT ?)
-            AND coalesce(value, value_text) IS NOT NULL ORDER BY "row" DESC LIMIT 1"""
-        row = self.store.connection.execute(query, (self.rep, claim["object"], self.writer, value, text)).fetchone()
-        if row is None:
+        if claim.get("edges") or not (row := rival(self.store.connection, claim)):
             return []
         claim["edges"] = [{"relation": "contradicts", "target": row[0], "mutual": True}]
-        return [f"{row[0]} of {row[1]}, day {row[2]:.4g}, claims another value; both stay marked ^ until one is superseded"]
+        return [f"{row[0]} of {row[1]}, day {row[2]:.4g}, claims another value; {BOTH_MARKED}"]
 
     def correct(
         self, cell: str, title: str, confidence: float | None, *, if_seen: int | None = None, **fields: Any

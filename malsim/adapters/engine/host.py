@@ -120,8 +120,8 @@ class Host:
                 awaited(memory.tick(now))
             else:
                 perform = getattr(memory, call)
-                indices, names = arguments_of(perform, about)  # type: ignore[arg-type]  # those of an optional call
-                awaited(perform(*indices, **names))
+                positional, names = arguments_of(perform, about)  # type: ignore[arg-type]  # those of an optional call
+                awaited(perform(*positional, **names))
         return None
 
     def _make(self, rep: int) -> dict[str, Any]:

@@ -74,7 +74,7 @@ class Record:
     @property
     def start(self) -> float:
         """First day on which the claim is true."""
-        return self.claim.time if self.claim.valid_from is None else self.claim.valid_from
+        return self.claim.start
 
     def holds(self, at: float) -> bool:
         """Return whether the record is valid on day `at`."""

@@ -106,11 +106,11 @@ class Graph(SharesObjects):
         return state.append(result.memory, *new), Verdicts.of(result)
 
     def take_back(self, state: GraphState, rep: Ints, object_: Ints, value: Ints, deed: Deed) -> tuple[GraphState, Bools]:
-        indices = np.stack([column.values for column in (state.rep, state.object, state.value)]).astype(np.int64)
-        rows, group = rows_saying(state.memory, indices, np.stack([rep, object_, value]))
+        keys = np.stack([column.values for column in (state.rep, state.object, state.value)]).astype(np.int64)
+        rows, group = rows_saying(state.memory, keys, np.stack([rep, object_, value]))
         memory, obeyed, erased = take_back(state.memory, rows, group, len(rep), deed, self.rules)
-        indices[1:, erased] = NONE
-        _, object_, value = indices.astype(np.int32)
+        keys[1:, erased] = NONE
+        _, object_, value = keys.astype(np.int32)
         return replace(state, memory=memory, object=Column(object_), value=Column(value)), obeyed
 
     def tick(self, state: GraphState, now: float) -> GraphState:
@@ -179,8 +179,8 @@ class GraphView(View):
 
     @cached_property
     def writer(self) -> Ints:
-        indices = {name: index for index, name in enumerate(self._state.vocabulary.writers)}
-        names = [indices.get(name, NONE) for name in self._memory.table("writers").column("writer").tolist()]
+        index_of = {name: index for index, name in enumerate(self._state.vocabulary.writers)}
+        names = [index_of.get(name, NONE) for name in self._memory.table("writers").column("writer").tolist()]
         writer: Ints = np.array([*names, NONE])[self._memory.column("author")]
         return writer
 

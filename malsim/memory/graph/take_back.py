@@ -34,8 +34,8 @@ def take_back(memory: Memory, rows: Ints, group: Ints, count: int, deed: Deed, r
     rules = rules.replace(supersede_by="own") if deed.do == "forget" else rules
     obeyed: Bools = np.zeros(count, dtype=bool)
     if rows.size:
-        indices, compact = np.unique(group, return_inverse=True)
-        obeyed[indices] = may_take_back(memory, rows, compact, deed.by, rules)
+        groups, compact = np.unique(group, return_inverse=True)
+        obeyed[groups] = may_take_back(memory, rows, compact, deed.by, rules)
     rows = rows[obeyed[group]]
     if not rows.size:
         return memory, obeyed, _NOTHING

@@ -7,7 +7,7 @@ of these. Whoever read version n writes with `if_seen = n`.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -18,8 +18,9 @@ from malsim.memory.tables.store_part import within
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+BOTH_MARKED = "both stay marked ^ until one is superseded"
 _OF_ROWS = "IN (SELECT value FROM json_each(?1))"
 
 
@@ -71,10 +72,24 @@ def beside_newer(connection: sqlite3.Connection, claim: pl.DataFrame) -> tuple[p
     against = [{"relation": "contradicts", "target": handle, "weight": None, "mutual": True} for handle, _, _ in newer]
     both = pl.Series("edges", [[*edges, *against]], dtype=schema.CLAIMS["edges"])
     notes = [
-        f"{handle} of {writer}, day {day:.4g}, is newer than what this replaces; both stay marked ^ until one is superseded"
+        f"{handle} of {writer}, day {day:.4g}, is newer than what this replaces; {BOTH_MARKED}"
         for handle, writer, day in newer
     ]
     return claim.with_columns(both), notes
+
+
+def rival(connection: sqlite3.Connection, claim: Mapping[str, Any]) -> tuple[str, str, float] | None:
+    """Return handle, writer and day of the newest other value of a claim's object by another writer, or None."""
+    value, text = claim.get("value"), claim.get("value_text")
+    if not claim.get("object") or (value is None and text is None):
+        return None
+    query = """SELECT handle, writer, created FROM cells WHERE rep = ? AND object = ? AND status = 'active'
+        AND rejected IS NULL AND writer <> ? AND (value IS NOT ? OR value_text IS NOT ?)
+        AND coalesce(value, value_text) IS NOT NULL ORDER BY "row" DESC LIMIT 1"""
+    row: tuple[str, str, float] | None = connection.execute(
+        query, (claim["rep"], claim["object"], claim["writer"], value, text)
+    ).fetchone()
+    return row
 
 
 def _named(names: Iterable[str]) -> str:

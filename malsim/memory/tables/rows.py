@@ -65,8 +65,8 @@ def select_arrays(connection: sqlite3.Connection, table: str, kinds: Kinds) -> d
 def _as_number(name: str, kind: pl.DataType | type[pl.DataType]) -> str:
     if not isinstance(kind, pl.Enum):
         return f'"{name}"'
-    indices = " ".join(f"WHEN '{word}' THEN {index}" for index, word in enumerate(kind.categories))
-    return f'CASE "{name}" {indices} END'
+    cases = " ".join(f"WHEN '{word}' THEN {index}" for index, word in enumerate(kind.categories))
+    return f'CASE "{name}" {cases} END'
 
 
 def _array(name: str, values: NDArray[np.float64], kind: pl.DataType | type[pl.DataType]) -> NDArray[Any]:

@@ -130,8 +130,8 @@ class Rows:
         return pl.concat([self.earlier_topics, new]) if new.height else self.earlier_topics
 
     def _topic_places(self, frame: pl.DataFrame) -> Ints:
-        indices = self.topics.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("group"))
-        return frame.join(indices, on=["rep", "topic"], how="left", maintain_order="left")["group"].to_numpy()
+        groups = self.topics.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("group"))
+        return frame.join(groups, on=["rep", "topic"], how="left", maintain_order="left")["group"].to_numpy()
 
     @cached_property
     def _pairs(self) -> pl.DataFrame:

@@ -26,7 +26,9 @@ def values_of(model: Any, unrolling: Unrolling, ticks: int) -> dict[str, list[fl
     names = {
         entry.name: [unrolling.input(entry, str(tick))[0] for tick in range(1, ticks + 1)] for entry in unrolling.cut.inputs
     }
-    return {name: [_plain(model.eval(entry, model_completion=True)) for entry in item] for name, item in names.items()}
+    return {
+        name: [_plain(model.eval(symbol, model_completion=True)) for symbol in symbols] for name, symbols in names.items()
+    }
 
 
 def _plain(value: Any) -> float | bool:
