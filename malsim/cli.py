@@ -79,7 +79,7 @@ def _bug(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if {"malsim", "ops"} & set(Path(frame.filename).parts)]
     last = (own or frames)[-1]
-    index = f"{Path(last.filename).parent.name}/{Path(last.filename).name}:{last.lineno}, in {last.name}"
+    location = f"{Path(last.filename).parent.name}/{Path(last.filename).name}:{last.lineno}, in {last.name}"
     about = f"malsim {program_version()}, Python {platform.python_version()}"
     hint = "please report this line with the command and, if you may, the file that it was given; nothing was written"
-    return f"malsim: this is a bug: {type(error).__name__} at {index} ({about}); {hint}"
+    return f"malsim: this is a bug: {type(error).__name__} at {location} ({about}); {hint}"

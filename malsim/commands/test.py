@@ -101,9 +101,9 @@ def _draw_baseline(path: Path | None, check: BaselineCheck, run: Run, comparison
     if figure := panels and checked(
         panels.lines, panels.regions, panels.bands, panels.events, panels.witnesses, title=title
     ):
-        index = path or Path("out") / run.scenario.name / "baseline.png"
-        save_files(index.parent, {index.name: figure})
-        print(f"drawn in {index}")
+        target = path or Path("out") / run.scenario.name / "baseline.png"
+        save_files(target.parent, {target.name: figure})
+        print(f"drawn in {target}")
 
 
 def _seeds(suite: Suite, args: argparse.Namespace) -> int:

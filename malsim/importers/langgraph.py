@@ -85,21 +85,21 @@ def _threads(source: Source) -> Records:
             counts["unread"] += 1
             continue
         for name, value in channels:
-            index = "|".join(part for part in (str(thread), str(namespace), str(name)) if part)
+            origin = "|".join(part for part in (str(thread), str(namespace), str(name)) if part)
             messages = [item for item in value if isinstance(item, _Message)] if isinstance(value, list) else []
             for number, message in enumerate(messages):
-                key = f"{index}|{message.id or number}"
+                key = f"{origin}|{message.id or number}"
                 if key not in cells and message.text:
                     cells.add(key, title=message.text, writer=message.writer, created=day, scope=str(thread))
             title = None if messages else _text_and_kind(value)[0]
             if title is None or str(name).startswith(("__", "branch:")):
                 counts["other"] += title is not None
-            elif latest.get(index, ("", ""))[1] != title:
-                key = f"{index}|{len(cells)}"
-                cells.add(key, object=index, title=title, writer=UNKNOWN, created=day, scope=str(thread))
-                if index in latest:
-                    cells.supersede(latest[index][0], key)
-                latest[index] = key, title
+            elif latest.get(origin, ("", ""))[1] != title:
+                key = f"{origin}|{len(cells)}"
+                cells.add(key, object=origin, title=title, writer=UNKNOWN, created=day, scope=str(thread))
+                if origin in latest:
+                    cells.supersede(latest[origin][0], key)
+                latest[origin] = key, title
     left_out = {
         "left out: values of channels of the graph itself": counts["other"],
         "left out: checkpoints that are not msgpack": counts["unread"],

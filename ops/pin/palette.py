@@ -56,8 +56,8 @@ def load(name: str, **choices: object) -> Sheet:
 def sheets() -> dict[str, Sheet | OpError]:
     """Return the data sheet of each op by name, or its load error; a third-party op with a taken name is an error."""
     clashes = [point for point in _points() if spell(point.name) in {**_modules(), **_presets()}]
-    indices = [f"{point.name} ({point.value})" for point in clashes]
-    faults = {index: OpError("its name is taken by an op of the palette", where=index) for index in indices}
+    labels = [f"{point.name} ({point.value})" for point in clashes]
+    faults = {label: OpError("its name is taken by an op of the palette", where=label) for label in labels}
     return {name: _sheet_or_error(name) for name in names()} | faults
 
 
@@ -89,7 +89,7 @@ def _sheet(name: str) -> Sheet:
 
 def _points() -> tuple[EntryPoint, ...]:
     """Return the ops that installed packages name."""
-    return _installed_ops(tuple((index, _modified(index)) for index in sys.path))
+    return _installed_ops(tuple((folder, _modified(folder)) for folder in sys.path))
 
 
 @lru_cache(maxsize=8)

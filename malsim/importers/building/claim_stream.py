@@ -28,13 +28,13 @@ class ClaimStream:
 
 def is_memory(path: str | Path) -> bool:
     """Return whether a path is a store or another memory rather than a file of claims."""
-    index = Path(path)
-    if index.suffix.lower() in _CLAIM_FILES or not index.exists():
+    file = Path(path)
+    if file.suffix.lower() in _CLAIM_FILES or not file.exists():
         return False
-    if is_store(index):
+    if is_store(file):
         return True
     try:
-        bring(index)
+        bring(file)
     except StoreError:
         return False
     return True
@@ -47,11 +47,11 @@ def stream(path: str | Path, *, confidence: float | None = None, at: float | Non
     each is about itself and its later versions. A store is read as it stood on day `at`, where one is
     given. Raises `DataError` where cells state no confidence and none is given.
     """
-    if is_store(index := Path(path)):
-        with Store(index, write=False) as store:
+    if is_store(file := Path(path)):
+        with Store(file, write=False) as store:
             memory = store.memory if at is None else store.at(at)
     else:
-        memory = bring(index, options=Options(confidence=confidence)).memory
+        memory = bring(file, options=Options(confidence=confidence)).memory
     stated = pl.col("stated") if confidence is None else pl.col("stated").fill_null(confidence)
     cells = memory.cells
     if cells["object"].null_count() == cells.height:

@@ -42,10 +42,10 @@ def _new_store(path: Path) -> Iterator[Store]:
         raise StoreError("no such folder", where=str(path.parent))
     folder = beside_it(path.parent)
     try:
-        index = folder / path.name
-        with Store(index) as store:
+        target = folder / path.name
+        with Store(target) as store:
             yield store
-        os.replace(index, path)  # noqa: PTH105  # one step, even if a file exists there
+        os.replace(target, path)  # noqa: PTH105  # one step, even if a file exists there
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -10,8 +10,8 @@ _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 def repository(folder: Path) -> Path | None:
     """Return the `.git` folder that a folder belongs to; None if it is missing, or only a link to another."""
-    for index in (folder.resolve(), *folder.resolve().parents):
-        git = index / ".git"
+    for parent in (folder.resolve(), *folder.resolve().parents):
+        git = parent / ".git"
         if git.exists():
             return git if git.is_dir() and not git.is_symlink() else None
     return None

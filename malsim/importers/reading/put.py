@@ -64,8 +64,8 @@ def put(memory: Memory, rows: pl.DataFrame, edges: pl.DataFrame) -> Placement:
 
 
 def _places(memory: Memory, keys: pl.Series) -> NDArray[np.int64]:
-    index = memory.cells.select("key", pl.int_range(pl.len(), dtype=pl.Int64).alias("row")).unique("key", keep="first")
-    rows = pl.DataFrame({"key": keys}).join(index, on="key", how="left", maintain_order="left")
+    rows_by_key = memory.cells.select("key", pl.int_range(pl.len(), dtype=pl.Int64).alias("row")).unique("key", keep="first")
+    rows = pl.DataFrame({"key": keys}).join(rows_by_key, on="key", how="left", maintain_order="left")
     return rows["row"].fill_null(-1).to_numpy().copy()
 
 

@@ -175,11 +175,11 @@ def _with_repeats(draws: Draws, parents: Point, trials: list[Point], block: int,
     rows = np.arange(count)
     leader = draws.below(min(3, count), "repeated", rep=rows, turn=generation)
     source, target = (draws.below(blocks, name, rep=rows, turn=generation) for name in ("source", "target"))
-    index = draws.uniform("place", rep=rows, turn=generation)
+    position = draws.uniform("place", rep=rows, turn=generation)
     for row in range(0, count, 2):
         child = parents[leader[row]].copy()
         child[target[row] * block : (target[row] + 1) * block] = child[source[row] * block : (source[row] + 1) * block]
-        child[target[row] * block] = index[row]
+        child[target[row] * block] = position[row]
         trials[row] = child
     return trials
 

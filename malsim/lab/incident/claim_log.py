@@ -121,10 +121,10 @@ def _of_memory(memory: Memory, path: Path, at: float | None, confidence: float |
 
 def _edges_of(memory: Memory, rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     """Return the edges from later to earlier claims (mutual if the reverse edge exists), and the number of other edges."""
-    index = rows.select(pl.col("row").cast(pl.Int64), "handle", place=pl.int_range(pl.len()))
+    positions = rows.select(pl.col("row").cast(pl.Int64), "handle", place=pl.int_range(pl.len()))
     edges = memory.edges.select("source", pl.col("relation").cast(pl.String), "target", "weight")
-    edges = edges.join(index, left_on="source", right_on="row").join(
-        index, left_on="target", right_on="row", suffix="_target"
+    edges = edges.join(positions, left_on="source", right_on="row").join(
+        positions, left_on="target", right_on="row", suffix="_target"
     )
     later = edges.filter(pl.col("place") > pl.col("place_target"))
     earlier = edges.filter(pl.col("place") < pl.col("place_target")).select(

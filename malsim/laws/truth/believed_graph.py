@@ -140,8 +140,8 @@ def _origins(memory: Memory, rows: Ints) -> list[Ints]:
 
 
 def _same(state: GraphState, rows: Ints, row: int) -> Bools:
-    indices = (state.rep.values, state.object.values, state.value.values)
-    same: Bools = np.logical_and.reduce([index[rows] == index[row] for index in indices])
+    columns = (state.rep.values, state.object.values, state.value.values)
+    same: Bools = np.logical_and.reduce([column[rows] == column[row] for column in columns])
     return same
 
 

@@ -76,8 +76,8 @@ def _read_only(path: Path, wait: float) -> sqlite3.Connection:
     A connection that may write, but is told not to, is the only one that leaves no log behind.
     """
     for mode in ("rw", "ro", *([] if holds_log(path) else ["ro&immutable=1"])):
-        index = f"{path.resolve().as_uri()}?mode={mode}"
-        connection = sqlite3.connect(index, uri=True, isolation_level=None, timeout=wait, factory=FileConnection)
+        uri = f"{path.resolve().as_uri()}?mode={mode}"
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=wait, factory=FileConnection)
         connection.hold(path, APPLICATION)
         try:
             connection.execute("PRAGMA query_only = ON")

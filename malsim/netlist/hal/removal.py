@@ -129,6 +129,6 @@ def remaining(text: HalText) -> list[Statement]:
 def _refuse_many(text: HalText) -> None:
     removals = [action for action in text.actions if action.words[0] in REMOVALS]
     if len(removals) > MOST:
-        index = Blank(file=removals[MOST].file, line=removals[MOST].line)
+        blank = Blank(file=removals[MOST].file, line=removals[MOST].line)
         problem = "too many removal commands"
-        raise NetlistError([Fault.at(index, removals[MOST].words[0], problem, allowed=f"at most {MOST} in a text")])
+        raise NetlistError([Fault.at(blank, removals[MOST].words[0], problem, allowed=f"at most {MOST} in a text")])

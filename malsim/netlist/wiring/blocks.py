@@ -163,8 +163,10 @@ def _rename(
             and statement.thread == "tick"
             and statement.position is None
         ):
-            index = _after(schedule.position, len(functions))
-            functions.append(replace(statement, op=f"{schedule.op}.{statement.op}", thread=schedule.thread, position=index))
+            position = _after(schedule.position, len(functions))
+            functions.append(
+                replace(statement, op=f"{schedule.op}.{statement.op}", thread=schedule.thread, position=position)
+            )
         elif not isinstance(statement, Blank):
             hint = "keep loadrt, net, setp and plain addf … tick in a block"
             kind = "a thread of its own" if isinstance(statement, (Thread, Schedule)) else "cells"

@@ -63,19 +63,19 @@ def _links(wire: Wire, instances: Mapping[str, Instance | None], faults: list[Fa
     points: list[tuple[End, Point]] = []
     for end in wire.ends:
         try:
-            index = point(end.address, instances)
+            end_point = point(end.address, instances)
         except AddressError as error:
             faults.append(Fault.at(wire, end.address, error.problem, allowed=error.allowed or "", hint=error.hint or ""))
         else:
-            if index is not None:
-                points.append((end, index))
-    has_writer = any(index.writes and not index.reads for _, index in points)
-    for end, index in points:
-        if wrong := _against(end, index):
+            if end_point is not None:
+                points.append((end, end_point))
+    has_writer = any(end_point.writes and not end_point.reads for _, end_point in points)
+    for end, end_point in points:
+        if wrong := _against(end, end_point):
             faults.append(Fault.at(wire, end.address, wrong, hint="turn the arrow round, or name what it should reach"))
             continue
-        writes = end.role == "writes" if end.role else index.writes and not (index.reads and has_writer)
-        yield Link(index.address, writes, index.type, index.domain, wire, end.address, index.of)
+        writes = end.role == "writes" if end.role else end_point.writes and not (end_point.reads and has_writer)
+        yield Link(end_point.address, writes, end_point.type, end_point.domain, wire, end.address, end_point.of)
 
 
 def _against(end: End, place: Point) -> str:

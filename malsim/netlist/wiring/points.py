@@ -177,12 +177,12 @@ def _call(where: Call, instances: Mapping[str, Instance | None]) -> Point | None
     points = []
     for argument in where.arguments:
         if not isinstance(argument, Constant):
-            index = _point(argument, instances)
-            if index is None:
+            source = _point(argument, instances)
+            if source is None:
                 return None
-            if not index.writes:
+            if not source.writes:
                 raise AddressError("a function reads outputs and fields", given=str(argument))
-            points.append(index)
+            points.append(source)
     domains = {point.domain for point in points} - {"run"}
     of = next((point.of for point in points if point.of), "")
     own = domains - {""}

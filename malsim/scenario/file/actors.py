@@ -68,8 +68,10 @@ def _read(
         return make({SPANS.get(name, name): span(value) if name in SPANS else value for name, value in part.items()}, key)
     except ScenarioError as error:
         last = (error.where or "").rpartition(".")[2]
-        index = f"{where}:{line_of(lines, (*path, last))}: {error.where or key}"
-        raise ScenarioError(error.problem, where=index, given=error.given, allowed=error.allowed, hint=error.hint) from error
+        location = f"{where}:{line_of(lines, (*path, last))}: {error.where or key}"
+        raise ScenarioError(
+            error.problem, where=location, given=error.given, allowed=error.allowed, hint=error.hint
+        ) from error
 
 
 def _population(part: dict[str, Any], here: str, folder: Path) -> Population:

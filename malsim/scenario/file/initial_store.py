@@ -55,9 +55,9 @@ def initial_memory_of(
 
 def initial_memory_from(path: str | Path) -> InitialMemory:
     """Load a store, or any memory that can be imported, as a run's initial memory; a folder has no recorded hash."""
-    index = Path(path)
-    memory, now = _memory_in(index)
-    stores = {str(path): _hash(index) if index.is_file() else ""}
+    file = Path(path)
+    memory, now = _memory_in(file)
+    stores = {str(path): _hash(file) if file.is_file() else ""}
     return InitialMemory(memory=memory, now=now, stores=stores)
 
 

@@ -64,8 +64,10 @@ def annotation(path: str, line: str, title: str, message: str) -> str:
     >>> annotation("a,b.toml", "3", "x: y", "50 % wrong")
     '::error file=a%2Cb.toml,line=3,title=x%3A y::50 %25 wrong'
     """
-    index = ",".join(f"{key}={_escaped(value, ':,')}" for key, value in (("file", path), ("line", line), ("title", title)))
-    return f"::error {index}::{_escaped(message)}"
+    properties = ",".join(
+        f"{key}={_escaped(value, ':,')}" for key, value in (("file", path), ("line", line), ("title", title))
+    )
+    return f"::error {properties}::{_escaped(message)}"
 
 
 def _escaped(text: str, more: str = "") -> str:

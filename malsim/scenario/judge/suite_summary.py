@@ -172,8 +172,8 @@ def _case(
     suite: ET.Element, path: str, name: str, status: Status, message: str, more: str, line: int = 1,
     facts: Mapping[str, str] | None = None,
 ) -> None:  # fmt: skip
-    index = {"name": _clean(name), "classname": suite.get("name", ""), "file": _clean(path), "line": str(line)}
-    case = ET.SubElement(suite, "testcase", index)
+    attributes = {"name": _clean(name), "classname": suite.get("name", ""), "file": _clean(path), "line": str(line)}
+    case = ET.SubElement(suite, "testcase", attributes)
     properties = ET.SubElement(case, "properties") if facts else case
     for key, value in (facts or {}).items():
         ET.SubElement(properties, "property", name=key, value=value)

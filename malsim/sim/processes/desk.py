@@ -268,14 +268,14 @@ class Environment(simpy.Environment):
         frames = [
             frame for frame in frames if frame.filename == frames[0].filename
         ]  # frames of the process, not of libraries
-        index = f"{frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}, " if frames else ""
-        index += f"{where}, day {self.now:g}"
+        location = f"{frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}, " if frames else ""
+        location += f"{where}, day {self.now:g}"
         if isinstance(first, ProcessError):
-            at = ", ".join(part for part in (first.where, index) if part)
+            at = ", ".join(part for part in (first.where, location) if part)
             return ProcessError(first.problem, where=at, given=first.given, allowed=first.allowed, hint=first.hint)
         if wrong := _WRONG_YIELD.search(str(first)):
-            index = f"{wrong[1]}:{wrong[2]} in {wrong[3]}, {index}"
+            location = f"{wrong[1]}:{wrong[2]} in {wrong[3]}, {location}"
             allowed = "an event: env.timeout(…), env.event(), desk.ticked, a request, a get or a put"
-            return ProcessError("it did not yield an event", where=index, given=wrong[4], allowed=allowed)
+            return ProcessError("it did not yield an event", where=location, given=wrong[4], allowed=allowed)
         text = f"raised {first}" if isinstance(first, MalsimError) else text_of(first)
-        return ProcessError(f"it {text}", where=index)
+        return ProcessError(f"it {text}", where=location)

@@ -165,8 +165,8 @@ class Scenario:
             if isinstance(name, str) and name and name not in owned:
                 hint = 'write it under [derive]: cell-trust = "…", or see malsim signals'
                 allowed = " ".join(sorted(item for item in owned if item.startswith("cell-"))) or "none: nothing is derived"
-                index = f"{self.name}: {where}"
-                raise ScenarioError("no such derived value", where=index, given=name, allowed=allowed, hint=hint)
+                location = f"{self.name}: {where}"
+                raise ScenarioError("no such derived value", where=location, given=name, allowed=allowed, hint=hint)
 
     @property
     def turns(self) -> int:

@@ -69,15 +69,15 @@ class Machine:
             for name, item in self.part.net.instances.items()
             for pin, slot in item.sheet.slots.items()
         }
-        return [pins.get(index, index.key) for index in self.places]
+        return [pins.get(number, number.key) for number in self.places]
 
     def start(self) -> Floats:
         """The state before the first tick, one row."""
         values = [
-            self.fresh[index.instance][index.key][... if index.row is None else index.row].ravel()[0]
-            if index.instance
-            else self._first(index.key)
-            for index in self.places
+            self.fresh[number.instance][number.key][... if number.row is None else number.row].ravel()[0]
+            if number.instance
+            else self._first(number.key)
+            for number in self.places
         ]
         return np.array([values], dtype=np.float64)
 

@@ -61,8 +61,8 @@ def junit_text(card: Scorecard) -> str:
     for name, cases in (("silence", _silence(card)), ("safety", _safety(card)), ("mutants", _mutants(card))):
         suite = ET.SubElement(root, "testsuite", name=plain_text(f"{card.name}: {name}"))
         for title, line, tag, message in cases:
-            index = {"name": plain_text(title), "classname": suite.get("name", ""), "line": str(line or 1)}
-            case = ET.SubElement(suite, "testcase", {**index, "file": plain_text(card.scenario.path)})
+            attributes = {"name": plain_text(title), "classname": suite.get("name", ""), "line": str(line or 1)}
+            case = ET.SubElement(suite, "testcase", {**attributes, "file": plain_text(card.scenario.path)})
             if tag:
                 ET.SubElement(case, tag, message=plain_text(message))
         for key, tag in (("tests", "testcase"), ("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):

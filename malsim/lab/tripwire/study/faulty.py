@@ -79,5 +79,5 @@ def _on_wires(scenario: Scenario) -> pl.Series:
 
 def _anywhere(scenario: Scenario) -> pl.Series:
     turn = scenario.turn_every / DAY
-    index = _draws(scenario).uniform("place", rep=0, member=np.arange(scenario.claims.height))
-    return (scenario.claims["t"] / turn).floor() * turn + pl.Series(index) * turn
+    position = _draws(scenario).uniform("place", rep=0, member=np.arange(scenario.claims.height))
+    return (scenario.claims["t"] / turn).floor() * turn + pl.Series(position) * turn

@@ -149,16 +149,16 @@ def _places(layer: dict[str, int], wires: list[dict[str, object]]) -> dict[str, 
     reads: dict[str, list[str]] = defaultdict(list)
     for wire in wires:
         reads[str(wire["target"])].append(str(wire["source"]))
-    index: dict[str, float] = {}
+    heights: dict[str, float] = {}
     for depth in range(max(layer.values(), default=-1) + 1):
         here = [name for name, own in layer.items() if own == depth]
         middle: dict[str, float] = {}
         for rank, name in enumerate(here):
-            indices = [index[other] for other in reads[name] if other in index]
-            middle[name] = sum(indices) / len(indices) if indices else rank
+            others = [heights[other] for other in reads[name] if other in heights]
+            middle[name] = sum(others) / len(others) if others else rank
         for rank, name in enumerate(sorted(here, key=middle.__getitem__)):
-            index[name] = rank - (len(here) - 1) / 2
-    return index
+            heights[name] = rank - (len(here) - 1) / 2
+    return heights
 
 
 def _kind(name: str, net: Net, outs: dict[str, list[str]]) -> str:
@@ -184,8 +184,8 @@ def _note(name: str, net: Net, turn: dict[str, tuple[int, int]]) -> str:
     instance = net.instances.get(name)
     if instance is None:
         return ""
-    rank, index = turn.get(name, (-1, -1))
-    turn_text = f"{net.threads[rank].name} {index + 1}" if rank >= 0 else "never called"
+    rank, position = turn.get(name, (-1, -1))
+    turn_text = f"{net.threads[rank].name} {position + 1}" if rank >= 0 else "never called"
     domain = "" if instance.domain == "run" else f"a {instance.domain} each"
     settings = [f"{pin} {value}" for pin, value in instance.settings.items()]
     return "\n".join(part for part in (f"{turn_text}{', ' + domain if domain else ''}", *settings) if part)

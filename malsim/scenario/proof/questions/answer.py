@@ -67,8 +67,8 @@ class SafetyAnswer:
         """The answer in one line, with the line of the netlist for a flaw."""
         if not self.flaw:
             return f"{self.status}: {self.question}: {self.how}"
-        index = f" (line {self.line})" if self.line else ""
-        return f"FLAW{index}, does not hold: {self.question}: {self.how}"
+        location = f" (line {self.line})" if self.line else ""
+        return f"FLAW{location}, does not hold: {self.question}: {self.how}"
 
     def __str__(self) -> str:
         """The sentence, below it what was proved, or the run that shows the flaw."""

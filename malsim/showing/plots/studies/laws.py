@@ -105,9 +105,9 @@ def _place(axes: Axes, truth: float, lie: float, names: list[str]) -> None:
     colour = COLOURS[2] if lie > truth else COLOURS[5] if lie < truth else COLOURS[0]
     axes.scatter([truth], [lie], s=30.0 + 22.0 * len(names), color=colour, alpha=0.85, zorder=3)
     if len(names) > NAMES:
-        label, index, align = f"{', '.join(names[:2])}\nand {len(names) - 2} more", (-24.0, 18.0), ("left", "bottom")
+        label, offset, align = f"{', '.join(names[:2])}\nand {len(names) - 2} more", (-24.0, 18.0), ("left", "bottom")
     elif len(names) > 1 and lie < truth:  # what lies low has its label below, or it would meet its neighbour's
-        label, index, align = "\n".join(names), (0.0, -8.0), ("center", "top")
+        label, offset, align = "\n".join(names), (0.0, -8.0), ("center", "top")
     else:
-        label, index, align = "\n".join(names), (9.0, 0.0 if len(names) > 1 else 5.0), ("left", "center")
-    axes.annotate(label, (truth, lie), xytext=index, textcoords="offset points", fontsize=8, ha=align[0], va=align[1])
+        label, offset, align = "\n".join(names), (9.0, 0.0 if len(names) > 1 else 5.0), ("left", "center")
+    axes.annotate(label, (truth, lie), xytext=offset, textcoords="offset points", fontsize=8, ha=align[0], va=align[1])
