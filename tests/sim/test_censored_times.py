@@ -123,7 +123,7 @@ def test_check_of_an_unknown_time_reports_what_is_known(most: float, status: str
 def test_check_of_a_time_pools_all_replications() -> None:
     scenario = read(SCENARIOS / "correction_holds.toml").replace(replications=4)
     wanted = ms.run(scenario).metrics().filter(metric="correction_shows")["value"].item()
-    outcome = next(item for item in judge(scenario).outcomes if item.check.name == "it shows at once")
+    outcome = next(item for item in judge(scenario).outcomes if item.check.name == "the correction takes effect at once")
     assert outcome.estimate is not None
     assert outcome.estimate.mean == wanted
     assert "not seen to their end" in outcome.message

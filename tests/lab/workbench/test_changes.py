@@ -198,7 +198,7 @@ def test_a_kept_band_is_a_property() -> None:
 
 def test_two_checks_of_one_name_are_refused(tripwire: Tuning) -> None:
     with pytest.raises(MalsimError, match="missing or already used"):
-        tripwire.with_check("the severity reads out", "always (low >= 0)")
+        tripwire.with_check("the severity output equals the tripped state", "always (low >= 0)")
 
 
 def test_a_refused_run_gives_its_message(tripwire: Tuning) -> None:
