@@ -31,10 +31,9 @@ from malsim.netlist.evaluate import Frames, evaluate
 from malsim.netlist.language.address import Field, path
 from malsim.netlist.language.address import Path as CellPath
 from malsim.netlist.language.faults import NetlistError
-from malsim.netlist.language.handles import handle
 from malsim.netlist.language.parse import parse
 from malsim.netlist.language.statements import Blank, Body, Cell, Edges, Schedule, Set, Statement, Wire
-from malsim.netlist.language.values import exact, short, unquote
+from malsim.netlist.language.values import exact, handle, short, unquote
 from tests.recall_proposals import NOBODY, Gate, Proposal, read
 
 if TYPE_CHECKING:

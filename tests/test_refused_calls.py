@@ -20,7 +20,7 @@ from malsim.lab.studies.warmup import mser5
 from malsim.memory import Memory, Rules, admit
 from malsim.memory.gate.edit import check_author
 from malsim.netlist.language.address import address
-from malsim.netlist.language.handles import handle
+from malsim.netlist.language.values import handle
 from malsim.records.embedding import embed
 from malsim.records.lanes import one_of
 from malsim.records.packing import PackBudget
@@ -62,7 +62,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "a law's parameter where it has none": (lambda: checked_law("mal", {"x": 1}, where="law"), "mal has no parameters"),
     "a behaviour": (lambda: behaviour("nosuch"), "no such behaviour"),
     "a kind of cell": (lambda: handle("xyz_a3ee"), "no such kind of cell"),
-    "a subject word": (lambda: handle("dec_1a_a3ee"), "is not a subject word of a handle"),
+    "a subject word": (lambda: handle("dec_1a_a3ee"), "is not allowed within a handle"),
     "a hop behind a field": (lambda: address("cell-scores.supports"), "a hop comes after a field"),
     "a status in a property": (lambda: Property('always (status(dec_a3ee) == "nosuch")'), "no such status"),
     "a window beyond all time": (lambda: Property("always[0d:1e9d] (x > 0)"), "a window's bounds are from 0"),

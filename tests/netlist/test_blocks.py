@@ -83,8 +83,8 @@ def test_instance_op_file_then_shipped_block_wins(tmp_path: Path) -> None:
     ("block", "message"),
     [
         ('dec_a3ee "a"\n', "may not hold cells"),
-        ("thread slow every 2\n", "a thread of its own"),
-        ("addf watch tick [keys: a]\n", "a thread of its own"),
+        ("thread slow every 2\n", "may not hold threads"),
+        ("addf watch tick [keys: a]\n", "may not hold threads"),
         ("addf there-and-back tick\n", "must not contain itself"),
         ("net x nobody.in\n", "no such instance"),
     ],

@@ -75,6 +75,6 @@ def test_all_faults_are_reported_among_invalid_lines() -> None:
     text = "\n".join(faults("\n".join(LINES), standing()))
     for problem in (
         "has this key", "memory already has", "supersedes itself", "wrong sign", "two different cells", "no such relation",
-        "not a statement", "no such cell", "loaded already", "no such op", "no such instance", "no such thread",
+        "not a statement", "no such cell", "this name is already used", "no such op", "no such instance", "no such thread",
     ):  # fmt: skip
         assert problem in text, problem

@@ -10,8 +10,7 @@ import pytest
 from malsim.netlist import parse
 from malsim.netlist.lint import lint
 from malsim.netlist.wiring import link
-from malsim.netlist.wiring.loops import loops
-from malsim.netlist.wiring.polarity import polarity
+from malsim.netlist.wiring.loops import loops, polarity
 
 PUBLISHED = (Path(__file__).parent / "published.malnet").read_text(encoding="utf-8")
 

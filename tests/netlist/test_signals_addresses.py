@@ -108,7 +108,7 @@ addf twice tick
         ("net a cell-derived-a < div(cell-age,topic-cells)", "different domains"),
         ("net a cell-derived-a < add(cell-work-luck,1)", "no such field"),
         ("net a cell-derived-a < mean(cell.supports-age)", "every neighbour"),
-        ("net a writer-derived-a < mean(cell.supports.*-age)", "for every cell"),
+        ("net a writer-derived-a < mean(cell.supports.*-age)", "per cell"),
     ],
 )
 def test_invalid_expressions_are_refused_at_load(wires: str, problem: str) -> None:

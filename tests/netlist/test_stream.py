@@ -14,7 +14,7 @@ from malsim.netlist import evaluate, load, parse, read
 from malsim.netlist.engine.stream import difference, run
 from malsim.netlist.why import why
 from malsim.netlist.wiring import link
-from malsim.netlist.wiring.drawing.diagram import diagram
+from malsim.netlist.wiring.diagram import diagram
 from malsim.scenario.file.scenario_file import read as read_scenario
 from malsim.showing.plots.wiring.netlist import netlist
 from malsim.sim import bench

@@ -15,7 +15,7 @@ from malsim.base.errors import AddressError
 from malsim.cli import main
 from malsim.netlist import parse
 from malsim.netlist.wiring import link
-from malsim.netlist.wiring.drawing.diagram import around, diagram, mermaid
+from malsim.netlist.wiring.diagram import around, diagram, mermaid
 from malsim.showing.plots.wiring.netlist import GAP, netlist
 from malsim.showing.plots.wiring.wire_routes import Ends, routes
 

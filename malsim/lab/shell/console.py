@@ -17,9 +17,9 @@ from malsim.lab.shell.hal.hal_script import open_script
 from malsim.lab.shell.halcmd import HalCommands
 from malsim.netlist.hal.tokens import substitute
 from malsim.netlist.language.faults import NetlistError
-from malsim.netlist.language.handles import reads_as_handle
 from malsim.netlist.language.lexicon import LOOP_READS, LOOP_WRITES, SCORES
 from malsim.netlist.language.sentences.lines import comment_at, read_lines
+from malsim.netlist.language.values import reads_as_handle
 from ops.pin.words import words
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
 from malsim.netlist.shipped.store_wires import wire_signals
 from malsim.netlist.wiring import link
-from malsim.netlist.wiring.drawing.diagram import Diagram, around, diagram, mermaid
+from malsim.netlist.wiring.diagram import Diagram, around, diagram, mermaid
 from malsim.scenario.rerun import one_replication
 from malsim.showing.plots.wiring.netlist import netlist
 from malsim.sim.why.signal_cause import all_signals

@@ -11,7 +11,7 @@ from malsim.lab.shell import listing
 from malsim.lab.shell.console import Console
 from malsim.lab.shell.files import of_run, open_session
 from malsim.lab.shell.listing import figure_of, samples_of
-from malsim.netlist.wiring.drawing.diagram import diagram
+from malsim.netlist.wiring.diagram import diagram
 from malsim.showing.plots.wiring.netlist import netlist, netlists
 
 if TYPE_CHECKING:

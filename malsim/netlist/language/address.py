@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from lark import Token, Tree
@@ -12,9 +11,9 @@ from lark.exceptions import UnexpectedInput
 
 from malsim.base.errors import AddressError
 from malsim.memory.schema import RELATIONS
-from malsim.netlist.language.handles import handle, reads_as_handle
 from malsim.netlist.language.lexicon import DOMAINS, FUNCTIONS, GRIDS, REDUCERS, column_of
 from malsim.netlist.language.sentences.syntax import parse_tree
+from malsim.netlist.language.values import handle, reads_as_handle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +29,7 @@ _VERSIONED = re.compile(r"(.*)@v([1-9][0-9]{0,8})", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """`-eff`: a step into a cell."""
+    """Step to a field of a cell: `-eff`."""
 
     name: str
 
@@ -38,12 +37,9 @@ class Field:
         return f"-{self.name}"
 
 
-_field = lru_cache(maxsize=256)(Field)  # the same few end most of the addresses of a text
-
-
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """`.~supports.*`: a step across an edge, `~` against it; `*` to all neighbours (`every`), `**` to inactive ones too."""
+    """Step across an edge: `.~supports.*`; `~` goes against the edge, `*` to every neighbour, `**` to inactive ones too."""
 
     relation: str
     incoming: bool = False
@@ -57,7 +53,7 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A cell, or one of its versions, and the steps from it: `dec_a3ee@v2.~supports.*-scores-eff`."""
+    """Cell or version of a cell, and the steps from there: `dec_a3ee@v2.~supports.*-scores-eff`."""
 
     handle: str
     steps: tuple[Field | Hop, ...] = ()
@@ -78,15 +74,15 @@ class Path:
         text = self.handle + ("" if self.version is None else f"@v{self.version}")
         last: Field | Hop | None = None
         for step in self.steps:
-            one_more = str(step) == ".*" and isinstance(last, Hop) and not last.every
-            text += ".>*" if one_more else str(step)
+            is_own_hop = str(step) == ".*" and isinstance(last, Hop) and not last.every  # else .* extends the hop before
+            text += ".>*" if is_own_hop else str(step)
             last = step
         return text
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`cell-scores-eff`, `writer(ann)-claims`: a column of a domain's own row, of a named one, or of a row's neighbours."""
+    """Column of a domain, of a named row or of each row's neighbours: `cell-scores-eff`, `writer(ann)-claims`."""
 
     domain: str
     fields: tuple[str, ...]
@@ -100,7 +96,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """`stale.below`: a pin or parameter of an instance."""
+    """Pin or parameter of an instance: `stale.below`."""
 
     instance: str
     name: str
@@ -111,7 +107,7 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """`mean(dec_a3ee.~supports.*-scores-eff)`, `share(load.above)`: many values made one."""
+    """Many values reduced to one number: `mean(dec_a3ee.~supports.*-scores-eff)`, `share(load.above)`."""
 
     reducer: str
     inner: Path | Row | Pin | Call
@@ -122,7 +118,7 @@ class Reduced:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """`.4`, as an argument."""
+    """Number given as an argument: `.4`."""
 
     value: float
 
@@ -132,7 +128,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`div(cell-challenge_mass,cell-support_mass)`: a function of other addresses and numbers, row by row."""
+    """Function of addresses and numbers, row by row: `div(cell-challenge_mass,cell-support_mass)`."""
 
     function: str
     arguments: tuple[Address | Constant, ...]
@@ -143,7 +139,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """`is-weak`: a signal, or whatever else has a plain name."""
+    """Plain name, for example of a signal: `is-weak`."""
 
     text: str
 
@@ -155,12 +151,9 @@ Address: TypeAlias = Path | Row | Reduced | Pin | Name | Call
 
 
 def address(text: str) -> Address:
-    """Read an address of any kind.
+    """Parse an address of any kind.
 
-    Raises
-    ------
-    AddressError
-        If the text is not an address, or begins like a handle and is not a valid one.
+    Raises `AddressError` if the text is not an address, or begins with an invalid handle.
 
     >>> address("mean(dec_a3ee.~supports.*-scores-eff)").inner.hops
     (Hop(relation='supports', incoming=True, every=True, dead=False),)
@@ -175,19 +168,19 @@ def _address(tree: Tree[Token], text: str) -> Address:
         return _point(tree, text)
     word, *rest = tree.children
     inside = [child for child in rest if isinstance(child, Tree)]
-    head = "cell" if word == "item" else str(word)  # what a law of items calls its cells
+    head = "cell" if word == "item" else str(word)  # laws of items call their cells items
     if head in DOMAINS and len(rest) > len(inside) == 1 and inside[0].data != "within":
         return Row(head, _fields(rest[1:], text), "".join(map(str, inside[0].children)))
     if head in FUNCTIONS and len(inside) == len(rest):
         if len(inside) != FUNCTIONS[head]:
-            raise AddressError(f"{head} takes another number of arguments", given=text, allowed=str(FUNCTIONS[head]))
+            raise AddressError(f"wrong number of arguments for {head}", given=text, allowed=str(FUNCTIONS[head]))
         return Call(head, tuple(_argument(argument, text) for argument in inside))
     if head in REDUCERS and len(inside) == len(rest) == 1:
         inner = _argument(inside[0], text)
         if not isinstance(inner, (Constant, Name, Reduced)):
             return Reduced(head, inner)
-        problem = "not an address: a reducer reads many values"
-        raise AddressError(problem, given=text, allowed=f"{head}(dec_a3ee.supports.*-scores-eff)")
+        allowed = f"{head}(dec_a3ee.supports.*-scores-eff)"
+        raise AddressError("a reducer needs an address with many values", given=text, allowed=allowed)
     raise AddressError("no such reducer or domain", given=text, allowed=" ".join([*REDUCERS, *FUNCTIONS, *DOMAINS]))
 
 
@@ -196,19 +189,19 @@ def _argument(tree: Tree[Token], text: str) -> Address | Constant:
 
 
 def path(text: str) -> Path:
-    """Read an address that begins at a cell.
+    """Parse an address that begins at a cell.
 
     >>> path("dec_a3ee-scores-eff").fields
     ('scores', 'eff')
     """
     tree = _tree(text)
     if tree.data != "point":
-        raise AddressError("a path begins with a handle", given=text, allowed="such as dec_a3ee-scores-eff")
+        raise AddressError("not a path: it must begin with a handle", given=text, allowed="such as dec_a3ee-scores-eff")
     return _path(tree, text)
 
 
 def spelled(text: str) -> str:
-    """Return an address in the spelling of netlists and the shell: `id-field-path` for `id#field.path`.
+    """Rewrite `id#field.path` as `id-field-path`, the spelling of netlists and the shell.
 
     >>> spelled("mean(dec_a3ee.~supports.*#scores.eff)")
     'mean(dec_a3ee.~supports.*-scores-eff)'
@@ -218,15 +211,15 @@ def spelled(text: str) -> str:
 
 def _tree(text: str) -> Tree[Token]:
     text = text.strip()
-    if (right := spelled(text)) != text:
-        raise AddressError("a cell's field follows a hyphen", given=text, hint=f"write {right}")
+    if (with_hyphens := spelled(text)) != text:
+        raise AddressError("a field of a cell is written with a hyphen", given=text, hint=f"write {with_hyphens}")
     if len(text.split()) > 1:
-        raise AddressError("there is a space in this address", given=text, hint="take it out")
+        raise AddressError("there is a space in this address", given=text, hint="remove it")
     try:
         return parse_tree(text, "address")
     except UnexpectedInput:
-        such = "such as dec_a3ee.~supports.*-scores-eff, mean(…), stale.below, cell-scores-eff"
-        raise AddressError("not an address", given=text, allowed=such) from None
+        allowed = "such as dec_a3ee.~supports.*-scores-eff, mean(…), stale.below, cell-scores-eff"
+        raise AddressError("not an address", given=text, allowed=allowed) from None
 
 
 def _point(tree: Tree[Token], text: str) -> Path | Row | Pin | Name:
@@ -239,7 +232,7 @@ def _point(tree: Tree[Token], text: str) -> Path | Row | Pin | Name:
     whole = "".join(map(str, tree.children))
     instance, dot, name = whole.rpartition(".")
     if not all(whole.split(".")):
-        raise AddressError("a part of this address is empty", given=text, hint="write one name either side of a period")
+        raise AddressError("a part of this address is empty", given=text, hint="write a name on each side of a period")
     return Pin(instance, name) if dot else Name(whole)
 
 
@@ -260,7 +253,7 @@ def _path(tree: Tree[Token], text: str) -> Path:
     handle(name, short=True)
     steps = tuple(_steps(words, text))
     if any(isinstance(step, Hop) and step.dead for step in steps):
-        raise AddressError("** reaches cells from a row of cells", given=text, allowed="cell.depends_on.**")
+        raise AddressError("** is allowed only after cell", given=text, allowed="cell.depends_on.**")
     return Path(name, steps, version)
 
 
@@ -271,7 +264,7 @@ def _steps(words: Sequence[str], text: str) -> list[Field | Hop]:
         if word in {".*", ".**"} and isinstance(last, Hop) and not last.every:
             steps[-1] = replace(last, every=True, dead=word == ".**")
         else:
-            steps.append(_hop(word, text) if word[0] == "." else _field(*_fields([word], text)))
+            steps.append(_hop(word, text) if word[0] == "." else Field(*_fields([word], text)))
     return steps
 
 

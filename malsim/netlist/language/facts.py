@@ -1,4 +1,4 @@
-"""Content of a netlist independent of formatting, by kind and subject."""
+"""Content of a netlist by kind and subject, independent of its formatting."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from malsim.netlist.language.values import exact, number
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from malsim.netlist.language.statements import Document, Edge, Statement
+    from malsim.netlist.language.statements import Document, Statement
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Difference between two netlists in one subject; a side is None if that netlist lacks the subject."""
+    """Difference between two netlists in one subject; `before` or `after` is None if that netlist lacks the subject."""
 
     kind: str
     subject: str
@@ -36,7 +36,7 @@ class Change:
 def diff(before: Document, after: Document) -> list[Change]:
     """Compare two netlists by meaning: cells, edges, fields, wires, values, instances, threads, order, programs.
 
-    Comments, blank lines, spelling of numbers, the order of sentences and which line an edge stands on say nothing.
+    Comments, blank lines, number formats, the order of statements and the line on which an edge is written do not count.
 
     >>> from malsim.netlist import parse
     >>> print(*diff(parse("setp weak.level .5"), parse("setp weak.level 0.6 # up")))
@@ -44,26 +44,20 @@ def diff(before: Document, after: Document) -> list[Change]:
     """
     old, new = facts(before.statements), facts(after.statements)
     changes = [
-        Change(kind, subject, old.values[kind].get(subject), new.values[kind].get(subject))
-        for kind in sorted({*old.values, *new.values})
-        for subject in sorted({*old.values[kind], *new.values[kind]})
+        Change(kind, subject, old[kind].get(subject), new[kind].get(subject))
+        for kind in sorted({*old, *new})
+        for subject in sorted({*old[kind], *new[kind]})
     ]
-    for thread in sorted({*old.orders, *new.orders}):
-        orders = [" ".join(side.orders.get(thread, ())) or None for side in (old, new)]
-        changes.append(Change("order", thread, *orders))
+    orders = [order(document.statements) for document in (before, after)]
+    changes += [
+        Change("order", thread, *(" ".join(side.get(thread, ())) or None for side in orders))
+        for thread in sorted({*orders[0], *orders[1]})
+    ]
     return [change for change in changes if change.before != change.after]
 
 
-@dataclass(frozen=True)
-class Facts:
-    """`values[kind][subject]` is what the text says of it; `orders` lists each thread's functions in turn."""
-
-    values: dict[str, dict[str, str]]
-    orders: dict[str, list[str]]
-
-
-def facts(statements: Iterable[Statement]) -> Facts:
-    statements = list(statements)
+def facts(statements: Iterable[Statement]) -> dict[str, dict[str, str]]:
+    """Return the definition of each subject by kind and subject: `facts["edge"]["a supports> b"]` is its weight."""
     values: dict[str, dict[str, str]] = defaultdict(dict)
     cell = ""
     for statement in statements:
@@ -72,7 +66,7 @@ def facts(statements: Iterable[Statement]) -> Facts:
             _graph(values, cell, statement)
         else:
             _wiring(values, statement)
-    return Facts(values, order(statements))
+    return values
 
 
 def _graph(values: dict[str, dict[str, str]], cell: str, statement: Cell | Edges | Body | Prop) -> None:
@@ -87,12 +81,8 @@ def _graph(values: dict[str, dict[str, str]], cell: str, statement: Cell | Edges
                 values["field"][f"{cell}-{value.field}"] = exact(value.number) + ("!" if value.immutable else "")
         source = cell if isinstance(statement, Cell) else statement.source or cell
         for edge in statement.edges:
-            values["edge"][_edge(source, edge)] = exact(edge.weight)
-
-
-def _edge(source: str, edge: Edge) -> str:
-    ends = (edge.target, source) if edge.incoming else (source, edge.target)
-    return f"{ends[0]} {edge.relation}> {ends[1]}"
+            start, end = (edge.target, source) if edge.incoming else (source, edge.target)
+            values["edge"][f"{start} {edge.relation}> {end}"] = exact(edge.weight)
 
 
 def _wiring(values: dict[str, dict[str, str]], statement: Statement) -> None:
@@ -114,14 +104,14 @@ def _wiring(values: dict[str, dict[str, str]], statement: Statement) -> None:
 
 
 def instances(load: Load) -> tuple[str, ...]:
-    """Return the names a `loadrt` makes: those given, `op.0` … where counted, else the op's own."""
+    """Return the instance names of a `loadrt`: `names=` if given, `op.0`, `op.1` … for `count=`, else the name of the op."""
     if load.names:
         return load.names
     return tuple(f"{load.op}.{number}" for number in range(load.count)) if load.count else (load.op,)
 
 
 def order(statements: Iterable[Statement]) -> dict[str, list[str]]:
-    """Return the functions of each thread in run order, with positions applied as far as they fit."""
+    """Return the functions of each thread in run order, with the positions of `addf` applied where they fit."""
     threads: dict[str, list[str]] = {}
     for statement in statements:
         if isinstance(statement, Schedule):

@@ -1,4 +1,4 @@
-"""Faults of a netlist, all reported together, each with its file, line, column and the words read there."""
+"""Faults of a netlist, reported together, each with file, line, column and the text there."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Fault:
 
 
 class NetlistError(MalsimError, ValueError):
-    """A netlist that cannot be read, written or loaded; `faults` holds all that is wrong with it, in order."""
+    """Error for a netlist that cannot be read, written or loaded; `faults` lists every fault in order."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults = tuple(faults)
@@ -63,16 +63,16 @@ class NetlistError(MalsimError, ValueError):
         super().__init__(
             first.problem, where=first.where, given=first.words, allowed=first.allowed or None, hint=first.hint or None
         )
-        self.args = (self.faults,)  # by which SimPy and pickle make it again
+        self.args = (self.faults,)  # SimPy and pickle rebuild the error from these
 
     def __str__(self) -> str:
-        """Return a line per fault: the first fifty, then the number of further faults."""
+        """Return one line per fault for the first fifty, then the number of the others."""
         lines = [str(fault) for fault in self.faults[:MOST_SHOWN]]
         more = len(self.faults) - len(lines)
         return "\n".join([*lines, f"… and {more} more"] if more else lines)
 
 
 def at_line(statement: Statement, other: Statement) -> str:
-    """Return `at line N of FILE` to end a message about another statement; empty for a typed statement."""
-    of = f" of {statement.file}" if statement.file != other.file else ""
-    return f" at line {statement.line}{of}" if statement.line else ""
+    """Return ` at line N of FILE`, to end a message about another statement; empty for a statement without a line."""
+    in_file = f" of {statement.file}" if statement.file != other.file else ""
+    return f" at line {statement.line}{in_file}" if statement.line else ""

@@ -1,4 +1,4 @@
-"""The words of the language, read once from `lexicon.toml`: keywords, fields, reducers, limits, forms.
+"""Words of the netlist language, read from `lexicon.toml`: keywords, fields, reducers, limits, example sentences.
 
 >>> SCORES["eff"], LIMITS["handle_hex"], BITS["on"]
 ('effective', 4, True)
@@ -47,15 +47,15 @@ TIMES: Final[Mapping[str, Fraction]] = MappingProxyType({unit: Fraction(days) fo
 
 
 def column_of(fields: tuple[str, ...], columns: list[str], where: object) -> str:
-    """Return the column that fields of an address name: `("scores", "eff")` is `effective`.
+    """Return the column for the fields of an address: `("scores", "eff")` gives `effective`.
 
-    A score or a flag of a cell has one name, the one after `scores-` or `flags-`; every other column has its own.
+    Scores and flags of a cell are named only after `scores-` or `flags-`; other columns by their own name.
     """
     group, name = (fields[0], fields[1]) if len(fields) > 1 else ("", fields[0] if fields else "")
     named = {**SCORES, **FLAGS}
     of_cells = "cell" in columns or "handle" in columns
-    own = "" if of_cells and name in named.values() else name
-    column = {"scores": SCORES, "flags": FLAGS}[group].get(name, "") if group in {"scores", "flags"} else own
+    ungrouped = "" if of_cells and name in named.values() else name
+    column = {"scores": SCORES, "flags": FLAGS}[group].get(name, "") if group in {"scores", "flags"} else ungrouped
     if column not in columns or len(fields) > 2:  # noqa: PLR2004 - a group and a name
         names = [*(f"scores-{score}" for score in SCORES), *(f"flags-{flag}" for flag in FLAGS)]
         choices = names if "cell" in columns or group else columns

@@ -1,4 +1,4 @@
-"""Parser of netlist text; reports all faults at once, in time proportional to the length of the text."""
+"""Parser of netlist text, which reports all faults at once, in time proportional to the length of the text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lark import Token
 from lark.exceptions import UnexpectedInput
 
 from malsim.netlist.language.faults import Fault, NetlistError
-from malsim.netlist.language.sentences import graph, wiring
+from malsim.netlist.language.sentences import builders
 from malsim.netlist.language.sentences.lines import comment_at, each_line
 from malsim.netlist.language.sentences.reading import Parts, Reading, Where
 from malsim.netlist.language.sentences.syntax import parse_tree, syntax_fault
@@ -21,29 +21,17 @@ if TYPE_CHECKING:
 
     from malsim.netlist.language.statements import Statement
 
-_SENTENCES = {
-    "cell": graph.cell, "edges": graph.edges, "body": graph.body, "prop": graph.prop, "set": wiring.set_,
-    "setp": wiring.setp, "wire": wiring.wire, "schedule": wiring.schedule, "loadrt": wiring.load,
-    "thread": wiring.thread, "source": wiring.source,
+_BUILDERS = {
+    "cell": builders.cell, "edges": builders.edges, "body": builders.body, "prop": builders.prop, "set": builders.set_,
+    "setp": builders.setp, "wire": builders.wire, "schedule": builders.schedule, "loadrt": builders.load,
+    "thread": builders.thread, "source": builders.source,
 }  # fmt: skip
 
 
 def parse(source: str | bytes, *, file: str = "netlist", threads: Iterable[str] = ()) -> Document:
-    """Read a netlist; it knows the language's words and no op, cell or file.
+    """Parse the text of a netlist (or its UTF-8 bytes), without looking up ops, cells or files.
 
-    Parameters
-    ----------
-    source
-        The text, or its bytes in UTF-8.
-    file
-        What faults call it.
-    threads
-        Those that are declared elsewhere.
-
-    Raises
-    ------
-    NetlistError
-        With every fault in the text.
+    `file` is the name of the text in faults; `threads` are declared elsewhere. Raises `NetlistError` with every fault.
 
     >>> parse("net low weak.in < dec_a3ee-scores-eff").statements[0].writers
     ('dec_a3ee-scores-eff',)
@@ -57,7 +45,7 @@ def parse(source: str | bytes, *, file: str = "netlist", threads: Iterable[str] 
 
 
 def scan(source: str | bytes, *, file: str = "netlist") -> tuple[Document, list[Fault]]:
-    """Read what can be read of a netlist, and list what cannot."""
+    """Parse a netlist as far as possible; return the statements and the faults."""
     faults: list[Fault] = []
     statements: list[Statement] = []
     for line in each_line(source, file, faults):
@@ -79,7 +67,7 @@ def _sentence(reading: Reading) -> Statement | None:
         reading.faults.append(syntax_fault(error, words, reading))
         return None
     where = Where(comment=comment, file=reading.file, line=line.number)
-    return _SENTENCES[tree.data](reading, _parts(tree), where)
+    return _BUILDERS[tree.data](reading, _parts(tree), where)
 
 
 def _parts(tree: Tree[Token]) -> Parts:
@@ -97,7 +85,7 @@ def _parts(tree: Tree[Token]) -> Parts:
 
 
 def undeclared_threads(statements: Iterable[Statement], threads: Iterable[str] = ()) -> list[Fault]:
-    """Return a fault for every `addf` onto a thread that no line before it declares; `tick` always exists."""
+    """Return a fault for every `addf` onto a thread that is not declared above it; `tick` always exists."""
     names, faults = {"tick", *threads}, []
     for statement in statements:
         if isinstance(statement, Thread):

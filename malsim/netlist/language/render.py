@@ -1,4 +1,4 @@
-"""Writing of statements as text in canonical form, which reads back as the same statements."""
+"""Writer of statements as text in canonical form, which parses back to the same statements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from malsim.netlist.language.values import exact, short
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from malsim.netlist.language.statements import Edge, Option, Statement
+    from malsim.netlist.language.statements import Edge, Statement
 
 _PIECE = LIMITS["line_bytes"] // 4 - 1  # characters of at most four bytes, and the backslash
 _WORD = re.compile(r'[^\s"\[#][^\s"#]*')
@@ -31,7 +31,7 @@ _INDENT = "  "
 
 
 def fmt(source: str | bytes, *, file: str = "netlist") -> str:
-    """Rewrite a netlist in canonical form: comments, blank lines and order stay.
+    """Rewrite a netlist in canonical form, with its comments, blank lines and order.
 
     >>> print(fmt("dec_a3ee   supports->obs_9c1f(+.6)   # why"), end="")
     dec_a3ee supports> obs_9c1f(0.6) # why
@@ -40,27 +40,27 @@ def fmt(source: str | bytes, *, file: str = "netlist") -> str:
 
 
 def text_of(statements: Iterable[Statement], *, reading: bool = False) -> str:
-    """Write statements, one a line; for `reading`, the numbers on a cell's line are rounded to six decimals."""
-    return "".join(f"{_line(statement, reading=reading)}\n" for statement in statements)
+    """Write one statement per line; with `reading`, numbers on the lines of cells are rounded to six decimals."""
+    return "".join(f"{_line(statement, short if reading else exact)}\n" for statement in statements)
 
 
-def _line(statement: Statement, *, reading: bool) -> str:
-    words = _sentence(statement, reading=reading)
+def _line(statement: Statement, number: Callable[[float], str]) -> str:
+    words = _cell(statement, number) if isinstance(statement, Cell) else _WRITERS[type(statement)](statement)
     comment = statement.comment
     line = f"{words} {comment}" if words and comment else words + comment
     begins = len(line) - len(comment)
     if "\n" in line or line != line.rstrip(" \t\r") or _joins(line) or comment_at(line) != begins:
         raise NetlistError(
-            [Fault.at(statement, line, "this cannot be written on one line", hint="take out line ends and stray #")]
+            [Fault.at(statement, line, "this cannot be written on one line", hint="remove line ends and stray #")]
         )
-    return line if len(line) <= _PIECE else _broken(line)
+    return line if len(line) <= _PIECE else _wrapped(line)
 
 
 def _joins(text: str) -> bool:
     return (len(text) - len(text.rstrip("\\"))) % 2 == 1
 
 
-def _broken(line: str) -> str:
+def _wrapped(line: str) -> str:
     pieces = []
     start = 0
     while len(line) - start > _PIECE:
@@ -71,17 +71,11 @@ def _broken(line: str) -> str:
     return "".join(pieces) + line[start:]
 
 
-def _sentence(statement: Statement, *, reading: bool) -> str:
-    if isinstance(statement, Cell):
-        return _cell(statement, short if reading else exact)
-    return _SENTENCES[type(statement)](statement)
-
-
 def _fit(shape: re.Pattern[str], *texts: str) -> list[str]:
     for text in texts:
         if not shape.fullmatch(text):
             problem = "this cannot be written on one line"
-            raise NetlistError([Fault(problem=problem, words=text, hint="take out spaces, quotes and # signs")])
+            raise NetlistError([Fault(problem=problem, words=text, hint="remove spaces, quotes and # signs")])
     return list(texts)
 
 
@@ -106,7 +100,7 @@ def _edge(edge: Edge) -> str:
 
 
 def _edges(statement: Edges) -> str:
-    first = " ".join(_fit(_TARGET, statement.source)) if statement.source else " "
+    first = _fit(_TARGET, statement.source)[0] if statement.source else " "
     return " ".join([first, *map(_edge, statement.edges), *_fit(_REMARK, *statement.remark)])
 
 
@@ -120,7 +114,7 @@ def _set(statement: Set) -> str:
 
 
 def _wire(wire: Wire) -> str:
-    """Ends in their order, an arrow wherever the role changes, and before all where there is one role only."""
+    """Write the ends in order, with an arrow where the role changes, or in front if all ends have one role."""
     words = ["net", *_fit(_WORD, wire.signal)]
     groups = [(role, [end.address for end in ends]) for role, ends in groupby(wire.ends, lambda end: end.role)]
     if len({bool(role) for role, _ in groups}) > 1:
@@ -138,11 +132,8 @@ def _schedule(statement: Schedule) -> str:
     words = ["addf", *_fit(_WORD, statement.op, statement.thread)]
     if statement.position is not None:
         words.append(str(statement.position))
-    return " ".join([*words, *map(_option, statement.options)])
-
-
-def _option(option: Option) -> str:
-    return " ".join([f"[{_fit(_KEY, option.key)[0]}:", *_fit(_VALUE, *option.values)]) + "]"
+    brackets = [[f"[{_fit(_KEY, option.key)[0]}:", *_fit(_VALUE, *option.values)] for option in statement.options]
+    return " ".join([*words, *(" ".join(bracket) + "]" for bracket in brackets)])
 
 
 def _load(load: Load) -> str:
@@ -154,7 +145,7 @@ def _load(load: Load) -> str:
     return " ".join(words)
 
 
-_SENTENCES: Mapping[type, Callable[..., str]] = {
+_WRITERS: Mapping[type, Callable[..., str]] = {
     Blank: lambda _: "",
     Body: lambda body: f"{_INDENT}body {quoted(body.text)}",
     Edges: _edges,

@@ -1,4 +1,4 @@
-"""Statements of a netlist, one per sentence: frozen, and made of words only, never ops."""
+"""Statements of a netlist, one per sentence, made of words only."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Blank(Statement):
-    """A line with nothing on it but, perhaps, a comment."""
+    """Line that is empty or holds only a comment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """`conf(0.7!)`: a field's number, immutable or not."""
+    """Number of a field, immutable if written with `!`: `conf(0.7!)`."""
 
     field: str
     number: float
@@ -50,7 +50,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """`supports> obs_9c1f(0.6)`; `incoming` where written with `<`, from the target to this cell."""
+    """Edge from a cell, or with `<` (`incoming`) from the target to the cell: `supports> obs_9c1f(0.6)`."""
 
     relation: str
     target: str
@@ -60,7 +60,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Trailer:
-    """`[out:2 programs:0]`, as the reference prints it; counts only, nothing is read from it."""
+    """Counts at the end of a cell's line, as the reference prints them: `[out:2 programs:0]`; they are ignored."""
 
     out: int
     programs: int
@@ -68,7 +68,7 @@ class Trailer:
 
 @dataclass(frozen=True, slots=True)
 class Cell(Statement):
-    """A cell's line; `expand` where it began with `^`."""
+    """Line of a cell; `expand` is true if it begins with `^`."""
 
     handle: str
     title: str
@@ -81,7 +81,7 @@ class Cell(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Edges(Statement):
-    """Edges on a line of their own, of `source` or, where that is empty, of the cell above."""
+    """Edges on a separate line, from `source` or, if that is empty, from the cell above."""
 
     source: str
     edges: tuple[Edge, ...]
@@ -90,14 +90,14 @@ class Edges(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Body(Statement):
-    """The text of the cell above."""
+    """Text of the cell above."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Prop(Statement):
-    """A stored field of the cell above that its line does not show."""
+    """Stored field of the cell above that is not shown on its line."""
 
     field: str
     values: tuple[str, ...]
@@ -105,7 +105,7 @@ class Prop(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Set(Statement):
-    """`address = value`, or `setp address value` where `setp`."""
+    """Assignment: `setp address value`, or `address = value` if `setp` is false."""
 
     address: str
     value: str
@@ -114,7 +114,7 @@ class Set(Statement):
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """End of a wire: a pin, field or address, and its role as given by the arrow."""
+    """End of a wire: its address, and its role as given by the arrow."""
 
     address: str
     role: Role = ""
@@ -122,7 +122,7 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Wire(Statement):
-    """`net signal end > end …`."""
+    """Signal and the ends it joins: `net signal end > end …`."""
 
     signal: str
     ends: tuple[End, ...]
@@ -138,7 +138,7 @@ class Wire(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """`[topics: plant lab]` of a standing program."""
+    """Option of a standing program: `[topics: plant lab]`."""
 
     key: str
     values: tuple[str, ...]
@@ -146,7 +146,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Schedule(Statement):
-    """`addf op thread position`, or with brackets a standing program."""
+    """Function on a thread, `addf op thread position`, or with options a standing program."""
 
     op: str
     thread: str = "tick"
@@ -156,7 +156,7 @@ class Schedule(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Load(Statement):
-    """`loadrt op names=a,b domain=cell inputs=4`: instances of an op, where they live, and the op's own sizes."""
+    """Instances of an op, their domain and the sizes of the op: `loadrt op names=a,b domain=cell inputs=4`."""
 
     op: str
     names: tuple[str, ...] = ()
@@ -168,7 +168,7 @@ class Load(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Thread(Statement):
-    """`thread slow every 10`: runs at every tenth tick."""
+    """Thread that runs at every nth tick: `thread slow every 10`."""
 
     name: str
     every: int
@@ -176,16 +176,16 @@ class Thread(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Source(Statement):
-    """`source parts/alarm.malnet`."""
+    """Inclusion of another file: `source parts/alarm.malnet`."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A netlist: its statements in order; equal to another where they are, whatever the files were called.
+    """Netlist as parsed: statements in order, name of the file, and the netlists in its folder that it schedules (`blocks`).
 
-    `blocks` are the netlists in its folder that it schedules by name.
+    Documents are equal if their statements are.
     """
 
     statements: tuple[Statement, ...] = ()

@@ -1,18 +1,25 @@
-"""Parsing and formatting of numbers, bits, durations and quoted text."""
+"""Parsing of numbers, bits, durations, quoted text and handles, and formatting of numbers."""
 
 from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal
 
-from malsim.base.errors import DataError
+from malsim.base.errors import AddressError, DataError
 from malsim.base.plain_text import unescaped
-from malsim.netlist.language.lexicon import BITS, TIMES
+from malsim.memory.schema import KINDS
+from malsim.netlist.language.lexicon import BITS, LIMITS, TIMES
 
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _BASED = re.compile(r"0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
 _DURATION = re.compile(rf"(.+?)({'|'.join(TIMES)})")
+_TAG = re.compile(rf"[0-9a-f]{{{LIMITS['handle_hex']},}}")
+_SHORT = re.compile(r"[0-9a-f]+")
+_SUBJECT = re.compile(r"[a-z][a-z0-9]*")
+_NAME = re.compile(r"[A-Z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*")
+_CAPITAL = re.compile(r"[A-Z]")
 _MILLIONTH = Decimal("0.000001")
 _WIDE = Context(prec=1100)  # every digit of any double
 _PLAIN_BELOW = 21  # decimal exponents from here on, and below -7, are written as exponents
@@ -20,7 +27,7 @@ _PLAIN_ABOVE = -7
 
 
 def number(text: str) -> float | None:
-    """Read a finite number: `.7`, `+.6`, `5.`, `1e-3`, `0xCAFE`, `0o17`, `0b11`; None for anything else.
+    """Parse a finite number: `.7`, `+.6`, `5.`, `1e-3`, `0xCAFE`, `0o17`, `0b11`; None for anything else.
 
     >>> number(".7"), number("0xCAFE"), number("1_000"), number("1e999"), number("nan")
     (0.7, 51966.0, None, None, None)
@@ -39,7 +46,7 @@ def number(text: str) -> float | None:
 
 
 def bit(text: str) -> bool | None:
-    """Read a bit in any case: true false 1 0 on off yes no; None for anything else.
+    """Parse a bit, in upper or lower case: true false 1 0 on off yes no; None for anything else.
 
     >>> bit("YES"), bit("off"), bit("maybe")
     (True, False, None)
@@ -48,7 +55,7 @@ def bit(text: str) -> bool | None:
 
 
 def days(text: str) -> float | None:
-    """Read a duration with its unit, `s`, `min`, `h` or `d`, as days; None for anything else.
+    """Parse a duration with a unit (`s`, `min`, `h` or `d`) and return days; None for anything else.
 
     >>> days("36h"), days("10min") == 10 / 1440, days("3")
     (1.5, True, None)
@@ -62,7 +69,7 @@ def days(text: str) -> float | None:
 
 
 def exact(value: float) -> str:
-    """Write the shortest text that reads back as the same double, without a point where it is whole.
+    """Return the shortest text that parses to the same double; whole numbers have no point.
 
     >>> exact(0.7), exact(3.0), exact(1e-7), exact(1e21), exact(1e20)
     ('0.7', '3', '1e-7', '1e+21', '100000000000000000000')
@@ -79,7 +86,7 @@ def exact(value: float) -> str:
 
 
 def short(value: float) -> str:
-    """Write a number for reading: whole as whole, else six decimals, halves away from zero, no trailing zeros.
+    """Format a number for display: rounded to six decimals (halves away from zero), without trailing zeros.
 
     >>> short(0.61123449), short(0.0078125), short(1.0), short(-4e-7)
     ('0.611234', '0.007813', '1', '-0')
@@ -91,9 +98,67 @@ def short(value: float) -> str:
 
 
 def unquote(token: str) -> str:
-    r"""Return the text in a quoted token; a backslash before anything else than `\`, `"`, `n`, `uXXXX` or `UXXXXXXXX` stays.
+    r"""Return the text of a quoted token; backslashes escape only `\`, `"`, `n`, `uXXXX` and `UXXXXXXXX`.
 
     >>> unquote(r'"a\tb"') == r"a\tb"
     True
     """
     return unescaped(token[1:-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """Parsed handle: kind, tag and mutability; for the name of an immutable cell, its first and last word."""
+
+    kind: str
+    tag: str
+    immutable: bool
+
+
+def handle(text: str, *, short: bool = False) -> Handle:
+    """Parse a handle, `KIND_TAG` or the capitalised name of an immutable cell; with `short`, the tag may be shortened.
+
+    >>> handle("dec_auth_a3ee")
+    Handle(kind='dec', tag='a3ee', immutable=False)
+    >>> handle("RECALL_v5").immutable
+    True
+    >>> handle("dec_a3", short=True).tag
+    'a3'
+    """
+    text = text.strip()
+    if len(text) > LIMITS["handle_length"]:
+        raise AddressError("too long for a handle", given=text, allowed=f"at most {LIMITS['handle_length']} characters")
+    parts = text.split("_")
+    if len(parts) < 2 or not all(parts):  # noqa: PLR2004 - a kind and a tag
+        raise AddressError("not a handle", given=text, allowed="KIND_TAG such as dec_a3ee")
+    kind, tag, immutable = parts[0].lower(), parts[-1], bool(_CAPITAL.search(text))
+    if kind not in KINDS:
+        return _immutable(text, parts, immutable=immutable)
+    if not (_SHORT if short else _TAG).fullmatch(tag):
+        allowed = f"{LIMITS['handle_hex']} or more of 0-9 a-f after the last _"
+        raise AddressError("this handle's tag is not lowercase hex", given=text, allowed=allowed)
+    for subject in parts[1:-1]:
+        if not _SUBJECT.fullmatch(subject):
+            allowed = "a lowercase letter, then lowercase letters and digits"
+            raise AddressError(f"{subject!r} is not allowed within a handle", given=text, allowed=allowed)
+    return Handle(kind, tag, immutable)
+
+
+def _immutable(text: str, parts: list[str], *, immutable: bool) -> Handle:
+    if not immutable:
+        hint = "or write the name of an immutable cell with capitals"
+        raise AddressError("no such kind of cell", given=text, allowed=" ".join(KINDS), hint=hint)
+    if not _NAME.fullmatch(text):
+        allowed = "words of letters and digits joined by _, with a capital first"
+        raise AddressError("not the name of an immutable cell", given=text, allowed=allowed)
+    return Handle(parts[0], parts[-1], immutable=True)
+
+
+def reads_as_handle(name: str) -> bool:
+    """Return True if a name looks like a handle, valid or not, so that nothing else may use it.
+
+    >>> reads_as_handle("dec_zzz"), reads_as_handle("RECALL_v5"), reads_as_handle("is-weak"), reads_as_handle("my_op")
+    (True, True, False, False)
+    """
+    head, underscore, _ = name.partition("_")
+    return bool(underscore) and (head.lower() in KINDS or bool(_CAPITAL.search(name)))

@@ -78,8 +78,8 @@ def load_all(memory: Memory, standing: Standing, documents: Iterable[Document], 
 
 
 def _is_changed(file: tuple[str, str], name: str, text: str) -> bool:
-    old = facts(parse(file[1], file=STANDING).statements).values["instance"].keys()
-    new = facts(parse(text, file=STANDING).statements).values["instance"].keys()
+    old = facts(parse(file[1], file=STANDING).statements)["instance"].keys()
+    new = facts(parse(text, file=STANDING).statements)["instance"].keys()
     return bool((name and name == file[0]) or (old and 2 * len(old & new) >= len(old)))
 
 

@@ -1,4 +1,4 @@
-"""Blocks: `addf NAME tick` inlines the wiring of NAME.malnet, with its names prefixed by NAME."""
+"""Blocks: `addf NAME tick` inlines the wiring of NAME.malnet and prefixes its names with NAME."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from malsim.netlist.language.statements import Blank, Document, End, Load, Sched
 from ops import OpError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from malsim.netlist.language.address import Address, Constant
     from malsim.netlist.language.statements import Statement
@@ -40,11 +40,7 @@ def added_names(statements: Iterable[Statement]) -> list[str]:
 
 @cache
 def shipped(name: str) -> Document | None:
-    """Return a block shipped with malsim, or None for an unknown name.
-
-    >>> shipped("nobody-ships-this") is None
-    True
-    """
+    """Return a block that ships with malsim, or None if there is none of this name."""
     file = resources.files("malsim.netlist") / "shipped" / f"{name}.malnet"
     return parse(file.read_bytes(), file=f"{name}.malnet") if file.is_file() else None
 
@@ -52,8 +48,8 @@ def shipped(name: str) -> Document | None:
 def inlined(document: Document, palette: Callable[[str], Sheet] | None = None) -> tuple[Document, list[Fault]]:
     """Return the document with the wiring of all blocks inlined, and the faults of the blocks.
 
-    A name is an instance, else an op, else a block in the same folder, else one that malsim ships. A block's instances and
-    signals are called `NAME.instance` and `NAME.signal`; its functions run together, in its own order.
+    A name is looked up as an instance, an op, a block in the same folder and a shipped block, in this order. Instances and
+    signals of a block become `NAME.instance` and `NAME.signal`; its functions run one after the other, in the block's order.
     """
     faults: list[Fault] = []
     statements = _inline(document, document, palette or ops.load, faults, ())
@@ -66,7 +62,7 @@ def inlined(document: Document, palette: Callable[[str], Sheet] | None = None) -
 
 @cache
 def providers() -> dict[str, str]:
-    """Map each derived value owned by a shipped signal, as `-derived-` writes it, to the signal's name."""
+    """Map each derived value that a shipped signal owns, such as `cell-derived-trust`, to the name of the signal."""
     folder = resources.files("malsim.netlist") / "shipped"
     names = sorted(file.name.removesuffix(".malnet") for file in folder.iterdir() if file.name.endswith(".malnet"))
     blocks = {name: block for name in names if (block := shipped(name))}
@@ -76,26 +72,17 @@ def providers() -> dict[str, str]:
 def owners_needed(statements: Iterable[Statement]) -> list[str]:
     """Return the shipped signals that own the derived values read but not written by these statements."""
     statements = list(statements)
-    read = _derived_values(statements, write=False)
-    if not read:
-        return []
-    own, shelf = set(_derived_values(statements, write=True)), providers()
-    return list(dict.fromkeys(shelf[value] for value in read if value not in own and value in shelf))
+    missing = set(read := _derived_values(statements, write=False)) - set(_derived_values(statements, write=True))
+    owners = providers() if missing else {}
+    return list(dict.fromkeys(owners[value] for value in read if value in missing and value in owners))
 
 
 def _derived_values(statements: Iterable[Statement], *, write: bool) -> list[str]:
-    ends = [
-        end
-        for statement in statements
-        if isinstance(statement, Wire)
-        for end in statement.ends
-        if "-derived-" in end.address
-    ]
     values = []
-    for end in ends:
-        whole = _DERIVED.fullmatch(end.address) is not None and end.role != "writes"
-        if whole == write:
-            values += _DERIVED.findall(end.address)
+    for wire in (statement for statement in statements if isinstance(statement, Wire)):
+        for end in wire.ends:
+            if (_DERIVED.fullmatch(end.address) is not None and end.role != "writes") == write:
+                values += _DERIVED.findall(end.address)
     return values
 
 
@@ -115,12 +102,12 @@ def _inline(
         elif statement.op in within or len(within) >= LIMITS["depth"]:
             faults.append(Fault.at(statement, statement.op, "a block must not contain itself", hint="remove this line"))
         elif statement.op in names:
-            faults.append(Fault.at(statement, statement.op, "this block was added already", hint="add it once"))
+            faults.append(Fault.at(statement, statement.op, "this block was added already", hint="keep one line"))
         else:
             names.add(statement.op)
             inner = _inline(block, top, palette, faults, (*within, statement.op))
-            own, functions = _rename(statement, inner, faults)
-            wiring += own
+            prefixed, functions = _prefix(statement, inner, faults)
+            wiring += prefixed
             rest += functions
     return [*wiring, *rest]
 
@@ -133,70 +120,55 @@ def _block(name: str, top: Document, palette: Callable[[str], Sheet]) -> Documen
     return None
 
 
-def _rename(
+def _prefix(
     schedule: Schedule, statements: Sequence[Statement], faults: list[Fault]
 ) -> tuple[list[Statement], list[Statement]]:
-    names = set(added_names(statements))
-    names |= {name for statement in statements if isinstance(statement, Load) for name in names_of(statement)}
+    """Return the wiring and the functions of a block with its names prefixed."""
+    block, added = schedule.op, added_names(statements)
+    names = set(added) | {name for statement in statements if isinstance(statement, Load) for name in names_of(statement)}
     signals = {statement.signal for statement in statements if isinstance(statement, Wire)}
-    wiring: list[Statement] = []
+    wiring: list[Statement] = [Load(op=name, names=(f"{block}.{name}",)) for name in added]
     functions: list[Statement] = []
     for statement in statements:
         if isinstance(statement, Load):
-            wiring.append(
-                replace(statement, names=tuple(f"{schedule.op}.{name}" for name in names_of(statement)), count=None)
-            )
+            wiring.append(replace(statement, names=tuple(f"{block}.{name}" for name in names_of(statement)), count=None))
         elif isinstance(statement, Wire):
-            ends = tuple(End(_local(end.address, schedule.op, names), end.role) for end in statement.ends)
-            wiring.append(replace(statement, signal=f"{schedule.op}.{statement.signal}", ends=ends))
+            ends = tuple(End(_prefixed_text(end.address, block, names), end.role) for end in statement.ends)
+            wiring.append(replace(statement, signal=f"{block}.{statement.signal}", ends=ends))
         elif isinstance(statement, Set):
-            own = statement.address in signals
-            wiring.append(
-                replace(
-                    statement,
-                    address=f"{schedule.op}.{statement.address}" if own else _local(statement.address, schedule.op, names),
-                )
-            )
+            is_signal = statement.address in signals
+            where = f"{block}.{statement.address}" if is_signal else _prefixed_text(statement.address, block, names)
+            wiring.append(replace(statement, address=where))
         elif (
             isinstance(statement, Schedule)
             and not statement.options
             and statement.thread == "tick"
             and statement.position is None
         ):
-            position = _after(schedule.position, len(functions))
-            functions.append(
-                replace(statement, op=f"{schedule.op}.{statement.op}", thread=schedule.thread, position=position)
-            )
+            position = schedule.position
+            position = position + len(functions) if position is not None and position > 0 else position
+            functions.append(replace(statement, op=f"{block}.{statement.op}", thread=schedule.thread, position=position))
         elif not isinstance(statement, Blank):
             hint = "keep loadrt, net, setp and plain addf … tick in a block"
-            kind = "a thread of its own" if isinstance(statement, (Thread, Schedule)) else "cells"
-            faults.append(Fault.at(statement, "", f"the block {schedule.op} may not hold {kind}", hint=hint))
-    return [*_implicit_loads(schedule.op, statements), *wiring], functions
+            kind = "threads" if isinstance(statement, (Thread, Schedule)) else "cells"
+            faults.append(Fault.at(statement, "", f"the block {block} may not hold {kind}", hint=hint))
+    return wiring, functions
 
 
-def _implicit_loads(block: str, statements: Sequence[Statement]) -> Iterator[Statement]:
-    for name in added_names(statements):
-        yield Load(op=name, names=(f"{block}.{name}",))
-
-
-def _local(text: str, block: str, names: set[str]) -> str:
+def _prefixed_text(text: str, block: str, names: set[str]) -> str:
     try:
         where = address(text)
     except AddressError:
         return text
-    renamed = _behind(where, block, names)
-    return text if renamed == where else str(renamed)
+    prefixed = _prefixed(where, block, names)
+    return text if prefixed == where else str(prefixed)
 
 
-def _behind(where: Address | Constant, block: str, names: set[str]) -> Any:
+def _prefixed(where: Address | Constant, block: str, names: set[str]) -> Any:
     if isinstance(where, Pin):
         return replace(where, instance=f"{block}.{where.instance}") if where.instance in names else where
     if isinstance(where, Reduced):
-        return replace(where, inner=_behind(where.inner, block, names))
+        return replace(where, inner=_prefixed(where.inner, block, names))
     if isinstance(where, Call):
-        return replace(where, arguments=tuple(_behind(argument, block, names) for argument in where.arguments))
+        return replace(where, arguments=tuple(_prefixed(argument, block, names) for argument in where.arguments))
     return where
-
-
-def _after(position: int | None, before: int) -> int | None:
-    return position + before if position is not None and position > 0 else position

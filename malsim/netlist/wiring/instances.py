@@ -1,8 +1,8 @@
-"""Instances of ops: what `loadrt` loads, and what an `addf` of an op's name loads by itself."""
+"""Instances of ops, loaded by `loadrt` or by an `addf` of an op's name, and the threads they run on."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from malsim.base.errors import nearest
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 def threads(
     statements: Iterable[Statement], instances: Mapping[str, Instance | None], faults: list[Fault]
 ) -> tuple[Thread, ...]:
-    """Return the threads with their functions, the fastest first, which also runs first at a shared tick."""
+    """Return the threads with their functions, fastest first; this is also their order within a tick."""
     every = {"tick": 1}
     functions: dict[str, list[str]] = {"tick": []}
     schedules: dict[str, Schedule] = {}
     for statement in statements:
         if isinstance(statement, Declared):
             if statement.name in every:
-                faults.append(Fault.at(statement, statement.name, "this name is already used", hint="take another name"))
+                faults.append(Fault.at(statement, statement.name, "this name is already used", hint="choose another name"))
             every[statement.name] = statement.every
             functions.setdefault(statement.name, [])
         elif isinstance(statement, Schedule) and not is_program(statement) and statement.op not in COMPILED:
@@ -61,83 +61,59 @@ def _add(statement: Schedule, functions: list[str], schedules: dict[str, Schedul
 
 
 def programs(statements: Iterable[Statement], faults: list[Fault]) -> tuple[Schedule, ...]:
-    standing = [statement for statement in statements if isinstance(statement, Schedule) and is_program(statement)]
-    for item in standing:
-        if item.op not in PROGRAMS:
-            hint = nearest(item.op, PROGRAMS, "an op is added without brackets")
-            faults.append(Fault.at(item, item.op, "no such standing program", allowed=" ".join(PROGRAMS), hint=hint))
-    return tuple(program for program in standing if program.op in PROGRAMS)
-
-
-class _Sheets:
-    """The sheets found so far, or their errors: many lines load the same op, and a look-up costs more than they."""
-
-    def __init__(self, palette: Callable[[str], Sheet]) -> None:
-        self.palette = palette
-        self.cache: dict[tuple[str, tuple[tuple[str, object], ...]], Sheet | OpError] = {}
-
-    def get(self, op: str, choices: tuple[tuple[str, object], ...] = ()) -> Sheet:
-        key = (op, choices)
-        if key not in self.cache:
-            try:
-                self.cache[key] = self.get(op).sized(**dict(choices)) if choices else self.palette(op)
-            except OpError as error:
-                self.cache[key] = error
-        answer = self.cache[key]
-        if isinstance(answer, OpError):
-            raise answer
-        return answer
+    schedules = [statement for statement in statements if isinstance(statement, Schedule) and is_program(statement)]
+    for schedule in schedules:
+        if schedule.op not in PROGRAMS:
+            hint = nearest(schedule.op, PROGRAMS, "add an op without brackets")
+            allowed = " ".join(PROGRAMS)
+            faults.append(Fault.at(schedule, schedule.op, "no such standing program", allowed=allowed, hint=hint))
+    return tuple(program for program in schedules if program.op in PROGRAMS)
 
 
 def instances(
     statements: Iterable[Statement], palette: Callable[[str], Sheet], faults: list[Fault]
 ) -> dict[str, Instance | None]:
     """Return the instances by name; None for a faulty `loadrt`, so that its pins are not reported as well."""
-    sheets = _Sheets(palette)
+
+    @cache  # many lines load the same op, and a look-up takes longer than the rest of a line
+    def sheet_of(op: str, choices: tuple[tuple[str, object], ...] = ()) -> Sheet | OpError:
+        try:
+            return palette(op).sized(**dict(choices)) if choices else palette(op)
+        except OpError as error:
+            return error
+
     by_name: dict[str, Instance | None] = {}
-    schedules: list[Schedule] = []
-    for statement in statements:
-        if isinstance(statement, Load):
-            _load(statement, sheets, by_name, faults)
-        elif isinstance(statement, Schedule) and not is_program(statement):
-            schedules.append(statement)
-    for statement in schedules:
-        if statement.op not in by_name and statement.op not in COMPILED:
-            by_name[statement.op] = _implicit(statement, sheets, by_name, faults)
+    statements = list(statements)
+    for load in (statement for statement in statements if isinstance(statement, Load)):
+        _load(load, sheet_of, by_name, faults)
+    for schedule in (statement for statement in statements if isinstance(statement, Schedule)):
+        op = schedule.op
+        if op in by_name or op in COMPILED or is_program(schedule):
+            continue
+        sheet = sheet_of(op)
+        by_name[op] = None if isinstance(sheet, OpError) else Instance(op, sheet, "run", schedule)
+        if isinstance(sheet, OpError):
+            hint = nearest(op, [name for name in by_name if name != op]) or sheet.hint or ""
+            faults.append(Fault.at(schedule, op, "no such function", allowed="a loaded instance, or an op", hint=hint))
     return by_name
 
 
 def is_program(statement: Schedule) -> bool:
-    """Return True if an `addf` declares a standing program: it has brackets, or a name that no op can have."""
+    """Return True if an `addf` declares a standing program: it has brackets, or a name that no op has."""
     return bool(statement.options) or (statement.op in PROGRAMS and ("_" in statement.op or statement.op == "allocate"))
 
 
-def _load(statement: Load, sheets: _Sheets, by_name: dict[str, Instance | None], faults: list[Fault]) -> None:
+def _load(
+    statement: Load, sheet_of: Callable[..., Sheet | OpError], by_name: dict[str, Instance | None], faults: list[Fault]
+) -> None:
     choices = (("type", statement.type),) if statement.type else ()
-    sheet: Sheet | None = None
-    try:
-        sheet = sheets.get(statement.op, (*choices, *statement.sizes))
-    except OpError as error:
-        faults.append(Fault.at(statement, statement.op, error.problem, allowed=error.allowed or "", hint=error.hint or ""))
+    sheet = sheet_of(statement.op, (*choices, *statement.sizes))
+    if isinstance(sheet, OpError):
+        faults.append(Fault.at(statement, statement.op, sheet.problem, allowed=sheet.allowed or "", hint=sheet.hint or ""))
     for name in names_of(statement):
         if name in by_name:
             before = by_name[name]
             where = at_line(before.statement, statement) if before else ""
-            faults.append(Fault.at(statement, name, f"an instance of this name is loaded already{where}"))
-        by_name[name] = Instance(name, sheet, statement.domain or "run", statement) if sheet else None
-
-
-def _implicit(
-    statement: Schedule, sheets: _Sheets, by_name: dict[str, Instance | None], faults: list[Fault]
-) -> Instance | None:
-    try:
-        return Instance(statement.op, sheets.get(statement.op), "run", statement)
-    except OpError as error:
-        hint = nearest(statement.op, by_name) or error.hint or ""
-        allowed = "a loaded instance, or an op"
-        faults.append(Fault.at(statement, statement.op, "no such function", allowed=allowed, hint=hint))
-        return None
-
-
-def with_type(instance: Instance, kind: str) -> Instance:
-    return replace(instance, sheet=instance.sheet.sized(type=kind))
+            faults.append(Fault.at(statement, name, f"this name is already used{where}", hint="choose another name"))
+        domain = statement.domain or "run"
+        by_name[name] = None if isinstance(sheet, OpError) else Instance(name, sheet, domain, statement)

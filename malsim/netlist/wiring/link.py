@@ -1,32 +1,83 @@
-"""Linking of statements to a net, with a fault for every unknown name, wrong type or wrong arrow."""
+"""Linking of statements to a net, with a fault for every unknown name, wrong type, value or arrow."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
-from malsim.base.errors import nearest
-from malsim.netlist.language.address import Call, Pin, Reduced
+import ops
+from malsim.base.errors import AddressError, nearest
+from malsim.netlist.language.address import Call, Name, Path, Pin, Reduced, address
 from malsim.netlist.language.faults import Fault, NetlistError
+from malsim.netlist.language.lexicon import FLAGS
 from malsim.netlist.language.parse import undeclared_threads
-from malsim.netlist.language.statements import Document, Source, Wire
+from malsim.netlist.language.statements import Document, Set, Source, Wire
+from malsim.netlist.language.values import bit, handle, number
 from malsim.netlist.wiring.blocks import inlined
 from malsim.netlist.wiring.instances import instances, programs, threads
 from malsim.netlist.wiring.links import documents, signals
 from malsim.netlist.wiring.net import Net, derived_name, leaves
-from malsim.netlist.wiring.settings import settings
+from ops import OpError
+from ops.pin import Out
+from ops.pin.binding import bind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from malsim.netlist.language.statements import Statement
-    from malsim.netlist.wiring.net import Signal
+    from malsim.netlist.wiring.net import Instance, Signal
     from ops import Sheet
 
 
+def link(document: Document, palette: Callable[[str], Sheet] | None = None) -> Net:
+    r"""Link the wiring of a netlist; raise `NetlistError` with every fault.
+
+    `palette` returns the data sheet of an op by name, or raises `ops.OpError`; by default it is the shipped palette.
+
+    >>> from malsim.netlist import parse
+    >>> net = link(parse("loadrt watch names=weak\nloadrt latch\nnet low weak.below > latch.set\naddf weak tick"))
+    >>> net.signals["low"].type, net.threads[0].functions
+    ('bit', ('weak',))
+    """
+    net, faults = linked(document, palette)
+    if faults:
+        raise NetlistError(faults)
+    return net
+
+
+def linked(document: Document, palette: Callable[[str], Sheet] | None = None) -> tuple[Net, list[Fault]]:
+    document, faults = inlined(document, palette)
+    statements = document.statements
+    hint = "read the file with malsim.netlist.read, which also reads the files it sources"
+    sources = (statement for statement in statements if isinstance(statement, Source))
+    faults += undeclared_threads(statements)
+    faults += [Fault.at(statement, statement.path, "this file was not read", hint=hint) for statement in sources]
+    by_name = instances(statements, palette or ops.load, faults)
+    by_signal = signals(statements, by_name, faults)
+    by_tick = programs(statements, faults)
+    program_names = {program.op for program in by_tick} - set(by_name)
+    values = settings(statements, by_name, by_signal, program_names, faults)
+    order = threads(statements, by_name, faults)
+    net = Net(
+        instances={
+            name: replace(instance, settings=values.pins.get(name, {})) for name, instance in by_name.items() if instance
+        },
+        signals=by_signal,
+        threads=order,
+        programs=by_tick,
+        settings_of_programs={name: values.pins.get(name, {}) for name in program_names},
+        initial=values.initial,
+        flags=tuple(values.flags),
+        documented=tuple(wire for wire in statements if isinstance(wire, Wire) and documents(wire)),
+    )
+    faults += derived_faults(net)
+    return net, sorted(faults, key=lambda fault: (fault.file != document.name, fault.file, fault.line, fault.column))
+
+
 def derived_faults(net: Net) -> Iterator[Fault]:
-    """Yield a fault for every derived value that is read and has no owner, and for one that follows from itself."""
+    """Yield a fault for every derived value that is read without an owner, and for a ring of derived values."""
     owners = net.derived
     for signal in net.signals.values():
         for name in signal.derived_reads:
@@ -61,80 +112,121 @@ def _moves(net: Net) -> dict[str, set[str]]:
 
 
 def _followers(net: Net, name: str) -> set[str]:
-    names = set(net.fed_by([name]))
+    """Return the signals that move with a signal, through ops, reducers and functions."""
+    writers = {signal: end.writer.address for signal, end in net.signals.items() if end.writer}
+    computed = {signal: where for signal, where in writers.items() if isinstance(where, (Call, Reduced))}
+    moved = set(net.fed_by([name]))
     while True:
-        writers = [net.signals[reached].writer for reached in names]
-        instances = {writer.pin.instance for writer in writers if writer and writer.pin}
-        more = {signal.name for signal in net.signals.values() if _reads_of(signal) & instances} - names
+        ends = (net.signals[signal].writer for signal in moved)
+        instances = {end.pin.instance for end in ends if end and end.pin}
+        more = {
+            signal
+            for signal, where in computed.items()
+            if any(isinstance(leaf, Pin) and leaf.instance in instances for leaf in leaves(where))
+        } - moved
         if not more:
-            return names
-        names = set(net.fed_by([*names, *more]))
+            return moved
+        moved = set(net.fed_by([*moved, *more]))
 
 
-def _reads_of(signal: Signal) -> set[str]:
-    where = signal.writer.address if signal.writer else None
-    if not isinstance(where, (Call, Reduced)):
-        return set()
-    return {leaf.instance for leaf in leaves(where) if isinstance(leaf, Pin)}
+_FLAGS = {(name,) for name in (*FLAGS, *FLAGS.values())}
 
 
-def link(document: Document, palette: Callable[[str], Sheet] | None = None) -> Net:
-    r"""Link a netlist's wiring against a palette of ops.
+@dataclass(frozen=True)
+class Settings:
+    """Values of pins by instance or standing program, initial values of signals, and flags to set."""
 
-    Parameters
-    ----------
-    document
-        What was parsed or read.
-    palette
-        The data sheet of an op by its name, raising `ops.OpError` for an unknown one; the shipped palette by default.
-
-    Raises
-    ------
-    NetlistError
-        With every fault: unknown ops, pins and signals, a pin on two signals, two writers, types and arrows that
-        contradict, values out of bounds, functions added twice.
-
-    >>> from malsim.netlist import parse
-    >>> net = link(parse("loadrt watch names=weak\nloadrt latch\nnet low weak.below > latch.set\naddf weak tick"))
-    >>> net.signals["low"].type, net.threads[0].functions
-    ('bit', ('weak',))
-    """
-    net, faults = linked(document, palette)
-    if faults:
-        raise NetlistError(faults)
-    return net
+    pins: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
+    initial: dict[str, float | bool] = field(default_factory=dict)
+    flags: list[Set] = field(default_factory=list)
 
 
-def linked(document: Document, palette: Callable[[str], Sheet] | None = None) -> tuple[Net, list[Fault]]:
-    import ops
-
-    document, faults = inlined(document, palette)
-    statements = document.statements
-    faults += [*undeclared_threads(statements), *_unread(statements)]
-    by_name = instances(statements, palette or ops.load, faults)
-    by_signal = signals(statements, by_name, faults)
-    standing = programs(statements, faults)
-    program_names = {program.op for program in standing} - set(by_name)
-    values = settings(statements, by_name, by_signal, program_names, faults)
-    order = threads(statements, by_name, faults)
-    net = Net(
-        instances={
-            name: replace(instance, settings=values.pins.get(name, {})) for name, instance in by_name.items() if instance
-        },
-        signals=by_signal,
-        threads=order,
-        programs=standing,
-        settings_of_programs={name: values.pins.get(name, {}) for name in program_names},
-        initial=values.initial,
-        flags=tuple(values.flags),
-        documented=tuple(wire for wire in statements if isinstance(wire, Wire) and documents(wire)),
-    )
-    faults += derived_faults(net)
-    return net, sorted(faults, key=lambda fault: (fault.file != document.name, fault.file, fault.line, fault.column))
-
-
-def _unread(statements: Iterable[Statement]) -> Iterator[Fault]:
+def settings(
+    statements: Iterable[Statement],
+    instances: Mapping[str, Instance | None],
+    signals: Mapping[str, Signal],
+    programs: Collection[str],
+    faults: list[Fault],
+) -> Settings:
+    """Return the settings; the last assignment to a pin or signal counts. Settings of programs are not checked here."""
+    result = Settings()
+    links = ((link.address, signal.name) for signal in signals.values() for link in signal.links)
+    signal_of = {where: name for where, name in links if isinstance(where, Pin)}
     for statement in statements:
-        if isinstance(statement, Source):
-            hint = "read the file with malsim.netlist.read, which follows what it sources"
-            yield Fault.at(statement, statement.path, "this file was not read", hint=hint)
+        if isinstance(statement, Set) and statement.address.partition(".")[0] in programs:
+            name, _, setting = statement.address.partition(".")
+            result.pins[name][setting] = statement.value
+        elif isinstance(statement, Set):
+            try:
+                _set(statement, instances, signals, signal_of, result)
+            except (AddressError, OpError) as error:
+                allowed, hint = error.allowed or "", error.hint or ""
+                word = statement.value if isinstance(error, OpError) else statement.address
+                faults.append(Fault.at(statement, word, error.problem, allowed=allowed, hint=hint))
+    return result
+
+
+def _set(
+    statement: Set,
+    instances: Mapping[str, Instance | None],
+    signals: Mapping[str, Signal],
+    signal_of: Mapping[Pin, str],
+    result: Settings,
+) -> None:
+    where = address(statement.address)
+    if isinstance(where, Pin) and str(where) in signals:  # a signal of a block is named BLOCK.SIGNAL
+        where = Name(str(where))
+    if isinstance(where, Pin):
+        if where in signal_of:
+            raise AddressError("a linked pin is written by its signal", hint=f"remove it from the net {signal_of[where]}")
+        _pin(statement, where, instances, result)
+    elif isinstance(where, Name):
+        result.initial[where.text] = _signal(statement, where, signals)
+    elif isinstance(where, Path):
+        result.flags.append(_flag(statement, where))
+    else:
+        raise AddressError("only a pin, a parameter, a signal or a flag of a cell can be set")
+
+
+def _pin(statement: Set, where: Pin, instances: Mapping[str, Instance | None], result: Settings) -> None:
+    if where.instance not in instances:
+        hint = nearest(where.instance, instances, f"load it: loadrt OP names={where.instance}")
+        raise AddressError("no such instance", hint=hint)
+    instance = instances[where.instance]
+    if instance is None:
+        return
+    slot = instance.sheet.slots.get(where.name)
+    if slot is not None and isinstance(slot.pin, Out):
+        raise AddressError("an output cannot be set", hint="wire it to an input")
+    if slot is None and not any(name.rpartition("-")[0] == where.name for name in instance.sheet.slots):
+        inputs = [name for name, entry in instance.sheet.slots.items() if not isinstance(entry.pin, Out)]
+        problem = f"{instance.sheet.name} has no such pin or parameter"
+        raise AddressError(problem, allowed=" ".join(inputs[:40]), hint=nearest(where.name, inputs))
+    bind(instance.sheet, {where.name: statement.value})
+    result.pins[where.instance][where.name] = statement.value
+
+
+def _signal(statement: Set, where: Name, signals: Mapping[str, Signal]) -> float | bool:
+    signal = signals.get(where.text)
+    if signal is None:
+        raise AddressError("no such signal", hint=nearest(where.text, signals))
+    if signal.writer is not None:
+        raise AddressError("a signal with a writer cannot be set", hint=f"set its writer: {signal.writer.word}")
+    value = bit(statement.value) if signal.type == "bit" else number(statement.value)
+    if value is None or (signal.type == "int" and not float(value).is_integer()):
+        raise OpError("not an int" if signal.type == "int" else f"not a {signal.type}")
+    return value
+
+
+def _flag(statement: Set, where: Path) -> Set:
+    if where.hops or where.fields[:1] != ("flags",) or where.fields[1:] not in _FLAGS:
+        allowed = " ".join(f"{where.handle}-flags-{flag}" for flag in FLAGS)
+        raise AddressError("only the flags of a cell can be set", allowed=allowed)
+    if where.version is not None:
+        hint = f"write the handle of {where.handle}@v{where.version}"
+        raise AddressError("a flag cannot be set by version", hint=hint)
+    if handle(where.handle, short=True).immutable:
+        raise AddressError("an immutable cell cannot be changed")
+    if bit(statement.value) is None:
+        raise OpError("not a bit", allowed="true or false")
+    return statement

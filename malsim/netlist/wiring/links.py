@@ -7,30 +7,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from malsim.base.errors import AddressError
-from malsim.netlist.language.address import Call, Path, Pin, Reduced, Row
+from malsim.netlist.language.address import Call, Path, Pin, Reduced, Row, address
 from malsim.netlist.language.faults import Fault, at_line
 from malsim.netlist.language.lexicon import SCORES
 from malsim.netlist.language.statements import Wire
-from malsim.netlist.wiring.instances import with_type
-from malsim.netlist.wiring.net import Link, Signal, derived_name
+from malsim.netlist.wiring.net import BELONGS, Link, Signal, belongs, derived_name
 from malsim.netlist.wiring.points import point
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from malsim.netlist.language.address import Address
     from malsim.netlist.language.statements import End, Statement
     from malsim.netlist.wiring.net import Instance
     from malsim.netlist.wiring.points import Point
 
-_BELONGS = (
-    ("cell", "run"), ("cell", "writer"), ("cell", "topic"), ("cell", "writer_topic"), ("writer", "run"), ("topic", "run"),
-    ("writer_topic", "writer"), ("writer_topic", "topic"), ("writer_topic", "run"),
-)  # fmt: skip
-
 
 def documents(wire: Wire) -> bool:
-    """Return True if a wire only documents the tick: `net eff dec_a3ee < conf supports.*` on a tick-owned score."""
+    """Return True if a wire only documents a score that the tick computes: `net eff dec_a3ee < conf supports.*`."""
     return wire.signal in SCORES and "-" not in wire.ends[0].address and "." not in wire.ends[0].address
 
 
@@ -40,30 +33,25 @@ def signals(
     links: dict[str, list[Link]] = defaultdict(list)
     for statement in statements:
         if isinstance(statement, Wire) and not documents(statement):
-            if _is_pin(statement.signal, instances):
+            owner, _, pin = statement.signal.rpartition(".")
+            if (instance := instances.get(owner)) and pin in instance.sheet.slots:
                 hint = "write the signal's name after net"
-                faults.append(Fault.at(statement, statement.signal, "a signal may not be named like a pin", hint=hint))
+                faults.append(Fault.at(statement, statement.signal, "a signal cannot have the name of a pin", hint=hint))
             links[statement.signal] += _links(statement, instances, faults)
     _infer(links, instances)
     by_end: dict[str, Signal] = {}
     by_name = {}
     for name, ends in links.items():
-        by_name[name] = _signal(name, _with_types(_distinct(ends), instances), faults)
-        _once(by_name[name], by_end, faults)
+        by_name[name] = _signal(name, _with_types(ends, instances), faults)
+        _check_ends(by_name[name], by_end, faults)
     return by_name
-
-
-def _is_pin(name: str, instances: Mapping[str, Instance | None]) -> bool:
-    owner, _, pin = name.rpartition(".")
-    instance = instances.get(owner)
-    return instance is not None and pin in instance.sheet.slots
 
 
 def _links(wire: Wire, instances: Mapping[str, Instance | None], faults: list[Fault]) -> Iterator[Link]:
     points: list[tuple[End, Point]] = []
     for end in wire.ends:
         try:
-            end_point = point(end.address, instances)
+            end_point = point(address(end.address), instances)
         except AddressError as error:
             faults.append(Fault.at(wire, end.address, error.problem, allowed=error.allowed or "", hint=error.hint or ""))
         else:
@@ -71,19 +59,19 @@ def _links(wire: Wire, instances: Mapping[str, Instance | None], faults: list[Fa
                 points.append((end, end_point))
     has_writer = any(end_point.writes and not end_point.reads for _, end_point in points)
     for end, end_point in points:
-        if wrong := _against(end, end_point):
-            faults.append(Fault.at(wire, end.address, wrong, hint="turn the arrow round, or name what it should reach"))
+        if problem := _wrong_arrow(end, end_point):
+            faults.append(Fault.at(wire, end.address, problem, hint="reverse the arrow, or name another pin"))
             continue
         writes = end.role == "writes" if end.role else end_point.writes and not (end_point.reads and has_writer)
         yield Link(end_point.address, writes, end_point.type, end_point.domain, wire, end.address, end_point.of)
 
 
-def _against(end: End, place: Point) -> str:
-    if end.role == "writes" and not place.writes:
-        return "this arrow leads away from an input"
-    if end.role == "reads" and not place.reads:
-        is_value = isinstance(place.address, (Path, Row, Reduced, Call))
-        return "this value is not a wire's to write" if is_value else "this arrow leads to an output"
+def _wrong_arrow(end: End, target: Point) -> str:
+    if end.role == "writes" and not target.writes:
+        return "an input cannot write a signal"
+    if end.role == "reads" and not target.reads:
+        is_value = isinstance(target.address, (Path, Row, Reduced, Call))
+        return "a wire cannot write this value" if is_value else "an output cannot read a signal"
     return ""
 
 
@@ -100,11 +88,11 @@ def _infer(links: Mapping[str, list[Link]], instances: dict[str, Instance | None
         kind = next((link.type for link in ends if link.type != "any"), "")
         for link in ends if kind else ():
             if link.type == "any" and isinstance(link.address, Pin) and (instance := instances[link.address.instance]):
-                instances[instance.name] = with_type(instance, kind)
+                instances[instance.name] = replace(instance, sheet=instance.sheet.sized(type=kind))
                 waiting.extend(touching[instance.name])
     for name, instance in instances.items():
         if instance is not None and any(slot.pin.type == "any" for slot in instance.sheet.slots.values()):
-            instances[name] = with_type(instance, "float")
+            instances[name] = replace(instance, sheet=instance.sheet.sized(type="float"))
 
 
 def _with_types(links: Iterable[Link], instances: Mapping[str, Instance | None]) -> list[Link]:
@@ -115,25 +103,19 @@ def _with_types(links: Iterable[Link], instances: Mapping[str, Instance | None])
     return current
 
 
-def _distinct(links: Iterable[Link]) -> Iterable[Link]:
-    first: dict[tuple[Address, bool], Link] = {}
-    for link in links:
-        first.setdefault((link.address, link.writes), link)
-    return first.values()
-
-
-def _signal(name: str, links: list[Link], faults: list[Fault]) -> Signal:
+def _signal(name: str, ends: list[Link], faults: list[Fault]) -> Signal:
+    links = list({(link.address, link.writes): link for link in reversed(ends)}.values())[::-1]  # the first of repeats
     writers = [link for link in links if link.writes]
     for link in writers[1:]:
         reads = isinstance(link.address, (Path, Row, Reduced, Call))
-        hint = "reduce them: mean(…)" if reads else "merge them with an op such as or2"
-        problem = f"{name} is written already, by {writers[0].word}{at_line(writers[0].statement, link.statement)}"
+        hint = "reduce the values: mean(…)" if reads else "merge the outputs with an op such as or2"
+        problem = f"{name} already has a writer, {writers[0].word}{at_line(writers[0].statement, link.statement)}"
         faults.append(Fault.at(link.statement, link.word, problem, hint=hint))
     kind = (writers or links)[0].type if links else "float"
     for link in links:
         if link.type != kind and (link.writes or not derived_name(link.address)):  # a derived value takes any number
-            problem = f"{name} carries a {kind}, and this is a {link.type}"
-            faults.append(Fault.at(link.statement, link.word, problem, hint=f"put a to-{link.type} between"))
+            problem = f"{name} carries a {kind}, but this end is a {link.type}"
+            faults.append(Fault.at(link.statement, link.word, problem, hint=f"convert it with to-{link.type}"))
     return Signal(name, kind, _domain(name, writers, links, faults), tuple(links))
 
 
@@ -143,20 +125,20 @@ def _domain(name: str, writers: list[Link], links: list[Link], faults: list[Faul
     domain = domain or next((link.domain for link in readers), "run")
     for link in readers:
         if link.domain != domain and (domain != "run" or (writers and not writers[0].domain)):
-            problem = f"{name} has a value for every {domain}, and this takes one for every {link.domain}"
-            faults.append(Fault.at(link.statement, link.word, problem, hint="reduce it on a net of its own: mean(…)"))
-    if writers and writers[0].of and (writers[0].of, domain) not in _BELONGS:
-        allowed = ", ".join(f"{many} to {belong}" for many, belong in _BELONGS)
+            problem = f"{name} has a value per {domain}, but this input takes one per {link.domain}"
+            faults.append(Fault.at(link.statement, link.word, problem, hint="reduce it on a separate net: mean(…)"))
+    if writers and writers[0].of and not belongs(writers[0].of, domain):
+        allowed = ", ".join(f"{many} to {group}" for many, groups in BELONGS.items() for group in groups)
         problem = f"a {writers[0].of} does not belong to one {domain}, so its values cannot be reduced to it"
         faults.append(Fault.at(writers[0].statement, writers[0].word, problem, allowed=allowed))
     return domain
 
 
-def _once(signal: Signal, by_end: dict[str, Signal], faults: list[Fault]) -> None:
+def _check_ends(signal: Signal, by_end: dict[str, Signal], faults: list[Fault]) -> None:
     for link in signal.links:
         if not isinstance(link.address, Pin) and link.writes:
             continue
         other = by_end.setdefault(str(link.address), signal)
         if other is not signal:
             problem = f"already on the signal {other.name}"
-            faults.append(Fault.at(link.statement, link.word, problem, hint=f"add what you want to the net {other.name}"))
+            faults.append(Fault.at(link.statement, link.word, problem, hint=f"add the other ends to the net {other.name}"))

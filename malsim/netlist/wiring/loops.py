@@ -1,24 +1,31 @@
-"""Loops of a net: the instances that feed themselves, the signals between them, and the sign of each loop."""
+"""Feedback loops of a net and their signs, measured on the ops themselves."""
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from malsim.netlist.wiring.polarity import polarity
+import ops
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from malsim.netlist.language.address import Pin
-    from malsim.netlist.wiring.net import Net
-    from malsim.netlist.wiring.polarity import Polarity
+    from malsim.netlist.wiring.net import Instance, Net
+    from ops.pin import Array
+    from ops.pin.state import State
 
+Polarity = Literal["+", "−", "±", "0"]
+
+TRIALS = 64
+CALLS = 6
+RISE = 0.37
+SMALLEST = 1e-12
 _TIMES: dict[Polarity, int] = {"+": 1, "−": -1, "±": 1, "0": 0}
 
 
@@ -33,7 +40,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Instances that feed each other in a ring, and the sign of going round once: `+` reinforces, `−` corrects."""
+    """Ring of instances that feed each other, and its sign: `+` reinforces, `−` corrects."""
 
     steps: tuple[Step, ...]
     sign: Polarity
@@ -44,7 +51,7 @@ class Loop:
 
 
 def loops(net: Net) -> list[Loop]:
-    """Return a shortest loop for each group of instances that feed each other; all loops lie in such groups."""
+    """Return the shortest loop of each strongly connected group of instances."""
     steps: dict[str, list[Step]] = defaultdict(list)
     inputs: dict[str, list[str]] = defaultdict(list)
     for step in _steps(net):
@@ -72,8 +79,8 @@ def _steps(net: Net) -> Iterator[Step]:
 
 
 def _groups(names: list[str], steps: dict[str, list[Step]]) -> dict[str, int]:
-    at = {name: index for index, name in enumerate(names)}
-    pairs = [(at[step.writes.instance], at[step.reads.instance]) for out in steps.values() for step in out]
+    index = {name: number for number, name in enumerate(names)}
+    pairs = [(index[step.writes.instance], index[step.reads.instance]) for out in steps.values() for step in out]
     rows, columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(len(names), len(names)))
     _, labels = connected_components(graph, connection="strong")
@@ -81,25 +88,21 @@ def _groups(names: list[str], steps: dict[str, list[Step]]) -> dict[str, int]:
 
 
 def _ring(start: str, inside: set[str], steps: dict[str, list[Step]]) -> list[Step]:
-    """Return the shortest path from an instance back to itself within its group; empty if it does not exist."""
-    came: dict[str, Step] = {}
+    """Return the shortest path from an instance back to itself within its group; empty if there is none."""
+    step_to: dict[str, Step] = {}
     waiting = deque([start])
     while waiting:
         for step in steps.get(waiting.popleft(), ()):
             name = step.reads.instance
             if name == start:
-                return _back(step, start, came)
-            if name in inside and name not in came:
-                came[name] = step
+                ring = [step]
+                while ring[-1].writes.instance != start:
+                    ring.append(step_to[ring[-1].writes.instance])
+                return ring[::-1]
+            if name in inside and name not in step_to:
+                step_to[name] = step
                 waiting.append(name)
     return []
-
-
-def _back(last: Step, start: str, came: dict[str, Step]) -> list[Step]:
-    ring = [last]
-    while ring[-1].writes.instance != start:
-        ring.append(came[ring[-1].writes.instance])
-    return ring[::-1]
 
 
 def _sign(net: Net, ring: list[Step], inputs: dict[str, list[str]]) -> Polarity:
@@ -107,7 +110,53 @@ def _sign(net: Net, ring: list[Step], inputs: dict[str, list[str]]) -> Polarity:
     mixed = False
     for before, step in zip([ring[-1], *ring[:-1]], ring, strict=True):
         name = step.writes.instance
-        answer = polarity(net.instances[name], before.reads.name, step.writes.name, inputs[name])
-        mixed = mixed or answer == "±"
-        product *= _TIMES[answer]
+        sign = polarity(net.instances[name], before.reads.name, step.writes.name, inputs[name])
+        mixed = mixed or sign == "±"
+        product *= _TIMES[sign]
     return "0" if product == 0 else "±" if mixed else "+" if product > 0 else "−"
+
+
+def polarity(instance: Instance, reads: str, writes: str, wired: Collection[str] = ()) -> Polarity:
+    """Return the response of an output to a raised input: `+` never falls, `−` never rises, `±` both, `0` none.
+
+    The op is called a few times with random wired inputs, and again with input `reads` raised (a bit: true). The answer is
+    an observation, not a proof.
+    """
+    sheet = instance.sheet
+    scatter = np.random.Generator(np.random.Philox(0))
+    low = high = ops.start(sheet, TRIALS, instance.settings)
+    rose = fell = False
+    for _ in range(CALLS):
+        values = {name: _values(instance, name, scatter) for name in sorted({*wired, reads})}
+        low = ops.step(sheet, _with(instance, low, values), 1.0)
+        raised = values[reads]
+        is_bit = raised.dtype == np.bool_
+        values[reads] = np.ones_like(raised) if is_bit else raised + (1 if raised.dtype == np.int64 else RISE)
+        high = ops.step(sheet, _with(instance, high, values), 1.0)
+        gap = _pin(instance, high, writes) - _pin(instance, low, writes)
+        rose, fell = rose or bool((gap > SMALLEST).any()), fell or bool((gap < -SMALLEST).any())
+    if rose and fell:
+        return "±"
+    return "+" if rose else "−" if fell else "0"
+
+
+def _values(instance: Instance, name: str, scatter: np.random.Generator) -> Array:
+    kind = instance.sheet.slots[name].pin.type
+    if kind == "bit":
+        return scatter.random(TRIALS) < 0.5  # noqa: PLR2004 - a fair bit
+    values = scatter.normal(0.5, 1.0, TRIALS)
+    return np.abs(4 * values).astype(np.int64) if kind == "int" else values
+
+
+def _with(instance: Instance, state: State, inputs: dict[str, Array]) -> dict[str, Array]:
+    result = dict(state)
+    for name, values in inputs.items():
+        key, row, _ = instance.sheet.slots[name]
+        result[key] = result[key].copy()
+        result[key][... if row is None else row] = values
+    return result
+
+
+def _pin(instance: Instance, state: State, name: str) -> Array:
+    key, row, _ = instance.sheet.slots[name]
+    return np.asarray(state[key] if row is None else state[key][row], dtype=np.float64)

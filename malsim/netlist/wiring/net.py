@@ -1,4 +1,4 @@
-"""Linked net: instances of ops, signals between their pins, settings, and threads that call them."""
+"""Linked net: instances of ops, signals between their pins, settings, and the threads that call the instances."""
 
 from __future__ import annotations
 
@@ -16,6 +16,21 @@ if TYPE_CHECKING:
     from ops import Sheet
 
 
+BELONGS = {
+    "cell": ("run", "writer", "topic", "writer_topic"), "writer": ("run",), "topic": ("run",),
+    "writer_topic": ("run", "writer", "topic"),
+}  # fmt: skip
+
+
+def belongs(many: str, group: str) -> bool:
+    """Return True if each row of domain `many` belongs to one row of domain `group`.
+
+    >>> belongs("cell", "writer"), belongs("writer", "cell")
+    (True, False)
+    """
+    return group in BELONGS.get(many, ())
+
+
 @dataclass(frozen=True, slots=True)
 class Instance:
     """Loaded op: its sized data sheet, domain, `loadrt` or `addf` statement, and settings from `setp`."""
@@ -29,9 +44,9 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """End of a signal: address, direction, type, and the domain of its values.
+    """End of a signal: address, direction, type and domain of its values.
 
-    The domain of a reduced end is empty, for it takes that of the instances that read it; `of` is then the domain reduced.
+    A reduced end has an empty domain, because it takes the domain of its readers; `of` is then the domain that is reduced.
     """
 
     address: Address
@@ -50,7 +65,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """A named value: its type, its domain, at most one writer, any number of readers."""
+    """Named value with a type, a domain, at most one writer and any number of readers."""
 
     name: str
     type: str
@@ -83,7 +98,7 @@ class Thread:
 
 @dataclass(frozen=True, slots=True)
 class Net:
-    """A linked netlist; `documented` wires only say what the tick does anyway, `flags` are set where it is loaded."""
+    """Linked netlist; `documented` wires describe what the tick computes, `flags` are set when the netlist is loaded."""
 
     instances: Mapping[str, Instance] = field(default_factory=dict)
     signals: Mapping[str, Signal] = field(default_factory=dict)
@@ -101,7 +116,7 @@ class Net:
         return tuple(signal for signal in self.signals.values() if signal.writer and signal.writer.address in pins)
 
     def fed_by(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the named signals and all signals that they move through ops of the net, without repeats."""
+        """Return the named signals and all signals downstream of them, without repeats."""
         moving = dict.fromkeys(names)
         while True:
             pins = [link.pin for name in moving for link in self.signals[name].readers if link.pin]
@@ -114,7 +129,7 @@ class Net:
 
     @property
     def pins(self) -> dict[str, str]:
-        """The signal on each pin; of a pin that is only reduced, the signal holds what it comes to, and is not on it."""
+        """Signal of each pin; a pin that is only read through a reducer has none."""
         links = [(link.address, signal.name) for signal in self.signals.values() for link in signal.links]
         return {str(where): name for where, name in links if isinstance(where, Pin)}
 
@@ -125,7 +140,7 @@ class Net:
 
     @property
     def derived(self) -> dict[str, Signal]:
-        """The derived values, each with the signal that owns it: `cell-derived-trust` is `cell-trust`."""
+        """Owner of each derived value by its name: `cell-trust` for `cell-derived-trust`."""
         ends = ((derived_name(link.address), signal) for signal in self.signals.values() for link in signal.readers)
         return {name: signal for name, signal in ends if name}
 
@@ -136,12 +151,13 @@ def derived_name(where: Address) -> str:
     >>> derived_name(Row("cell", ("derived", "trust")))
     'cell-trust'
     """
-    own = isinstance(where, Row) and where.fields[:1] == ("derived",) and not where.name
-    return "-".join([where.domain, *where.fields[1:]]) if own and isinstance(where, Row) else ""
+    if not isinstance(where, Row) or where.fields[:1] != ("derived",) or where.name:
+        return ""
+    return "-".join([where.domain, *where.fields[1:]])
 
 
 def leaves(where: Address | Constant) -> Iterator[Path | Row | Pin | Name]:
-    """Yield the addresses that an address finally reads, without reducers and functions.
+    """Yield the addresses inside the reducers and functions of an address.
 
     >>> from malsim.netlist.language.address import address
     >>> [str(leaf) for leaf in leaves(address("div(mean(cell-scores-eff),low.out)"))]

@@ -8,9 +8,9 @@ import polars as pl
 
 from malsim.base.errors import AddressError, nearest
 from malsim.memory import schema
-from malsim.netlist.language.address import Call, Constant, Path, Pin, Reduced, Row, address, column_of
-from malsim.netlist.language.handles import handle
+from malsim.netlist.language.address import Call, Constant, Path, Pin, Reduced, Row, column_of
 from malsim.netlist.language.lexicon import ACTUATORS, FIELDS, FLAGS, GRIDS, LOOP_READS, LOOP_WRITES, SUMS, WORK
+from malsim.netlist.language.values import handle
 from malsim.netlist.wiring.net import derived_name
 from ops.pin import In, Param
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 _CODES = {("writer",), ("origin",), ("object",), ("kind",), ("root",)}
 _WORDS = {**schema.WORDS, "status": schema.STATUS}
-_BROAD = {("cell", "writer"), ("writer_topic", "writer")}  # of the first, each row has one row of the second
+_BROAD = {("cell", "writer"), ("writer_topic", "writer")}  # a row of the first domain has one row of the second
 
 
 class Point(NamedTuple):
-    """Resolved end of a wire: its type, domain, whether it may write or read a signal, and the domain it reduces."""
+    """Resolved end of a wire: type, domain, whether it may write or read a signal, and the domain that it reduces."""
 
     address: Address
     type: str
@@ -36,12 +36,8 @@ class Point(NamedTuple):
     of: str = ""
 
 
-def point(text: str, instances: Mapping[str, Instance | None]) -> Point | None:
-    """Return the point that an address names; None for a pin of a faulty instance."""
-    return _point(address(text), instances)
-
-
-def _point(where: Address, instances: Mapping[str, Instance | None]) -> Point | None:
+def point(where: Address, instances: Mapping[str, Instance | None]) -> Point | None:
+    """Resolve an address; return None for a pin of a faulty instance, and raise `AddressError` for an unknown name."""
     if isinstance(where, Pin):
         return _pin(where, instances)
     if isinstance(where, Path):
@@ -52,7 +48,7 @@ def _point(where: Address, instances: Mapping[str, Instance | None]) -> Point | 
         return _reducer(where, instances)
     if isinstance(where, Call):
         return _call(where, instances)
-    raise AddressError("a bare name is not a pin", hint="write INSTANCE.PIN, or the signal's name before it")
+    raise AddressError("a bare name is not a pin", hint="write INSTANCE.PIN")
 
 
 def _pin(where: Pin, instances: Mapping[str, Instance | None]) -> Point | None:
@@ -73,7 +69,7 @@ def _pin(where: Pin, instances: Mapping[str, Instance | None]) -> Point | None:
         problem = f"{instance.sheet.name} has no such pin"
         raise AddressError(problem, allowed=" ".join(pins[:40]), hint=nearest(where.name, pins))
     if isinstance(slot.pin, Param):
-        raise AddressError("a parameter is set, not wired", hint=f"setp {where} VALUE")
+        raise AddressError("a parameter cannot be wired", hint=f"set it: setp {where} VALUE")
     reads = isinstance(slot.pin, In)
     return Point(where, slot.pin.type, instance.domain, writes=not reads, reads=reads)
 
@@ -96,8 +92,8 @@ def _row(where: Row) -> Point:
         return Point(where, "float", where.domain, writes=True, reads=False)
     frames = {"cell": schema.CELLS, "writer": schema.WRITERS}
     if where.domain not in frames:
-        hint = f"write mean(cell-scores-eff), {where.domain}-derived-NAME, or of a topic -{', -'.join(SUMS)}"
-        raise AddressError("only cells and writers have fields of their own", allowed="cell-…, writer-…", hint=hint)
+        hint = f"write mean(cell-scores-eff), {where.domain}-derived-NAME, or for topics -{', -'.join(SUMS)}"
+        raise AddressError("only cells and writers have fields", allowed="cell-…, writer-…", hint=hint)
     domain = "run" if where.name else where.domain
     if where.domain == "cell" and is_worked_out(where.fields):
         return Point(where, "float", domain, writes=True, reads=False)
@@ -112,12 +108,12 @@ def _field(where: Path | Row, fields: tuple[str, ...], columns: Mapping[str, obj
         return Point(where, "bit", domain, writes=False, reads=not fixed)
     kind = _type(columns[column_of(fields, list(columns), where)])
     if not kind:
-        raise AddressError("this field is not a number", hint="a wire carries a float, an int or a bit")
+        raise AddressError("this field is not a number", hint="choose a field with a float, an int or a bit")
     return Point(where, kind, domain, writes=True, reads=actuator and not fixed)
 
 
 def is_worked_out(fields: tuple[str, ...]) -> bool:
-    """Return True if a cell field is computed, not a stored column: `age`, `work-impact`, `status-annexed`."""
+    """Return True if a cell field is computed rather than stored: `age`, `work-impact`, `status-annexed`."""
     first, *rest = fields or ("",)
     if len(rest) == 1:
         return (first == "work" and rest[0] in WORK) or rest[0] in _WORDS.get(first, ())
@@ -146,14 +142,14 @@ def _reducer(where: Reduced, instances: Mapping[str, Instance | None]) -> Point 
         return _neighbours(where, inner, kind)
     of = inner.domain if isinstance(inner, Row) else "run"
     if isinstance(inner, (Pin, Call)):
-        source = _point(inner, instances)
+        source = point(inner, instances)
         if source is None:
             return None
         if not source.writes:
-            raise AddressError("a reducer reads an output", hint="name an output pin")
+            raise AddressError("a reducer cannot read an input", hint="name an output pin")
         of = source.domain
         if not of:
-            raise AddressError("these are not values of rows", hint="name a field of cell or writer in the reducer")
+            raise AddressError("no domain to reduce", hint="name a field of cell or writer in the reducer")
     elif isinstance(inner, Row) and where.reducer == "distinct" and inner.fields in _CODES:
         kind = "int"
     else:
@@ -163,9 +159,10 @@ def _reducer(where: Reduced, instances: Mapping[str, Instance | None]) -> Point 
 
 def _neighbours(where: Reduced, row: Row, kind: str) -> Point:
     if row.domain != "cell" or where.reducer == "series":
-        raise AddressError("only cells have neighbours, and no series of them", allowed="mean(cell.~supports.*-scores-eff)")
+        problem = "only cells have neighbours, and neighbours have no series"
+        raise AddressError(problem, allowed="mean(cell.~supports.*-scores-eff)")
     if not all(hop.every for hop in row.hops):
-        raise AddressError("a hop from a row reaches every neighbour", hint=f"write {'.*'.join(map(str, row.hops))}.*")
+        raise AddressError("a hop from a row must reach every neighbour", hint=f"write {'.*'.join(map(str, row.hops))}.*")
     if row.fields and not (where.reducer == "distinct" and row.fields in _CODES):
         _row(Row("cell", row.fields))
     elif not row.fields and where.reducer != "count":
@@ -177,18 +174,19 @@ def _call(where: Call, instances: Mapping[str, Instance | None]) -> Point | None
     points = []
     for argument in where.arguments:
         if not isinstance(argument, Constant):
-            source = _point(argument, instances)
+            source = point(argument, instances)
             if source is None:
                 return None
             if not source.writes:
-                raise AddressError("a function reads outputs and fields", given=str(argument))
+                raise AddressError("a function can read only outputs and fields", given=str(argument))
             points.append(source)
     domains = {point.domain for point in points} - {"run"}
     of = next((point.of for point in points if point.of), "")
-    own = domains - {""}
+    finest = domains - {""}
     for many, single in _BROAD:
-        own -= {single} if many in own else set()
-    if len(own) > 1:
-        raise AddressError("these have rows of different domains", given=" and ".join(sorted(own)), hint="reduce one")
-    domain = own.pop() if own else "" if domains else "run"
+        finest -= {single} if many in finest else set()
+    if len(finest) > 1:
+        given = " and ".join(sorted(finest))
+        raise AddressError("the arguments have different domains", given=given, hint="reduce one of them")
+    domain = finest.pop() if finest else "" if domains else "run"
     return Point(where, "float", domain, writes=True, reads=False, of="" if domain else of)

@@ -9,7 +9,7 @@ from malsim.base.errors import MalsimError
 from malsim.lab.workbench.view.components import NetDiagram, TextEditor
 from malsim.netlist import NetlistError, parse
 from malsim.netlist.lint import lint
-from malsim.netlist.wiring.drawing.diagram import diagram
+from malsim.netlist.wiring.diagram import diagram
 from malsim.sim.settings.netlist_config import NetlistConfig
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Splitting of bytes into lines: decoding, continuation, limits, and the comment at the end of a line."""
+"""Splitting of a text into lines: decoding, continuation lines, limits, and comments."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 _BEFORE_COMMENT = re.compile(r'(?:[^"#]++|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z))*+', re.DOTALL)
 _FIELD_OF = re.compile(rf"(?:^|[\s(,^])(?:{'|'.join(KINDS)})_[\w.@~*<>]*\Z")
 _FIELD = re.compile("#[A-Za-z_]")
-_LONGEST_ADDRESS = 300  # of what may stand before the # of a field
+_LONGEST_ADDRESS = 300  # characters searched before the # of a field
 _BYTE_ORDER_MARK = "\ufeff"
 _HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Joined text of one sentence, the number of its first line, and the offsets at which further lines begin."""
+    """Text of one sentence, the number of its first line, and the offsets at which continuation lines begin."""
 
     text: str
     number: int
@@ -44,10 +44,10 @@ def read_lines(source: str | bytes, file: str) -> tuple[list[Line], list[Fault]]
 
 
 def each_line(source: str | bytes, file: str, faults: list[Fault]) -> Iterator[Line]:
-    """Split text into sentences, one a line; a backslash at a line's end joins the next to it."""
+    """Split text into sentences, one per line; a backslash at the end of a line continues the sentence on the next."""
     if len(source) > LIMITS["file_bytes"]:
-        problem = f"{len(source)} bytes in one file are too many"
-        faults.append(Fault(problem=problem, file=file, allowed=f"at most {LIMITS['file_bytes']}"))
+        problem = f"the file is too large ({len(source)} bytes)"
+        faults.append(Fault(problem=problem, file=file, allowed=f"at most {LIMITS['file_bytes']} bytes"))
         return
     text, bad_bytes = _decode(source, file)
     faults += bad_bytes
@@ -75,8 +75,8 @@ def _decode(source: str | bytes, file: str) -> tuple[str, list[Fault]]:
             return source, []
         before = source[: half.start()].split("\n")
         fault = Fault(
-            problem="half a character, which UTF-8 cannot encode", file=file, line=len(before), column=len(before[-1]) + 1,
-            words=ascii(half[0])[1:-1], hint="read the file as UTF-8",
+            problem="half a surrogate pair, which UTF-8 cannot encode", file=file, line=len(before),
+            column=len(before[-1]) + 1, words=ascii(half[0])[1:-1], hint="read the file as UTF-8",
         )  # fmt: skip
         return source.encode(errors="replace").decode(), [fault]
     if is_utf16(source):
@@ -86,7 +86,7 @@ def _decode(source: str | bytes, file: str) -> tuple[str, list[Fault]]:
     except UnicodeDecodeError as error:
         lines = source[: error.start].split(b"\n")
         fault = Fault(
-            problem="this is not UTF-8 text", file=file, line=len(lines), column=len(lines[-1]) + 1,
+            problem="not UTF-8 text", file=file, line=len(lines), column=len(lines[-1]) + 1,
             words=repr(source[error.start : error.start + 4])[2:-1], hint="save the file as UTF-8",
         )  # fmt: skip
         return source.decode(errors="replace"), [fault]
@@ -119,14 +119,14 @@ def _too_long(piece: str, number: int, file: str) -> list[Fault]:
     most = LIMITS["line_bytes"]
     if len(piece) * 4 <= most or (size := len(piece.encode(errors="surrogatepass"))) <= most:
         return []
-    hint = "break it with a backslash at the end"
+    hint = "continue it on the next line with a backslash"
     return [
-        Fault(problem=f"{size} bytes on one line are too many", file=file, line=number, allowed=f"at most {most}", hint=hint)
+        Fault(problem=f"the line is too long ({size} bytes)", file=file, line=number, allowed=f"at most {most}", hint=hint)
     ]
 
 
 def comment_at(text: str) -> int:
-    """Return the offset of the comment: the first `#` outside quotes that is not a cell field, else the end.
+    """Return the offset of the comment, or the length of the text: the first `#` outside quotes and addresses.
 
     >>> comment_at('body "a # b"  # c'), comment_at("net low weak.in < dec_a3ee#scores.eff # why")
     (14, 38)

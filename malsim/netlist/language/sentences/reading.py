@@ -1,4 +1,4 @@
-"""The line being read: its words with their places, and the faults found on it."""
+"""State of parsing one line: its words with their positions, and its faults."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, TypedDict
 from malsim.base.errors import AddressError
 from malsim.base.screen import holds_secret
 from malsim.netlist.language.faults import Fault
-from malsim.netlist.language.handles import handle
 from malsim.netlist.language.statements import Word
-from malsim.netlist.language.values import number, unquote
+from malsim.netlist.language.values import handle, number, unquote
 
 if TYPE_CHECKING:
     from lark import Token
 
     from malsim.netlist.language.sentences.lines import Line
 
-NEAR = 300  # characters either side that may hold the other half of a secret
+NEAR = 300  # characters on each side that may hold the rest of a secret
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
 
 
@@ -41,7 +40,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """State of parsing one line; `faults` is the list of the whole text, which grows as faults are found."""
+    """State of parsing one line; `faults` collects the faults of the whole text."""
 
     line: Line
     file: str
@@ -52,7 +51,7 @@ class Reading:
         self.faults.append(self.fault_at(offset, problem, words=str(token)[skip:], allowed=allowed, hint=hint))
 
     def fault_at(self, offset: int, problem: str, *, words: str, allowed: str = "", hint: str = "") -> Fault:
-        """Return a fault at a character of the line; words near what looks like a secret are not repeated."""
+        """Return a fault at an offset in the line; text near an apparent secret is not quoted."""
         line, column = self.line.place(offset)
         near = self.line.text[max(0, offset - NEAR) : offset + NEAR]
         if holds_secret(near):
@@ -76,7 +75,7 @@ class Reading:
     def number(self, token: Token, text: str) -> float:
         value = number(text)
         if value is None:
-            problem = "not a finite number" if text else "there is no number between the brackets"
+            problem = "not a finite number" if text else "the number between the brackets is missing"
             self.fault(token, problem, allowed="such as .7 +.6 1e-3 0xCAFE")
         return 0.0 if value is None else value
 
@@ -90,5 +89,5 @@ class Reading:
 
 
 def plain(token: Token) -> str:
-    """Return the text of a word without its position; for quoted text, the part between the quotes."""
+    """Return the text of a token; of a quoted token, the text between the quotes."""
     return unquote(token) if token.type == "STRING" else str(token)

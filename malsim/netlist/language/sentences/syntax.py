@@ -1,4 +1,4 @@
-"""Error message for a line that does not parse: position, allowed words and an example sentence."""
+"""Grammar of one line, and the fault for a line that does not parse: position, allowed words and an example."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from lark import Lark
 from lark.exceptions import UnexpectedToken
 
 from malsim.base.errors import AddressError
-from malsim.netlist.language.handles import handle
 from malsim.netlist.language.lexicon import FORMS, KEYWORDS
+from malsim.netlist.language.values import handle
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -32,7 +32,7 @@ def _grammar() -> Lark:
 
 
 def parse_tree(text: str, start: Start) -> Tree[Token]:
-    """Return the tree of a sentence or an address, its tokens with their types and where they begin.
+    """Parse a sentence or an address into a tree of tokens with types and positions.
 
     >>> parse_tree("setp weak.level 0.5", "sentence").children
     [Token('WORD', 'weak.level'), Token('WORD', '0.5')]
@@ -50,16 +50,20 @@ _NAMES = {
 
 
 def syntax_fault(error: UnexpectedInput, words: str, reading: Reading) -> Fault:
-    """Return a parse error as a fault: the word where parsing stopped, what is allowed, and the likely form."""
-    read = error.token.type if isinstance(error, UnexpectedToken) else ""
-    offset = len(words) if read == "$END" else error.pos_in_stream or 0
+    """Return a parse error as a fault: the word where parsing stopped, what is allowed there, and an example."""
+    kind_read = error.token.type if isinstance(error, UnexpectedToken) else ""
+    offset = len(words) if kind_read == "$END" else error.pos_in_stream or 0
     form = _form(words)
     rest = words[offset:]
+    kind = f"not a {form} statement" if form else "not a statement"
+    incomplete = f"{kind}: " + ("not allowed here" if rest else "the line is incomplete")
+    expected = getattr(error, "allowed", None) or getattr(error, "expected", None) or ()
+    names = sorted({_NAMES.get(terminal, "") for terminal in expected} - {""})
     return reading.fault_at(
         offset,
-        _unreadable(rest, read) or _bad_handle(words, form) or _no_sentence(rest, form),
+        _unreadable(rest, kind_read) or _bad_handle(words, form) or incomplete,
         words=(rest.split(maxsplit=1) or [words])[0],
-        allowed=_allowed(error),
+        allowed=" or ".join(names) if len(names) <= MOST_NAMED else "",
         hint=f"write {FORMS[form]}" if form else f"begin with {', '.join(KEYWORDS)} or a handle",
     )
 
@@ -75,12 +79,11 @@ def _form(words: str) -> str:
     return "edge" if any(mark in word for word in (first, second) for mark in "<>") else ""
 
 
-def _unreadable(rest: str, read: str) -> str:
-    at = rest[:1]
-    if not rest or read in {"STRING", "BRACKET"}:
+def _unreadable(rest: str, kind_read: str) -> str:
+    if not rest or kind_read in {"STRING", "BRACKET"}:
         return ""
-    if at in '"[':
-        return "a quote is never closed" if at == '"' else "a bracket is never closed"
+    if rest[0] in '"[':
+        return "a quote is never closed" if rest[0] == '"' else "a bracket is never closed"
     if blank := _ODD_BLANK.match(rest):
         return f"the character U+{ord(blank[1]):04X} is not allowed here"
     return "a quote is inside a word" if '"' in rest.split(maxsplit=1)[0] else ""
@@ -95,14 +98,3 @@ def _bad_handle(words: str, form: str) -> str:
     except AddressError as error:
         return error.problem
     return ""
-
-
-def _no_sentence(rest: str, form: str) -> str:
-    kind = f"not a {form} statement" if form else "not a statement"
-    return f"{kind}: " + ("not allowed here" if rest else "the line is incomplete")
-
-
-def _allowed(error: UnexpectedInput) -> str:
-    expected = getattr(error, "allowed", None) or getattr(error, "expected", None) or ()
-    names = sorted({_NAMES.get(terminal, "") for terminal in expected} - {""})
-    return " or ".join(names) if len(names) <= MOST_NAMED else ""

@@ -1,4 +1,4 @@
-"""A net as boxes and wires, laid out in layers: what a drawing of it needs to know, as frames."""
+"""Layout of a net as boxes and wires in layers, as frames for a drawing or as a Mermaid chart."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def around(whole: Diagram, net: Net, name: str, depth: int) -> Diagram:
     """Return the boxes within `depth` wires of a pin, an instance, a signal or an address, and the wires between them."""
-    near = _start(whole, net, name)
+    near = _boxes_named(whole, net, name)
     for _ in range(depth):
         touched = whole.wires.filter(pl.col("source").is_in(near) | pl.col("target").is_in(near))
         near = sorted({*near, *touched["source"], *touched["target"]})
@@ -28,7 +28,7 @@ def around(whole: Diagram, net: Net, name: str, depth: int) -> Diagram:
     return Diagram(boxes.with_columns(pl.col("layer").replace_strict(layers, return_dtype=pl.Int64)), wires)
 
 
-def _start(whole: Diagram, net: Net, name: str) -> list[str]:
+def _boxes_named(whole: Diagram, net: Net, name: str) -> list[str]:
     instance = name.rpartition(".")[0]
     if name in net.signals:
         ends = whole.wires.filter(signal=name)
@@ -38,7 +38,7 @@ def _start(whole: Diagram, net: Net, name: str) -> list[str]:
             return [box]
     pins = [f"{box}.{pin}" for box, its in net.instances.items() for pin in its.sheet.slots]
     hint = nearest(name, [*pins, *net.signals, *net.instances]) or "malsim hal FILE -c 'list pin' lists the pins"
-    raise AddressError("the net has no pin, instance or signal of this name", given=name, hint=hint)
+    raise AddressError("no such pin, instance or signal", given=name, hint=hint)
 
 
 _SHAPES = {"op": ("[", "]"), "source": ("([", "])"), "sink": ("[/", "/]")}
@@ -77,7 +77,7 @@ class Diagram:
 
 
 def diagram(net: Net, *, hal: bool = False) -> Diagram:
-    """Lay a net out from left to right in the order its functions run; what is read late runs back."""
+    """Lay a net out from left to right in the order its functions run; late reads lead back to the left."""
     turn = {
         function: (rank, index) for rank, thread in enumerate(net.threads) for index, function in enumerate(thread.functions)
     }
@@ -86,7 +86,8 @@ def diagram(net: Net, *, hal: bool = False) -> Diagram:
     position = _places(layer, wires)
     ins, outs = (_pins(net, wires, end) for end in ("target", "source"))
     boxes = [
-        {"name": name, "title": _title(name, net, hal=hal), "note": _note(name, net, turn), "kind": _kind(name, net, outs),
+        {"name": name, "title": _title(name, net, hal=hal), "note": _note(name, net, turn),
+         "kind": "op" if name in net.instances else "source" if name in outs else "sink",
          "layer": layer[name], "place": position[name], "ins": ins.get(name, []), "outs": outs.get(name, [])}
         for name in layer
     ]  # fmt: skip
@@ -151,7 +152,7 @@ def _places(layer: dict[str, int], wires: list[dict[str, object]]) -> dict[str, 
         reads[str(wire["target"])].append(str(wire["source"]))
     heights: dict[str, float] = {}
     for depth in range(max(layer.values(), default=-1) + 1):
-        here = [name for name, own in layer.items() if own == depth]
+        here = [name for name, its_layer in layer.items() if its_layer == depth]
         middle: dict[str, float] = {}
         for rank, name in enumerate(here):
             others = [heights[other] for other in reads[name] if other in heights]
@@ -159,12 +160,6 @@ def _places(layer: dict[str, int], wires: list[dict[str, object]]) -> dict[str, 
         for rank, name in enumerate(sorted(here, key=middle.__getitem__)):
             heights[name] = rank - (len(here) - 1) / 2
     return heights
-
-
-def _kind(name: str, net: Net, outs: dict[str, list[str]]) -> str:
-    if name in net.instances:
-        return "op"
-    return "source" if name in outs else "sink"
 
 
 def _title(name: str, net: Net, *, hal: bool) -> str:
@@ -186,6 +181,6 @@ def _note(name: str, net: Net, turn: dict[str, tuple[int, int]]) -> str:
         return ""
     rank, position = turn.get(name, (-1, -1))
     turn_text = f"{net.threads[rank].name} {position + 1}" if rank >= 0 else "never called"
-    domain = "" if instance.domain == "run" else f"a {instance.domain} each"
+    domain = "" if instance.domain == "run" else f"per {instance.domain}"
     settings = [f"{pin} {value}" for pin, value in instance.settings.items()]
     return "\n".join(part for part in (f"{turn_text}{', ' + domain if domain else ''}", *settings) if part)
