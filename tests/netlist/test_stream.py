@@ -43,8 +43,8 @@ def test_a_stream_runs_through_a_net_row_by_row() -> None:
 @pytest.mark.parametrize(
     ("stream", "told"),
     [
-        (pl.DataFrame({"tripped": [1.0]}), "nothing in this net takes this column"),
-        (pl.DataFrame({"nope": [1.0]}), "nothing in this net takes this column"),
+        (pl.DataFrame({"tripped": [1.0]}), "no wire reads this column"),
+        (pl.DataFrame({"nope": [1.0]}), "no wire reads this column"),
         (pl.DataFrame({"low": ["high"]}), "does not fit its signal"),
         (pl.DataFrame({"low": [None]}, schema={"low": pl.Float64}), "does not fit its signal"),
         (pl.DataFrame({"reviewer.ack": [0.5]}), "does not fit its signal"),

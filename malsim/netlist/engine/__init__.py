@@ -1,4 +1,4 @@
-"""Engine that runs a linked netlist on every tick, with a row for each replication, cell, writer or topic."""
+"""Engine that runs a linked net at every tick, on all replications, cells, writers and topics at once."""
 
 from malsim.netlist.engine.engine import Engine, Scan, State
 

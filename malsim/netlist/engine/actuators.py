@@ -1,4 +1,4 @@
-"""Outputs of a net to the memory and the loop: cell flags, push budget, webhooks, escalations and alarms."""
+"""Outputs of a net: cell flags, push budget, webhooks, escalations and alarms."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import polars as pl
 
 from malsim.memory.gate.edit import set_flag
 from malsim.memory.schema import NONE
+from malsim.netlist.engine.sources import cell_rows
 from malsim.netlist.language.address import Path, Pin, Row
 from malsim.netlist.language.lexicon import ACTUATORS, FLAGS, OPPOSED
 from malsim.netlist.wiring.net import derived_name
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from malsim.memory import Memory, Rules
     from malsim.netlist.engine.rows import Rows
-    from malsim.netlist.engine.sources import Finder
     from malsim.netlist.wiring import Net, Signal
     from ops.pin import Array
 
@@ -31,10 +31,7 @@ _RISES = {"webhook": "webhook", "escalation": "escalated"}
 
 
 class Happening(NamedTuple):
-    """Event of one kind at one scan: replications, subject and causing signal (one name, or one name per row).
-
-    A signal that has a value for each row of a domain is named with the row, `low(dec_a3ee)`.
-    """
+    """Events of one kind at one scan: replications, subjects and causing signals, `low` or with its row `low(dec_a3ee)`."""
 
     reps: Array
     kind: str
@@ -49,15 +46,14 @@ class Happening(NamedTuple):
 
 
 class Actuators:
-    """The ends of a net that act, and what they did at the last scan.
+    """Ends of a net that act on the memory or the loop.
 
-    A flag follows its signal where the signal changes: it is set when the bit rises and cleared when it falls, and left
-    alone in between, so that what others set stands. Where actuators oppose each other on one cell, the weaker does nothing,
-    and the conflict is an event; where the memory's locks forbid a change, so is the refusal.
+    A flag is set on the rising edge of its signal and cleared on the falling edge; in between, others may change it. If
+    actuators oppose each other on a cell, the weaker gives way with an event; a change that a lock forbids is an event too.
     """
 
-    def __init__(self, net: Net, finder: Finder, rules: Rules) -> None:
-        self.finder, self.enforced = finder, rules.locks == "enforced"
+    def __init__(self, net: Net, rules: Rules) -> None:
+        self.enforced = rules.locks == "enforced"
         self.flags: dict[str, list[tuple[Signal, Path | Row]]] = {}
         self.loop: list[tuple[str, Signal]] = []
         for signal in net.signals.values():
@@ -72,13 +68,13 @@ class Actuators:
         self.alarms = net.alarms
 
     def outputs(self, values: Mapping[str, Array]) -> dict[str, Array]:
-        """Return the values that the net wrote to the loop's pins, an array over replications per pin."""
+        """Return the values on the pins of the loop, an array over replications per pin."""
         return {pin: values[signal.name] for pin, signal in self.loop}
 
     def drive(
         self, memory: Memory, values: Mapping[str, Array], last: Mapping[str, Array], rows: Rows
     ) -> tuple[Memory, dict[str, Array], tuple[Happening, ...]]:
-        """Return the memory with the flags as driven now, the bits of each drive, and what happened."""
+        """Return the memory with its flags set, the bits of each actuator, and the events."""
         now: dict[str, Array] = {}
         events = [*self._alarm_events(values, last, now, rows), *self._loop_events(values, last, now)]
         if self.flags:
@@ -100,7 +96,9 @@ class Actuators:
             opposed = np.logical_or.reduce(against) & bits if against else np.zeros_like(bits)
             gave_way = _new(opposed, last, now, f"{flag} gave way")
             events += _events(gave_way, "conflict", by, names, rows, f"{flag} gives way")
-            forbidden = self._forbidden(flag, memory) & bits & ~opposed
+            is_fixed = memory.column("immutable")
+            is_fixed = is_fixed | memory.column("locked") if flag in {"annexed", "reinstated"} else is_fixed
+            forbidden = is_fixed & self.enforced & bits & ~opposed
             refusals = _new(forbidden, last, now, f"{flag} refused")
             events += _events(refusals, "refused", by, names, rows, f"{flag}: the cell is locked or immutable")
             before = _fit(last.get(flag), len(bits))
@@ -120,18 +118,12 @@ class Actuators:
             if isinstance(where, Row):
                 on = value if signal.domain == "cell" else value[rows.rep_of("cell")]
             else:
-                cells = self.finder.rows(rows, where.handle)
+                cells = cell_rows(rows, where.handle)
                 on = np.zeros_like(bits)
                 on[cells[(cells != NONE) & value]] = True
             by[on & ~bits] = index
             bits |= on
         return bits, by
-
-    def _forbidden(self, flag: str, memory: Memory) -> Array:
-        if not self.enforced:
-            return np.zeros(memory.height, dtype=bool)
-        fixed: Array = memory.column("immutable")
-        return fixed | memory.column("locked") if flag in {"annexed", "reinstated"} else fixed
 
     def _alarm_events(
         self, values: Mapping[str, Array], last: Mapping[str, Array], now: dict[str, Array], rows: Rows

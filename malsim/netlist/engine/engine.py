@@ -1,4 +1,4 @@
-"""The scan: read the inputs from the memory, call the functions of each due thread in order, drive the actuators."""
+"""Scan of a net: read the inputs, call the functions of each due thread in order, drive the actuators."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import polars as pl
 from malsim.memory import Rules
 from malsim.memory.law_steps import update_worth
 from malsim.netlist.engine.actuators import EVENTS, Actuators, Happening
-from malsim.netlist.engine.expressions import Board, Expressions, Place, formulas
-from malsim.netlist.engine.neighbours import Neighbours
+from malsim.netlist.engine.expressions import Board, Expressions, formulas
 from malsim.netlist.engine.rows import NO_TOPICS, Rows
-from malsim.netlist.engine.sources import Finder, many, reader
+from malsim.netlist.engine.sources import many, reader
 from malsim.netlist.engine.steps import compile_step, extend
 from malsim.netlist.language.address import Pin, Reduced
 from malsim.netlist.language.lexicon import LOOP_WRITES
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from malsim.memory import Memory
-    from malsim.netlist.engine.steps import Step
-    from malsim.netlist.programs import Program, ProgramCell, Ran
+    from malsim.netlist.programs import Program, Ran
     from malsim.netlist.programs.operations import Output
     from malsim.netlist.wiring import Net, Signal
     from ops.pin import Array
@@ -38,10 +36,10 @@ DTYPES = {"float": np.float64, "int": np.int64, "bit": np.bool_}
 
 @dataclass(frozen=True)
 class State:
-    """State of a net between scans: pins, signals, last actuator drives and last program outputs.
+    """State of a net between scans: pins, signals, actuator bits and program outputs.
 
-    `programs` are those that prg cells hold, `search_from` is the first row not yet searched for them. `aliases` has for
-    handles that are no cell's own the cell that each stands for, one row a replication.
+    `programs` come from prg cells; `search_from` is the first row not yet searched for them. `aliases` maps handles that no
+    cell has to rows, one per replication.
     """
 
     ticks: int = 0
@@ -58,11 +56,7 @@ class State:
 
 @dataclass(frozen=True)
 class Scan:
-    """Result of one scan: new state and memory, values written to the loop's pins, and events.
-
-    `outputs` has an array over replications for each pin of the loop that the net writes, `ran` the result of each
-    standing program, `derived` the derived values by name, `cell-trust`.
-    """
+    """Result of one scan: state, memory, events, `outputs` by pin of the loop, and `derived` values by name."""
 
     state: State
     memory: Memory
@@ -77,22 +71,9 @@ class Scan:
 
 
 class Engine:
-    """A linked net, compiled for so many replications and one length of tick.
+    """Linked net, compiled for a number of replications and a tick in milliseconds.
 
-    Parameters
-    ----------
-    net
-        What `malsim.netlist.wiring.link` gave.
-    replications
-        Rows of the domain `run`.
-    first
-        The number of the first replication.
-    tick
-        Milliseconds between two scans.
-    rules
-        Whose locks the actuators keep, and whose gate the programs' witnesses pass.
-    derive
-        Whether standing programs propose what they find as claims.
+    `first` is the number of the first replication. With `derive`, standing programs propose their findings as claims.
     """
 
     def __init__(
@@ -102,18 +83,17 @@ class Engine:
         self.net, self.replications, self.first, self.rules, self.derive = net, replications, first, rules or Rules(), derive
         self.programs = programs(net)
         self.tick = tick
-        finder = Finder()
         on = {pin: net.signals[name] for pin, name in net.pins.items()}
         every = {function: thread.every for thread in net.threads for function in thread.functions}
         self.steps = {
             name: compile_step(instance, on, tick=tick * every.get(name, 1)) for name, instance in net.instances.items()
         }
         self.domains = {step.domain for step in self.steps.values()} | {signal.domain for signal in net.signals.values()}
-        self.finder, self.owners = finder, net.derived
+        self.owners = net.derived
         self.expressions = Expressions.of(net)
-        self.formulas = formulas(net.signals, self.expressions.order, Place(self.steps, self.owners, finder))
+        self.formulas = formulas(net, self.expressions.order)
         plain = {name: signal for name, signal in net.signals.items() if name not in self.expressions.order}
-        self.readers = {name: read for name, signal in plain.items() if (read := reader(signal, finder))}
+        self.readers = {name: read for name, signal in plain.items() if (read := reader(signal))}
         writers = {name: str(signal.writer.address) for name, signal in net.signals.items() if signal.writer}
         self.loop_reads = {name: writer for name, writer in writers.items() if writer in LOOP_WRITES}
         self.free = {name for name, signal in net.signals.items() if signal.writer is None and signal.domain == "run"}
@@ -123,8 +103,8 @@ class Engine:
             if isinstance(where, Reduced) and isinstance(where.inner, Pin) and signal.name not in self.expressions.order:
                 self.followers[where.inner.instance].append((signal, where))
         self.series = {step.series[0][1] for step in self.steps.values() if step.series}
-        self.actuators = Actuators(net, finder, self.rules)
-        self._neighbours = Neighbours()  # a cache of values that follow from the memory alone
+        self.actuators = Actuators(net, self.rules)
+        self._cache: dict[object, Any] = {}  # of values that follow from the memory
 
     def start(self, memory: Memory) -> State:
         return self._fit(State(), Rows(memory, self.replications, first=self.first))
@@ -134,30 +114,21 @@ class Engine:
     ) -> Scan:
         """Run the net once on a memory that has just ticked.
 
-        Parameters
-        ----------
-        state
-            As `start` or the last scan gave it.
-        memory
-            Its cells are read as they are; flags the net drives are set in the memory that is returned.
-        inputs
-            What the loop's own pins hold (`{"reviewer.ack": True}`), and signals of the run that nothing writes: one value,
-            or one a replication.
-        now
-            Days, for `clock.days` and for what programs write; by default as many ticks as were made.
+        `inputs` are pins of the loop (`{"reviewer.ack": True}`) and free signals of the run: one value, or one per
+        replication. `now`, in days, is by default the number of ticks.
         """
         ticks = state.ticks + 1
         day = ticks * self.tick / DAY if now is None else now
         rows = Rows(
             memory, self.replications, state.topics, first=self.first, now=day, rules=self.rules,
-            neighbours=self._neighbours, aliases=state.aliases,
+            aliases=state.aliases, cache=self._cache,
         )  # fmt: skip
         state = self._fit(state, rows)
         values: dict[str, Any] = {**state.signals, **self._loop({"clock.tick": ticks, "clock.days": day, **(inputs or {})})}
         for name, read in self.readers.items():
             values[name] = read(rows)
         states = dict(state.ops)
-        with np.errstate(all="ignore"):  # inf and NaN are answers of ops; their sheets say what they do
+        with np.errstate(all="ignore"):  # inf and NaN are valid outputs of ops
             for name in self.followers:
                 self._follow(name, states[name], values, rows)
             board, stale = Board(rows, values, states), set(self.expressions.order)
@@ -165,11 +136,12 @@ class Engine:
                 if ticks % thread.every == 0:
                     for name in thread.functions:
                         self._express(self.expressions.before.get(name, ()), stale, values, board)
-                        states[name] = self._call(self.steps[name], states[name], values, rows)
+                        step, old = self.steps[name], states[name]
+                        states[name] = step.call_over(values, rows) if step.series else step.call(old, values, rows)
+                        if name in self.followers:
+                            self._follow(name, states[name], values, rows)
                         stale.update(self.expressions.after.get(name, ()))
             self._express(self.expressions.order, stale, values, board)
-        if self.expressions.order:
-            self._neighbours = rows.neighbours
         after, drives, happenings = self.actuators.drive(memory, values, state.drives, rows)
         new = program_cells(after, after=state.search_from, tick=ticks, first=self.first)
         standing = (*state.programs, *(program for cell in new for program in cell.programs))
@@ -183,17 +155,16 @@ class Engine:
             state, ticks=ticks, ops=states, signals=values, drives=drives, program_outputs=result.last, programs=standing,
             search_from=after.height,
         )  # fmt: skip
-        happenings += tuple(_program_event(cell) for cell in new)
+        for cell in new:
+            kind, detail = (
+                "refused" if cell.fault else "scheduled",
+                cell.fault or " ".join(p.operation for p in cell.programs),
+            )
+            happenings += (Happening(np.array(cell.places, dtype=np.int64), kind, cell.handle, detail, cell.handle),)
         derived = {name: values[owner.name] for name, owner in self.owners.items()}
         return Scan(
             state, update_worth(result.memory, memory), self.actuators.outputs(values), happenings, result.ran, derived
         )
-
-    def _call(self, step: Step, state: OpState, values: dict[str, Any], rows: Rows) -> OpState:
-        result = step.call_over(values, rows) if step.series else step.call(state, values, rows)
-        if step.name in self.followers:
-            self._follow(step.name, result, values, rows)
-        return result
 
     def _express(self, names: Iterable[str], stale: set[str], values: dict[str, Any], board: Board) -> None:
         for name in names:
@@ -231,7 +202,9 @@ class Engine:
             elif more := count - state.heights[step.domain]:
                 states[name] = extend(step, states[name], more)
         for name, signal in self.net.signals.items():
-            if name not in self.readers and name not in self.loop_reads:  # expressions hold what they were before the first
+            if (
+                name not in self.readers and name not in self.loop_reads
+            ):  # expressions too have a value before the first scan
                 old: Array = values.get(name, np.empty(0, DTYPES[signal.type]))
                 if more := heights[signal.domain] - len(old):
                     values[name] = np.append(old, np.full(more, self._first(signal), DTYPES[signal.type]))
@@ -248,9 +221,3 @@ class Engine:
             if pin and instance:
                 return instance.sheet.slots[pin.name].pin.first
         return 0.0
-
-
-def _program_event(one: ProgramCell) -> Happening:
-    kind = "refused" if one.fault else "scheduled"
-    detail = one.fault or " ".join(program.operation for program in one.programs)
-    return Happening(np.array(one.places, dtype=np.int64), kind, one.handle, detail, one.handle)

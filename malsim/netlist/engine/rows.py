@@ -3,102 +3,86 @@
 from __future__ import annotations
 
 from functools import cached_property
+from operator import is_not
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import polars as pl
 
 from malsim.memory import Rules
-from malsim.netlist.engine.neighbours import Neighbours, numbers_in, numbers_of
+from malsim.netlist.language.lexicon import WORK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import NDArray
-
     from malsim.memory import Memory
-    from malsim.memory.graph.arrays import Array
-
-    Ints = NDArray[np.int64]
+    from malsim.memory.graph.arrays import Array, Ints
 
 T = TypeVar("T")
 NO_TOPICS = pl.DataFrame(schema={"rep": pl.Int32, "topic": pl.String})
 
 
 class Rows:
-    """The rows of every domain over one memory, computed on first use.
+    """Rows of every domain over one memory, computed on first use.
 
-    Parameters
-    ----------
-    memory
-        Whose cells and writers the rows are.
-    replications
-        How many rows the domain `run` has.
-    topics
-        The topics known so far, (rep, topic) in the order they came up; new ones are put after them.
-    first
-        The number of the first replication.
-    now
-        Days, and `rules` the law's: ages and time constants follow from them.
-    neighbours
-        Those of the scan before, to be used again where edges and statuses are the same.
-    aliases
-        The cells that handles stand for which are no cell's own, one row a replication.
+    `topics` are the (rep, topic) pairs of earlier scans; new topics are appended. `first` is the number of the first
+    replication. `aliases` maps handles that no cell has to rows, one per replication. `cache` is shared by all scans.
     """
 
     def __init__(
-        self,
-        memory: Memory,
-        replications: int,
-        topics: pl.DataFrame = NO_TOPICS,
-        *,
-        first: int = 0,
-        now: float = 0.0,
-        rules: Rules | None = None,
-        neighbours: Neighbours | None = None,
-        aliases: Mapping[str, Ints] | None = None,
-    ) -> None:
+        self, memory: Memory, replications: int, topics: pl.DataFrame = NO_TOPICS, *, first: int = 0, now: float = 0.0,
+        rules: Rules | None = None, aliases: Mapping[str, Ints] | None = None, cache: dict[object, Any] | None = None,
+    ) -> None:  # fmt: skip
         self.memory, self.replications, self.earlier_topics, self.first = memory, replications, topics, first
-        self.now, self.rules, self._before = now, rules or Rules(), neighbours or Neighbours()
+        self.now, self.rules = now, rules or Rules()
         self.aliases: Mapping[str, Ints] = aliases or {}
-        self._once: dict[object, Any] = {}
+        self._cache: dict[object, tuple[tuple[object, ...], Any]] = {} if cache is None else cache
+
+    def keep(self, name: object, compute: Callable[[], T], *on: object) -> T:
+        """Return a cached value, which is computed again if one of the objects `on` is not the same as before."""
+        entry = self._cache.get(name)
+        if entry is None or any(map(is_not, entry[0], on)):
+            entry = self._cache[name] = on, compute()
+        return cast("T", entry[1])
 
     @cached_property
-    def neighbours(self) -> Neighbours:
-        return self._before.of(self.memory)
-
-    def once(self, name: object, compute: Callable[[], T]) -> T:
-        if name not in self._once:
-            self._once[name] = compute()
-        return cast("T", self._once[name])
-
-    def keep(self, name: object, compute: Callable[[], T]) -> T:
-        """Return a value that follows from edges, statuses and the cells' text alone; reuse it while these stay the same."""
-        return self.neighbours.keep(name, compute, self.memory.table("cells").rows)
+    def graph(self) -> Memory:
+        """Earliest memory with these edges, cells and statuses: values that follow from them alone are cached on it."""
+        old, new = self.keep("graph", lambda: self.memory), self.memory
+        if old.table("edges") is new.table("edges") and old.table("cells").rows is new.table("cells").rows:
+            columns = ((side.is_active, side.column("successor")) for side in (old, new))
+            if all(before is after or np.array_equal(before, after) for before, after in zip(*columns, strict=True)):
+                return old
+        self._cache["graph"] = (), new
+        return new
 
     def work(self, name: str) -> Array:
-        numbers = self.keep("numbers", lambda: numbers_in(self.memory.cells["entities"]))
-        return self.keep(("work", name), lambda: numbers_of(numbers, name, self.memory.height))
+        """Return a number that cells state as an entity, such as `impact=.8`; the default of `lexicon.toml` elsewhere."""
+        numbers = self.keep("numbers", lambda: numbers_in(self.memory.cells["entities"]), self.graph)
+
+        def compute() -> Array:
+            values: Array = np.full(self.memory.height, WORK[name])
+            stated = numbers.filter(pl.col("name") == name)
+            values[stated["row"].to_numpy()] = stated["value"].to_numpy()
+            return values
+
+        return self.keep(("work", name), compute, self.graph)
 
     def count(self, domain: str) -> int:
         if domain == "run":
             return self.replications
-        if domain == "topic":
-            return self.topics.height
-        if domain == "writer_topic":
-            return self._pairs.height
+        if domain in {"topic", "writer_topic"}:
+            return (self.topics if domain == "topic" else self._pairs).height
         return self.memory.height if domain == "cell" else self.memory.table("writers").height
 
     def rep_of(self, domain: str) -> Ints:
-        return self.neighbours.keep(("rep", domain), lambda: self._rep_of(domain), self._origin(domain))
+        def compute() -> Ints:
+            if domain == "cell":
+                return self.memory.column("rep").astype(np.int64) - self.first
+            frame = self.memory.writers if domain == "writer" else self.topics if domain == "topic" else self._pairs
+            return frame["rep"].to_numpy().astype(np.int64) - self.first
 
-    def _rep_of(self, domain: str) -> Ints:
-        if domain == "run":
-            return np.arange(self.replications)
-        if domain == "cell":
-            return self.memory.column("rep").astype(np.int64) - self.first
-        frame = self.memory.writers if domain == "writer" else self.topics if domain == "topic" else self._pairs
-        return frame["rep"].to_numpy().astype(np.int64) - self.first
+        return np.arange(self.replications) if domain == "run" else self.keep(("rep", domain), compute, self._origin(domain))
 
     def labels(self, domain: str) -> pl.Series:
         if domain == "run":
@@ -107,48 +91,49 @@ class Rows:
             return self.topics["topic"]
         return self.memory.cells["handle"] if domain == "cell" else self.memory.writers["writer"]
 
-    @cached_property
-    def live(self) -> Ints:
-        return self.memory.active
-
-    @cached_property
+    @property
     def _topic_of(self) -> pl.DataFrame:
-        return self.keep("topics", self._find_topics)
+        def compute() -> pl.DataFrame:
+            row = pl.int_range(pl.len(), dtype=pl.Int64)
+            cells = self.memory.cells.select(row.alias("cell"), "rep", pl.col("topics").alias("topic"))
+            return cells.filter(pl.col("topic").list.len() > 0).explode("topic").unique(maintain_order=True)
 
-    def _find_topics(self) -> pl.DataFrame:
-        row = pl.int_range(pl.len(), dtype=pl.Int64)
-        cells = self.memory.cells.select(row.alias("cell"), "rep", pl.col("topics").alias("topic"))
-        return cells.filter(pl.col("topic").list.len() > 0).explode("topic").unique(maintain_order=True)
+        return self.keep("topic of cells", compute, self.graph)
 
-    @cached_property
+    @property
     def topics(self) -> pl.DataFrame:
-        return self.neighbours.keep("all topics", self._all_topics, self._topic_of, self.earlier_topics)
+        def compute() -> pl.DataFrame:
+            now = self._topic_of.select("rep", "topic").unique(maintain_order=True)
+            new = now.join(self.earlier_topics, on=["rep", "topic"], how="anti", maintain_order="left")
+            return pl.concat([self.earlier_topics, new]) if new.height else self.earlier_topics
 
-    def _all_topics(self) -> pl.DataFrame:
-        now = self._topic_of.select("rep", "topic").unique(maintain_order=True)
-        new = now.join(self.earlier_topics, on=["rep", "topic"], how="anti", maintain_order="left")
-        return pl.concat([self.earlier_topics, new]) if new.height else self.earlier_topics
+        return self.keep("topics", compute, self._topic_of, self.earlier_topics)
 
-    def _topic_places(self, frame: pl.DataFrame) -> Ints:
+    def _topic_rows(self, frame: pl.DataFrame) -> Ints:
         groups = self.topics.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("group"))
         return frame.join(groups, on=["rep", "topic"], how="left", maintain_order="left")["group"].to_numpy()
 
-    @cached_property
+    @property
     def _pairs(self) -> pl.DataFrame:
-        return self.keep("pairs", self._find_pairs)
+        def compute() -> pl.DataFrame:
+            cells = self._topic_of["cell"].to_numpy()
+            pairs = self._topic_of.with_columns(author=pl.Series(self.memory.column("author"))[cells])
+            pairs = pairs.filter(pl.Series(self.memory.is_active[cells]))
+            return pairs.group_by("rep", "author", "topic", maintain_order=True).agg("cell")
 
-    def _find_pairs(self) -> pl.DataFrame:
-        cells = self._topic_of["cell"].to_numpy()
-        own = self._topic_of.with_columns(author=pl.Series(self.memory.column("author"))[cells])
-        own = own.filter(pl.Series(self.memory.is_active[cells]))
-        return own.group_by("rep", "author", "topic", maintain_order=True).agg("cell")
+        return self.keep("writers and topics", compute, self.graph)
 
     def sums(self, domain: str, name: str) -> Array:
-        """Return a field of topics, or of writers' parts of topics: `cells`, `work`, `salience` or `demand` (active)."""
+        """Return a sum over the active cells of each topic, or of each writer and topic: cells, work, salience or demand."""
+
+        def cells_of_pairs() -> tuple[Ints, Ints]:
+            pairs = self._pairs.with_columns(group=pl.int_range(pl.len())).select("group", "cell").explode("cell")
+            return pairs["cell"].to_numpy(), pairs["group"].to_numpy()
+
         if domain == "topic":
             members, groups = self.groups("cell", "topic")
         else:
-            members, groups = self.neighbours.keep("cells of parts", self._find_parts, self._pairs)
+            members, groups = self.keep("cells of pairs", cells_of_pairs, self._pairs)
         if name == "demand":
             values = self.work("demand")[members]
         elif name == "cells":
@@ -157,28 +142,24 @@ class Rows:
             values = np.nan_to_num(self.memory.column("effective" if name == "work" else "salience")[members])
         return np.bincount(groups, values, minlength=self.count(domain)).astype(np.float64)
 
-    def _find_parts(self) -> tuple[Ints, Ints]:
-        parts = self._pairs.with_columns(group=pl.int_range(pl.len())).select("group", "cell").explode("cell")
-        return parts["cell"].to_numpy(), parts["group"].to_numpy()
-
     def groups(self, source: str, target: str) -> tuple[Ints | slice, Ints]:
-        """(members, groups): rows of one domain and the row of another that each belongs to; of cells, the active ones."""
-        origins = self._origin(source), self._origin(target)
-        return self.neighbours.keep((source, target), lambda: self._groups(source, target), *origins)
+        """Return (members, groups): rows of `source` (of cells, the active ones), and their row of `target`."""
+        on = self._origin(source), self._origin(target), self.graph
+        return self.keep(("groups", source, target), lambda: self._groups(source, target), *on)
 
     def _groups(self, source: str, target: str) -> tuple[Ints | slice, Ints]:
         if source == "cell" and target == "topic":
             cells = self._topic_of["cell"].to_numpy()
-            lives = self.memory.is_active[cells]
-            return cells[lives], self._topic_places(self._topic_of)[lives]
+            is_active = self.memory.is_active[cells]
+            return cells[is_active], self._topic_rows(self._topic_of)[is_active]
         if source == "writer_topic" and target != "run":
             by_writer = target == "writer"
-            own = self._pairs["author"].to_numpy().astype(np.int64) if by_writer else self._topic_places(self._pairs)
-            return slice(None), own
-        every = source != "cell" or len(self.live) == self.memory.height
-        members = slice(None) if every else self.live
-        belongs = self.memory.column("author").astype(np.int64) if target == "writer" else self.rep_of(source)
-        return members, belongs[members]
+            groups = self._pairs["author"].to_numpy().astype(np.int64) if by_writer else self._topic_rows(self._pairs)
+            return slice(None), groups
+        every = source != "cell" or len(self.memory.active) == self.memory.height
+        members = slice(None) if every else self.memory.active
+        groups = self.memory.column("author").astype(np.int64) if target == "writer" else self.rep_of(source)
+        return members, groups[members]
 
     def _origin(self, domain: str) -> object:
         if domain in {"cell", "writer"}:
@@ -186,15 +167,14 @@ class Rows:
         return self.topics if domain == "topic" else self._pairs if domain == "writer_topic" else None
 
 
-def belongs(many: str, one: str) -> bool:
-    """Return True if rows of domain `many` belong to rows of domain `one`.
+def numbers_in(entities: pl.Series) -> pl.DataFrame:
+    """Parse the `name=number` entities of cells into columns row, name, value.
 
-    >>> belongs("cell", "writer"), belongs("writer", "cell")
-    (True, False)
+    >>> numbers_in(pl.Series([["impact=.8", "pump"], ["cost=much"]])).rows()
+    [(0, 'impact', 0.8)]
     """
-    return one in _BELONGS.get(many, ())
-
-
-_BELONGS = {
-    "cell": ("run", "writer", "topic"), "writer": ("run",), "topic": ("run",), "writer_topic": ("run", "writer", "topic"),
-}  # fmt: skip
+    words = pl.DataFrame({"word": entities}).with_row_index("row").explode("word")
+    words = words.filter(pl.col("word").str.contains("=", literal=True)).with_columns(pl.col("word").str.splitn("=", 2))
+    name, value = (pl.col("word").struct[index] for index in (0, 1))
+    numbers = words.select("row", name.alias("name"), value.cast(pl.Float64, strict=False).alias("value"))
+    return numbers.filter(pl.col("value").is_finite())

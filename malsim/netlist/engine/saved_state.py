@@ -1,4 +1,4 @@
-"""Serialisation of a net's state: numbers as arrays, text as JSON, and no code that runs when it is read."""
+"""Serialisation of the state of a net: numbers as arrays and text as JSON, so that reading runs no code."""
 
 from __future__ import annotations
 
@@ -21,14 +21,13 @@ if TYPE_CHECKING:
 
     from malsim.memory import Memory
     from malsim.netlist.engine.engine import Engine
-    from malsim.netlist.programs import Program
     from ops.pin.state import State as OpState
 
 _ARRAY, _WORDS, _TREE = "array", "words", "tree"
 
 
 def saved(state: State, engine: Engine) -> bytes:
-    """Return the state of a net after a scan; values that a scan rereads from the memory are left out."""
+    """Serialise the state of a net after a scan, without the values that a scan reads again from the memory."""
     of_run = {name for name, signal in engine.net.signals.items() if signal.domain == "run"}
     signals = {name: value for name, value in state.signals.items() if name not in engine.readers or name in of_run}
     outputs = {slot: {"values": output.values, "witness": output.witness, "state": output.state}
@@ -47,10 +46,7 @@ def saved(state: State, engine: Engine) -> bytes:
 
 
 def restored(data: bytes, engine: Engine, memory: Memory, *, first: int) -> State:
-    """Return the state that `saved` gave, for a net that may have more parts by now; they begin as at a first scan.
-
-    Raises `DataError` for bytes that are no such state.
-    """
+    """Deserialise a state for a net that may have new parts, which start fresh; raise `DataError` for damaged data."""
     if not data:
         return engine.start(memory)
     try:
@@ -67,10 +63,13 @@ def restored(data: bytes, engine: Engine, memory: Memory, *, first: int) -> Stat
             ticks=tree["ticks"], ops=_ops(tree["ops"], engine, heights), signals=tree["signals"], drives=tree["drives"],
             program_outputs=outputs, heights=heights | {"": 0}, topics=topics, search_from=tree["search_from"],
         )  # fmt: skip
-        programs = _programs(tree["programs"], memory, state, first)
+        slot_of = {(key, slot.split(" ")[-2]): slot for key, slot in tree["programs"]}
+        cells = program_cells(memory, after=0, upto=state.search_from, tick=state.ticks, first=first)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError("what the netlist of this store remembers cannot be read", hint="restore a copy") from error
-    return replace(state, programs=programs)
+        raise DataError("the state of this store's netlist is damaged", hint="restore a copy") from error
+    programs = (program for cell in cells for program in cell.programs)
+    slotted = (replace(program, slot=slot_of.get((program.key, program.operation), program.slot)) for program in programs)
+    return replace(state, programs=tuple(slotted))
 
 
 def _ops(ops: Mapping[str, OpState], engine: Engine, heights: Mapping[str, int]) -> dict[str, OpState]:
@@ -79,13 +78,6 @@ def _ops(ops: Mapping[str, OpState], engine: Engine, heights: Mapping[str, int])
         fresh = step.start(heights[step.domain])
         states[name] = ops[name] if name in ops and ops[name].keys() == fresh.keys() else fresh
     return states
-
-
-def _programs(slots: list[list[str]], memory: Memory, state: State, first: int) -> tuple[Program, ...]:
-    whole = program_cells(memory, after=0, upto=state.search_from, tick=state.ticks, first=first)
-    programs = [program for cell in whole for program in cell.programs]
-    slot_of = {(key, slot.split(" ")[-2]): slot for key, slot in slots}
-    return tuple(replace(program, slot=slot_of.get((program.key, program.operation), program.slot)) for program in programs)
 
 
 def _packed(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:

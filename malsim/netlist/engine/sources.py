@@ -1,4 +1,4 @@
-"""Inputs of a net from the memory at the start of a scan: cell fields, domain rows, reduced neighbours."""
+"""Readers of the inputs of a net from the memory: cell fields, rows of a domain, reduced neighbours."""
 
 from __future__ import annotations
 
@@ -15,24 +15,21 @@ from malsim.netlist.language.address import Path, Reduced, Row, column_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from malsim.memory import Memory
-    from malsim.memory.graph.index import Index
+    from malsim.memory.graph.arrays import Ints
     from malsim.netlist.engine.rows import Rows
     from malsim.netlist.language.address import Hop
     from malsim.netlist.wiring import Signal
     from ops.pin import Array
 
-    Ints = NDArray[np.int64]
     Reader = Callable[[Rows], "Array | Series"]
     Series = tuple[Array, Ints]
 
 
-def reduce_groups(reducer: str, values: Array, groups: NDArray[np.int64], count: int) -> Array:
-    """Return the mean, median, sum, greatest, least, number or true share of the values of each group.
+def reduce_groups(reducer: str, values: Array, groups: Ints, count: int) -> Array:
+    """Reduce the values of each group to their mean, median, sum, max, min, count or share of true values.
 
-    Of no values the sum and the count are 0 and the others NaN.
+    For a group without values the sum and the count are 0 and the others NaN.
 
     >>> reduce_groups("mean", np.array([1.0, 3.0, 5.0]), np.array([0, 0, 2]), 3).tolist()
     [2.0, nan, 5.0]
@@ -48,7 +45,7 @@ def reduce_groups(reducer: str, values: Array, groups: NDArray[np.int64], count:
         best[np.bincount(groups, minlength=count) == 0] = np.nan
         return best
     terms = numbers != 0 if reducer == "share" else numbers
-    if count == 1 and len(terms):  # one after the other too, and sooner
+    if count == 1 and len(terms):  # the same order of additions as bincount, and faster
         total: Array = np.cumsum(terms, dtype=np.float64)[-1:] + 0.0
     else:
         total = np.bincount(groups, weights=terms, minlength=count)
@@ -58,11 +55,10 @@ def reduce_groups(reducer: str, values: Array, groups: NDArray[np.int64], count:
         return total / np.bincount(groups, minlength=count)
 
 
-def _median(numbers: Array, groups: NDArray[np.int64], count: int) -> Array:
-    """Return the middle value of each group, of an even number the mean of the middle two; NaN is left out."""
+def _median(numbers: Array, groups: Ints, count: int) -> Array:
     is_number = ~np.isnan(numbers)
     numbers, groups = numbers[is_number], groups[is_number]
-    if count == 1 and len(numbers):  # the middle two are found without putting all in order
+    if count == 1 and len(numbers):  # a partition finds the middle two without a full sort
         middle = [(len(numbers) - 1) // 2, len(numbers) // 2]
         return np.array([0.5 * np.partition(numbers, middle)[middle].sum()])
     many = np.bincount(groups, minlength=count)
@@ -73,8 +69,8 @@ def _median(numbers: Array, groups: NDArray[np.int64], count: int) -> Array:
     return middle_mean
 
 
-def series(values: Array, groups: NDArray[np.int64], count: int) -> tuple[Array, NDArray[np.int64]]:
-    """Return the values of each group in their order: (longest, count), short ones padded with NaN, and how many each has.
+def series(values: Array, groups: Ints, count: int) -> Series:
+    """Return the values of each group as a column, padded with NaN, shape (longest, count), and the lengths.
 
     >>> table, length = series(np.array([1.0, 2.0, 3.0]), np.array([1, 0, 1]), 2)
     >>> table.tolist(), length.tolist()
@@ -89,60 +85,47 @@ def series(values: Array, groups: NDArray[np.int64], count: int) -> tuple[Array,
     return table, length
 
 
-class Finder:
-    """The row of a named cell in every replication, looked up again only where the memory grew.
+def cell_rows(rows: Rows, handle: str) -> Ints:
+    """Return the row of a named cell in every replication, NONE where there is no such cell."""
+    if handle in rows.aliases:
+        return rows.aliases[handle]
+    reps = range(rows.first, rows.first + rows.replications)
 
-    What it keeps is a function of the memory's index and height, so it changes no answer.
-    """
+    def find() -> Ints:
+        if "@" in handle:
+            return np.array([_version_row(rows.memory, handle, rep) for rep in reps])
+        return rows_named(rows.memory, reps, [handle] * len(reps))
 
-    def __init__(self) -> None:
-        self.index: Index | None = None
-        self.height = NONE
-        self.rows_of: dict[str, Ints] = {}
-
-    def rows(self, rows: Rows, handle: str) -> Ints:
-        if handle in rows.aliases:
-            return rows.aliases[handle]
-        memory = rows.memory
-        if memory.index is not self.index or memory.height != self.height:
-            self.index, self.height, self.rows_of = memory.index, memory.height, {}
-        if handle not in self.rows_of:
-            reps = range(rows.first, rows.first + rows.replications)
-            if "@" in handle:
-                self.rows_of[handle] = np.array([_version(memory, handle, rep) for rep in reps])
-            else:
-                self.rows_of[handle] = rows_named(memory, reps, [handle] * len(reps))
-        return self.rows_of[handle]
+    return rows.keep(("row of", handle), find, rows.memory.table("cells").rows)
 
 
-def _version(memory: Memory, handle: str, rep: int) -> int:
+def _version_row(memory: Memory, handle: str, rep: int) -> int:
     try:
         return memory.row(handle, rep=rep)
     except AddressError:
         return NONE
 
 
-def reader(signal: Signal, finder: Finder) -> Reader | None:
-    """Return the reader of a signal that a cell or a domain writes; None for a signal that a pin writes."""
+def reader(signal: Signal) -> Reader | None:
+    """Return the reader of a signal that is written by cells or rows; None for a signal that a pin writes."""
     where = signal.writer.address if signal.writer else None
     inner = where.inner if isinstance(where, Reduced) else where
     if not isinstance(inner, (Path, Row)):
         return None
-    return reader_of(cast("Path | Row | Reduced", where), finder, signal.domain)
+    return reader_of(cast("Path | Row | Reduced", where), signal.domain)
 
 
-def reader_of(where: Path | Row | Reduced, finder: Finder, domain: str = "run") -> Reader:
+def reader_of(where: Path | Row | Reduced, domain: str = "run") -> Reader:
     if isinstance(where, Path):
-        return _path(where, finder)
+        return _path(where)
     if isinstance(where, Row):
         return _row(where)
     if isinstance(where.inner, Row):
         return _reduced_rows(where.reducer, where.inner, domain)
-    return _reduced_path(where.reducer, cast("Path", where.inner), finder)
+    return _reduced_path(where.reducer, cast("Path", where.inner))
 
 
 def _values(rows: Rows, domain: str, name: str) -> Array:
-    """Return a column of a domain as an array of floats, whole numbers or truths; an absent one is NaN or 0."""
     table = rows.memory.table("cells" if domain == "cell" else "writers")
     values: Array = table.column(name)
     return np.maximum(values, 0) if name == "successor" else values
@@ -161,10 +144,10 @@ def _row(where: Row) -> Reader:
             return _values(rows, where.domain, name)
         values = _values(rows, where.domain, name)
         table = rows.memory.table("cells" if where.domain == "cell" else "writers")
-        rows_here = np.flatnonzero(table.column(label) == where.name)
-        cell_rows = np.full(rows.replications, NONE)
-        cell_rows[rows.rep_of(where.domain)[rows_here]] = rows_here
-        return _take(values, cell_rows)
+        rows_named_so = np.flatnonzero(table.column(label) == where.name)
+        row_of_rep = np.full(rows.replications, NONE)
+        row_of_rep[rows.rep_of(where.domain)[rows_named_so]] = rows_named_so
+        return _take(values, row_of_rep)
 
     return read
 
@@ -178,20 +161,23 @@ def _take(values: Array, rows: Ints) -> Array:
     return result
 
 
-def _path(where: Path, finder: Finder) -> Reader:
-    name = column_of(where.fields, list(schema.CELLS), where)
-    handle = where.handle if where.version is None else f"{where.handle}@v{where.version}"
+def _handle(where: Path) -> str:
+    return where.handle if where.version is None else f"{where.handle}@v{where.version}"
+
+
+def _path(where: Path) -> Reader:
+    name, handle = column_of(where.fields, list(schema.CELLS), where), _handle(where)
 
     def read(rows: Rows) -> Array:
         values = _values(rows, "cell", name)
-        cell_rows = finder.rows(rows, handle)
+        row_of_rep = cell_rows(rows, handle)
         if where.hops:
-            cells, groups = _reach(rows, cell_rows, where.hops)
-            alone = np.bincount(groups, minlength=rows.replications) == 1  # of several none is the one
-            cell_rows = np.full(rows.replications, NONE)
-            cell_rows[groups] = cells
-            cell_rows[~alone] = NONE
-        return _take(values, cell_rows)
+            cells, groups = _reach(rows, row_of_rep, where.hops)
+            alone = np.bincount(groups, minlength=rows.replications) == 1  # several cells have no single value
+            row_of_rep = np.full(rows.replications, NONE)
+            row_of_rep[groups] = cells
+            row_of_rep[~alone] = NONE
+        return _take(values, row_of_rep)
 
     return read
 
@@ -207,13 +193,12 @@ def _reduced_rows(reducer: str, where: Row, domain: str) -> Reader:
     return read
 
 
-def _reduced_path(reducer: str, where: Path, finder: Finder) -> Reader:
+def _reduced_path(reducer: str, where: Path) -> Reader:
     name = column_of(where.fields, list(schema.CELLS), where) if where.fields else "stated"
-    handle = where.handle if where.version is None else f"{where.handle}@v{where.version}"
+    handle = _handle(where)
 
     def read(rows: Rows) -> Array | Series:
-        cell_rows = finder.rows(rows, handle)
-        cells, groups = _reach(rows, cell_rows, where.hops)
+        cells, groups = _reach(rows, cell_rows(rows, handle), where.hops)
         return many(reducer, _values(rows, "cell", name)[cells], groups, rows.replications)
 
     return read
@@ -226,7 +211,7 @@ def many(reducer: str, values: Array, groups: Ints, count: int) -> Array | Serie
 
 
 def _reach(rows: Rows, start: Ints, hops: tuple[Hop, ...]) -> tuple[Ints, Ints]:
-    """(cells, replications) that the hops lead to from one cell a replication, active ones only, in the order of cells."""
+    """Return (cells, replications): the active cells that the hops lead to from one cell per replication."""
     memory = rows.memory
     active, edges = memory.is_active, memory.table("edges")
     cells, groups = start[start != NONE], np.flatnonzero(start != NONE)

@@ -1,4 +1,4 @@
-"""Step of one instance: read inputs from signals, call the op once on all rows, write outputs to signals."""
+"""Step of one instance: read its inputs from signals, call the op once on all rows, write its outputs to signals."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ if TYPE_CHECKING:
 class Step:
     """Call of one instance, with all look-ups done in advance.
 
-    `single` pairs an input's Python name with the signal it reads, `many` each family of inputs with the signals its rows
-    read; a true third word says that the signal has one value a run, to be repeated for the rows of the domain. `puts` says
-    which output, or row of a family of outputs, goes on which signal. `series` holds the input, if any, that a series is
-    read into, one value after the other. `positional` takes the positional arguments out of a state.
+    `single` holds (input, signal, repeat); `many` holds a family of inputs with (row, signal, repeat) for each; a signal of
+    the run is repeated for the rows of the domain. `puts` holds (output, row of a family, signal), `series` the input that
+    reads a series value by value. `positional` extracts the positional arguments from a state.
     """
 
     name: str
@@ -52,7 +51,7 @@ class Step:
         return ops.start(self.instance.sheet, rows, self.instance.settings)
 
     def call(self, state: OpState, values: MutableMapping[str, Any], rows: Rows) -> OpState:
-        """Call the op once and put its outputs on the signals at once, so that the next step sees them."""
+        """Call the op once and write its outputs to the signals at once, so that the next step reads them."""
         arguments = self._inputs(dict(state), values, rows)
         for key, links in self.many:
             family = arguments[key] = arguments[key].copy()
@@ -61,15 +60,15 @@ class Step:
         return self._write(self._run(arguments), values)
 
     def call_over(self, values: MutableMapping[str, Any], rows: Rows) -> OpState:
-        """Call the op from its start along a series a row, so that it shows what the whole series comes to each time."""
+        """Call the op from its initial state along the whole series of each row."""
         ((read, series),) = self.series
         table, length = values[series]
         count = table.shape[1]
         state = self.start(count)
         for index, now in enumerate(table):
-            result, goes_on = self._run(self._inputs({**state, read: now}, values, rows)), length > index
+            result, is_longer = self._run(self._inputs({**state, read: now}, values, rows)), length > index
             per_row = {key: old.shape[-1] == count for key, old in state.items()}
-            state = {key: np.where(goes_on, result[key], old) if per_row[key] else old for key, old in state.items()}
+            state = {key: np.where(is_longer, result[key], old) if per_row[key] else old for key, old in state.items()}
         return self._write(dict(state), values)
 
     def _inputs(self, state: dict[str, Array], values: Mapping[str, Any], rows: Rows) -> dict[str, Array]:
@@ -92,7 +91,7 @@ class Step:
 
 
 def compile_step(instance: Instance, signals: Mapping[str, Signal], *, tick: float) -> Step:
-    """Return the step of an instance whose pins are on these signals."""
+    """Return the step of an instance, given the signal of each linked pin."""
     sheet = instance.sheet
     single: list[tuple[str, str, bool]] = []
     families: dict[str, list[tuple[int, str, bool]]] = {}
@@ -107,12 +106,12 @@ def compile_step(instance: Instance, signals: Mapping[str, Signal], *, tick: flo
             puts.append((key, row, signal.name))
         elif row is not None:
             families.setdefault(key, []).append((row, signal.name, repeat))
-        elif _is_series(signal):
+        elif signal.writer and isinstance(where := signal.writer.address, Reduced) and where.reducer == "series":
             series.append((key, signal.name))
         else:
             single.append((key, signal.name, repeat))
     if len(series) > 1 or (series and families):
-        problem = "an instance with an input that reads a series has no other series and no family of inputs"
+        problem = "an instance that reads a series cannot read another series or have a family of inputs"
         raise NetlistError([Fault.at(instance.statement, instance.name, problem)])
     fixed: dict[str, float] = {size: sheet.counts[size] for size in sheet.size_arguments}
     if sheet.tick:
@@ -125,7 +124,7 @@ def compile_step(instance: Instance, signals: Mapping[str, Signal], *, tick: flo
 
 
 def _arguments(sheet: Sheet) -> tuple[Callable[[dict[str, Array]], tuple[Array, ...]], tuple[str, ...]]:
-    """Return a getter of the positional arguments in order, and the names of the keyword-only ones."""
+    """Return a getter of the positional arguments in order, and the names of the keyword-only arguments."""
     takes = [
         parameter for parameter in inspect.signature(sheet.function).parameters.values() if parameter.name in sheet.takes
     ]
@@ -134,11 +133,6 @@ def _arguments(sheet: Sheet) -> tuple[Callable[[dict[str, Array]], tuple[Array, 
     if len(positional) > 1:
         return itemgetter(*positional), keywords
     return lambda arguments: tuple(arguments[key] for key in positional), keywords
-
-
-def _is_series(signal: Signal) -> bool:
-    where = signal.writer.address if signal.writer else None
-    return isinstance(where, Reduced) and where.reducer == "series"
 
 
 def extend(step: Step, state: OpState, rows: int) -> OpState:

@@ -1,4 +1,4 @@
-"""Run of a net on a recorded stream, one row a tick, and comparison of two such runs."""
+"""Run of a net on a recorded stream, one row per tick, and comparison of two runs."""
 
 from __future__ import annotations
 
@@ -9,39 +9,31 @@ import polars as pl
 
 from malsim.base.errors import DataError
 from malsim.memory import Memory
-from malsim.netlist.engine import Engine
+from malsim.netlist.engine.engine import DAY, Engine
 from malsim.netlist.language.lexicon import LOOP_WRITES
 
 if TYPE_CHECKING:
     from malsim.netlist.wiring import Net
 
-DAY = 8.64e7
-
 
 def run(net: Net, stream: pl.DataFrame, *, memory: Memory | None = None, tick: float = DAY) -> pl.DataFrame:
-    """Run a net once for each row of a stream.
+    """Run a net once for each row of a stream; return `t` and a column for every signal of the run.
 
     Parameters
     ----------
     net
-        What `link` or `load` gave.
+        Linked net.
     stream
-        A column for each signal that nothing in the net writes, or pin of the loop (`reviewer.ack`); `t`, in days, if it
-        has one, is the time of each row.
+        Columns for signals without writer and pins of the loop (`reviewer.ack`), and optionally `t`, in days.
     memory
-        What the net reads of cells; it does not tick here.
+        Cells that the net reads; the memory does not tick.
     tick
         Milliseconds between two rows.
-
-    Returns
-    -------
-    pl.DataFrame
-        `t` and a column for every signal of the run, one row a tick.
 
     Raises
     ------
     DataError
-        For a column that nothing in the net takes, or one of another type.
+        If the net does not read a column, or a column has the wrong type.
     """
     engine = Engine(net, tick=tick)
     current = memory or Memory.empty()
@@ -64,18 +56,18 @@ def _as_values(values: pl.Series, name: str, net: Net, engine: Engine) -> list[o
     kind = net.signals[name].type if name in engine.free else LOOP_WRITES[name][0] if name in LOOP_WRITES else ""
     if not kind:
         free = " ".join([*sorted(engine.free), *LOOP_WRITES])
-        raise DataError("nothing in this net takes this column", given=name, allowed=free)
+        raise DataError("no wire reads this column", given=name, allowed=free)
     bad = values.null_count() or values.dtype == pl.String
     if bad or (kind != "float" and values.dtype.is_float() and not (values.is_finite() & (values == values.round())).all()):
         allowed = f"a {kind} in every row"
-        raise DataError("this column does not fit its signal", where=name, given=str(values.dtype), allowed=allowed)
+        raise DataError("the column has the wrong type for its signal", where=name, given=str(values.dtype), allowed=allowed)
     return values.cast({"float": pl.Float64, "int": pl.Int64, "bit": pl.Boolean}[kind]).to_list()
 
 
 def difference(ours: pl.DataFrame, theirs: pl.DataFrame, *, tolerance: float = 1e-9) -> pl.DataFrame:
-    """Return the rows where two runs differ in the columns of the second: row, column, ours, theirs."""
+    """Return the rows where two runs differ in a column of the second: row, column, ours, theirs."""
     if unknown := [name for name in theirs.columns if name not in ours.columns]:
-        raise DataError("no signal of the run has this name", given=unknown[0], allowed=" ".join(ours.columns))
+        raise DataError("no such signal in the run", given=unknown[0], allowed=" ".join(ours.columns))
     height = min(ours.height, theirs.height)
     frames = [pl.DataFrame(schema={"row": pl.Int64, "column": pl.String, "ours": pl.Float64, "theirs": pl.Float64})]
     for name in theirs.columns:
