@@ -45,9 +45,9 @@ def test_a_stream_runs_through_a_net_row_by_row() -> None:
     [
         (pl.DataFrame({"tripped": [1.0]}), "no wire reads this column"),
         (pl.DataFrame({"nope": [1.0]}), "no wire reads this column"),
-        (pl.DataFrame({"low": ["high"]}), "does not fit its signal"),
-        (pl.DataFrame({"low": [None]}, schema={"low": pl.Float64}), "does not fit its signal"),
-        (pl.DataFrame({"reviewer.ack": [0.5]}), "does not fit its signal"),
+        (pl.DataFrame({"low": ["high"]}), "wrong type for its signal"),
+        (pl.DataFrame({"low": [None]}, schema={"low": pl.Float64}), "wrong type for its signal"),
+        (pl.DataFrame({"reviewer.ack": [0.5]}), "wrong type for its signal"),
     ],
 )
 def test_a_stream_that_does_not_fit_is_refused(stream: pl.DataFrame, told: str) -> None:

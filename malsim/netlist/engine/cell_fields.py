@@ -86,7 +86,8 @@ def _adjacency(rows: Rows) -> sparse.csr_array:
         source, target, _, _ = _edges(rows)
         keep = rows.memory.is_active[source] & rows.memory.is_active[target] & (source != target)
         forward = _matrix(rows, source[keep], target[keep])
-        return ((forward + forward.T) > 0).astype(np.float64).tocsr()
+        symmetric: sparse.csr_array = ((forward + forward.T) > 0).astype(np.float64).tocsr()
+        return symmetric
 
     return rows.keep("adjacency", compute, rows.graph)
 
