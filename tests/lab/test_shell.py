@@ -204,7 +204,7 @@ def test_delf_keeps_an_op_loaded_by_addf() -> None:
         ("addf weak tick", "added already"),
         ("addf weak slow", "no such thread"),
         ("loadrt wacth", "watch"),
-        ("sets low 3", "written by a pin"),
+        ("sets low 3", "with a writer cannot be set"),
         ("sets nothing 3", "no such signal"),
         ("gets nothing", "no such signal"),
         ("getp nothing", "of this name"),

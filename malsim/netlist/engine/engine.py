@@ -134,13 +134,7 @@ class Engine:
             board, stale = Board(rows, values, states), set(self.expressions.order)
             for thread in self.net.threads:
                 if ticks % thread.every == 0:
-                    for name in thread.functions:
-                        self._express(self.expressions.before.get(name, ()), stale, values, board)
-                        step, old = self.steps[name], states[name]
-                        states[name] = step.call_over(values, rows) if step.series else step.call(old, values, rows)
-                        if name in self.followers:
-                            self._follow(name, states[name], values, rows)
-                        stale.update(self.expressions.after.get(name, ()))
+                    self._run_thread(thread.functions, stale, values, states, board)
             self._express(self.expressions.order, stale, values, board)
         after, drives, happenings = self.actuators.drive(memory, values, state.drives, rows)
         new = program_cells(after, after=state.search_from, tick=ticks, first=self.first)
@@ -165,6 +159,17 @@ class Engine:
         return Scan(
             state, update_worth(result.memory, memory), self.actuators.outputs(values), happenings, result.ran, derived
         )
+
+    def _run_thread(
+        self, names: Iterable[str], stale: set[str], values: dict[str, Any], states: dict[str, OpState], board: Board
+    ) -> None:
+        for name in names:
+            self._express(self.expressions.before.get(name, ()), stale, values, board)
+            step, old = self.steps[name], states[name]
+            states[name] = step.call_over(values, board.rows) if step.series else step.call(old, values, board.rows)
+            if name in self.followers:
+                self._follow(name, states[name], values, board.rows)
+            stale.update(self.expressions.after.get(name, ()))
 
     def _express(self, names: Iterable[str], stale: set[str], values: dict[str, Any], board: Board) -> None:
         for name in names:
