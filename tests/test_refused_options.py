@@ -53,7 +53,7 @@ CASES = {
     "agent serve s.sqlite --http 0 --host 0.0.0.0": "others than this machine need a token",
     "sensitivity x.toml --range rules.damping=0.5:0.9 --metric cells --workers 0": "no worker",
     "test x.toml --check nosuch": "no check was found",
-    "store tick s.sqlite --now -1": "a store does not tick back",
+    "store tick s.sqlite --now -1": "a store cannot tick back in time",
     "compare reviewed.toml --policies all --replications 1": "too few replications",
     "store tick s.sqlite --webhook ftp://host": "not an address",
     "tripwire design --arl0 100": "a design needs its targets",

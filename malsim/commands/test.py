@@ -1,13 +1,13 @@
-"""Judge scenarios by their own checks: exit 0 all passed, 1 a check failed, 2 something could not be judged."""
+"""Judge scenarios by their checks: exit 0 if all pass, 1 if a check fails, 2 if one could not be judged."""
 
 from __future__ import annotations
 
 import argparse
 import shlex
 import time
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,39 +29,46 @@ HEADING = "test"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("paths", nargs="+", type=Path, metavar="PATH", help="scenario files, or folders of them")
-    add("--check", action="append", metavar="NAME", help="judge only the check of this name; may be repeated")
-    add("--rules", metavar="FILE", help="judge under these rules instead: a TOML file, default or recall_v5")
+    add("paths", nargs="+", type=Path, metavar="PATH", help="scenario files or folders")
+    add("--check", action="append", metavar="NAME", help="judge only the check of this name; repeatable")
+    add("--rules", metavar="FILE", help="judge under these rules: a TOML file, default or recall_v5")
     set_arguments(parser)
     memory_arguments(parser)
     add(
         "--on", metavar="STORE",
-        help="let each memory begin with a store, or what malsim import reads; a file of checks alone is judged over what "
-        "really happened in it",
+        help="start each memory from a store, or from a file that malsim import reads; a file that holds only checks is "
+        "judged on the recorded history",
     )  # fmt: skip
-    add("--seed", type=int, metavar="N", help="another seed")
-    add("--seeds", type=int, metavar="N", help="also judge on the N next seeds; list the checks that depend on theirs")
-    add("--replications", type=int, metavar="N", help="how many independent replications to judge")
-    add("--replication", type=int, metavar="K", help="judge this one replication alone")
+    add("--seed", type=int, metavar="N", help="seed of the run")
+    add("--seeds", type=int, metavar="N", help="also judge on the next N seeds and list the checks that depend on the seed")
+    add("--replications", type=int, metavar="N", help="number of independent replications")
+    add("--replication", type=int, metavar="K", help="judge only this replication")
     add("--strict", action="store_true", help="exit 1 if the gate refused a claim")
-    add("--junit", type=Path, metavar="FILE", help="write JUnit XML, failures and errors apart")
-    add("--html", type=Path, metavar="FILE", help="write one HTML file with a picture of each check")
-    add("--format", choices=("text", "github"), default="text", help="github: also annotate each failure at file and line")
-    add("--approve", action="store_true", help="show what changed against the [baseline] of each file; record it on yes")
+    add("--junit", type=Path, metavar="FILE", help="write JUnit XML")
+    add("--html", type=Path, metavar="FILE", help="write one HTML file with a figure for each check")
+    add("--format", choices=("text", "github"), default="text", help="github: also annotate each failure with file and line")
+    add(
+        "--approve",
+        action="store_true",
+        help="show the changes against the [baseline] of each file and record them after confirmation",
+    )
     add("--yes", action="store_true", help="with --approve: record without asking")
-    add("--plot", type=Path, metavar="FILE", help="with --approve: where the plot goes; default out/NAME/baseline.png")
+    add("--plot", type=Path, metavar="FILE", help="with --approve: file of the figure (default out/NAME/baseline.png)")
 
 
 def main(args: argparse.Namespace) -> int:
     from malsim.base.errors import UsageError
 
     if args.approve:
-        return _approve(args)
+        from malsim.scenario.file.scenario_file import read
+        from malsim.scenario.judge.suite_summary import scenario_files
+
+        return max(_approve(read(path), args.plot, yes=args.yes) for path in scenario_files(args.paths))
     from malsim.scenario.judge.ci_output import closing, github_lines
 
     suite = _suite(args)
-    if not (suite.unread or any(item.scenario.checks or item.error for item in suite.judged)):
-        hint = "write a [[check]]" if not args.check else "see the names in the file"
+    if not (suite.unread or any(judged.scenario.checks or judged.error for judged in suite.judged)):
+        hint = "use a name in the file" if args.check else "add a [[check]]"
         raise UsageError("no check was found", given=", ".join(map(str, args.paths)), hint=hint)
     goals = suite.goals()
     for line in closing(suite.judged, goals, suite.options):
@@ -75,38 +82,8 @@ def main(args: argparse.Namespace) -> int:
         from malsim.showing.pages.suite import report
 
         save_text(args.html, report(suite))
-    return suite.exit_code if args.seeds is None else max(suite.exit_code, _seeds(suite, args))
-
-
-def _approve(args: argparse.Namespace) -> int:
-    """Record each file's baseline on yes; 1 if the answer was no."""
-    from malsim.scenario.baseline.approval import approve
-    from malsim.scenario.file.scenario_file import read
-    from malsim.scenario.judge.suite_summary import scenario_files
-
-    draw = partial(_draw_baseline, args.plot)
-    return max(approve(read(path), say=print, draw=draw, yes=args.yes) for path in scenario_files(args.paths))
-
-
-def _draw_baseline(path: Path | None, check: BaselineCheck, run: Run, comparison: Comparison) -> None:
-    """Draw the run and the baseline."""
-    from malsim.base.files.outputs import save_files
-    from malsim.scenario.judge.judge import Judged, Outcome
-    from malsim.scenario.picture import picture
-    from malsim.showing.plots.runs.checked import checked
-
-    outcome = Outcome(check=check, status="fail", message=str(comparison), comparison=comparison)
-    panels = picture(Judged(scenario=run.scenario, outcomes=(outcome,), run=run))
-    title = f"{run.scenario.name}: now (blue) and the baseline's band (grey)"
-    if figure := panels and checked(
-        panels.lines, panels.regions, panels.bands, panels.events, panels.witnesses, title=title
-    ):
-        target = path or Path("out") / run.scenario.name / "baseline.png"
-        save_files(target.parent, {target.name: figure})
-        print(f"drawn in {target}")
-
-
-def _seeds(suite: Suite, args: argparse.Namespace) -> int:
+    if args.seeds is None:
+        return suite.exit_code
     from tqdm import tqdm
 
     from malsim.scenario.judge.fresh_seeds import on_fresh_seeds
@@ -114,11 +91,76 @@ def _seeds(suite: Suite, args: argparse.Namespace) -> int:
     result = on_fresh_seeds(tqdm(suite.judged, unit="scenario", disable=None), args.seeds)
     for line in result.lines():
         print(line)
-    return result.exit_code
+    return max(suite.exit_code, result.exit_code)
+
+
+def _approve(scenario: Scenario, plot: Path | None, *, yes: bool) -> int:
+    """Print how a run differs from its baseline, and record it after confirmation. Return 1 if the user declined."""
+    from malsim.base.errors import ScenarioError
+    from malsim.scenario.baseline import recording
+    from malsim.scenario.checks.checks import BaselineCheck
+    from malsim.sim import bench
+
+    path = scenario.path
+    check = next((check for check in scenario.checks if isinstance(check, BaselineCheck)), None)
+    if check is None:
+        hint = 'add [baseline] columns = ["cells.effective"]'
+        raise ScenarioError("this scenario has no [baseline]", where=path, hint=hint)
+    run = bench.run(scenario)
+    frames, comparison = recording.recorded_columns(check.columns, run), None
+    try:
+        comparison = recording.against_baseline(check, run)
+    except ScenarioError as problem:
+        print(problem)
+    if comparison is None:
+        print(f"{path}: no usable baseline is recorded yet")
+    elif comparison.passed:
+        print(f"{path}: {comparison}; nothing to approve")
+        return 0
+    else:
+        _show_differences(check, run, comparison, plot)
+    if not (yes or _confirmed(f"record {', '.join(check.columns)} of {scenario.name}? [y/N] ")):
+        print("nothing was recorded")
+        return 1
+    for recorded in recording.write(*recording.location(run), frames):
+        print(f"recorded {recorded}")
+    print(recording.record_approval(*recording.location(run), check.columns, comparison))
+    return 0
+
+
+def _confirmed(question: str) -> bool:
+    with suppress(EOFError):
+        return input(question).strip().lower() in ("y", "yes")
+    return False
+
+
+def _show_differences(check: BaselineCheck, run: Run, comparison: Comparison, plot: Path | None) -> None:
+    import polars as pl
+
+    from malsim.base.files.outputs import save_files
+    from malsim.scenario.baseline.recording import series_left
+    from malsim.scenario.judge.judge import Judged, Outcome
+    from malsim.scenario.picture import picture
+    from malsim.showing.plots.runs.checked import checked
+
+    with pl.Config(
+        tbl_rows=20, tbl_cols=9, tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, fmt_str_lengths=40
+    ):
+        print(comparison.differences)
+    print(series_left(comparison))
+    outcome = Outcome(check=check, status="fail", message=str(comparison), comparison=comparison)
+    panels = picture(Judged(scenario=run.scenario, outcomes=(outcome,), run=run))
+    title = f"{run.scenario.name}: now (blue) and the baseline's band (grey)"
+    if figure := panels and checked(
+        panels.lines, panels.regions, panels.bands, panels.events, panels.witnesses, title=title
+    ):
+        target = plot or Path("out") / run.scenario.name / "baseline.png"
+        save_files(target.parent, {target.name: figure})
+        print(f"drawn in {target}")
 
 
 def _suite(args: argparse.Namespace) -> Suite:
-    """Judge each file and print what came of it as it ends."""
+    """Judge each file and print its result as soon as it is known."""
     from malsim.base.errors import MalsimError
     from malsim.memory import Rules
     from malsim.scenario.file.scenario_file import read
@@ -154,7 +196,7 @@ def _suite(args: argparse.Namespace) -> Suite:
 
 
 def _options(args: argparse.Namespace) -> str:
-    """Return the options under which a reproduction judges the same."""
+    """Return the options that reproduce this judgement on the command line."""
     options = f" --rules {shlex.quote(args.rules)}" if args.rules else ""
     options += f" --law {shlex.quote(args.law)}" if args.law else ""
     options += "".join(f" --memory {shlex.quote(name)}" for name in args.memory)
@@ -168,7 +210,7 @@ def _options(args: argparse.Namespace) -> str:
 
 
 def _recording(args: argparse.Namespace, scenario: Scenario) -> Path | None:
-    """Return the store whose history is to be judged; None where the scenario is to be run."""
+    """Return the store whose history is to be judged, or None if the scenario is to be run."""
     from malsim.base.errors import UsageError
     from malsim.scenario.file.scenario_file import holds_checks_alone
 
@@ -176,9 +218,8 @@ def _recording(args: argparse.Namespace, scenario: Scenario) -> Path | None:
         return None
     for flag in ("law", "memory", "set", "rules", "seed", "replications", "replication"):
         if getattr(args, flag) not in (None, [], False):
-            raise UsageError(
-                f"--{flag} changes a simulation, and this happened", where=scenario.path, hint=f"leave out --{flag}"
-            )
+            problem = f"--{flag} changes simulations, but this file checks recorded events"
+            raise UsageError(problem, where=scenario.path, hint=f"leave out --{flag}")
     return Path(args.on)
 
 

@@ -1,4 +1,4 @@
-"""Open one live page on a scenario: move a setting and see at once what changes."""
+"""Open a live page for a scenario: move a setting and see at once what changes."""
 
 from __future__ import annotations
 
@@ -10,29 +10,28 @@ HEADING = "look and run"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("target", nargs="?", metavar="FILE", help="a scenario, a netlist, claims or a store; a gallery if not given")
-    add("--port", type=int, default=5006, metavar="N", help="the port of the page (5006); 0 takes a free one")
-    add("--no-browser", action="store_true", help="print the address only")
-    add("--host", metavar="ADDRESS", help="serve to other machines too: the address then carries a token")
-    add("--allow-code", action="store_true", help="run the adapter and the processes that a scenario names")
+    add("target", nargs="?", metavar="FILE", help="scenario, netlist, claims or store (default: a gallery)")
+    add("--port", type=int, default=5006, metavar="N", help="port of the page (default 5006); 0 selects a free port")
+    add("--no-browser", action="store_true", help="print the address and open no browser")
+    add("--host", metavar="ADDRESS", help="also serve other machines; the address then carries a token")
+    add("--allow-code", action="store_true", help="run the adapter and the processes that the scenario names")
 
 
 def main(args: argparse.Namespace) -> int:
     from malsim.lab.workbench import needs_panel
 
     needs_panel()
-    from malsim.lab.workbench.page.serve import Serving, new_token, serve
+    from malsim.lab.workbench.page.serve import serve
 
-    token = new_token() if args.host else ""
-    serving = Serving(
-        target=args.target, host=args.host or "127.0.0.1", port=args.port, allow_code=args.allow_code, token=token
-    )
-    serve(serving, show=not args.no_browser, ready=_tell)
+    serve(
+        target=args.target, host=args.host, port=args.port, allow_code=args.allow_code, show=not args.no_browser,
+        ready=_print_address,
+    )  # fmt: skip
     return 0
 
 
-def _tell(address: str) -> None:
-    """Print the address as it is: on the way of other output its token would be withheld."""
+def _print_address(address: str) -> None:
+    """Print the address unredacted; ordinary output would hide its token."""
     stream = sys.__stdout__ or sys.stdout
-    stream.write(f"{address}\nCtrl-C ends it.\n")
+    stream.write(f"{address}\nPress Ctrl-C to stop.\n")
     stream.flush()

@@ -59,7 +59,7 @@ def test_approve_shows_changes_and_asks(
         assert main(["test", "--approve", str(path)]) == code
         value = capsys.readouterr().out
         assert "obs_a1a1, replication 0" in value
-        assert "1 series left their band" in value
+        assert "1 series left its band" in value
         assert Path("out/x/baseline.png").read_bytes().startswith(b"\x89PNG")
         assert (Path("x.cells.csv").read_bytes() == before) == (code == 1)
     assert main(["test", str(path), "--html", "r.html"]) == 0

@@ -92,7 +92,7 @@ def test_upgrade_lists_moved_baselines(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert main(["test", "x.toml"]) == 1
     told = capsys.readouterr().out
     assert "baselines moved by an upgrade of malsim" in told
-    assert re.search(r"x\.toml: since malsim 0\.0\.1, approved by ann .*1 series left their band.*0\.6.*0\.5", told)
+    assert re.search(r"x\.toml: since malsim 0\.0\.1, approved by ann .*1 series left its band.*0\.6.*0\.5", told)
     assert main(["test", "x.toml", "--approve", "--yes"]) == 0
     last = json.loads(Path("x.approvals.jsonl").read_text(encoding="utf-8").splitlines()[-1])
-    assert last["moved"].startswith("1 series left their band")
+    assert last["moved"].startswith("1 series left its band")

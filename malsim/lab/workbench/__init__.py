@@ -1,4 +1,4 @@
-"""Workbench: a live page on which settings, wires and checks of a scenario are changed and run at once."""
+"""Live page for changing the settings, netlist and checks of a scenario and seeing the result at once."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ __all__ = ["needs_panel", "workbench"]
 
 
 def workbench(scenario: Scenario | str | Path) -> Any:
-    """Return the workbench on a scenario as a component that JupyterLab and marimo show.
+    """Return the workbench for a scenario as a Panel component, which JupyterLab and marimo display.
 
     Parameters
     ----------
     scenario
-        A scenario, or the path of a scenario, a netlist, a file of claims or a store. Opening a path from Python is
-        consent to run the code that it names.
+        A scenario, or the path of a scenario, a netlist, a file of claims or a store. Opening a path from Python
+        counts as consent to run the code that the file names.
 
     Raises
     ------
     UsageError
-        Where Panel is not installed: it comes with the extra `workbench`.
+        If Panel is not installed. Install it with the extra `workbench`.
     """
     needs_panel()
     from malsim.lab.workbench.page.serve import component
@@ -36,7 +36,7 @@ def workbench(scenario: Scenario | str | Path) -> Any:
 
 
 def needs_panel() -> None:
-    """Raise `UsageError` where Panel and Bokeh are not installed."""
+    """Raise `UsageError` if Panel or Bokeh is not installed."""
     if find_spec("panel") is None or find_spec("bokeh") is None:
         hint = 'pip install -c constraints.txt -e ".[workbench]"'
-        raise UsageError("the workbench needs Panel and Bokeh", where="malsim workbench", hint=hint)
+        raise UsageError("needs Panel and Bokeh, which are not installed", where="malsim workbench", hint=hint)

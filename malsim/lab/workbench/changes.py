@@ -1,4 +1,4 @@
-"""State of the workbench: a scenario, the user's changes to it, the run that results, and its address."""
+"""Scenario with the user's changes, the result of running it, and its encoding as a query string."""
 
 from __future__ import annotations
 
@@ -28,14 +28,15 @@ if TYPE_CHECKING:
 
 
 LAW = "law"
+RESERVED = ("scenario", "netlist", "check", "input")  # query keys that are not settings
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning:
     """Scenario and the user's changes to it.
 
-    `values` are settings by their dotted names, with the memory's law under `law`. `netlist` is the text of another
-    netlist, `checks` are checks added by hand, `inputs` values scheduled for inputs of the net.
+    `values` maps dotted setting names to their new values, with the law under `law`. `netlist` is the text of a
+    replacement netlist. `checks` and `inputs` are added to those of the scenario.
     """
 
     base: Scenario
@@ -50,7 +51,7 @@ class Tuning:
         scenario = self.law_scenario
         if self.netlist is not None:
             wires = scenario.netlist or NetlistConfig.of("")
-            inputs = tuple(input_ for input_ in wires.inputs if self._takes(input_))
+            inputs = tuple(input_ for input_ in wires.inputs if self._accepts(input_))
             document = parse(self.netlist, file="netlist")
             scenario = scenario.replace(netlist=replace(wires, document=document, inputs=inputs))
         if self.inputs:
@@ -64,13 +65,13 @@ class Tuning:
 
     @property
     def law_scenario(self) -> Scenario:
-        """Scenario as its file has it, but under the chosen law."""
+        """Scenario as in its file, but with the chosen law."""
         law = self.values.get(LAW, self.base.law)
         return self.base if law == self.base.law else self.base.replace(law=law)
 
     @property
     def unset(self) -> Scenario:
-        """Scenario under the chosen law and netlist, with every other setting as in its file."""
+        """Scenario with the chosen law and netlist and every other setting as in its file."""
         return replace(self, values={LAW: self.values[LAW]} if LAW in self.values else {}, inputs=(), checks=()).scenario
 
     @property
@@ -80,7 +81,7 @@ class Tuning:
         return self.base.netlist.text if self.base.netlist else ""
 
     def with_value(self, name: str, value: Any) -> Tuning:
-        """Return the tuning with one setting changed; the file's own value removes the change."""
+        """Return the tuning with one setting changed. Setting the file's value removes the change."""
         values = {key: old for key, old in self.values.items() if key != name}
         if name == LAW:
             values = {key: old for key, old in values.items() if not key.startswith("law.")}
@@ -88,24 +89,24 @@ class Tuning:
                 raise UsageError("no such law", where=LAW, given=value, allowed=", ".join(shipped_laws()))
             before: Any = self.base.law
         else:
-            own = settings_of(self.unset)
-            if name not in own:
+            settings = settings_of(self.unset)
+            if name not in settings:
                 raise UsageError("no such setting", where="workbench", given=name)
-            before, value = own[name].value, own[name].checked(value, where="workbench")
+            before, value = settings[name].value, settings[name].checked(value, where="workbench")
         if value != before:
             values[name] = value
         return replace(self, values=values)
 
-    def with_check(self, name: str, text: str, share: float = 1.0) -> Tuning:
-        """Return the tuning with one more check; raises `ScenarioError` for an invalid property."""
+    def with_check(self, name: str, text: str) -> Tuning:
+        """Return the tuning with one more check. Raises `ScenarioError` for an invalid property."""
         names = [check.name for check in (*self.base.checks, *self.checks)]
         if not name.strip() or name in names:
             raise UsageError("this name is missing or already used", where="check", given=name or None)
-        return replace(self, checks=(*self.checks, Check(name=name.strip(), property=Property(text).text, share=share)))
+        return replace(self, checks=(*self.checks, Check(name=name.strip(), property=Property(text).text)))
 
-    def _takes(self, given: Input) -> bool:
+    def _accepts(self, input_: Input) -> bool:
         try:
-            NetlistConfig.of(self.netlist or "").check(given)
+            NetlistConfig.of(self.netlist or "").check(input_)
         except MalsimError:
             return False
         return True
@@ -113,7 +114,7 @@ class Tuning:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Result:
-    """Run of a tuning, the outcome of each check, and the traces by panel."""
+    """Run of a tuning with the outcome of each check and the traces by panel."""
 
     tuning: Tuning
     run: Run
@@ -125,41 +126,38 @@ class Result:
 
 
 def run_tuning(tuning: Tuning, *, watch: Any = iter) -> Result:
-    """Run the scenario of a tuning and judge its checks; `watch` wraps the ticks as in `malsim.sim.bench.run`."""
+    """Run a tuning and judge its checks. `watch` wraps the sequence of ticks, as in `malsim.sim.bench.run`."""
     run = api.run(tuning.scenario, watch=watch)
     return Result(tuning=tuning, run=run, outcomes=judge_run(run), traces=traces_of(run))
 
 
-OWN = ("scenario", "netlist", "check", "input")
-
-
 def query_of(tuning: Tuning, scenario: str, token: str = "") -> str:
-    """Return the query of a link to a tuning: `?scenario=tripwire&rules.challenge_ceiling=0.3`."""
-    words: list[tuple[str, Any]] = [(name, text) for name, text in (("token", token), ("scenario", scenario)) if text]
-    words += list(tuning.values.items())
+    """Return a tuning as a query string, for example `?scenario=tripwire&rules.challenge_ceiling=0.3`."""
+    pairs: list[tuple[str, Any]] = [(name, text) for name, text in (("token", token), ("scenario", scenario)) if text]
+    pairs += list(tuning.values.items())
     if tuning.netlist is not None:
-        words.append(("netlist", tuning.netlist))
-    words += [("check", f"{check.name}: {check.property}") for check in tuning.checks]
-    words += [("input", f"{input_.signal}@{input_.at}={input_.value:g}") for input_ in tuning.inputs]
-    return f"?{urlencode(words)}" if words else ""
+        pairs.append(("netlist", tuning.netlist))
+    pairs += [("check", f"{check.name}: {check.property}") for check in tuning.checks]
+    pairs += [("input", f"{input_.signal}@{input_.at}={input_.value:g}") for input_ in tuning.inputs]
+    return f"?{urlencode(pairs)}" if pairs else ""
 
 
-def tuning_of(base: Tuning, words: Mapping[str, Sequence[str]]) -> Tuning:
-    """Return a tuning with the changes that an address holds. Raises `MalsimError` for a refused name or value."""
+def tuning_of(base: Tuning, query: Mapping[str, Sequence[str]]) -> Tuning:
+    """Return a tuning with the changes of a parsed query string. Raises `MalsimError` for a refused name or value."""
     tuning = base
-    if "netlist" in words:
-        tuning = replace(tuning, netlist=words["netlist"][0])
-    for name in sorted(words, key=lambda name: name != LAW):
-        if name not in OWN:
-            tuning = tuning.with_value(name, _value(words[name][0]))
-    for text in words.get("check", ()):
+    if "netlist" in query:
+        tuning = replace(tuning, netlist=query["netlist"][0])
+    for name in sorted(query, key=lambda name: name != LAW):
+        if name not in RESERVED:
+            tuning = tuning.with_value(name, _number_or_text(query[name][0]))
+    for text in query.get("check", ()):
         name, _, property_ = text.partition(": ")
         tuning = tuning.with_check(name, property_)
-    inputs = tuple(_input(text) for text in words.get("input", ()))
+    inputs = tuple(_input(text) for text in query.get("input", ()))
     return replace(tuning, inputs=inputs) if inputs else tuning
 
 
-def _value(text: str) -> float | str:
+def _number_or_text(text: str) -> float | str:
     try:
         return float(text)
     except ValueError:

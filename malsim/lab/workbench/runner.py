@@ -1,4 +1,4 @@
-"""Thread that runs the newest change, so that the page stays responsive."""
+"""Thread that runs the latest tuning, so that the page stays responsive."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from ops import OpError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-LONG = 0.4  # seconds after which a run gives way to a newer change
-PROGRESS = 0.2  # seconds after which a run shows how far it is
-EVERY = 0.1
+LONG = 0.4  # seconds after which a run is abandoned if a newer change waits
+PROGRESS = 0.2  # seconds after which progress is reported
+INTERVAL = 0.1  # seconds between two reports
 
 
-class _GivenUpError(Exception):
-    """Raised in a run to abandon it for a newer change."""
+class _AbandonedError(Exception):
+    """Error raised inside a run to abandon it for a newer change."""
 
 
 class Runner:
-    """Runner of one tuning at a time; of the tunings that arrive meanwhile only the newest is kept.
+    """Runner of one tuning at a time. Of the tunings that arrive during a run, only the latest is kept.
 
-    `schedule` calls a function on the page's own thread. `done` is given the result, `failed` the message of an error and
-    `progress` the share of the ticks that are made, -1 once none are awaited. With `at_once` a tuning is run on the thread
-    that asks, as a notebook needs.
+    `schedule` calls a function on the page's thread. `done` receives the result, `failed` the tuning and an error message,
+    and `progress` the share of completed ticks, or -1 at the end. With `at_once`, tunings run on the calling thread, as
+    notebooks need.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Runner:
         self._busy = False
 
     def ask(self, tuning: Tuning) -> None:
-        """Run a tuning after the run in progress, or immediately if there is none."""
+        """Run a tuning after the current run, or immediately if the runner is idle."""
         if self._at_once:
             self._run(tuning)
             return
@@ -57,7 +57,7 @@ class Runner:
             if self._busy:
                 return
             self._busy = True
-        work = partial(copy_context().run, self._work)  # under the limits in force here
+        work = partial(copy_context().run, self._work)  # keep the limits of this context
         threading.Thread(target=work, daemon=True, name="malsim workbench").start()
 
     def _work(self) -> None:
@@ -72,12 +72,12 @@ class Runner:
     def _run(self, tuning: Tuning) -> None:
         try:
             result = run_tuning(tuning, watch=self._watch)
-        except _GivenUpError:
+        except _AbandonedError:
             return
         except (MalsimError, OpError) as problem:
             self._tell(partial(self._failed, tuning, str(problem)))
-        except (Exception, SystemExit) as crash:  # noqa: BLE001  # an error of the engine never ends the page
-            self._tell(partial(self._failed, tuning, f"the run broke off: {type(crash).__name__}: {crash}"))
+        except (Exception, SystemExit) as crash:  # noqa: BLE001  # a crash of the engine must not end the page
+            self._tell(partial(self._failed, tuning, f"the run raised {type(crash).__name__}: {crash}"))
         else:
             self._tell(partial(self._done, result))
 
@@ -89,13 +89,13 @@ class Runner:
         self._schedule(tell)
 
     def _watch(self, times: Sequence[int]) -> Iterator[int]:
-        """Yield the ticks, report progress, and abandon the run if a newer change waits."""
+        """Yield the ticks and report progress. Abandon the run if a newer change waits."""
         start = reported = time.monotonic()
-        for number, at in enumerate(times):
+        for index, time_ms in enumerate(times):
             now = time.monotonic()
             if now - start > LONG and self._next is not None:
-                raise _GivenUpError
-            if now - start > PROGRESS and now - reported > EVERY:
+                raise _AbandonedError
+            if now - start > PROGRESS and now - reported > INTERVAL:
                 reported = now
-                self._schedule(partial(self._progress, number / len(times)))
-            yield at
+                self._schedule(partial(self._progress, index / len(times)))
+            yield time_ms

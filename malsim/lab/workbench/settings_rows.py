@@ -1,4 +1,4 @@
-"""Rows of the settings panel, grouped, from the settings of a scenario and the table of rules."""
+"""Rows of the settings panel, in groups, built from the settings of a scenario."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from malsim.lab.space.setting import Setting
     from malsim.sim.settings.scenario import Scenario
 
-ENDLESS = 1e6  # a bound as good as none
-WIDE = 200.0  # a slider whose ends lie this many times apart is logarithmic
+ENDLESS = 1e6  # a bound beyond this is treated as absent
+WIDE = 200.0  # sliders whose ends have at least this ratio are logarithmic
 FIRST = (
     "support_ceiling", "challenge_ceiling", "damping", "confidence_cap", "currency_floor", "calibration_floor",
     "salience_floor", "tau_stable", "tau_volatile", "tau_ephemeral", "salience_tau", "calibration",
@@ -28,33 +28,30 @@ TITLES = {
 
 
 def setting_groups(scenario: Scenario) -> list[dict[str, Any]]:
-    """Return groups of rows with name, label, value, unit, choices, the ends of the slider, and a description."""
-    every = settings_of(scenario)
-    about = {f"rules.{rule.name}": _about(rule.metadata, rule.default) for rule in fields(Rules)}
-    rows = {name: _row(setting, about.get(name, "")) for name, setting in every.items() if name != "run.first"}
+    """Return groups of rows with name, label, value, unit, choices, slider range and description."""
+    about = {
+        f"rules.{rule.name}": f"{rule.metadata.get('why', '')}. Default: {rule.default}. "
+        f"Source: {rule.metadata.get('source', '')}."
+        for rule in fields(Rules)
+    }
+    settings = settings_of(scenario)
+    rows = {name: _row(setting, about.get(name, "")) for name, setting in settings.items() if name != "run.first"}
     ceilings = [f"rules.{name}" for name in FIRST if f"rules.{name}" in rows]
     groups = [("Ceilings, floors and time constants", ceilings, True), ("Run", [name for name in RUN if name in rows], True)]
     for prefix, title in TITLES.items():
-        own = [name for name in rows if name.startswith(f"{prefix}.")]
-        groups.append((title, own, prefix in ("law", "netlist")))
+        names = [name for name in rows if name.startswith(f"{prefix}.")]
+        groups.append((title, names, prefix in ("law", "netlist")))
     listed = {name for _, names, _ in groups for name in names}
     groups.append(("More rules", [name for name in rows if name not in listed], False))
     rows_by_group: list[dict[str, Any]] = [
         {"title": title, "rows": [rows[name] for name in names], "open": opened} for title, names, opened in groups
     ]
-    rows_by_group[1]["rows"].insert(0, _law(scenario))
-    return [group for group in rows_by_group if group["rows"]]
-
-
-def _law(scenario: Scenario) -> dict[str, Any]:
     laws = list(shipped_laws())
     choices = laws if scenario.law in laws else [scenario.law]
-    about = "law: the rule by which the memory scores its claims; `malsim laws` lists them"
-    return {"name": "law", "label": "law", "value": scenario.law, "unit": "", "choices": choices, "about": about}
-
-
-def _about(metadata: Any, default: Any) -> str:
-    return f"{metadata.get('why', '')}. Default: {default}. Source: {metadata.get('source', '')}."
+    text = "law: the rule by which the memory scores its claims; `malsim laws` lists them"
+    law = {"name": "law", "label": "law", "value": scenario.law, "unit": "", "choices": choices, "about": text}
+    rows_by_group[1]["rows"].insert(0, law)
+    return [group for group in rows_by_group if group["rows"]]
 
 
 def _row(setting: Setting, about: str) -> dict[str, Any]:
@@ -69,7 +66,7 @@ def _row(setting: Setting, about: str) -> dict[str, Any]:
 
 
 def reach(setting: Setting) -> tuple[float, float]:
-    """Return the ends of a setting's slider: its bounds, or a distance from its value if a bound is practically infinite."""
+    """Return the range of a setting's slider. A practically infinite bound is replaced by a multiple of the value."""
     value = float(setting.value)
     size = abs(value) or 1.0
     low, high = setting.low, setting.high

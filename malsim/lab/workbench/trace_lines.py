@@ -1,8 +1,9 @@
-"""Traces of a run as lines over time, with their panels and duplicates."""
+"""Traces of a run as step lines over time, grouped by panel, with duplicates marked."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_right
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SHOWN = 8
-"""Lines of a panel that are shown until others are picked."""
+"""Number of lines per panel that are drawn by default."""
 MOST = 300
-"""Lines of a panel that can be picked."""
+"""Largest number of lines listed per panel."""
 TITLES = {
     "effective": "effective confidence", "rank": "rank", "currency": "currency", "unit": "signals from 0 to 1",
     "bits": "bits", "belief": "belief",
@@ -25,14 +26,13 @@ TITLES = {
 
 @dataclass(frozen=True, kw_only=True)
 class TraceLine:
-    """Step line: `values` hold from each day of `t` to the next; NaN for no value.
+    """Step line whose `values` hold from each day of `t` until the next. NaN means no value.
 
-    `low` and `high` are the 5th and 95th percentile over replications, empty for one replication. `same_as` names an
-    earlier trace of the panel with the same values.
+    `low` and `high` are the 5th and 95th percentiles over replications, empty for a single replication. `same_as` names
+    an earlier trace of the panel with equal values.
     """
 
     name: str
-    subject: str
     panel: str
     label: str
     t: tuple[float, ...]
@@ -42,9 +42,7 @@ class TraceLine:
     same_as: str = ""
 
     def at(self, day: float) -> float | None:
-        """Return the value that holds on a day, None before the first."""
-        from bisect import bisect_right
-
+        """Return the value that holds on a day, or None before the first day."""
         index = bisect_right(self.t, day) - 1
         return self.values[index] if index >= 0 else None
 
@@ -57,26 +55,28 @@ class TraceLine:
 def traces_of(run: Any) -> dict[str, tuple[TraceLine, ...]]:
     """Return the traces of a run by panel, in order of appearance.
 
-    Cells of several replications are joined to a mean with a band where every replication has the same ones; drawn
-    writers make others in each, so there the first replication is shown.
+    Several replications are reduced to mean and band. Randomly drawn writers write different cells in each replication;
+    the traces of cells are then those of the first replication.
     """
     several = run.scenario.replications > 1
     panels: dict[str, list[TraceLine]] = {}
-    cells = run.cells
+    cells, labels = run.cells, _labels(run)
     if several and run.scenario.writers:
-        cells, joined = cells.filter(pl.col("rep") == run.scenario.first), False
-    else:
-        joined = several
-    labels = _labels(run)
+        cells = cells.filter(pl.col("rep") == run.scenario.first)
+    value = pl.col("value").cast(pl.Float64)
     for column in dict.fromkeys((run.score, "currency")):
         if column in cells.columns:
-            frame = cells.select(
-                "t", pl.col("cell").alias("name"), pl.lit(column).alias("panel"), pl.col(column).alias("value")
-            )
-            _add(panels, _joined(frame) if joined else frame, labels)
+            frame = cells.select("t", pl.lit(column).alias("panel"), name="cell", value=column)
+            if several and not run.scenario.writers:
+                frame = frame.group_by("t", "name", "panel", maintain_order=True).agg(
+                    value=value.mean(), low=value.quantile(0.05, "linear"), high=value.quantile(0.95, "linear")
+                )
+            _add(panels, frame, labels)
     signals = _signals(run, several=several)
     if signals.height:
-        _add(panels, _with_panels(signals, _bits(run)), {})
+        wires = run.scenario.netlist
+        bits = {name for name, signal in wires.net.signals.items() if signal.type == "bit"} if wires else set()
+        _add(panels, _with_panels(signals, bits), {})
     order = ("effective", "rank", "currency", "unit", "bits")
     ranked = sorted(panels, key=lambda panel: (order.index(panel) if panel in order else 3.5, panel))
     return {panel: tuple(_marked(panels[panel])) for panel in ranked}
@@ -110,20 +110,12 @@ def title_of(panel: str) -> str:
 def _labels(run: Any) -> dict[str, str]:
     if not run.cells.height:
         return {}
-    about = run.labels.unique("cell", keep="first", maintain_order=True).select("cell", "object", "title").rows()
-    return {cell: plain_text(": ".join(dict.fromkeys(filter(None, (object_, title))))) for cell, object_, title in about}
-
-
-def _joined(frame: pl.DataFrame) -> pl.DataFrame:
-    """Reduce the replications of each line to mean, 5th and 95th percentile."""
-    value = pl.col("value").cast(pl.Float64)
-    return frame.group_by("t", "name", "panel", maintain_order=True).agg(
-        value=value.mean(), low=value.quantile(0.05, "linear"), high=value.quantile(0.95, "linear")
-    )
+    rows = run.labels.unique("cell", keep="first", maintain_order=True).select("cell", "object", "title").rows()
+    return {cell: plain_text(": ".join(dict.fromkeys(filter(None, (object_, title))))) for cell, object_, title in rows}
 
 
 def _signals(run: Any, *, several: bool) -> pl.DataFrame:
-    """Return the signals as t, name, signal, value, with low and high for several replications."""
+    """Return the columns t, name, signal and value, and low and high for several replications."""
     with_row = pl.format("{}({})", "signal", "row")
     name = pl.when(pl.col("row").is_null()).then("signal").otherwise(with_row).alias("name")
     if run.bands.height or several:
@@ -133,38 +125,31 @@ def _signals(run: Any, *, several: bool) -> pl.DataFrame:
     return signals.select("t", name, "signal", "value")
 
 
-def _bits(run: Any) -> set[str]:
-    wires = run.scenario.netlist
-    return {name for name, signal in wires.net.signals.items() if signal.type == "bit"} if wires else set()
-
-
 def _with_panels(signals: pl.DataFrame, bits: set[str]) -> pl.DataFrame:
-    """Add the panel of each signal: bits together, signals from 0 to 1 together, each other one alone."""
+    """Add the panel of each signal: one for bits, one for signals within [0, 1], and one for every other signal."""
     value = pl.col("value")
     unit = value.is_between(0.0, 1.0).all().over("signal")
     panel = pl.when(pl.col("signal").is_in(sorted(bits)), unit).then(pl.lit("bits"))
-    named = panel.when(unit).then(pl.lit("unit")).otherwise("signal")
-    return signals.filter(value.is_not_null()).with_columns(panel=named)
+    panel = panel.when(unit).then(pl.lit("unit")).otherwise("signal")
+    return signals.filter(value.is_not_null()).with_columns(panel=panel)
 
 
 def _add(panels: dict[str, list[TraceLine]], frame: pl.DataFrame, labels: Mapping[str, str]) -> None:
-    edges = [column for column in ("low", "high") if column in frame.columns]
-    frame = frame.with_columns(pl.col("value", *edges).cast(pl.Float64).fill_null(float("nan")))
+    bounds = [column for column in ("low", "high") if column in frame.columns]
+    frame = frame.with_columns(pl.col("value", *bounds).cast(pl.Float64).fill_null(float("nan")))
     for (panel, name), rows in frame.group_by("panel", "name", maintain_order=True):
         if rows["value"].is_nan().all():
             continue
-        low, high = (tuple(rows[edge].to_list()) for edge in edges) if edges else ((), ())
+        low, high = (tuple(rows[bound].to_list()) for bound in bounds) if bounds else ((), ())
         trace = TraceLine(
-            name=str(name), subject=str(name), panel=str(panel), label=labels.get(str(name), ""),
+            name=str(name), panel=str(panel), label=labels.get(str(name), ""),
             t=tuple(rows["t"].to_list()), values=tuple(rows["value"].to_list()), low=low, high=high,
         )  # fmt: skip
         panels.setdefault(str(panel), []).append(trace)
 
 
 def _marked(traces: list[TraceLine]) -> list[TraceLine]:
-    """Return the traces that moved most in their original order, with duplicates marked."""
-    from dataclasses import replace
-
+    """Return the traces that moved most, in their original order and with duplicates marked."""
     first: dict[tuple[tuple[float, ...], ...], str] = {}
     marked = []
     for trace in most_moved(traces, MOST):

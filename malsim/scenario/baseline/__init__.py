@@ -1,1 +1,1 @@
-"""Baselines: recorded frames, and the permitted distance of a later run from them."""
+"""Baselines: recorded frames, and the tolerances within which later runs must stay."""

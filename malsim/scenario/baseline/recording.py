@@ -1,10 +1,18 @@
-"""Recording of a run as its scenario's baseline, and comparison of a later run with it."""
+"""Files of a scenario's baseline, comparison of a run with them, and the log of approvals."""
 
 from __future__ import annotations
 
+import getpass
 import io
+import json
+import os
 import re
+import shutil
+import subprocess
 import sys
+from contextlib import suppress
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +32,7 @@ if TYPE_CHECKING:
 
     from malsim.scenario.checks.checks import BaselineCheck
     from malsim.sim.run import Run
+    from malsim.sim.settings.scenario import Scenario
 
 LINES = {"panel": pl.String, "t": pl.Float64, "middle": pl.Float64, "low": pl.Float64, "high": pl.Float64}
 BANDS = {"panel": pl.String, "t": pl.Float64, "low": pl.Float64, "high": pl.Float64}
@@ -31,23 +40,24 @@ MOST_PANELS = 4
 MOST_SERIES = 200
 
 
-def place(run: Run) -> tuple[Path, str]:
+def location(run: Run) -> tuple[Path, str]:
+    """Return the folder and the base name of a run's baseline. Raises `ScenarioError` for a scenario without a file."""
     path = Path(run.scenario.path)
     if path.suffix != ".toml":
-        raise ScenarioError(
-            "a baseline is stored next to a scenario's file", given=run.scenario.path, hint="save the scenario"
-        )
+        problem = "a baseline is stored next to the scenario's file"
+        raise ScenarioError(problem, given=run.scenario.path, hint="save the scenario")
     return path.parent, path.stem
 
 
 def recorded_columns(columns: tuple[str, ...], run: Run) -> dict[str, pl.DataFrame]:
+    """Return the frames of a run with the columns of a baseline. Raises `ScenarioError` for an unknown column."""
     frames: dict[str, pl.DataFrame] = {}
     for name in KEYS:
         names = [column.partition(".")[2] for column in columns if column.partition(".")[0] == name]
         frame = getattr(run, name)
         for column in names:
             if column and column not in frame.columns:
-                allowed = ", ".join(item for item in frame.columns if item not in ("t", *KEYS[name]))
+                allowed = ", ".join(other for other in frame.columns if other not in ("t", *KEYS[name]))
                 raise ScenarioError("the run has no such column", given=f"{name}.{column}", allowed=allowed)
         if names:
             frames[name] = frame.select(list(dict.fromkeys(["t", *KEYS[name], *filter(None, names)])))
@@ -55,11 +65,11 @@ def recorded_columns(columns: tuple[str, ...], run: Run) -> dict[str, pl.DataFra
 
 
 def against_baseline(check: BaselineCheck, run: Run) -> Comparison:
-    """Compare a run with what was recorded, in the replications it has.
+    """Compare a run with its baseline, in the replications of the run.
 
-    Raises `ScenarioError` if nothing is recorded, not the columns now asked for, or none of these replications.
+    Raises `ScenarioError` if there is no baseline, or its columns or replications differ from those of the check.
     """
-    then, now = read(*place(run)), recorded_columns(check.columns, run)
+    then, now = read(*location(run)), recorded_columns(check.columns, run)
     hint = f"record it: malsim test --approve {run.scenario.path}"
     if {name: frame.columns for name, frame in then.items()} != {name: frame.columns for name, frame in now.items()}:
         allowed = ", ".join(f"{name}.{column}" for name, frame in then.items() for column in frame.columns)
@@ -69,14 +79,15 @@ def against_baseline(check: BaselineCheck, run: Run) -> Comparison:
 
 
 def band_frames(check: BaselineCheck, run: Run, comparison: Comparison | None) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the lines of a run and the bands of its baseline for a figure. Series that left their bands come first."""
     lines, bands = pl.DataFrame(schema=LINES), pl.DataFrame(schema=BANDS)
     if comparison is None:
         return lines, bands
     with Limits(baseline=sys.maxsize).hold():  # the limits were checked when the baseline was judged
-        then = read(*place(run))
+        then = read(*location(run))
     for name, column, label, keys in _series(then, comparison)[:MOST_PANELS]:
-        key = [pl.col(item).eq_missing(pl.lit(value)) for item, value in keys.items()]
-        recorded, now = then[name].filter(key).sort("t"), getattr(run, name).filter(key).sort("t")
+        in_series = [pl.col(key).eq_missing(pl.lit(value)) for key, value in keys.items()]
+        recorded, now = (frame.filter(in_series).sort("t") for frame in (then[name], getattr(run, name)))
         panel = pl.lit(f"{column} of {name} {label}").alias("panel")
         value = pl.col(column).cast(pl.Float64)
         lines.extend(now.select(panel, "t", value.alias("middle"), value.alias("low"), value.alias("high")))
@@ -95,7 +106,7 @@ def _series(then: Mapping[str, pl.DataFrame], comparison: Comparison) -> list[tu
         for column in frame.columns
         if column not in ("t", *KEYS[name]) and frame[column].dtype.is_numeric()
     ]
-    return sorted(series, key=lambda each: (each[0], each[2], each[1]) not in outside)
+    return sorted(series, key=lambda entry: (entry[0], entry[2], entry[1]) not in outside)
 
 
 _HEAD = re.compile(r"# malsim baseline 1: (\w+=\w+(?: \w+=\w+)*)\n")
@@ -104,46 +115,43 @@ _TYPES = {str(kind): kind for kind in (pl.Float64, pl.Float32, *_INTEGERS, pl.Bo
 
 
 def write(folder: Path, name: str, frames: Mapping[str, pl.DataFrame]) -> list[Path]:
-    """Record frames (cells, signals, writers, events) as `<name>.<frame>.csv`, numbers with nine significant digits.
+    """Write frames (cells, signals, writers, events) to `<name>.<frame>.csv`, with nine significant digits.
 
-    Rows are sorted by time and key, so that a changed baseline can be read as a diff. Raises `ScenarioError` for NaN, and
-    for a column of lists or structures.
+    Rows are sorted by time and key, so that diffs of a baseline are readable. Raises `ScenarioError` for NaN and for
+    columns of lists or structs.
     """
     paths = []
-    for frame, given in frames.items():
-        text = _text(_plain(frame, given))
+    for frame, rows in frames.items():
+        text = _csv(_checked(frame, rows))
         path = folder / f"{name}.{frame}.csv"
-        with whole_file(path) as place:
-            place.write_bytes(text)
+        with whole_file(path) as partial:
+            partial.write_bytes(text)
         paths.append(path)
     return paths
 
 
 def read(folder: Path, name: str) -> dict[str, pl.DataFrame]:
-    """Return the frames recorded under a name; a file above the limit is refused unread.
-
-    Raises `ScenarioError` if there is none, or if one is too large, broken or a link.
-    """
+    """Read the frames of a baseline. Raises `ScenarioError` if none exists or a file is too large, damaged or a link."""
     paths = {frame: folder / f"{name}.{frame}.csv" for frame in KEYS}
-    frames = {frame: _read(path) for frame, path in paths.items() if path.exists()}
+    frames = {frame: _read_csv(path) for frame, path in paths.items() if path.exists()}
     if not frames:
         raise ScenarioError("no baseline is recorded", given=str(paths["cells"]), hint="record one first")
     return frames
 
 
-def _plain(frame: str, rows: pl.DataFrame) -> pl.DataFrame:
-    words = [name for name, kind in rows.schema.items() if isinstance(kind, pl.Enum | pl.Categorical)]
-    rows = rows.with_columns(pl.col(words).cast(pl.String))
+def _checked(frame: str, rows: pl.DataFrame) -> pl.DataFrame:
+    categories = [name for name, kind in rows.schema.items() if isinstance(kind, pl.Enum | pl.Categorical)]
+    rows = rows.with_columns(pl.col(categories).cast(pl.String))
     for name, kind in rows.schema.items():
         if str(kind) not in _TYPES:
-            problem = "a baseline holds only numbers, truth values and texts"
+            problem = "a baseline holds only numbers, bits and texts"
             raise ScenarioError(problem, where=f"{frame}.{name}", given=str(kind))
         if kind.is_float() and rows[name].is_nan().any():
             raise ScenarioError("a baseline holds no NaN", where=f"{frame}.{name}", hint="correct the source of the NaN")
     return rows.sort("t", *KEYS[frame], nulls_last=True, maintain_order=True)
 
 
-def _text(rows: pl.DataFrame) -> bytes:
+def _csv(rows: pl.DataFrame) -> bytes:
     digits = {
         name: pl.Series(np.char.mod("%.9g", rows[name].fill_null(0.0).to_numpy())).set(rows[name].is_null(), None)
         for name, kind in rows.schema.items()
@@ -153,10 +161,10 @@ def _text(rows: pl.DataFrame) -> bytes:
     return f"{head}\n{rows.with_columns(**digits).write_csv()}".encode()
 
 
-def _read(path: Path) -> pl.DataFrame:
+def _read_csv(path: Path) -> pl.DataFrame:
     size, most = path.stat().st_size, Limits.current().baseline
     if path.is_symlink() or not path.is_file():
-        raise ScenarioError("a baseline is a plain file", given=str(path), hint="record it again")
+        raise ScenarioError("a baseline must be a plain file", given=str(path), hint="record it again")
     if size > most:
         hint = f"record fewer columns or days, or allow it: {VARIABLE}=baseline={size}"
         raise ScenarioError("this baseline has too many bytes", where=str(path), given=size, allowed=f"{most}", hint=hint)
@@ -171,6 +179,58 @@ def _read(path: Path) -> pl.DataFrame:
     except (PolarsError, OSError) as error:
         raise ScenarioError("this baseline cannot be read", where=str(path), hint="record it again") from error
     if rows.columns != list(kinds):
-        problem = "the columns differ from those named in the first line"
+        problem = "the columns differ from those in the first line"
         raise ScenarioError(problem, where=f"{path}:2", given=rows.columns, hint="record it again")
     return rows
+
+
+def record_approval(folder: Path, name: str, columns: tuple[str, ...], comparison: Comparison | None) -> str:
+    """Log an approval in `NAME.approvals.jsonl` with approver, time, version and columns. Return what was logged where."""
+    log, by, at = folder / f"{name}.approvals.jsonl", approver(), datetime.now(UTC).isoformat(timespec="seconds")
+    moved = "first recorded" if comparison is None else first_difference(comparison)
+    entry = {"at": at, "by": by, "malsim": _version(), "columns": list(columns), "moved": moved}
+    with log.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+    return f"approved by {by}, logged in {log}"
+
+
+def approver() -> str:
+    """Return the name of the user: from CI, from git, or from the operating system."""
+    if actor := os.environ.get("GITHUB_ACTOR") or os.environ.get("GITLAB_USER_LOGIN"):
+        return actor
+    if git := shutil.which("git"):
+        with suppress(OSError):
+            done = subprocess.run([git, "config", "user.name"], capture_output=True, text=True, check=False)  # noqa: S603  # git
+            if name := done.stdout.strip():
+                return name
+    with suppress(OSError, KeyError, ImportError):  # users in a container may have no name
+        return getpass.getuser()
+    return "unknown"
+
+
+def _version() -> str:
+    with suppress(PackageNotFoundError):
+        return version("malsim")
+    return "from source"
+
+
+def approved_version(scenario: Scenario) -> str:
+    """Return the malsim version and approver of the last approval; empty if the version is the running one."""
+    path = Path(scenario.path).with_suffix(".approvals.jsonl")
+    try:
+        last = json.loads(path.read_text(encoding="utf-8").splitlines()[-1])
+        then, by = str(last["malsim"]), str(last["by"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
+    now = _version()
+    return "" if then == now else f"malsim {then}, approved by {by} (this is malsim {now})"
+
+
+def series_left(comparison: Comparison) -> str:
+    count = comparison.differences.height
+    return f"{count} series left {'its' if count == 1 else 'their'} band"
+
+
+def first_difference(comparison: Comparison) -> str:
+    """Return the number of series that left their bands and the first of them."""
+    return f"{series_left(comparison)}, the first: {str(comparison).splitlines()[0]}"

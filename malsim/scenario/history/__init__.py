@@ -1,1 +1,1 @@
-"""Checks and tripwires on recorded events: a store's history, or a log of any memory's events."""
+"""History of a store or an imported memory, judged like a run."""

@@ -1,4 +1,4 @@
-"""Checks judged on a recorded history: of a store, or of a memory that can be imported."""
+"""Judging of checks on the recorded history of a store or of an imported memory."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from malsim.memory.tables.connect import is_store
 from malsim.netlist.evaluate import crosses
 from malsim.scenario.checks.checks import BaselineCheck, Goal
 from malsim.scenario.checks.kind import KindCheck
-from malsim.scenario.history.history_frames import as_columns
-from malsim.scenario.history.store_history import store_history
+from malsim.scenario.history.store_history import as_columns, store_history
 from malsim.scenario.judge.judge import Judged, Outcome, judge_check
 from malsim.scenario.properties.frames import trace_of
 from malsim.sim.agent.netlist_runner import NetlistRunner
@@ -30,21 +29,20 @@ from malsim.sim.world import World
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
-    from malsim.memory import Memory
-    from malsim.scenario.history.history_frames import History
-    from malsim.scenario.properties import Trace
+    from malsim.scenario.history.store_history import History
     from malsim.sim.run import Run
-    from malsim.sim.settings.scenario import Check, Scenario
+    from malsim.sim.settings.scenario import Scenario
 
-_OF_OBJECTS = re.compile(r"(belief|rivals)\(")
+_OBJECT_SIGNAL = re.compile(r"(belief|rivals)\(")
 
 
 def read_history(scenario: Scenario, path: Path) -> History:
+    """Read what the checks and the netlist of a scenario need from a store, or from a memory that can be imported."""
     reads = [address for check in scenario.checks for address in check.reads]
     all_cells = any(isinstance(check, KindCheck) and not check.reads for check in scenario.checks) or any(
         map(crosses, reads)
     )
-    objects = any(map(_OF_OBJECTS.match, reads))
+    objects = any(map(_OBJECT_SIGNAL.match, reads))
     cells = None if all_cells else frozenset(address.partition("-")[0] for address in reads)
     snapshots = scenario.netlist is not None
     with tempfile.TemporaryDirectory(prefix="malsim-") as folder:
@@ -52,47 +50,48 @@ def read_history(scenario: Scenario, path: Path) -> History:
             imported = bring(path)
             path = Path(folder) / "imported.sqlite"
             with Store(path) as store:
-                store.save(imported.memory if imported.start else _of_one_day(imported.memory), start=imported.start)
+                memory = imported.memory
+                if not imported.start:  # without dates, all cells exist from day 0
+                    cells = memory.cells.with_columns(pl.lit(0.0).alias("created"), pl.lit(0.0).alias("touched"))
+                    memory = memory.with_cells(cells)
+                store.save(memory, start=imported.start)
         return with_signals(store_history(path, scenario, cells=cells, snapshots=snapshots, objects=objects))
 
 
-def _of_one_day(memory: Memory) -> Memory:
-    return memory.with_cells(memory.cells.with_columns(pl.lit(0.0).alias("created"), pl.lit(0.0).alias("touched")))
-
-
 def judge_history(scenario: Scenario, path: Path) -> Judged:
+    """Judge the checks of a scenario on the recorded history of a store or an imported memory."""
     source = f" --on {path}"
+    checks = [check for check in scenario.checks if not isinstance(check, Goal)]
     try:
         history = read_history(scenario, path)
-        trace = trace_of(history) if any(not isinstance(check, Goal) for check in scenario.checks) else None
+        trace = trace_of(history) if checks else None
     except MalsimError as problem:
         return Judged(scenario=scenario, error=str(problem), source=source)
-    checks = [check for check in scenario.checks if not isinstance(check, Goal)]
-    outcomes = tuple(check_of_history(check, history, trace) for check in checks if trace is not None)
     run = cast("Run", history)  # only the frames of a run are read from here on
+    baseline = ScenarioError("a baseline needs a simulated run", hint="use properties to check a history")
+    outcomes = tuple(
+        Outcome(check=check, status="error", message=str(baseline))
+        if isinstance(check, BaselineCheck)
+        else judge_check(check, run, trace)
+        for check in checks
+        if trace is not None
+    )
     return Judged(scenario=history.scenario, outcomes=outcomes, run=run, source=source)
-
-
-def check_of_history(check: Check, history: History, trace: Trace) -> Outcome:
-    if isinstance(check, BaselineCheck):
-        problem = ScenarioError("a baseline needs a simulated run", hint="use properties to check a history")
-        return Outcome(check=check, status="error", message=str(problem))
-    return judge_check(check, cast("Run", history), trace)
 
 
 def with_signals(history: History) -> History:
     """Return the history with the signals and events of its netlist, which scans the memory after each tick.
 
-    Cells and edges of the netlist's text are left out, since the store has its own. Flags are recorded as events and set
-    nowhere, and programs propose nothing. A tick of the net is the median distance of two scans. Raises `ScenarioError` if a
-    netlist reads cells and the history has no graph of claims.
+    Cells and edges in the netlist are ignored, since the store has its own. Flags are recorded as events only, and programs
+    propose nothing. The netlist's tick is the median time between two scans. Raises `ScenarioError` if there is nothing to
+    scan.
     """
     scenario = history.scenario
     netlist = scenario.netlist
     if netlist is None:
         return history
     if not history.snapshots:
-        hint = "name a store of malsim's, or ask properties instead"
+        hint = "name a malsim store, or check properties without a netlist"
         raise ScenarioError("a netlist needs a store to scan", where=scenario.path, hint=hint)
     times = np.rint(np.array([t for t, _ in history.snapshots]) * DAY).astype(np.int64)
     period = int(np.median(np.diff(times))) if len(times) > 1 else DAY

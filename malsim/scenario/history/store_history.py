@@ -1,8 +1,9 @@
-"""History of a store: replaced values are kept, so that each cell can be read back as of any write."""
+"""History of a store. Stores keep replaced values, so every cell can be read as of any write."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,7 @@ from malsim.memory.law_steps import present
 from malsim.memory.tables import past, read
 from malsim.memory.tables.connect import connect, is_made, is_store, refusing, sound
 from malsim.memory.tables.layout import MOVING, RECORD, SCORES
-from malsim.scenario.history.history_frames import STATE, History, about_objects, as_columns
-from malsim.sim.record.recorder import EVENTS, WRITERS
+from malsim.sim.record.recorder import EVENTS, SIGNALS, WRITERS
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
@@ -29,18 +29,40 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
 
 SEEN = ["effective", "support_mass", "challenge_mass", "calibration"]
-AT_ONCE = 200_000  # rows (cells × instants) read at once
+BATCH = 200_000  # rows (cells × instants) read at once
+STATE = 200  # measured bytes per cell and instant while a history is read
 SAYS = pl.coalesce(pl.col("value").cast(pl.String), "title")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class History:
+    """Frames of a recorded history. Its ticks are the instants at which something was written.
+
+    `scenario` holds the checks and the netlist, `snapshots` the day and memory of each instant that the netlist scans.
+    """
+
+    scenario: Scenario
+    cells: pl.DataFrame
+    events: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=EVENTS))
+    writers: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=WRITERS))
+    signals: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SIGNALS))
+    memory: Memory | None = None
+    snapshots: tuple[tuple[float, Memory], ...] = ()
+
+    @property
+    def day(self) -> float | None:
+        instants = [frame["t"].max() for frame in (self.cells, self.signals, self.events) if frame.height]
+        return max(instants, default=None)  # type: ignore[type-var]  # columns of floats
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open one snapshot of a store that others may be writing; write nothing to it and block no writer.
+    """Open a read-only snapshot of a store. Other processes may write to the store meanwhile.
 
-    Where a log lies beside it, the file is opened so that closing it cannot play the log in: it is left as it was found.
+    If a write-ahead log exists, the file is opened such that closing it does not apply the log.
     """
     if path.exists() and not is_store(path):
-        raise StoreError("not a malsim store", where=str(path), hint="malsim import makes one")
+        raise StoreError("not a malsim store", where=str(path), hint="create one: malsim import FILE -o STORE")
     log = Path(f"{path}-wal")
     connection = None
     with refusing(path):
@@ -64,12 +86,12 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 def store_history(
     path: Path, scenario: Scenario, *, cells: frozenset[str] | None = None, snapshots: bool = False, objects: bool = False
 ) -> History:
-    """Read the state of a store at every instant at which it was written to; the file is only read.
+    """Read the state of a store at every instant at which it was written. The file is not changed.
 
-    `scenario` holds the checks and the netlist, and `cells` the handles that they read, None for all. With `snapshots`,
-    the history holds the whole memory at each instant at which a netlist scans: the store's ticks, or every write if it
-    has none. With `objects`, it holds the signals `belief(OBJECT)` and `rivals(OBJECT)`. Raises `StoreError` for a file
-    that is no store, damaged or busy, and `ScenarioError` for more instants × cells than the limits allow.
+    `scenario` holds the checks and the netlist. `cells` limits the history to these handles. With `snapshots`, the history
+    holds the whole memory at each instant that a netlist scans: the store's ticks, or every write if it has no ticks.
+    With `objects`, it holds the signals `belief(OBJECT)` and `rivals(OBJECT)`. Raises `StoreError` if the file is not a
+    store, damaged or busy, and `ScenarioError` for more instants × cells than the limits allow.
     """
     with reading(path) as file:
         now, deeds = read.present(file), read.ticks(file)
@@ -98,9 +120,9 @@ def store_history(
 
 
 def _instants(now: Memory, deeds: pl.DataFrame) -> pl.DataFrame:
-    """Return each instant once, with the last write of its millisecond: t, deed, cells, edges, scanned.
+    """Return one row per instant, with the last write of its millisecond: t, deed, cells, edges, scanned.
 
-    Of what stood before the first write, as in an imported memory, the days on which its cells came are instants too.
+    If cells existed before the first write, as in an imported memory, the days on which they were created are instants.
     """
     instants = deeds.select("t", pl.col("row").alias("deed"), "cells", "edges", "scanned")
     if deeds.height:
@@ -116,16 +138,15 @@ def _instants(now: Memory, deeds: pl.DataFrame) -> pl.DataFrame:
 
 
 def _rows(now: Memory) -> pl.DataFrame:
-    """Return the current cells, each with its `row`."""
     return now.cells.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
 
 
 def _grid(file: sqlite3.Connection, rows: pl.DataFrame, instants: pl.DataFrame) -> pl.DataFrame:
     grid = instants.select("t", "deed", "cells").join(rows, how="cross")
     first = instants["deed"].min() if instants.height else 0
-    came = pl.col("created").fill_null(_first_day(instants))  # of a cell without a date
-    here = (pl.col("row") < pl.col("cells")) & ((pl.col("deed") > first) | (came <= pl.col("t")))
-    grid = grid.filter(here).drop("cells").sort("deed", "t", "row")
+    created = pl.col("created").fill_null(_first_day(instants))
+    exists = (pl.col("row") < pl.col("cells")) & ((pl.col("deed") > first) | (created <= pl.col("t")))
+    grid = grid.filter(exists).drop("cells").sort("deed", "t", "row")
     grid = _as_of(grid, past.past_cells(file), (*MOVING, *SCORES))
     for name, old in past.past_fields(file).items():
         grid = _as_of(grid, old, (name,))
@@ -133,24 +154,24 @@ def _grid(file: sqlite3.Connection, rows: pl.DataFrame, instants: pl.DataFrame) 
 
 
 def _first_day(instants: pl.DataFrame) -> float:
-    """Return the day of the first write; the days of cells that came with it lie before."""
+    """Return the day of the first write. Cells of an imported memory may be older."""
     return float(instants.filter(pl.col("deed") == pl.col("deed").min())["t"].max() or 0.0)  # type: ignore[arg-type]  # days
 
 
 def _as_of(grid: pl.DataFrame, old: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
     if old.is_empty():
         return grid
-    until = old.with_columns((pl.col("until") - 1).alias("deed"), there=pl.lit(value=True)).drop("until")
+    until = old.with_columns((pl.col("until") - 1).alias("deed"), replaced=pl.lit(value=True)).drop("until")
     earliest = grid.select("deed", "row").join_asof(
         until.sort("deed", maintain_order=True), on="deed", by="row", strategy="forward", check_sortedness=False
     )
-    here = earliest["there"].fill_null(value=False)
-    return grid.with_columns(earliest[name].zip_with(here, grid[name]).alias(name) for name in names)
+    replaced = earliest["replaced"].fill_null(value=False)
+    return grid.with_columns(earliest[name].zip_with(replaced, grid[name]).alias(name) for name in names)
 
 
 def _before_supersession(grid: pl.DataFrame, now: Memory) -> pl.DataFrame:
-    heir = now.cells["created"].gather(grid["successor"])
-    early = pl.Series((grid["status"] == "superseded") & (heir > grid["t"])).fill_null(value=False)
+    superseded_on = now.cells["created"].gather(grid["successor"])
+    early = pl.Series((grid["status"] == "superseded") & (superseded_on > grid["t"])).fill_null(value=False)
     if not early.any():
         return grid
     active = pl.Series("status", ["active"], dtype=schema.CELLS["status"]).new_from_index(0, grid.height)
@@ -164,7 +185,7 @@ def _moved(
 ) -> Iterator[pl.DataFrame]:
     ticks = deeds.filter(pl.col("deed") == "tick")["row"].implode()
     writes = instants.filter(~pl.col("deed").is_in(ticks))
-    for part in writes.iter_slices(max(1, AT_ONCE // max(1, now.height))):
+    for part in writes.iter_slices(max(1, BATCH // max(1, now.height))):
         grid = _before_supersession(_grid(file, _rows(now), part), now)
         for at in part.rows(named=True):
             cells = grid.filter((pl.col("t") == at["t"]) & (pl.col("deed") == at["deed"]))
@@ -176,14 +197,14 @@ def _moved(
 
 
 def _as_seen(grid: pl.DataFrame, moved: Iterator[pl.DataFrame]) -> pl.DataFrame:
-    """Return the grid with its scores replaced by those that a reader saw (`moved`)."""
+    """Return the grid with scores replaced by those that a reader saw between ticks (`moved`)."""
     frames, keys = list(moved), ["t", "deed", "row"]
     if not frames:
         return grid
-    readings = pl.concat(frames).with_columns(there=pl.lit(value=True))
-    own = grid.select(keys).join(readings, on=keys, how="left", maintain_order="left")
-    here = own["there"].fill_null(value=False)
-    return grid.with_columns(own[name].zip_with(here, grid[name]).alias(name) for name in SEEN)
+    readings = pl.concat(frames).with_columns(read=pl.lit(value=True))
+    joined = grid.select(keys).join(readings, on=keys, how="left", maintain_order="left")
+    read_ = joined["read"].fill_null(value=False)
+    return grid.with_columns(joined[name].zip_with(read_, grid[name]).alias(name) for name in SEEN)
 
 
 def _memory_of(cells: pl.DataFrame, now: Memory, at: Mapping[str, Any]) -> Memory:
@@ -202,11 +223,11 @@ def _writers(file: sqlite3.Connection, now: Memory, instants: pl.DataFrame) -> p
 
 
 def _events(now: Memory, verdicts: pl.DataFrame, updates: pl.DataFrame, first_day: float) -> pl.DataFrame:
-    came = pl.col("created").fill_null(first_day)
+    created = pl.col("created").fill_null(first_day)
     cells = _rows(now)
     silent = cells.join(verdicts.select(row="cell").drop_nulls(), on="row", how="anti", maintain_order="left")
     by = pl.format("by {}", "writer").alias("detail")
-    heir = now.cells.select(came.alias("t"), pl.col("handle").alias("cause"), by)
+    successors = now.cells.select(created.alias("t"), pl.col("handle").alias("cause"), by)
     superseded = cells.filter(pl.col("successor").is_not_null())
     fields = updates.group_by("t", "row", "writer", maintain_order=True).agg(pl.col("field").str.join(", ").alias("detail"))
     updated = fields.select(
@@ -216,11 +237,11 @@ def _events(now: Memory, verdicts: pl.DataFrame, updates: pl.DataFrame, first_da
     frames = [
         *map(pl.DataFrame, VerdictWords.read(verdicts).events()),
         updated,
-        silent.select("t" if "t" in silent.columns else came.alias("t"), "rep",
+        silent.select("t" if "t" in silent.columns else created.alias("t"), "rep",
                       pl.lit("admitted").alias("kind"), pl.col("handle").alias("subject"), by,
-                      pl.lit("it came without a verdict").alias("cause")),
+                      pl.lit("imported without a verdict").alias("cause")),
         pl.concat([superseded.select("rep", pl.lit("superseded").alias("kind"), pl.col("handle").alias("subject")),
-                   heir[superseded["successor"]]], how="horizontal"),
+                   successors[superseded["successor"]]], how="horizontal"),
     ]  # fmt: skip
     return pl.concat([as_columns(frame, EVENTS) for frame in frames]).sort("t", maintain_order=True)
 
@@ -234,3 +255,24 @@ def _snapshots(
             cells = grid.filter((pl.col("t") == at["t"]) & (pl.col("deed") == at["deed"]))
             if cells.height == at["cells"]:
                 yield at["t"], _memory_of(cells, now, at)
+
+
+def as_columns(frame: pl.DataFrame, kinds: Mapping[str, pl.DataType | type[pl.DataType]]) -> pl.DataFrame:
+    return frame.select(list(kinds)).cast(pl.Schema(kinds))
+
+
+def about_objects(cells: pl.DataFrame) -> pl.DataFrame:
+    """Return two signals per object: `belief`, the score of its best active item, and `rivals`, items with other values.
+
+    `cells` has the columns t, rep, object, says, score and status.
+    """
+    active = cells.filter(
+        pl.col("status").cast(pl.String) == "active", pl.col("object").is_not_null(), pl.col("score").is_not_null()
+    )
+    best = active.sort("score", descending=True, maintain_order=True).group_by("t", "rep", "object", maintain_order=True)
+    beliefs = best.agg(
+        pl.col("score").first().alias("belief"),
+        (pl.col("says") != pl.col("says").first()).sum().cast(pl.Float64).alias("rivals"),
+    )
+    long = beliefs.unpivot(["belief", "rivals"], index=["t", "rep", "object"], variable_name="signal", value_name="value")
+    return as_columns(long.rename({"object": "row"}), SIGNALS)

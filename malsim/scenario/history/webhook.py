@@ -1,4 +1,4 @@
-"""Posts of a tick's alarms to a webhook. The address may hold a secret: only scheme, host and port are ever printed."""
+"""Posting of alarms to a webhook. Addresses may hold secrets, so only scheme, host and port are printed."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 WAIT = 10.0  # seconds
-FINE = range(200, 300)
-LONGEST_LABEL = 63  # letters between two dots of a host name
+SUCCESS = range(200, 300)
+LONGEST_LABEL = 63  # characters between two dots of a host name
 
 
 @dataclass(frozen=True)
 class Webhook:
-    """Address to post to. A user and a password in it are sent as a header, and no redirection is followed.
+    """Address that receives posts. User and password are sent as a header, and redirects are not followed.
 
     >>> Webhook.of("https://ann:pw@hooks.example:8443/services/T0/B0/secret").redacted
     'https://hooks.example:8443/…'
@@ -33,18 +33,18 @@ class Webhook:
 
     @classmethod
     def of(cls, url: str) -> Webhook:
-        """Read an address. Raise `UsageError`, which repeats nothing of the address, if it cannot be posted to."""
+        """Read an address. Raise `UsageError`, which does not quote the address, if it is not valid."""
         allowed = "http://HOST[:PORT]/PATH or https://…"
         try:
             parts = urlsplit(url.strip())
             port = parts.port
         except ValueError:
-            raise UsageError("not an address to post to", where="--webhook", allowed=allowed) from None
+            raise UsageError("not an address", where="--webhook", allowed=allowed) from None
         host = (parts.hostname or "").removesuffix(".")
-        whole = ":" in host or all(0 < len(label) <= LONGEST_LABEL for label in host.split("."))
+        valid_host = ":" in host or all(0 < len(label) <= LONGEST_LABEL for label in host.split("."))
         printable = url.strip().isprintable() and " " not in url.strip() and url.isascii()
-        if parts.scheme not in ("http", "https") or not whole or not printable:
-            raise UsageError("not an address to post to", where="--webhook", allowed=allowed)
+        if parts.scheme not in ("http", "https") or not valid_host or not printable:
+            raise UsageError("not an address", where="--webhook", allowed=allowed)
         return cls(parts, port)
 
     @property
@@ -54,9 +54,9 @@ class Webhook:
         return f"{self.parts.scheme}://{host}{f':{self.port}' if self.port else ''}{rest}"
 
     def post(self, message: Mapping[str, object]) -> str:
-        """Post `message` as JSON. Return why that failed, without the address; an empty string if it was accepted.
+        """Post `message` as JSON and return an error message without the address, or an empty string on success.
 
-        The whole call ends after `WAIT` seconds, also where the server sends its answer one byte at a time.
+        The call ends after `WAIT` seconds, even if the server sends its answer byte by byte.
         """
         outcome: list[str] = []
         body = json.dumps(message, ensure_ascii=False, allow_nan=False).encode()
@@ -66,8 +66,8 @@ class Webhook:
         return outcome[0] if outcome else f"no answer within {WAIT:g} s"
 
     def _post(self, body: bytes) -> str:
-        kind = http.client.HTTPSConnection if self.parts.scheme == "https" else http.client.HTTPConnection
-        connection = kind(self.parts.hostname or "", self.port, timeout=WAIT)
+        connect = http.client.HTTPSConnection if self.parts.scheme == "https" else http.client.HTTPConnection
+        connection = connect(self.parts.hostname or "", self.port, timeout=WAIT)
         headers = {"Content-Type": "application/json; charset=utf-8", "User-Agent": "malsim"}
         if self.parts.username is not None:
             pair = f"{unquote(self.parts.username)}:{unquote(self.parts.password or '')}"
@@ -80,4 +80,4 @@ class Webhook:
             return getattr(problem, "strerror", None) or type(problem).__name__
         finally:
             connection.close()
-        return "" if status in FINE else f"it answered {status}"
+        return "" if status in SUCCESS else f"the server answered {status}"

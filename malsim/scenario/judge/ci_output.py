@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from malsim.base.plain_text import one_line
-from malsim.scenario.baseline.approval import by_how_much, moved_since
+from malsim.scenario.baseline.recording import approved_version, first_difference
 from malsim.scenario.checks.checks import BaselineCheck
 from malsim.scenario.judge.suite_summary import details, errors_of, headline, notes
 
@@ -79,8 +79,9 @@ def moved_baselines(suite: Sequence[Judged]) -> Iterator[str]:
     for judged in suite:
         for outcome in judged.outcomes:
             if isinstance(outcome.check, BaselineCheck) and outcome.status == "fail" and outcome.comparison:
-                path, change = judged.scenario.path, by_how_much(outcome.comparison)
-                yield from (one_line(f"{path}: since {version}: {change}") for version in moved_since(judged.scenario))
+                path, change = judged.scenario.path, first_difference(outcome.comparison)
+                if version := approved_version(judged.scenario):
+                    yield one_line(f"{path}: since {version}: {change}")
 
 
 def closing(suite: Sequence[Judged], goals: Sequence[tuple[Judged, Outcome]], options: str = "") -> Iterator[str]:

@@ -170,7 +170,7 @@ def test_a_store_is_judged_by_a_file_of_checks(store: Path, tmp_path: Path, caps
     ("text", "flags", "said"),
     [
         (CHECKS.format(level=0.5).replace("obs_aaaa", "obs_ffff"), [], "no such cell"),
-        (CHECKS.format(level=0.5), ["--seed", "3"], "--seed changes a simulation, and this happened"),
+        (CHECKS.format(level=0.5), ["--seed", "3"], "--seed changes simulations"),
         (CHECKS.format(level=0.5), ["LIMITS", "cells=1"], "too many ticks × cells"),
     ],
 )

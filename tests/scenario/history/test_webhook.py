@@ -100,7 +100,7 @@ def test_post_that_fails_is_reported_without_the_secret(
     hook.status = 503
     assert main(["store", "tick", disputed, "--webhook", f"http://ann:hunter2@{hook.host}/topsecret"]) == 2
     captured = capsys.readouterr()
-    assert f"http://{hook.host}/…: the alarm was not posted: it answered 503" in captured.err
+    assert f"http://{hook.host}/…: the alarm was not posted: the server answered 503" in captured.err
     assert "tripped tripped" in captured.out
     assert not any(word in captured.out + captured.err for word in ("topsecret", "hunter2"))
 

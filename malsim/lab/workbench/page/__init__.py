@@ -1,1 +1,1 @@
-"""Live page and its server, in Panel and Bokeh."""
+"""Live page and its server, built with Panel and Bokeh."""

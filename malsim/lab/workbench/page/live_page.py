@@ -1,4 +1,4 @@
-"""Page on one scenario: its parts, and the flow from a change to the new figures."""
+"""Page for one scenario, which runs each change and updates its figures."""
 
 from __future__ import annotations
 
@@ -36,12 +36,11 @@ MOST_BITS = 16
 
 
 class LivePage:
-    """Live page on a scenario; `tuning` has the changes, `result` the last run that finished.
+    """Live page for a scenario. `tuning` holds the changes, `result` the last finished run.
 
-    `schedule` calls a function on the thread of the page. `folder` is where files are saved, `address` is told each tuning
-    that ran. `on_result` are called after each result, `on_day` when the mark moves, `on_tap` with the day of a click,
-    `on_draw` after each drawing. `notice` stands in the head until the first change. With
-    `at_once` a run is made on the thread that asks.
+    `schedule` calls a function on the page's thread. Files are saved in `folder`. `address` receives each tuning that
+    ran. `notice` is shown in the head until the first change. With `at_once`, runs are made on the calling thread.
+    `on_draw` is called after each drawing.
     """
 
     def __init__(
@@ -55,16 +54,15 @@ class LivePage:
         at_once: bool = False,
     ) -> None:
         self.key = uuid4().hex
-        self.tuning, self.result, self.day = tuning, None, None
+        self.tuning = tuning
+        self.result: Result | None = None
+        self.day: float | None = None
         self.holds: list[Hold] = []
         self.looks = Looks()
         self.default_names: dict[str, set[str]] = {}
         self.picked: dict[str, dict[str, bool]] = {}
-        self.on_result: list[Callable[[], None]] = []
-        self.on_day: list[Callable[[], None]] = []
-        self.on_draw: list[Callable[[], None]] = []
+        self.on_draw: Callable[[], object] = lambda: None
         self._notice = notice
-        self.on_tap: list[Callable[[float], bool]] = []
         self._address = address or (lambda _: None)
         self.bar: Any = PageHead(buttons=["Hold", *(["Copy link"] if address else [])], sizing_mode="stretch_width")
         self.settings: Any = SettingsPanel(
@@ -72,10 +70,13 @@ class LivePage:
         )
         self.legend: Any = Legend(key=self.key, sizing_mode="stretch_width")
         self.why = WhyPart()
-        self.checks = ChecksPart(self.go, self._keep)
+        self.checks = ChecksPart(self)
         self.stack: Stack | None = None
         self.plots: Any = pn.Column(sizing_mode="stretch_width", margin=0)
-        self.runner = Runner(schedule, done=self.show, failed=self._refused, progress=self._progress, at_once=at_once)
+        self.runner = Runner(
+            schedule, done=self.show, failed=self._show_error, at_once=at_once,
+            progress=lambda share: self.bar.param.update(progress=share),
+        )  # fmt: skip
         self.wires, self.stepping = WiresPart(self), StepPart(self)
         self.saving = SavePart(self, folder or Path.cwd())
         self.finding, self.inputs = FindPart(self), InputsPart(self)
@@ -83,9 +84,6 @@ class LivePage:
         self.settings.answer(self._on_setting)
         self.legend.answer(self._on_legend)
         self.view: Any = laid_out(self)
-
-    result: Result | None
-    day: float | None
 
     def change(self, tuning: Tuning) -> None:
         before, self.tuning, self._notice = self.tuning, tuning, ""
@@ -108,16 +106,15 @@ class LivePage:
         self.why.show(result)
         self._head(result)
         self._address(result.tuning)
-        for tell in self.on_result:
-            tell()
+        for part in (self.wires, self.stepping, self.inputs):
+            part.show()
 
     def go(self, day: float) -> None:
         self.day = day
         self.legend.day = day
         if self.stack:
             self.stack.mark(day)
-        for tell in self.on_day:
-            tell()
+        self.stepping.show()
 
     def title(self) -> str:
         return f"{self.tuning.base.name}: {changes_text(self.tuning)}"
@@ -129,16 +126,16 @@ class LivePage:
         return float(self.stack.x_range.start), float(self.stack.x_range.end)
 
     def visible(self, result: Result) -> dict[str, list[TraceLine]]:
-        """Return the drawn traces by panel: those that the user picked, else those that moved most."""
+        """Return the traces to draw by panel: the user's choice, or by default the traces that moved most."""
         panels = {}
         for panel, traces in result.traces.items():
             picked = self.picked.get(panel, {})
-            names = self._defaults(panel, traces)
+            names = self._default_traces(panel, traces)
             panels[panel] = [trace for trace in traces if picked.get(trace.name, trace.name in names)]
         return panels
 
-    def _defaults(self, panel: str, traces: Sequence[TraceLine]) -> set[str]:
-        """Return the traces to draw without a choice: those drawn before, then those that moved most."""
+    def _default_traces(self, panel: str, traces: Sequence[TraceLine]) -> set[str]:
+        """Return the names of the traces drawn by default: previously drawn ones first, then those that moved most."""
         most = MOST_BITS if panel == "bits" else SHOWN
         before = [trace.name for trace in traces if trace.name in self.default_names.get(panel, set())]
         others = [trace for trace in traces if trace.name not in before]
@@ -158,11 +155,12 @@ class LivePage:
         if self.day is None:
             self.day = float(run.scenario.days)
             self.legend.day = self.day
-        for tell in self.on_draw:
-            tell()
-        self.legend.panels = [self._listed(panel, traces, visible[panel]) for panel, traces in self.result.traces.items()]
+        self.on_draw()
+        self.legend.panels = [
+            self._legend_panel(panel, traces, visible[panel]) for panel, traces in self.result.traces.items()
+        ]
 
-    def _listed(self, panel: str, traces: tuple[TraceLine, ...], visible: list[TraceLine]) -> dict[str, Any]:
+    def _legend_panel(self, panel: str, traces: tuple[TraceLine, ...], visible: list[TraceLine]) -> dict[str, Any]:
         names = {trace.name for trace in visible}
         rows = []
         for trace in traces:
@@ -184,24 +182,20 @@ class LivePage:
             mark="good" if good == len(outcomes) else "bad",
         )  # fmt: skip
 
-    def _refused(self, tuning: Tuning, text: str) -> None:
+    def _show_error(self, tuning: Tuning, text: str) -> None:
         if tuning is self.tuning or self.result is None:
             self.bar.error = plain_text(text)
 
-    def _progress(self, share: float) -> None:
-        self.bar.progress = share
-
     def _tapped(self, panel: str, day: float, height: float) -> None:
-        if self.result is None or any(tap(day) for tap in self.on_tap):
+        if self.result is None or self.inputs.schedule(day):
             return
         traces = self.visible(self.result)[panel]
         trace = nearest_trace(traces, day, height, lanes=panel == "bits")
         if trace is None:
             return
-        times = [at for at in trace.t if at <= day]
-        at = times[-1] if times else trace.t[0]
-        self.go(at)
-        self.why.ask(self.result, trace, at)
+        tick = max((t for t in trace.t if t <= day), default=trace.t[0])
+        self.go(tick)
+        self.why.ask(self.result, trace, tick)
         self.checks.offer(trace, self.window, float(self.result.run.scenario.days))
 
     def _on_setting(self, message: dict[str, Any]) -> None:
@@ -226,25 +220,21 @@ class LivePage:
         elif message.get("press") == "Hold" and self.result:
             hold = Hold(changes_text(self.result.tuning), self.visible(self.result))
             self.holds = [*self.holds, hold][-MOST_HOLDS:]
-        self.bar.holds = [item.label for item in self.holds]
+        self.bar.holds = [hold.label for hold in self.holds]
         self._draw()
-
-    def _keep(self, name: str, text: str) -> None:
-        self.change(self.tuning.with_check(name, text))
 
 
 def changes_text(tuning: Tuning) -> str:
     parts = [f"{name.removeprefix('rules.')} {value}" for name, value in tuning.values.items()]
     parts += ["netlist changed"] * (tuning.netlist is not None)
-    own = settings_of(tuning.base)
     if not parts:
-        ceiling = own.get("rules.challenge_ceiling")
+        ceiling = settings_of(tuning.base).get("rules.challenge_ceiling")
         return "as in the file" + (f" (challenge_ceiling {ceiling.value:g})" if ceiling else "")
     return plain_text(", ".join(parts))
 
 
 def nearest_trace(traces: list[TraceLine], day: float, height: float, *, lanes: bool) -> TraceLine | None:
-    """Return the trace whose value on a day is nearest to a height; for lanes, the trace of the lane there."""
+    """Return the trace whose value on a day is nearest to a height. For lanes, return the trace of that lane."""
     if lanes:
         lane = len(traces) - 1 - int(max(0.0, min(height, len(traces) - 0.01)))
         return traces[lane] if 0 <= lane < len(traces) else None

@@ -1,32 +1,57 @@
-"""Pages for notebooks and for visitors of the server, which listens on loopback and checks origins."""
+"""Workbench pages for notebooks and for a server, which listens on loopback and checks origins."""
 
 from __future__ import annotations
 
 import hmac
 import secrets
 import socket
-from dataclasses import dataclass, replace
-from functools import partial
+import webbrowser
+from contextvars import copy_context
+from functools import cache, partial
 from html import escape
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import panel as pn
 
+from malsim import api
 from malsim.base.errors import MalsimError, UsageError
 from malsim.base.plain_text import plain_text
 from malsim.lab.workbench.changes import Tuning, query_of, tuning_of
 from malsim.lab.workbench.page.live_page import LivePage
-from malsim.lab.workbench.parts.gallery import gallery
 from malsim.lab.workbench.parts.ops_bench import OpsBench
 from malsim.lab.workbench.parts.store_view import StoreView
-from malsim.lab.workbench.targets import holds_store, name_below, path_of_name, scenario_of_path
+from malsim.lab.workbench.targets import example_path, path_of_name, scenario_of_path
+from malsim.lab.workbench.trace_lines import most_moved, steps, traces_of
 from malsim.lab.workbench.view.components import html
+from malsim.lab.workbench.view.figures import COLOURS
+from malsim.memory.tables.connect import is_store
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from malsim.lab.workbench.trace_lines import TraceLine
     from malsim.sim.settings.scenario import Scenario
+
+
+EXAMPLES = {
+    "worked_example": "A decision is contradicted twice. What is it still worth, and why?",
+    "mutual_dispute": "Three claims dispute each other. Which ceiling stops the ringing?",
+    "tripwire": "An alarm that trips on evidence or age, and stays until it is acknowledged.",
+    "decay_classes": "Stable, volatile and ephemeral claims lose currency, each at its own rate.",
+    "overconfident_humble": "An overconfident writer is discounted; a humble one is not.",
+    "poisoner": "A liar among honest writers, and a reader who acts on what it reads.",
+    "severity_ladder": "The more a claim is disputed, the more lamps of a ladder are lit.",
+    "concern_feedback": "A watch whose doubt counts against the claim it watches drives itself.",
+}  # fmt: skip
+WIDE, HIGH, LINES = 220, 74, 6
+LOOPBACK = "127.0.0.1"
+STYLE = """
+:root { color-scheme: light dark; }
+html, body { background: light-dark(#f5f6f8, #12151a); margin: 0; }
+body { padding: 14px max(14px, calc((100vw - 1500px) / 2)); box-sizing: border-box; }
+"""
 
 
 def component(scenario: Scenario | str | Path) -> Any:
@@ -34,27 +59,27 @@ def component(scenario: Scenario | str | Path) -> Any:
     base = scenario_of_path(scenario, allow_code=True) if isinstance(scenario, str | Path) else scenario
     page = LivePage(Tuning(base=base), lambda call: call(), at_once=True)
     page.runner.ask(page.tuning)
-    page.on_draw.append(lambda: pn.io.push_notebook(*page.plots.objects))
+    page.on_draw = lambda: pn.io.push_notebook(*page.plots.objects)
     return page.view
 
 
 def page_for(
-    target: str | None, words: Mapping[str, Sequence[str]], *, folder: Path, allow_code: bool, token: str = ""
+    target: str | None, query: Mapping[str, Sequence[str]], *, folder: Path, allow_code: bool, token: str = ""
 ) -> Any:
-    """Return the page of an address: a scenario, an op, a store, or the gallery if nothing is named."""
+    """Return the page for a parsed query: a scenario, an op, a store, or by default the gallery."""
     document, location = pn.state.curdoc, pn.state.location
     schedule = document.add_next_tick_callback
-    named = words.get("scenario", [""])[0]
-    if "op" in words:
+    name = query.get("scenario", [""])[0]
+    if "op" in query:
         try:
-            return OpsBench(words["op"][0], folder).view
+            return OpsBench(query["op"][0], folder).view
         except MalsimError as problem:
             return _message(str(problem))
-    if not named and target is None:
+    if not name and target is None:
         return gallery(schedule, pn.state.onload)
     try:
-        path = path_of_name(named, folder) if named else Path(str(target))
-        if holds_store(path):
+        path = path_of_name(name, folder) if name else Path(str(target))
+        if path.is_file() and is_store(path):
             store = StoreView(path)
             pn.state.onload(store.follow)
             return store.view
@@ -62,16 +87,17 @@ def page_for(
     except (MalsimError, OSError) as problem:
         return _message(str(problem))
     try:
-        tuning, refused = tuning_of(base, words), ""
+        tuning, refused = tuning_of(base, query), ""
     except MalsimError as problem:
-        tuning, refused = base, f"{problem}. The rest of this address was not read."
+        tuning, refused = base, f"{problem}. The rest of this address was ignored."
 
-    def tell(tuning: Tuning) -> None:
-        location.search = query_of(tuning, named, token)
+    def update_address(tuning: Tuning) -> None:
+        location.search = query_of(tuning, name, token)
 
-    named = named or name_below(path, folder)
-    page = LivePage(tuning, schedule, folder=folder, address=tell, notice=plain_text(refused))
-    pn.state.onload(partial(page.runner.ask, tuning))  # before, a call from another thread can be lost
+    resolved, below = path.resolve(), folder.resolve()
+    name = name or (resolved.relative_to(below).as_posix() if resolved.is_relative_to(below) else "")
+    page = LivePage(tuning, schedule, folder=folder, address=update_address, notice=plain_text(refused))
+    pn.state.onload(partial(page.runner.ask, tuning))  # before loading, a call from another thread can be lost
     return page.view
 
 
@@ -79,77 +105,96 @@ def _message(text: str) -> Any:
     return html(f"<h2>malsim workbench</h2><p class='wb-error'>{escape(plain_text(text))}</p><p><a href='?'>Back</a></p>")
 
 
-LOOPBACK = "127.0.0.1"
-LOOK = """
-:root { color-scheme: light dark; }
-html, body { background: light-dark(#f5f6f8, #12151a); margin: 0; }
-body { padding: 14px max(14px, calc((100vw - 1500px) / 2)); box-sizing: border-box; }
-"""
+def gallery(schedule: Callable[[Callable[[], None]], None], onload: Callable[[Callable[[], None]], None]) -> Any:
+    """Return a pane with one card per example. Pictures are added as the runs finish."""
+    pane = html(_cards({}))
+
+    def draw() -> None:
+        pictures = {}
+        for name in EXAMPLES:
+            pictures[name] = _picture(name)
+            schedule(partial(setattr, pane, "object", _cards(pictures)))
+
+    onload(Thread(target=copy_context().run, args=(draw,), daemon=True, name="malsim gallery").start)
+    return pane
 
 
-@dataclass(frozen=True, kw_only=True)
-class Serving:
-    """Settings of a server: the file given, host, port, token, and consent to run code."""
+def _cards(pictures: Mapping[str, str]) -> str:
+    blank = f"<svg viewBox='0 0 {WIDE} {HIGH}' aria-hidden='true'></svg>"
+    cards = [
+        f"<a href='?scenario={name}'>{pictures.get(name, blank)}<h3 style='margin-top:8px'>{escape(name)}</h3>"
+        f"<p class='small soft'>{escape(sentence)}</p></a>"
+        for name, sentence in EXAMPLES.items()
+    ]
+    head = "<h2 style='font-size:18px'>malsim workbench</h2><p class='soft'>Choose an example, or name a file: "
+    head += "<code>malsim workbench FILE</code>. <a href='?op=pid' style='color:inherit'>Try an op alone</a>.</p>"
+    return f"{head}<div class='cards'>{''.join(cards)}</div>"
 
-    target: str | None = None
-    host: str = LOOPBACK
-    port: int = 0
-    allow_code: bool = False
-    token: str = ""
 
-    def page(self) -> Any:
-        words = {
+@cache
+def _picture(name: str) -> str:
+    run = api.run(api.read(example_path(name)).replace(replications=1), watch=iter)
+    traces = traces_of(run)
+    panels = (traces.get(panel, ()) for panel in ("effective", "currency"))
+    liveliest = max(panels, key=lambda lines: max((line.moved for line in lines), default=-1.0))
+    lines = [
+        _polyline(trace, COLOURS[index % len(COLOURS)], run.scenario.days)
+        for index, trace in enumerate(most_moved(liveliest, LINES))
+    ]
+    return f"<svg viewBox='0 0 {WIDE} {HIGH}' preserveAspectRatio='none' aria-hidden='true'>{''.join(lines)}</svg>"
+
+
+def _polyline(trace: TraceLine, colour: str, days: float) -> str:
+    x, y = steps(trace.t, trace.values)
+    points = [
+        f"{WIDE * day / days:.1f},{HIGH - 4 - (HIGH - 8) * min(max(value, 0.0), 1.0):.1f}"
+        for day, value in zip(x, y, strict=True)
+        if value == value  # noqa: PLR0124  # NaN
+    ]
+    look = f"fill='none' stroke='{colour}' stroke-width='1.6' vector-effect='non-scaling-stroke'"
+    return f"<polyline points='{' '.join(points)}' {look}/>"
+
+
+def serve(*, target: str | None, host: str | None, port: int, allow_code: bool, show: bool, ready: Any = print) -> None:
+    """Serve the page until Ctrl-C. `ready` is called with the address, and `port` 0 selects a free port.
+
+    If `host` is given, the page is open to other machines and its address carries a token.
+    """
+    token = secrets.token_urlsafe(24) if host else ""
+    host = host or LOOPBACK
+    port = port or free_port(host)
+
+    def page() -> Any:
+        query = {
             name: [value.decode("utf-8", "replace") for value in values] for name, values in pn.state.session_args.items()
         }
-        if self.token and not hmac.compare_digest(words.pop("token", [""])[0].encode(), self.token.encode()):
+        if token and not hmac.compare_digest(query.pop("token", [""])[0].encode(), token.encode()):
             return html("<p>This address needs the token that malsim workbench printed.</p>")
-        words.pop("token", None)
-        return page_for(self.target, words, folder=Path.cwd(), allow_code=self.allow_code, token=self.token)
+        query.pop("token", None)
+        return page_for(target, query, folder=Path.cwd(), allow_code=allow_code, token=token)
 
-
-def serve(serving: Serving, *, show: bool, ready: Any = print) -> None:
-    """Serve the page until Ctrl-C; `ready` is called with its address."""
-    serving = replace(serving, port=serving.port or free_port(serving.host))
+    pn.extension(raw_css=[STYLE], notifications=False)
+    origins = sorted({host, "localhost"}) if host == LOOPBACK else [host]
     try:
-        server = server_of(serving)
+        server = pn.serve(
+            {"/": page}, address=host, port=port, show=False, start=False, threaded=False,
+            websocket_origin=[f"{name}:{port}" for name in origins], title="malsim workbench", verbose=False,
+            index=None, check_unused_sessions_milliseconds=5_000, unused_session_lifetime_milliseconds=30_000,
+        )  # fmt: skip
     except OSError as error:
-        hint = "--port 0 takes a free one"
-        raise UsageError("this port cannot be used", where="--port", given=serving.port, hint=hint) from error
-    address = f"http://{serving.host}:{serving.port}/" + (f"?token={serving.token}" if serving.token else "")
+        hint = "choose another port; --port 0 selects a free one"
+        raise UsageError("this port cannot be used", where="--port", given=port, hint=hint) from error
+    address = f"http://{host}:{port}/" + (f"?token={token}" if token else "")
     ready(address)
     if show:
-        server.io_loop.add_callback(_open, address)
+        server.io_loop.add_callback(webbrowser.open, address)
     try:
         server.run_until_shutdown()
     except KeyboardInterrupt:
         server.stop()
 
 
-def server_of(serving: Serving) -> Any:
-    pn.extension(raw_css=[LOOK], notifications=False)
-    return pn.serve(
-        {"/": serving.page}, address=serving.host, port=serving.port, show=False, start=False, threaded=False,
-        websocket_origin=_origins(serving), title="malsim workbench", verbose=False,
-        index=None, check_unused_sessions_milliseconds=5_000, unused_session_lifetime_milliseconds=30_000,
-    )  # fmt: skip
-
-
 def free_port(host: str) -> int:
     with socket.socket() as probe:
         probe.bind((host, 0))
         return int(probe.getsockname()[1])
-
-
-def _origins(serving: Serving) -> list[str]:
-    names = {serving.host, *(("localhost", LOOPBACK) if serving.host == LOOPBACK else ())}
-    return [f"{name}:{serving.port}" for name in sorted(names)]
-
-
-def new_token() -> str:
-    return secrets.token_urlsafe(24)
-
-
-def _open(address: str) -> None:
-    import webbrowser
-
-    webbrowser.open(address)

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 CALLS, TICK = 120, "1d"
 LOOP, NOISE, FILE = "closed loop", "noise", "CSV file"
-LAG = 0.2  # the share of the way to its input that the plant of the closed loop goes in a day
+LAG = 0.2  # fraction of the distance to its input that the plant of the closed loop covers in a day
 ENDLESS, LARGEST = 1e6, 5.0
 
 
 @dataclass
 class OpsBench:
-    """Page of one op; CSV files are read below `folder`."""
+    """Page for one op. CSV files are read from `folder` or below."""
 
     name: str
     folder: Path
@@ -57,11 +57,11 @@ class OpsBench:
                 "value": signals[-1 if LOOP in signals else 0],
                 "live": True,
             },
-            {"name": "file", "label": "CSV (t, x)", "value": "", "hint": "below the working folder", "width": "180px"},
+            {"name": "file", "label": "CSV (t, x)", "value": "", "hint": "a file in the working folder", "width": "180px"},
         ]
         self.settings: Any = SettingsPanel(groups=[parameters(self.sheet)], sizing_mode="stretch_width")
         self.plots: Any = pn.Column(sizing_mode="stretch_width", margin=0)
-        self.text: Any = html(f"<pre class='mono'>{escape(plain_text(self._described()))}</pre>")
+        self.text: Any = html(f"<pre class='mono'>{escape(plain_text(str(self.sheet)))}</pre>")
         self.form.answer(self._press)
         self.settings.answer(self._set)
         self.draw()
@@ -75,7 +75,7 @@ class OpsBench:
         return wrap(settings, main)
 
     def draw(self) -> None:
-        """Draw the response to the signal; an error is shown below the fields, and the last picture stays."""
+        """Draw the response to the signal. Errors are shown below the fields, and the last figure stays."""
         try:
             frame = self.answer()
         except (MalsimError, OpError, OSError) as problem:
@@ -85,7 +85,7 @@ class OpsBench:
         self.plots.objects = [pn.pane.Bokeh(_figure(frame), sizing_mode="stretch_width", margin=0)]
 
     def answer(self) -> pl.DataFrame:
-        """Return t (days), the input and each output of the op under the current parameters."""
+        """Return t (days), the input and every output of the op for the current parameters."""
         if self.signal == LOOP:
             return closed_loop(self.values)
         if self.signal in SIGNALS:
@@ -95,21 +95,15 @@ class OpsBench:
             wave = np.random.default_rng(0).normal(0.5, 0.25, CALLS)
             frame = pl.DataFrame({"t": np.arange(float(CALLS)), "input": wave})
         else:
-            name = next(item["value"] for item in self.form.fields if item["name"] == "file")
-            table = read_table(inside(self.folder, str(name), where="CSV file"))
-            column = next((item for item in table.columns if item != "t" and table[item].dtype.is_numeric()), None)
+            file = next(str(field["value"]) for field in self.form.fields if field["name"] == "file")
+            table = read_table(inside(self.folder, file, where="CSV file"))
+            column = next((name for name in table.columns if name != "t" and table[name].dtype.is_numeric()), None)
             if column is None:
-                raise UsageError("no column of numbers", where=str(name), hint="columns t and one of numbers")
-            frame = table.rename({column: "input"}).select(
-                [item for item in ("t", "input") if item in ("input", *table.columns)]
-            )
-        given = {"enable": True} if "enable" in self.sheet.slots else {}
-        out: pl.DataFrame = ops.over(frame, self.sheet.name, x="input", tick=TICK, **given, **self.values)
+                raise UsageError("no column of numbers", where=file, hint="add a numeric column next to t")
+            frame = table.rename({column: "input"}).select(*(["t"] if "t" in table.columns else []), "input")
+        enable = {"enable": True} if "enable" in self.sheet.slots else {}
+        out: pl.DataFrame = ops.over(frame, self.sheet.name, x="input", tick=TICK, **enable, **self.values)
         return out if "t" in out.columns else out.with_row_index("t")
-
-    def _described(self) -> str:
-        ops.start(self.sheet, 1, {})
-        return str(self.sheet)
 
     def _press(self, message: dict[str, Any]) -> None:
         values = message["values"]
@@ -131,7 +125,7 @@ class OpsBench:
 
 
 def parameters(sheet: Any) -> dict[str, Any]:
-    """Return the settable numbers of an op, without its first input, as a group of the settings panel."""
+    """Return the numeric settings of an op, except its first input, as a group of the settings panel."""
     first, rows = next(iter(sheet.slots)), []
     for name, slot in sheet.slots.items():
         pin = slot.pin
@@ -147,9 +141,9 @@ def parameters(sheet: Any) -> dict[str, Any]:
 
 
 def closed_loop(settings: Mapping[str, Any]) -> pl.DataFrame:
-    """Return the response of `pid` around a plant to a step of the set point: t, input, y, output.
+    """Return the step response of `pid` in a closed loop with a plant: t, input, y, output.
 
-    The plant is of first order: y ← y + 0.2 (output − y) a day.
+    The plant is of first order: y ← y + 0.2 (output − y) per day.
     """
     sheet = ops.load("pid")
     state = ops.start(sheet, settings={"enable": True, **settings})
@@ -167,7 +161,7 @@ def closed_loop(settings: Mapping[str, Any]) -> pl.DataFrame:
 def _figure(frame: pl.DataFrame) -> Any:
     looks = Looks()
     t = frame["t"].cast(pl.Float64).to_list()
-    plot = bare_figure(Range1d(t[0], t[-1]), 320, Span(dimension="height"), "answer")
+    plot = bare_figure(Range1d(t[0], t[-1]), 320, Span(dimension="height"), "response")
     for name in frame.columns:
         if name != "t" and (frame[name].dtype.is_numeric() or frame[name].dtype == pl.Boolean):
             colour, dash = looks.of(name)

@@ -1,4 +1,4 @@
-"""Saving of the scenario, netlist, rules, figure and traces, to the working folder or as a download."""
+"""Saving of the scenario, netlist, rules, figure and traces to the working folder or as a download."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from malsim.lab.workbench.changes import Result, Tuning
     from malsim.lab.workbench.trace_lines import TraceLine
+    from malsim.sim.settings.scenario import Scenario
 
 
 KINDS = {
@@ -38,7 +39,7 @@ KINDS = {
 
 
 def content(kind: str, result: Result, visible: Mapping[str, Sequence[TraceLine]], title: str) -> bytes:
-    """Return the bytes of one of `KINDS` for a result; `visible` has the traces of the figure, `title` its title."""
+    """Return the bytes of a file of one of `KINDS`. `visible` holds the traces of the figure, `title` its title."""
     tuning = result.tuning
     if kind == "scenario":
         return scenario_text(tuning).encode()
@@ -50,35 +51,34 @@ def content(kind: str, result: Result, visible: Mapping[str, Sequence[TraceLine]
     if kind == "traces as CSV":
         return samples_of(visible).write_csv().encode()
     if kind == "traces as VCD":
-        samples = samples_of(visible)
+        several_per_cell = pl.col("panel").is_in(["effective", "currency", "rank"])
+        channel = pl.when(several_per_cell).then(pl.format("{}.{}", "trace", "panel")).otherwise("trace")
         bits = [trace.name for trace in visible.get("bits", ())]
-        return vcd_text(samples.with_columns(channel=_channel()), bits, tick=tuning.scenario.turn_every).encode()
+        samples = samples_of(visible).with_columns(channel=channel)
+        return vcd_text(samples, bits, tick=tuning.scenario.turn_every).encode()
     return _figure(result, visible, title, "png" if kind.endswith("PNG") else "svg")
 
 
 def samples_of(visible: Mapping[str, Sequence[TraceLine]]) -> pl.DataFrame:
-    """Return the traces as rows: panel, trace, t (days), value, low and high (null without a band)."""
+    """Return one row per sample: panel, trace, t (days), value, low and high (null without a band)."""
     frames = []
     for panel, traces in visible.items():
         for trace in traces:
-            nothing = [None] * len(trace.t)
-            columns = {"t": trace.t, "value": trace.values, "low": trace.low or nothing, "high": trace.high or nothing}
+            nulls = [None] * len(trace.t)
+            columns = {"t": trace.t, "value": trace.values, "low": trace.low or nulls, "high": trace.high or nulls}
             frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Float64))
             frames.append(frame.select(pl.lit(panel).alias("panel"), pl.lit(trace.name).alias("trace"), pl.all()))
     return pl.concat(frames)
 
 
 def scenario_text(tuning: Tuning) -> str:
-    """Return the changed scenario as a file that reads back, with its netlist inside.
-
-    Raises `MalsimError` where the text cannot be read back.
-    """
+    """Return the changed scenario as TOML, with its netlist inside. Raises `MalsimError` if it cannot be read back."""
     base = tuning.base
     document: dict[str, Any] = json.loads(json.dumps(tomllib.loads(base.text), default=str)) if base.text else {}
     document.setdefault("why", base.why or "Made in the workbench.")
     if not base.text:
         document["run"] = {"days": base.days}
-        document |= {"claim": [_claim(row) for row in base.claims.to_dicts()]} if base.claims.height else {}
+        document |= {"claim": [_claim_table(row) for row in base.claims.to_dicts()]} if base.claims.height else {}
     for name, value in tuning.values.items():
         if name == LAW:
             document["memory"] = document.get("memory", {}) | {"law": value}
@@ -89,10 +89,10 @@ def scenario_text(tuning: Tuning) -> str:
     ops = any(name.startswith("netlist.") for name in tuning.values)
     if wires is not None and (tuning.netlist is not None or tuning.inputs or ops or "file" in document.get("netlist", {})):
         table = {name: value for name, value in document.get("netlist", {}).items() if name not in ("file", "signals")}
-        added = [{"signal": item.signal, "at": f"{item.at}ms", "value": item.value} for item in tuning.inputs]
+        added = [{"signal": input_.signal, "at": f"{input_.at}ms", "value": input_.value} for input_ in tuning.inputs]
         inputs = {"input": [*table.pop("input", []), *added]}
         document["netlist"] = {"text": wires.text, **table, **(inputs if inputs["input"] else {})}
-        document.pop("derive", None)  # its nets are part of the text
+        document.pop("derive", None)  # the derived nets are part of the text
     for check in tuning.checks:
         document.setdefault("check", []).append({"name": check.name, "property": check.property})
     order = ("why", "seed", "run", "memory", "law", "rules", "netlist")
@@ -102,24 +102,15 @@ def scenario_text(tuning: Tuning) -> str:
     return text
 
 
-def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
+def _claim_table(row: Mapping[str, Any]) -> dict[str, Any]:
     names = ("writer", "handle", "object", "title", "body", "confidence", "verification")
     table = {"at": f"{row['t']:.17g}d"} | {name: row[name] for name in names if row[name] is not None}
     edges = [{"relation": edge["relation"], "target": edge["target"]} for edge in row["edges"] or ()]
     return table | ({"edges": edges} if edges else {})
 
 
-def _channel() -> pl.Expr:
-    """Return the name of a trace: alone for signals, else with its panel."""
-    return (
-        pl.when(pl.col("panel").is_in(["effective", "currency", "rank"]))
-        .then(pl.format("{}.{}", "trace", "panel"))
-        .otherwise("trace")
-    )
-
-
 def _figure(result: Result, visible: Mapping[str, Sequence[TraceLine]], title: str, kind: str) -> bytes:
-    """Draw the traces as a static figure: panels of values, lanes of bits, lanes of alarms."""
+    """Draw the traces as a static figure with panels of values, lanes of bits and lanes of alarms."""
     samples = samples_of(visible).with_columns(channel=pl.format("{} ({})", "trace", "panel"))
     rows = [
         {"channel": f"{trace.name} ({panel})", "address": title_of(panel), "digital": panel == "bits", "panel": index}
@@ -139,17 +130,17 @@ TYPES = {".png": "image/png", ".svg": "image/svg+xml"}
 
 
 class SavePart:
-    """Form for the kind, the name and the place to save; existing files are replaced only after a second press."""
+    """Form for saving a file. An existing file is replaced only after a second press of the button."""
 
     def __init__(self, page: Any, folder: Path) -> None:
-        self._page, self._folder, self._asked_twice = page, folder, ""
+        self._page, self._folder, self._to_confirm = page, folder, ""
         self.form: Any = FieldForm(
-            buttons=[{"word": SAVE, "title": f"below {folder}"}, {"word": DOWNLOAD, "title": "to the browser's downloads"}],
+            buttons=[{"word": SAVE, "title": f"write into {folder}"}, {"word": DOWNLOAD, "title": "save with the browser"}],
             sizing_mode="stretch_width",
         )
         self.form.fields = [
             {"name": "kind", "label": "save", "choices": list(KINDS), "value": "scenario"},
-            {"name": "name", "label": "name", "value": _name(page, folder), "width": "220px"},
+            {"name": "name", "label": "name", "value": _file_name(page.tuning.base, folder), "width": "220px"},
         ]
         self.form.answer(self._press)
 
@@ -162,11 +153,11 @@ class SavePart:
             path = inside(self._folder, name if name.endswith(KINDS[kind]) else name + KINDS[kind], where="save")
             data = content(kind, result, self._page.visible(result), self._page.title())
             if message["press"] == DOWNLOAD:
-                coded = base64.b64encode(data).decode()
-                self.form.file = {"name": path.name, "data": coded, "type": TYPES.get(path.suffix, "text/plain")}
+                encoded = base64.b64encode(data).decode()
+                self.form.file = {"name": path.name, "data": encoded, "type": TYPES.get(path.suffix, "text/plain")}
                 self.form.say(f"Downloaded {path.name}.")
-            elif path.exists() and self._asked_twice != str(path):
-                self._asked_twice = str(path)
+            elif path.exists() and self._to_confirm != str(path):
+                self._to_confirm = str(path)
                 self.form.say(f"{path} exists. Press {SAVE} again to replace it.", failed=True)
             else:
                 self._write(path, data)
@@ -175,16 +166,13 @@ class SavePart:
 
     def _write(self, path: Path, data: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(path) as index:
-            index.write_bytes(data)
-        self._asked_twice = ""
+        with whole_file(path) as partial:
+            partial.write_bytes(data)
+        self._to_confirm = ""
         self.form.say(f"Saved {path}.")
 
 
-def _name(page: Any, folder: Path) -> str:
-    base = page.tuning.base
-    try:
-        beside = Path(base.path).resolve().parent.relative_to(folder.resolve())
-    except ValueError:
-        beside = Path()
-    return (beside / f"{base.name}-tuned").as_posix()
+def _file_name(base: Scenario, folder: Path) -> str:
+    parent, folder = Path(base.path).resolve().parent, folder.resolve()
+    relative = parent.relative_to(folder) if parent.is_relative_to(folder) else Path()
+    return (relative / f"{base.name}-tuned").as_posix()

@@ -1,4 +1,4 @@
-"""Steps through a run tick by tick, search for days, and scheduled inputs."""
+"""Forms for stepping through a run, finding days and scheduling inputs."""
 
 from __future__ import annotations
 
@@ -23,38 +23,27 @@ if TYPE_CHECKING:
 
 
 MOST = 60
-BACK, ON = "◀ tick", "tick ▶"
+BACK, FORWARD = "◀ tick", "tick ▶"
+DAY_FIELD = {"name": "day", "label": "day", "kind": "number", "value": "", "width": "90px", "live": True}
 
 
 class StepPart:
-    """Buttons for the previous and the next tick, and the changes of the tick at the mark."""
+    """Buttons for the previous and next tick, and a table of the changes in the marked tick."""
 
     def __init__(self, page: Any) -> None:
         self._page = page
-        buttons = [{"word": BACK, "title": "one tick back"}, {"word": ON, "title": "one tick forward"}]
+        buttons = [{"word": BACK, "title": "one tick back"}, {"word": FORWARD, "title": "one tick forward"}]
         self.form: Any = FieldForm(buttons=buttons, sizing_mode="stretch_width")
-        self.form.fields = [{"name": "day", "label": "day", "kind": "number", "value": "", "width": "90px", "live": True}]
-        self.table: Any = RowTable(heads=["what", "before", "after", "cause"], empty="Nothing changed in this tick.")
+        self.form.fields = [DAY_FIELD]
+        self.table: Any = RowTable(heads=["subject", "before", "after", "cause"], empty="Nothing changed in this tick.")
         self.table.sizing_mode = "stretch_width"
         self.form.answer(self._press)
-        page.on_result.append(self.show)
-        page.on_day.append(self.show)
 
     def show(self) -> None:
         result, day = self._page.result, self._page.day
         if result is None or day is None:
             return
-        self.form.fields = [
-            {
-                "name": "day",
-                "label": "day",
-                "kind": "number",
-                "value": f"{day:g}",
-                "width": "90px",
-                "live": True,
-                "fixed": True,
-            }
-        ]
+        self.form.fields = [DAY_FIELD | {"value": f"{day:g}", "fixed": True}]
         changes = changes_at(result, day)
         self.form.say(f"{len(changes)} changes in the tick of day {day:g}")
         self.table.rows = [{"cells": [plain_text(str(part)) for part in row], "click": False} for row in changes[:MOST]]
@@ -67,13 +56,13 @@ class StepPart:
         press = message["press"]
         if press == BACK:
             goal = max((t for t in times if t < day), default=times[0])
-        elif press == ON:
+        elif press == FORWARD:
             goal = min((t for t in times if t > day), default=times[-1])
         else:
             try:
                 typed = float(message["values"]["day"])
             except ValueError:
-                self.form.say("A day is a number.", failed=True)
+                self.form.say("The day must be a number.", failed=True)
                 return
             goal = max((t for t in times if t <= typed), default=times[0])
         self._page.go(goal)
@@ -85,7 +74,7 @@ def ticks_of(result: Result) -> list[float]:
 
 
 def changes_at(result: Result, day: float) -> list[tuple[str, str, str, str]]:
-    """Return the changes of the tick on a day as (what, before, after, cause): events, signals, cells."""
+    """Return the events and the changed signals and cells of a tick, as (subject, before, after, cause)."""
     times = ticks_of(result)
     now = max((t for t in times if t <= day), default=times[0])
     before = max((t for t in times if t < now), default=None)
@@ -97,15 +86,17 @@ def changes_at(result: Result, day: float) -> list[tuple[str, str, str, str]]:
         for row in events.to_dicts()
     ]
     signal = pl.when(pl.col("row").is_null()).then("signal").otherwise(pl.format("{}({})", "signal", "row")).alias("name")
-    rows += _moves(run.signals.with_columns(signal), first, before, now, "value")
-    rows += _moves(run.cells.rename({"cell": "name"}), first, before, now, run.score)
+    rows += _changed_values(run.signals.with_columns(signal), first, before, now, "value")
+    rows += _changed_values(run.cells.rename({"cell": "name"}), first, before, now, run.score)
     return rows
 
 
-def _moves(frame: pl.DataFrame, rep: int, before: float | None, now: float, column: str) -> list[tuple[str, str, str, str]]:
-    own = frame.filter(pl.col("rep") == rep)
-    late = own.filter(pl.col("t") == now).select("name", pl.col(column).cast(pl.Float64).alias("after"))
-    early = own.filter(pl.col("t") == (before if before is not None else float("nan")))
+def _changed_values(
+    frame: pl.DataFrame, rep: int, before: float | None, now: float, column: str
+) -> list[tuple[str, str, str, str]]:
+    rows = frame.filter(pl.col("rep") == rep)
+    late = rows.filter(pl.col("t") == now).select("name", pl.col(column).cast(pl.Float64).alias("after"))
+    early = rows.filter(pl.col("t") == (before if before is not None else float("nan")))
     early = early.select("name", pl.col(column).cast(pl.Float64).alias("before"))
     both = late.join(early, on="name", how="left", maintain_order="left")
     moved = both.filter((pl.col("after") - pl.col("before")).abs().fill_null(1.0) > 1e-9)  # noqa: PLR2004  # rounding
@@ -115,15 +106,15 @@ def _moves(frame: pl.DataFrame, rep: int, before: float | None, now: float, colu
 
 
 WORDS = {"holds": "{}", "rises": "rise ({})", "falls": "fall ({})"}
-FIND_BACK, FIND_ON, SET = "◀ find", "find ▶", "Set at next click"
+FIND_BACK, FIND_FORWARD, SET = "◀ find", "find ▶", "Set at next click"
 
 
 class FindPart:
-    """Form that jumps to the next or previous day on which a condition holds, rises or falls."""
+    """Form that moves to the next or previous day on which a condition holds, rises or falls."""
 
     def __init__(self, page: Any) -> None:
         self._page = page
-        self.form: Any = FieldForm(buttons=[{"word": FIND_ON}, {"word": FIND_BACK}], sizing_mode="stretch_width")
+        self.form: Any = FieldForm(buttons=[{"word": FIND_FORWARD}, {"word": FIND_BACK}], sizing_mode="stretch_width")
         self.form.fields = [
             {"name": "condition", "label": "condition", "value": "", "hint": "eff(dec_a3ee) < 0.5", "width": "260px"},
             {"name": "edge", "label": "where it", "choices": list(WORDS), "value": "holds"},
@@ -141,7 +132,7 @@ class FindPart:
             self.form.say(str(problem), failed=True)
             return
         if not days:
-            self.form.say("On no day of this run.", failed=True)
+            self.form.say("No such day in this run.", failed=True)
             return
         now = self._page.day or 0.0
         later, earlier = [day for day in days if day > now], [day for day in days if day < now]
@@ -159,23 +150,20 @@ def days_where(result: Result, condition: str, edge: str = "holds") -> list[floa
 
 
 class InputsPart:
-    """Form that schedules values of the net's free inputs; a click on a figure selects the day."""
+    """Form that schedules values of the netlist's free inputs. A click on a figure selects the day."""
 
     def __init__(self, page: Any) -> None:
-        self._page, self._waiting = page, None
+        self._page = page
+        self._waiting: tuple[str, float] | None = None
         self.form: Any = FieldForm(buttons=[{"word": SET, "title": "then click on a figure"}], sizing_mode="stretch_width")
-        self.table: Any = RowTable(heads=["input", "day", "value", ""], empty="No input is scheduled by hand.")
+        self.table: Any = RowTable(heads=["input", "day", "value", ""], empty="No inputs are scheduled here.")
         self.table.sizing_mode = "stretch_width"
         self.form.answer(self._press)
-        self.table.answer(self._dropped)
-        page.on_result.append(self.show)
-        page.on_tap.append(self._tapped)
-
-    _waiting: tuple[str, float] | None
+        self.table.answer(self._remove)
 
     def show(self) -> None:
         wires = self._page.tuning.scenario.netlist or NetlistConfig.of("")
-        free = [name for name, entry in wires.net.signals.items() if entry.writer is None and entry.domain == "run"]
+        free = [name for name, signal in wires.net.signals.items() if signal.writer is None and signal.domain == "run"]
         names = [*free, *LOOP_WRITES]
         if [field.get("choices") for field in self.form.fields[:1]] != [names]:
             self.form.fields = [
@@ -183,8 +171,8 @@ class InputsPart:
                 {"name": "value", "label": "value", "value": "1", "width": "70px"},
             ]
         self.table.rows = [
-            {"cells": [entry.signal, f"{entry.at / DAY:g}", f"{entry.value:g}", "click to remove"], "click": True}
-            for entry in self._page.tuning.inputs
+            {"cells": [input_.signal, f"{input_.at / DAY:g}", f"{input_.value:g}", "click to remove"], "click": True}
+            for input_ in self._page.tuning.inputs
         ]
 
     def _press(self, message: dict[str, Any]) -> None:
@@ -192,29 +180,28 @@ class InputsPart:
         try:
             self._waiting = (str(values["signal"]), float(values["value"]))
         except ValueError:
-            self.form.say("The value of an input is a number: 1 for true, 0 for false.", failed=True)
+            self.form.say("The value must be a number: 1 for true, 0 for false.", failed=True)
         else:
-            self.form.say("Click on a figure at the day on which it is to be set.")
+            self.form.say("Click on a figure to choose the day.")
 
-    def _tapped(self, day: float) -> bool:
-        """Schedule the waiting value on the day that was clicked; return whether a value was waiting."""
+    def schedule(self, day: float) -> bool:
+        """Schedule the waiting value on the clicked day. Return whether a value was waiting."""
         if self._waiting is None or self._page.result is None:
             return False
         (signal, value), self._waiting = self._waiting, None
-        near = min(ticks_of(self._page.result), key=lambda t: abs(t - day))
-        given = Input(signal, round(near * DAY), value)
+        tick = min(ticks_of(self._page.result), key=lambda t: abs(t - day))
         tuning = self._page.tuning
         try:
-            changed = replace(tuning, inputs=(*tuning.inputs, given))
+            changed = replace(tuning, inputs=(*tuning.inputs, Input(signal, round(tick * DAY), value)))
             _ = changed.scenario
         except MalsimError as problem:
             self.form.say(str(problem), failed=True)
         else:
-            self.form.say(f"{signal} is {value:g} from day {near:g} on.")
+            self.form.say(f"{signal} is {value:g} from day {tick:g} on.")
             self._page.change(changed)
         return True
 
-    def _dropped(self, message: dict[str, Any]) -> None:
+    def _remove(self, message: dict[str, Any]) -> None:
         tuning = self._page.tuning
         inputs = tuple(input_ for index, input_ in enumerate(tuning.inputs) if index != message["row"])
         self._page.change(replace(tuning, inputs=inputs))

@@ -1,4 +1,4 @@
-"""Read-only view of a live store: its past ticks as traces, its current readings, and new ticks as they come."""
+"""Read-only page of a live store: past ticks as traces, current signals, and new ticks as they are written."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from malsim.sim.settings.scenario import Scenario
 if TYPE_CHECKING:
     from pathlib import Path
 
-EVERY = 1_000  # ms between two looks at the file
+INTERVAL = 1_000  # ms between two checks of the file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class StoreRecord:
 
     @classmethod
     def of(cls, path: Path) -> StoreRecord:
-        """Read a store. Raises `StoreError` for a file that is no store, damaged or busy."""
+        """Read a store. Raises `StoreError` if the file is not a store, damaged or busy."""
         history = store_history(path, Scenario(name=path.name, why=f"The store {path.name}, read only."))
         first = history.scenario.first
         frames = (history.cells, history.events, history.signals)
@@ -56,7 +56,7 @@ class StoreRecord:
 
 
 class StoreView:
-    """Page of a store; `refresh` reads the store again after it was written to."""
+    """Page of a store. `refresh` reads the store again after a write."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.key, self.looks = path, uuid4().hex, Looks()
@@ -75,15 +75,16 @@ class StoreView:
         self.refresh()
 
     def follow(self) -> None:
-        pn.state.add_periodic_callback(self.refresh, period=EVERY)
+        """Refresh the page once a second."""
+        pn.state.add_periodic_callback(self.refresh, period=INTERVAL)
 
     def refresh(self) -> None:
-        """Read the store again if it was written to; errors are shown in the head, and the last picture stays."""
+        """Read the store again if it was written to. Errors are shown in the head, and the last figures stay."""
         try:
             stamp = _stamp(self.path)
             if stamp != self._stamp:
                 self._show(StoreRecord.of(self.path))
-                self._read()
+                self._list_signals()
                 self._stamp = stamp
                 self.head.error = ""
         except (MalsimError, OSError) as problem:
@@ -100,7 +101,7 @@ class StoreView:
         else:
             self.stack.show(traces, record.events, (), self.looks, days)
         self.legend.panels = [
-            {"name": panel, "title": title_of(panel), "traces": [self._row(trace) for trace in lines]}
+            {"name": panel, "title": title_of(panel), "traces": [self._legend_row(trace) for trace in lines]}
             for panel, lines in traces.items()
         ]
         self.legend.day = days
@@ -108,16 +109,16 @@ class StoreView:
         about = f"{cells} cells, day {days:g}, read only. New ticks appear as they are written."
         self.head.param.update(title=plain_text(self.path.name), about=about)
 
-    def _row(self, trace: TraceLine) -> dict[str, Any]:
+    def _legend_row(self, trace: TraceLine) -> dict[str, Any]:
         colour, dash = self.looks.of(trace.name)
         row = {"name": trace.name, "label": trace.label, "colour": colour, "dash": dash, "shown": True}
         return row | {"same": trace.same_as, "t": trace.t, "v": trace.values}
 
-    def _read(self) -> None:
+    def _list_signals(self) -> None:
         with Store(self.path, write=False) as store:
             memory, now = store.within(store.memory), store.day or 0.0
-        every = sorted(readings(memory, list(catalogue()), now=now), key=lambda reading: -reading.firing)
-        self.table.rows = [
+        signals = sorted(readings(memory, list(catalogue()), now=now), key=lambda reading: -reading.firing)
+        rows = [
             {
                 "cells": [
                     reading.signal.name,
@@ -127,14 +128,14 @@ class StoreView:
                 ],
                 "click": False,
             }
-            for reading in every
+            for reading in signals
             if reading.firing
         ]
-        silent = sum(not reading.firing for reading in every)
-        self.table.rows = [*self.table.rows, {"cells": [f"{silent} others are silent", "", "", ""], "click": False}]
+        silent = sum(not reading.firing for reading in signals)
+        self.table.rows = [*rows, {"cells": [f"{silent} others are silent", "", "", ""], "click": False}]
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """Return times and sizes of a store's file and its write-ahead log, which change when it is written to."""
+    """Return the modification times and sizes of a store and its write-ahead log."""
     files = [path, path.with_name(f"{path.name}-wal")]
     return tuple(number for file in files if file.exists() for number in (file.stat().st_mtime_ns, file.stat().st_size))

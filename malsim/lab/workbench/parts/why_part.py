@@ -1,4 +1,4 @@
-"""Explanation of a value on a day: terms as bars, a sentence, what would overturn it, and its readers."""
+"""Explanation of a value on a day: its terms as bars, a sentence, what would overturn it, and its readers."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from malsim.lab.workbench.trace_lines import TraceLine
 
 UP, DOWN = "#12a176", "#d9541e"
-EMPTY = "<h2>Why</h2><p class='soft'>Click a trace to see why it has that value on that day.</p>"
+PLACEHOLDER = "<h2>Why</h2><p class='soft'>Click a trace to see why it has that value on that day.</p>"
 
 
 class WhyPart:
-    """Explanation of the trace that was clicked last, updated with each result."""
+    """Explanation of the last clicked trace, updated with each result."""
 
     def __init__(self) -> None:
-        self.view: Any = html(EMPTY)
+        self.view: Any = html(PLACEHOLDER)
         self._question: tuple[str, float] | None = None
 
     def ask(self, result: Result, trace: TraceLine, day: float) -> None:
@@ -45,14 +45,15 @@ class WhyPart:
 
 
 def explained(result: Result, trace: TraceLine, day: float) -> str:
-    """Return the explanation of a trace on a day as HTML, with every text of a scenario escaped."""
+    """Return the explanation of a trace on a day as HTML. All text from the scenario is escaped."""
     value = trace.at(day)
     text = "no value yet" if value is None or math.isnan(value) else f"{value:.4g}"
     parts = [f"<h2>Why {_text(trace.name)} is {text} on day {day:g}</h2>"]
     if trace.label:
         parts.append(f"<p class='soft small'>{_text(trace.label)}</p>")
-    if trace.panel in ("effective", "rank"):
-        explanation = result.run.explain(trace.subject, day)
+    is_score = trace.panel in ("effective", "rank")
+    if is_score:
+        explanation = result.run.explain(trace.name, day)
         parts.append(f"<p>{_text(explanation.why)}</p>")
         parts.append(_bars(explanation.terms.rows(), explanation.effective))
         if isinstance(explanation, Explanation):
@@ -60,35 +61,31 @@ def explained(result: Result, trace: TraceLine, day: float) -> str:
         parts.append(_readers(explanation.read_by))
         details = str(explanation)
     else:
-        details = result.run.why(trace.subject.partition("(")[0] if trace.panel == "currency" else trace.subject, day)
-    parts.append(
-        f"<details {'' if trace.panel in ('effective', 'rank') else 'open'}><summary class='small'>in full</summary>"
-    )
+        details = result.run.why(trace.name.partition("(")[0] if trace.panel == "currency" else trace.name, day)
+    parts.append(f"<details {'' if is_score else 'open'}><summary class='small'>in full</summary>")
     parts.append(f"<pre class='mono'>{_text(details)}</pre></details>")
     return "".join(parts)
 
 
 def _bars(terms: list[tuple[str, float]], total: float) -> str:
-    """Return the terms as a waterfall chart: each bar begins where the previous one ended."""
-    ends, at = [], 0.0
+    """Return the terms as a waterfall chart, in which each bar begins where the previous one ended."""
+    ends, subtotal = [], 0.0
     for _, value in terms:
-        ends.append((at, at + value))
-        at += value
+        ends.append((subtotal, subtotal + value))
+        subtotal += value
     finite = [end for pair in ends for end in pair if math.isfinite(end)]
     low, high = min([0.0, *finite]), max([1.0, *finite])
+
+    def bar_between(start: float, end: float, colour: str) -> str:
+        left, right = (100 * (edge - low) / (high - low) for edge in (start, end))
+        return f"<i style='left:{left:.2f}%;width:{max(right - left, 0.4):.2f}%;background:{colour}'></i>"
+
     rows = []
     for (name, value), (start, end) in zip(terms, ends, strict=True):
-        left, right = (100 * (min(start, end) - low) / (high - low), 100 * (max(start, end) - low) / (high - low))
         colour = UP if value >= 0 else DOWN
-        bar = (
-            ""
-            if math.isnan(value)
-            else f"<i style='left:{left:.2f}%;width:{max(right - left, 0.4):.2f}%;background:{colour}'></i>"
-        )
+        bar = "" if math.isnan(value) else bar_between(min(start, end), max(start, end), colour)
         rows.append(f"<span>{_text(name)}</span><span class='track'>{bar}</span><span class='number'>{value:+.4f}</span>")
-    width = 100 * (min(max(total, low), high) - low) / (high - low) if math.isfinite(total) else 0.0
-    left = 100 * (0.0 - low) / (high - low)
-    bar = f"<i style='left:{left:.2f}%;width:{max(width - left, 0.4):.2f}%;background:#7b8490'></i>"
+    bar = bar_between(0.0, min(max(total, low), high) if math.isfinite(total) else low, "#7b8490")
     rows.append(f"<b>effective</b><span class='track'>{bar}</span><b class='number'>{total:.4f}</b>")
     return f"<div class='terms'>{''.join(rows)}</div>"
 

@@ -1,4 +1,4 @@
-"""Editor of the netlist, checked while typing, and its diagram with values on the marked day."""
+"""Netlist editor that checks while the user types, and a diagram with the values on the marked day."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class WiresPart:
-    """Editor and diagram of the netlist; an edit runs once it links, and else the last picture stays."""
+    """Editor and diagram of the netlist. An edited netlist runs as soon as it links."""
 
     def __init__(self, page: Any) -> None:
         self._page, self._text = page, ""
@@ -25,7 +25,6 @@ class WiresPart:
         self.editor: Any = TextEditor(text=text, label="Netlist", sizing_mode="stretch_width")
         self.diagram: Any = NetDiagram(key=page.key, sizing_mode="stretch_width")
         self.editor.answer(self._typed)
-        page.on_result.append(self.show)
         self.editor.notes, _ = notes_of(text, page.tuning)
 
     def show(self) -> None:
@@ -40,20 +39,21 @@ class WiresPart:
 
     def _typed(self, message: dict[str, Any]) -> None:
         text = str(message["text"])
-        self.editor.text = text  # so that it is there when the tab is opened again
+        self.editor.text = text  # keep the text when the tab is opened again
         self.editor.notes, links = notes_of(text, self._page.tuning)
         if links:
-            own = self._page.tuning.base.netlist
-            unchanged = text == (own.text if own else "")
+            original = self._page.tuning.base.netlist
+            unchanged = text == (original.text if original else "")
             self._page.change(replace(self._page.tuning, netlist=None if unchanged else text))
 
 
 def notes_of(text: str, tuning: Any) -> tuple[list[dict[str, Any]], bool]:
-    """Return the linter's notes on a text or its faults, and whether the text links and runs."""
+    """Return the linter's notes on a netlist, or its faults, and whether the netlist can run."""
     try:
         document = parse(text, file="netlist")
         config = NetlistConfig(document=document)
-        inputs = [item.signal for item in (*tuning.inputs, *(tuning.base.netlist.inputs if tuning.base.netlist else ()))]
+        scheduled = (*tuning.inputs, *(tuning.base.netlist.inputs if tuning.base.netlist else ()))
+        inputs = [input_.signal for input_ in scheduled]
         notes = [_note(fault, "warning") for fault in lint(document, net=config.net, inputs=inputs)]
     except NetlistError as error:
         return [_note(fault, "error") for fault in error.faults], False

@@ -1,4 +1,4 @@
-"""Components of the page, each with a small script next to this file, and their layout."""
+"""Panel components of the page, each with a small JavaScript file, and the layout of the page."""
 
 from __future__ import annotations
 
@@ -14,30 +14,28 @@ if TYPE_CHECKING:
 
 
 FOLDER = Path(__file__).parents[1] / "scripts"
-CSS = (FOLDER / "workbench.css").read_text(encoding="utf-8")
 
 
-def style(name: str) -> str:
-    return (FOLDER / f"{name}.css").read_text(encoding="utf-8")
+def _read(file: str) -> str:
+    return (FOLDER / file).read_text(encoding="utf-8")
 
 
-def _script(name: str) -> str:
-    return (FOLDER / f"{name}.js").read_text(encoding="utf-8")
+CSS, WRAP, CARD, TABS = (_read(f"{name}.css") for name in ("workbench", "wrap", "card", "tabs"))
 
 
 class PageComponent(JSComponent):  # type: ignore[misc]  # Panel ships no types
-    """Base class of components in the page's style."""
+    """Base class of components that share the page's style."""
 
     __abstract = True
     _stylesheets: ClassVar[list[str]] = [CSS]
 
     def answer(self, callback: Callable[[dict[str, Any]], None]) -> None:
-        """Call a function with each message of the component."""
+        """Call `callback` with each message of the component."""
         self.on_msg(lambda event: callback(event.data))
 
 
 class PageHead(PageComponent):
-    """Head of the page; sends `press` with a button's word, and `drop` with the index of a held picture."""
+    """Head of the page. Sends `press` with a button's label and `drop` with the index of a held picture."""
 
     title = param.String()
     about = param.String()
@@ -47,48 +45,48 @@ class PageHead(PageComponent):
     progress = param.Number(-1.0)
     holds = param.List([])
     buttons = param.List([])
-    _esm = _script("bar")
+    _esm = _read("bar.js")
 
 
 class SettingsPanel(PageComponent):
-    """Settings in groups; sends `name` and `value` of a change, or `reset` with a name or `all`."""
+    """Settings in groups. Sends `name` and `value` of a change, or `reset` with a name or `all`."""
 
     groups = param.List([])
     values = param.Dict({})
     errors = param.Dict({})
-    _esm = _script("settings")
+    _esm = _read("settings.js")
 
 
 class Legend(PageComponent):
-    """Traces by panel with their values under the cursor; sends panel, name and whether a trace is shown."""
+    """Traces by panel with their values under the cursor. Sends `panel`, `name` and `shown` of a trace."""
 
     key = param.String()
     panels = param.List([])
     day = param.Number(None, allow_None=True)
-    _esm = _script("legend")
+    _esm = _read("legend.js")
 
 
 class RowTable(PageComponent):
-    """Rows of text; sends the index of a row that is clicked."""
+    """Table of text. Sends the index of a clicked row."""
 
     heads = param.List([])
     rows = param.List([])
     empty = param.String("")
-    _esm = _script("table")
+    _esm = _read("table.js")
 
 
 class FieldForm(PageComponent):
-    """Fields and buttons; sends `press` with a button's word and the fields' values."""
+    """Fields and buttons. Sends `press` with a button's label and the values of the fields."""
 
     fields = param.List([])
     buttons = param.List([])
     note = param.String("")
     failed = param.Boolean(False)
     file = param.Dict({})
-    _esm = _script("form")
+    _esm = _read("form.js")
 
     def answer(self, callback: Callable[[dict[str, Any]], None]) -> None:
-        """Call a function with each press of a button; what was typed stays in the fields."""
+        """Call `callback` with each press of a button, after storing the typed values in the fields."""
 
         def keep(message: dict[str, Any]) -> None:
             self.fields = [field | {"value": message["values"].get(field["name"])} for field in self.fields]
@@ -101,34 +99,26 @@ class FieldForm(PageComponent):
 
 
 class TextEditor(PageComponent):
-    """Text with notes at its lines; sends `text` 300 ms after the last key."""
+    """Text editor with notes on its lines. Sends `text` 300 ms after the last key."""
 
     text = param.String("")
     label = param.String("")
     notes = param.List([])
-    _esm = _script("editor")
+    _esm = _read("editor.js")
 
 
 class NetDiagram(PageComponent):
-    """Net as boxes and wires with live values."""
+    """Diagram of a netlist as boxes and wires with live values."""
 
     key = param.String()
     boxes = param.List([])
     wires = param.List([])
-    _esm = _script("diagram")
+    _esm = _read("diagram.js")
 
 
 def html(text: str, **options: Any) -> Any:
-    """Return a pane of HTML in the page's style; foreign text must be escaped by the caller."""
-    import panel as pn
-
+    """Return a pane of HTML in the page's style. The caller must escape foreign text."""
     return pn.pane.HTML(text, stylesheets=[CSS], sizing_mode="stretch_width", **options)
-
-
-WRAP = style("wrap")
-CARD = style("card")
-
-TABS = style("tabs")
 
 
 def laid_out(page: Any) -> Any:
@@ -137,14 +127,14 @@ def laid_out(page: Any) -> Any:
     checks = card(html("<h2>Checks</h2>"), page.checks.table, page.checks.form, css_classes=["wb-half"])
     why = card(page.why.view, css_classes=["wb-half"])
     main = pn.Column(
-        wrap(plots, legend), wrap(checks, why), parts(page), sizing_mode="stretch_width", css_classes=["wb-main"], margin=0,
+        wrap(plots, legend), wrap(checks, why), tabbed(page), sizing_mode="stretch_width", css_classes=["wb-main"], margin=0,
         styles={"gap": "16px"},
     )  # fmt: skip
     settings = card(page.settings, css_classes=["wb-settings"])
     return pn.Column(page.bar, wrap(settings, main), sizing_mode="stretch_width", margin=0, styles={"gap": "8px"})
 
 
-def parts(page: Any) -> Any:
+def tabbed(page: Any) -> Any:
     wires = wrap(
         pn.Column(page.wires.editor, sizing_mode="stretch_width", css_classes=["wb-half"], margin=0),
         pn.Column(page.wires.diagram, sizing_mode="stretch_width", css_classes=["wb-half"], margin=0),
@@ -156,9 +146,9 @@ def parts(page: Any) -> Any:
         "Inputs": [page.inputs.form, page.inputs.table],
         "Save": [page.saving.form],
     }
-    views = [(name, pn.Column(*own, sizing_mode="stretch_width", margin=(10, 0))) for name, own in tabs.items()]
-    tabbed = pn.Tabs(*views, dynamic=True, sizing_mode="stretch_width", stylesheets=[TABS], margin=0)
-    return card(tabbed, css_classes=["wb-parts"])
+    views = [(name, pn.Column(*parts, sizing_mode="stretch_width", margin=(10, 0))) for name, parts in tabs.items()]
+    pane = pn.Tabs(*views, dynamic=True, sizing_mode="stretch_width", stylesheets=[TABS], margin=0)
+    return card(pane, css_classes=["wb-parts"])
 
 
 def card(*parts: Any, css_classes: list[str]) -> Any:

@@ -1,4 +1,4 @@
-"""Figures of the page, one per panel, with a common time axis, a crosshair, held pictures and a mark."""
+"""Figures of the page, one per panel, with a shared time axis, crosshair, mark and held pictures."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 COLOURS = ("#2b83c6", "#e08a00", "#12a176", "#c8649b", "#56b4e9", "#d9541e", "#8a6fd1", "#9a8b2f")
 DASHES = ("solid", "dashed", "dotted", "dotdash", "dashdot")
 INK = "#7b8490"  # readable on white and on black
-LANE = 0.7
+LANE = 0.7  # height of a bit in its lane
 MOST_EVENTS = 2_000
-MOST_BANDS = 3  # of a panel; more hide each other
+MOST_BANDS = 3  # per panel; more would hide each other
 FOLLOW = """
 window.dispatchEvent(new CustomEvent("malsim-day", {detail: {key, day: cb_obj.x}}))
 """
@@ -44,25 +44,25 @@ window.dispatchEvent(new CustomEvent("malsim-day", {detail: {key, day: cb_obj.x}
 
 @dataclass
 class Looks:
-    """Colour and dash of each name, the same in every panel, assigned in order of appearance."""
+    """Colour and dash of each name, assigned in order of appearance and equal in all panels."""
 
-    given: dict[str, int] = field(default_factory=dict)
+    indexes: dict[str, int] = field(default_factory=dict)
 
     def of(self, name: str) -> tuple[str, str]:
-        index = self.given.setdefault(name, len(self.given))
+        index = self.indexes.setdefault(name, len(self.indexes))
         return COLOURS[index % len(COLOURS)], DASHES[index // len(COLOURS) % len(DASHES)]
 
 
 @dataclass(frozen=True)
 class Hold:
-    """Earlier picture kept as a pale reference: its label and its traces by panel."""
+    """Earlier picture, drawn pale for comparison: its label and its traces by panel."""
 
     label: str
     traces: Mapping[str, Sequence[TraceLine]]
 
 
 class Stack:
-    """Figures of a set of panels, arranged vertically."""
+    """Column of figures, one per panel."""
 
     def __init__(self, panels: Sequence[str], key: str, days: float, tap: Callable[[str, float, float], None]) -> None:
         self.panels = tuple(panels)
@@ -70,7 +70,12 @@ class Stack:
         self.reach = days
         self._guide = Span(dimension="height", line_color=INK, line_width=1, line_dash="dotted")
         self._marks: list[Span] = []
-        self._sources = {panel: self._fresh() for panel in panels}
+        columns = {"lines": ("xs", "ys", "colour", "dash", "width"), "held": ("xs", "ys", "colour", "alpha"),
+                   "bands": ("xs", "ys", "colour")}  # fmt: skip
+        self._sources = {
+            panel: {kind: ColumnDataSource({name: [] for name in names}) for kind, names in columns.items()}
+            for panel in panels
+        }
         self.figures: dict[str, Any] = {}
         for panel in panels:
             self.figures[panel] = self._figure(panel, key, tap)
@@ -89,15 +94,15 @@ class Stack:
             self.x_range.update(start=0.0, end=days, bounds=(-0.02 * days, 1.02 * days))
             self.reach = days
         for panel in self.panels:
-            own = traces.get(panel, ())
-            lanes = {trace.name: len(own) - 1 - index for index, trace in enumerate(own)} if panel == "bits" else None
+            lines = traces.get(panel, ())
+            lanes = {trace.name: len(lines) - 1 - index for index, trace in enumerate(lines)} if panel == "bits" else None
             sources = self._sources[panel]
-            sources["lines"].data = _lines(own, looks, lanes)
-            sources["bands"].data = _bands(own, looks)
+            sources["lines"].data = _lines(lines, looks, lanes)
+            sources["bands"].data = _bands(lines, looks)
             pale = [(trace, position) for position, picture in enumerate(holds) for trace in picture.traces.get(panel, ())]
-            sources["held"].data = _pale(pale, looks, lanes, {trace.name for trace in own})
+            sources["held"].data = _pale(pale, looks, lanes, {trace.name for trace in lines})
             if lanes is not None:
-                self._lanes(self.figures[panel], lanes)
+                _label_lanes(self.figures[panel], lanes)
         frame = events.head(MOST_EVENTS)
         kinds = frame["kind"].unique(maintain_order=True).to_list()
         self.events.y_range.factors = kinds[::-1]
@@ -112,11 +117,6 @@ class Stack:
             span.visible = day is not None
             span.location = day
 
-    def _fresh(self) -> dict[str, ColumnDataSource]:
-        names = {"lines": ("xs", "ys", "colour", "dash", "width"), "held": ("xs", "ys", "colour", "alpha"),
-                 "bands": ("xs", "ys", "colour")}  # fmt: skip
-        return {name: ColumnDataSource({column: [] for column in columns}) for name, columns in names.items()}
-
     def _figure(self, panel: str, key: str, tap: Callable[[str, float, float], None]) -> Any:
         height = 200 if panel in ("effective", "rank", "unit") else 130
         plot = bare_figure(self.x_range, height, self._guide, title_of(panel))
@@ -127,7 +127,7 @@ class Stack:
             "xs", "ys", source=sources["lines"], line_color="colour", line_dash="dash", line_width="width", line_alpha=0.95
         )
         plot.xaxis.visible = False
-        self._attend(plot, key)
+        self._add_mark(plot, key)
         plot.on_event("tap", lambda event: tap(panel, event.x, event.y))
         return plot
 
@@ -136,26 +136,26 @@ class Stack:
         marks = plot.scatter("t", "kind", source=self._events, marker="dash", angle=math.pi / 2, size=11, color=INK)
         tip = "<div style='max-width:260px'><b>@kind</b> @subject<br>day @t{0.##}: @detail<br>@cause</div>"
         plot.add_tools(HoverTool(renderers=[marks], tooltips=tip))
-        self._attend(plot, key)
+        self._add_mark(plot, key)
         plot.xaxis.axis_label = "time (days)"
         return plot
 
-    def _attend(self, plot: Any, key: str) -> None:
+    def _add_mark(self, plot: Any, key: str) -> None:
         mark = Span(dimension="height", line_color="#d9541e", line_width=1.4, visible=False, location=0)
         plot.add_layout(mark)
         self._marks.append(mark)
         plot.js_on_event("mousemove", CustomJS(args={"key": key}, code=FOLLOW))
 
-    @staticmethod
-    def _lanes(plot: Any, lanes: Mapping[str, int]) -> None:
-        plot.yaxis.ticker = FixedTicker(ticks=[lane + LANE / 2 for lane in lanes.values()])
-        plot.yaxis.major_label_overrides = {lane + LANE / 2: name[:18] for name, lane in lanes.items()}
-        plot.y_range.update(start=-0.3, end=max(len(lanes), 1))
-        plot.height = 34 + 24 * max(len(lanes), 1)
+
+def _label_lanes(plot: Any, lanes: Mapping[str, int]) -> None:
+    plot.yaxis.ticker = FixedTicker(ticks=[lane + LANE / 2 for lane in lanes.values()])
+    plot.yaxis.major_label_overrides = {lane + LANE / 2: name[:18] for name, lane in lanes.items()}
+    plot.y_range.update(start=-0.3, end=max(len(lanes), 1))
+    plot.height = 34 + 24 * max(len(lanes), 1)
 
 
 def bare_figure(x_range: Range1d, height: int, guide: Span, title: str, **options: Any) -> Any:
-    """Return an empty figure with the page's tools, readable on light and dark backgrounds."""
+    """Return an empty figure with the page's tools and colours that are readable on light and dark backgrounds."""
     wheel = WheelZoomTool(dimensions="width", modifiers={"ctrl": True})
     tools = [PanTool(dimensions="width"), BoxZoomTool(dimensions="width"), wheel, ResetTool()]
     crosshair = CrosshairTool(overlay=guide)
@@ -201,8 +201,8 @@ def _bands(traces: Sequence[TraceLine], looks: Looks) -> dict[str, list[Any]]:
         if trace.low and trace.panel != "bits":
             x, low = steps(trace.t, trace.low)
             _, high = steps(trace.t, trace.high)
-            points = [(at, a, b) for at, a, b in zip(x, low, high, strict=True) if math.isfinite(a) and math.isfinite(b)]
-            data["xs"].append([at for at, _, _ in points] + [at for at, _, _ in reversed(points)])
+            points = [(day, a, b) for day, a, b in zip(x, low, high, strict=True) if math.isfinite(a) and math.isfinite(b)]
+            data["xs"].append([day for day, _, _ in points] + [day for day, _, _ in reversed(points)])
             data["ys"].append([a for _, a, _ in points] + [b for _, _, b in reversed(points)])
             data["colour"].append(looks.of(trace.name)[0])
     return data
