@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim import repository
 from malsim.base.limits import Limits
 from malsim.cli import main
+from malsim.commands import judge
 from tests.bench.__main__ import main as bench
 from tests.bench.rows import ratios
 from tests.bench.rows.ratios import Ratio, compare
@@ -82,6 +82,6 @@ def test_missing_peer_is_named_and_its_rows_are_skipped(
 def test_wheel_install_names_files_only_in_the_repository(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(repository, "ROOT", tmp_path)
+    monkeypatch.setattr(judge, "ROOT", tmp_path)
     assert main(["judge", "--planted"]) == 2
-    assert "this command needs malsim's repository" in capsys.readouterr().err
+    assert "this needs malsim's repository" in capsys.readouterr().err

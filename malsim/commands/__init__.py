@@ -1,1 +1,1 @@
-"""Commands of malsim, one module each; every module in this folder is registered."""
+"""Commands of malsim. Every module in this folder is a command, every folder a group of commands."""

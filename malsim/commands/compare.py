@@ -1,4 +1,4 @@
-"""Compare laws and memories: on scenarios, on claims with truth, or on a memory or a recorded log.
+"""Compare laws and memories; on scenarios, on claims with truth, on a memory or a recorded log.
 
 malsim compare scenarios/poisoner.toml scenarios/sleeper.toml --laws mal,graphiti,last_write --replications 200
 malsim compare claims/ --laws last_write,graphiti,mal --ask 30d --without rumour --json
@@ -29,27 +29,33 @@ REPLICATIONS, REVIEWED = 100, 40
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("what", nargs="+", metavar="SCENARIO|CLAIMS", help="scenario files; folders with claims and truth; or one file of "
-        "claims, store, recorded log, or what malsim import reads")  # fmt: skip
-    add("--laws", default="", metavar="A,B", help="laws (or all), presets, memories of your own; the first is the base")
+    add("what", nargs="+", metavar="SCENARIO|CLAIMS", help="scenario files, folders with claims and truth, or one file: "
+        "claims, a store, a recorded log, or any file that malsim import reads")  # fmt: skip
+    add("--laws", default="", metavar="A,B", help="laws (or all), presets or your own memories; the first is the baseline")
     add("--set", action="append", default=[], metavar="NAME=VALUE",
-        help="change one setting of the scenarios, or of the one law on one file of claims; may be repeated")  # fmt: skip
+        help="change one setting of the scenarios, or of the law on one file of claims; repeatable")  # fmt: skip
     memory_arguments(parser)
-    add("--rules", metavar="FILE", help="on one file of claims, of mal: a preset, or a TOML file with [rules]")
-    add("--metric", default="accuracy,harm", metavar="M,M", help="on scenarios: figures (accuracy,harm)")
-    add("--replications", type=int, metavar="N", help="on scenarios: of each (100; 40 with --policies)")
-    add("--policies", default="", metavar="A,B", help="on scenarios with [reviewers]: compare these triage policies, or all")
-    add("--weekly", default="", metavar="N,N", help="with --policies: reviews a week (the scenario's own)")
-    add("--ask", default="0d", metavar="TIME", help="on claims: from a change of truth to the question (0d)")
-    add("--without", action="append", default=[], metavar="WRITER", help="on claims: leave its claims out")
-    add("--truth", metavar="FILE", help="on one file of claims: object, value and, where truth changes, valid_from")
-    add("--confidence", type=float, metavar="NUMBER", help="confidence of claims that state none")
-    add("--contradictions", choices=("mutual", "forward"), default="mutual", help="on one file of claims, of mal (mutual)")
-    add("--on-bad-rows", choices=("stop", "skip"), default="stop", help="on claims (stop)")
+    add("--rules", metavar="FILE", help="on one file of claims with mal: a preset or a TOML file with [rules]")
+    add("--metric", default="accuracy,harm", metavar="M,M", help="on scenarios: measures (accuracy,harm)")
+    add("--replications", type=int, metavar="N", help="on scenarios: replications of each (100; 40 with --policies)")
+    add("--policies", default="", metavar="A,B", help="on scenarios with [reviewers]: triage policies to compare, or all")
+    add("--weekly", default="", metavar="N,N", help="with --policies: reviews per week (default: as in the scenario)")
+    add("--ask", default="0d", metavar="TIME", help="on claims: time from a change of truth to the question (0d)")
+    add(
+        "--without",
+        action="append",
+        default=[],
+        metavar="WRITER",
+        help="on claims: leave out the claims of this writer; repeatable",
+    )
+    add("--truth", metavar="FILE", help="on one file of claims: table of object, value and optionally valid_from")
+    add("--confidence", type=float, metavar="NUMBER", help="confidence of claims without one")
+    add("--contradictions", choices=("mutual", "forward"), default="mutual", help="on one file of claims with mal (mutual)")
+    add("--on-bad-rows", choices=("stop", "skip"), default="stop", help="on claims: what to do with bad rows (stop)")
     add("--strict", action="store_true", help="on one file of claims: exit 1 if the gate refused a claim")
-    add("--seed", type=int, metavar="N", help="another seed than the scenarios' own; of the draws on claims (0)")
+    add("--seed", type=int, metavar="N", help="seed of the scenarios, or of the draws on claims (0)")
     add("--json", action="store_true", help="print the rows as one JSON list")
-    add("-o", "--output", type=Path, metavar="DIR", help="folder for table, figure and page")
+    add("-o", "--output", type=Path, metavar="DIR", help="folder for the table, figure and page")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -66,28 +72,28 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _table(args: argparse.Namespace) -> LawTable | ReplayReport | TriageTable:
-    """Return the comparison that fits what was named."""
+    """Return the comparison that fits the sources."""
     from malsim.base.errors import UsageError
 
     if args.policies or args.weekly:
         return _policies(args)
-    if all(item.endswith(".toml") for item in args.what):
+    if all(source.endswith(".toml") for source in args.what):
         return _on_scenarios(args)
-    folders = [Path(item) for item in args.what if any(Path(item).glob("claims.*"))]
+    folders = [Path(source) for source in args.what if any(Path(source).glob("claims.*"))]
     if len(folders) == len(args.what) and len(_laws(args)) > 1:
         return _on_folders(folders, args)
     if len(args.what) > 1 or args.policies:
-        hint = "name scenarios only, or folders of claims only with two laws or more, or one file of claims"
+        hint = "name only scenarios, only folders of claims with at least two laws, or one file of claims"
         raise UsageError("these cannot be compared in one table", given=", ".join(args.what), hint=hint)
     return _on_claims(args)
 
 
-def _words(given: str) -> list[str]:
-    return [word.strip() for word in given.split(",") if word.strip()]
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def _laws(args: argparse.Namespace) -> list[str]:
-    """Return the laws and memories that are named; those without a colon are known."""
+    """Return the named laws and memories. Raises `UsageError` for a law that does not exist."""
     from malsim.laws import find_law, shipped_laws
     from malsim.memory.rules import PRESETS
 
@@ -99,13 +105,13 @@ def _laws(args: argparse.Namespace) -> list[str]:
 
 
 def _scenarios(args: argparse.Namespace, law: str | None = None) -> list[Scenario]:
-    """Return the scenarios under the options and, if one is given, a law; each is within the limits."""
+    """Return the scenarios under the options and a law, each checked against the limits."""
     from malsim.lab.space.scenario_options import under_law
     from malsim.scenario.file.scenario_file import read
     from malsim.sim.settings.scenario import check_size
 
     args.law = law
-    scenarios = [under_law(read(item, allow_code=args.allow_code), args, strict=True) for item in args.what]
+    scenarios = [under_law(read(path, allow_code=args.allow_code), args, strict=True) for path in args.what]
     if args.seed is not None:
         scenarios = [scenario.replace(seed=args.seed) for scenario in scenarios]
     for scenario in scenarios:
@@ -120,40 +126,36 @@ def _on_scenarios(args: argparse.Namespace) -> LawTable:
 
     args.replications = REPLICATIONS if args.replications is None else args.replications
     laws, scenarios = _laws(args), _scenarios(args)
-    own = [scenario.adapter for scenario in scenarios if scenario.adapter and not args.memory]
-    own += [Adapter.of(name) for name in (*laws, *args.memory) if ":" in name]
-    every = [name for name in laws if ":" not in name] + [one_of_own(item, args) for item in dict.fromkeys(own)]
-    if not every:
-        raise UsageError("nothing to compare", where="--laws", hint="name laws, or a memory of your own with --memory")
-    return compare_on_scenarios(scenarios, every, metrics=_words(args.metric), replications=args.replications)
+    adapters = [scenario.adapter for scenario in scenarios if scenario.adapter and not args.memory]
+    adapters += [Adapter.of(name) for name in (*laws, *args.memory) if ":" in name]
+    memories = [name for name in laws if ":" not in name] + [one_of_own(item, args) for item in dict.fromkeys(adapters)]
+    if not memories:
+        raise UsageError("nothing to compare", where="--laws", hint="name laws, or your own memory with --memory")
+    return compare_on_scenarios(scenarios, memories, metrics=_words(args.metric), replications=args.replications)
 
 
 def _policies(args: argparse.Namespace) -> TriageTable:
     from malsim.base.errors import UsageError
+    from malsim.base.finite import finite
     from malsim.lab.studies.triage import TriageTable, compare_policies
     from malsim.sim.settings.reader import TRIAGE
 
     laws = _laws(args)
     if len(laws) > 1 or args.memory:
         given = ", ".join([*laws, *args.memory])
-        raise UsageError("policies are compared under one law", where="--policies", given=given, allowed="--laws NAME")
+        raise UsageError(
+            "policies can only be compared under one law", where="--policies", given=given, allowed="--laws NAME"
+        )
     args.replications = REVIEWED if args.replications is None else args.replications
     policies = TRIAGE if args.policies in ("", "all") else _words(args.policies)
-    weekly = [_number(word) for word in _words(args.weekly)]
+    try:
+        weekly = [finite(float(word), where="--weekly") for word in _words(args.weekly)]
+    except ValueError:
+        raise UsageError("not a number", where="--weekly", given=args.weekly) from None
     return TriageTable.concat(
         compare_policies(scenario, policies=policies, weekly=weekly, replications=args.replications)
         for scenario in _scenarios(args, next(iter(laws), None))
     )
-
-
-def _number(word: str) -> float:
-    from malsim.base.errors import UsageError
-    from malsim.base.finite import finite
-
-    try:
-        return finite(float(word), where="--weekly")
-    except ValueError:
-        raise UsageError("not a number", where="--weekly", given=word) from None
 
 
 def _on_folders(folders: list[Path], args: argparse.Namespace) -> LawTable:
@@ -164,10 +166,8 @@ def _on_folders(folders: list[Path], args: argparse.Namespace) -> LawTable:
     laws = _laws(args)
     _check_laws(laws, args)
     if args.set or args.rules:
-        hint = "name one law"
-        raise UsageError(
-            "settings need a single law", where="--set", given=", ".join([*args.set, args.rules or ""]), hint=hint
-        )
+        given = ", ".join([*args.set, args.rules or ""])
+        raise UsageError("settings need a single law", where="--set", given=given, hint="name one law")
     after, seed = span(args.ask, where="--ask") / DAY, args.seed or 0
     tables = []
     for folder in folders:
@@ -178,16 +178,16 @@ def _on_folders(folders: list[Path], args: argparse.Namespace) -> LawTable:
 
 
 def _check_laws(laws: list[str], args: argparse.Namespace) -> None:
-    """Refuse memories of the user's own, which cannot be asked about a file of claims."""
+    """Raise `UsageError` for the user's own memories, which cannot be compared on a file of claims."""
     from malsim.base.errors import UsageError
 
     if memories := ", ".join([*args.memory, *(law for law in laws if ":" in law)]):
-        hint = "run a memory of your own on scenarios"
-        raise UsageError("claims are put to laws", where="--laws", given=memories, hint=hint)
+        problem, hint = "only laws can be compared on a file of claims", "compare your own memory on scenarios"
+        raise UsageError(problem, where="--laws", given=memories, hint=hint)
 
 
 def _on_claims(args: argparse.Namespace) -> LawTable | ReplayReport:
-    """Put one file of claims, or what is in a memory, to one law; with truth also to several."""
+    """Replay one file of claims, or the claims of a memory, under one law, or with truth under several."""
     from malsim.base.errors import UsageError
     from malsim.lab.studies.laws import compare_on_claims
     from malsim.lab.studies.laws.claims import read_source
@@ -205,7 +205,7 @@ def _on_claims(args: argparse.Namespace) -> LawTable | ReplayReport:
             seed=args.seed or 0,
         )  # fmt: skip
     if truth is None:
-        hint = "give --truth FILE, or name one law to see its answers"
-        raise UsageError("several laws are compared by their scores", where="--laws", given=args.laws, hint=hint)
+        hint = "add --truth FILE, or name one law to see its answers"
+        raise UsageError("several laws can only be compared with truth", where="--laws", given=args.laws, hint=hint)
     return compare_on_claims(source.claims, truth, laws, ask_after=span(args.ask, where="--ask") / DAY,
                              without=args.without, data=path.name, seed=args.seed or 0)  # fmt: skip

@@ -1,9 +1,9 @@
-"""Read the manual; list its pages, show one, or write all as a site.
+"""Read the manual; list its pages, print one, or write all as a site.
 
-malsim docs                        the pages
+malsim docs                        list of pages
 malsim docs tune                   one page
-malsim docs --html site            all pages as HTML with search, offline
-malsim docs --schema               the JSON Schema of scenario files, for editors and checks
+malsim docs --html site            all pages as offline HTML with search
+malsim docs --schema               JSON Schema of scenario files, for editors and validators
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ HEADING = "look and run"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("topic", nargs="?", metavar="TOPIC", help="a page or a section of one, such as tune or decay")
-    parser.add_argument("--html", type=Path, metavar="DIR", help="write every page into this folder as HTML")
+    parser.add_argument("topic", nargs="?", metavar="TOPIC", help="page or section, such as tune or decay")
+    parser.add_argument("--html", type=Path, metavar="DIR", help="write all pages to this folder as HTML")
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of scenario files")
 
 

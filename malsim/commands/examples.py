@@ -1,7 +1,7 @@
 """List or copy the shipped examples: scenarios, notebooks, netlists, rules and sample claims.
 
 malsim examples                              all examples, by use
-malsim examples poisoner.toml -o .           one example, and the files that it names
+malsim examples poisoner.toml -o .           one example and the files that it names
 malsim examples scenarios/poisoning -o .     the examples in a folder
 malsim examples -o examples                  copy all
 """
@@ -18,9 +18,9 @@ WIDTH = 90
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="files to copy, such as poisoner or scenarios/poisoner.toml"
+        "names", nargs="*", metavar="NAME", help="examples to copy, such as poisoner or scenarios/poisoner.toml"
     )
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="the folder to copy them into")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder for the copies")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Write a store in another format: JSON lines, or Recall's own."""
+"""Export a store as JSON lines or in Recall's format."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ HEADING = "memories"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("store", type=Path, metavar="STORE", help="a store's file; it is only read")
-    add("--as", dest="form", choices=("jsonl", "recall"), required=True, help="the format")
+    add("store", type=Path, metavar="STORE", help="store to read")
+    add("--as", dest="form", choices=("jsonl", "recall"), required=True, help="format to write")
     add(
         "-o", "--output", type=Path, required=True, metavar="FILE",
-        help="the file to write; for recall a name that ends in .json gives an archive, any other a database",
+        help="file to write; for recall, a name ending in .json gives an archive, any other a database",
     )  # fmt: skip
 
 
@@ -28,7 +28,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.importers.writing.cells import opened
 
     if args.output.exists():
-        raise UsageError("there is a file already", where="-o", given=str(args.output), hint="name another, or move it")
+        raise UsageError("the file exists already", where="-o", given=str(args.output), hint="choose another name with -o")
     if not args.output.parent.is_dir():
         raise UsageError("no such folder", where="-o", given=str(args.output.parent))
     cells = opened(args.store)
@@ -36,7 +36,7 @@ def main(args: argparse.Namespace) -> int:
     with whole_file(args.output) as target, refusing_file(args.output):
         counts = writer.write(cells, target)
     print(args.output)
-    for item, count in counts.items():
+    for name, count in counts.items():
         if count:
-            print(f"  {item:<60} {count}")
+            print(f"  {name:<60} {count}")
     return 0

@@ -1,4 +1,4 @@
-"""Search for the writes, noise and settings that break a check; write what is found as a scenario that fails again.
+"""Search for writes, noise and settings that break a check; write them as a failing scenario.
 
 malsim falsify scenarios/worked_example.toml --check "always (eff(dec_a3ee) >= 0.3)" --budget 100
 malsim falsify my.toml --check "always (eff(dec_a3ee) >= 0.2)" --writes 6 --parameter rules.damping=0.1:0.9
@@ -19,22 +19,22 @@ HEADING = "test"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("scenario", metavar="SCENARIO", help="a scenario file")
-    add("--check", required=True, metavar="NAME", help="one of its checks, or a property")
-    add("--budget", type=int, default=500, metavar="RUNS", help="most runs of the search (500)")
-    add("--writes", type=int, default=4, help="most claims put in (4); 0 for settings alone")
-    add("--writer", action="append", default=[], metavar="NAME", help="who may write; repeat")
-    add("--target", action="append", default=[], metavar="HANDLE", help="what may be written about; repeat")
-    add("--relation", action="append", default=[], metavar="NAME", help="supports, contradicts …; repeat")
-    add("--parameter", action="append", default=[], metavar="NAME=LOW:HIGH", help="also vary this setting; repeat")
+    add("scenario", metavar="SCENARIO", help="scenario file")
+    add("--check", required=True, metavar="NAME", help="check of the scenario, or a property")
+    add("--budget", type=int, default=500, metavar="RUNS", help="largest number of runs (500)")
+    add("--writes", type=int, default=4, help="largest number of added claims (4); 0 searches only settings")
+    add("--writer", action="append", default=[], metavar="NAME", help="writer of added claims; repeatable")
+    add("--target", action="append", default=[], metavar="HANDLE", help="target of added claims; repeatable")
+    add("--relation", action="append", default=[], metavar="NAME", help="relation of added claims; repeatable")
+    add("--parameter", action="append", default=[], metavar="NAME=LOW:HIGH", help="also vary this setting; repeatable")
     set_arguments(parser)
-    add("--seed", type=int, default=0, help="of the search (0); the scenario keeps its own")
-    add("--workers", type=int, default=1, help="processes that share the runs (1); what is found is the same")
-    add("-o", "--output", type=Path, metavar="FILE", help="default NAME.broken.toml next to the scenario")
+    add("--seed", type=int, default=0, help="seed of the search (0)")
+    add("--workers", type=int, default=1, help="number of processes (1); the result does not depend on it")
+    add("-o", "--output", type=Path, metavar="FILE", help="file to write (default: NAME.broken.toml next to the scenario)")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Search, shrink, write; exit 1 where it was broken."""
+    """Search, shrink and write a counterexample. Return 1 if one was found."""
     from malsim.api import read
     from malsim.commands.sweep import ranges
     from malsim.lab.falsify import falsify

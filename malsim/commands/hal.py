@@ -1,12 +1,12 @@
-"""A shell over a live graph, after LinuxCNC's halcmd: on a store, a netlist or the end of a run.
+"""Open a shell on a live graph, like LinuxCNC's halcmd: on a store, a netlist or the end of a run.
 
-malsim hal memory.sqlite                       a store's memory; nothing is written to it until you say save
-malsim hal alarm.malnet                        a netlist's graph and wiring
-malsim hal scenarios/mutual_dispute.toml       the memory a run ended with, under its rules
-malsim hal alarm.malnet -f drill.hal -k        a script, to its end whatever fails; exit 1 if a line failed
+malsim hal memory.sqlite                       memory of a store; written only by `save`
+malsim hal alarm.malnet                        graph and wiring of a netlist
+malsim hal scenarios/mutual_dispute.toml       final memory of a run, under its rules
+malsim hal alarm.malnet -f drill.hal -k        a whole script; exit 1 if a line failed
 malsim hal alarm.malnet -c "step 3" -c "getp alarm.out"
 
-In the shell: help, and the Tab key.
+In the shell, `help` lists the commands and Tab completes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from malsim.lab.shell import Console
     from malsim.lab.shell.files import SessionFile
 
 
@@ -25,18 +24,13 @@ HEADING = "wire"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("target", nargs="?", metavar="TARGET", help="a store, a netlist, or a scenario; empty if not given")
-    session_options(parser)
-    add("-f", "--file", metavar="SCRIPT", help="run the commands of a file, and stop at the first that fails")
-    add("-k", "--keep-going", action="store_true", help="with -f: go on after a line that failed")
-    add("-i", "--ini", metavar="FILE", help="the machine's INI file, for [SECTION]NAME")
-    add("-c", dest="lines", action="append", default=[], metavar="LINE", help="run this command; repeat")
-
-
-def session_options(parser: argparse.ArgumentParser) -> None:
-    """Declare how a session is opened."""
-    parser.add_argument("--tick", metavar="TIME", help="the time between two ticks (1d; a run and .hal text keep their own)")
-    parser.add_argument("--rules", metavar="FILE", help="tick under these rules: a TOML file, default or recall_v5")
+    add("target", nargs="?", metavar="TARGET", help="store, netlist or scenario (default: an empty memory)")
+    add("--tick", metavar="TIME", help="time between two ticks (1d; runs and .hal files define their own)")
+    add("--rules", metavar="FILE", help="tick under these rules: a TOML file, default or recall_v5")
+    add("-f", "--file", metavar="SCRIPT", help="run the commands of a file up to the first that fails")
+    add("-k", "--keep-going", action="store_true", help="with -f: continue after a failed line")
+    add("-i", "--ini", metavar="FILE", help="INI file of the machine, for [SECTION]NAME")
+    add("-c", dest="lines", action="append", default=[], metavar="LINE", help="run this command; repeatable")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -48,7 +42,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.netlist.hal.tokens import ini_variables
     from ops.pin.palette import others
 
-    for op in others():  # a line may load one at any time; later, the lines before it would be gone
+    for op in others():  # a sandbox must be entered before any line is run
         before_loading(op)
     console = Console(opened(args.target, args))
     if args.ini:
@@ -59,23 +53,18 @@ def main(args: argparse.Namespace) -> int:
         return console.script("\n".join(args.lines), "-c", keep_going=args.keep_going)
     if not sys.stdin.isatty():
         return console.script(sys.stdin.read(), "stdin", keep_going=args.keep_going)
-    return _prompt(console)
-
-
-def _prompt(console: Console) -> int:
-    """Ask for commands until one says quit; Ctrl-C gives up a line, or the ticks it asked for, and nothing else."""
     while True:
         try:
             console.cmdloop()
-        except KeyboardInterrupt:
-            print("^C; quit leaves")
+        except KeyboardInterrupt:  # abandons the line or its remaining ticks, not the session
+            print("^C; enter quit to leave")
             console.intro = ""
         else:
             return 0
 
 
 def opened(target: str | None, args: argparse.Namespace) -> SessionFile:
-    """Return the session on the target of the command line."""
+    """Return a session on a store, a netlist, the end of a run, or an empty memory."""
     from malsim.base.errors import UsageError
     from malsim.lab.shell.files import of_run, open_session
     from malsim.memory import Rules

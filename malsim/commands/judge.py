@@ -1,4 +1,4 @@
-"""Judge memories: by the axioms of a sound memory, by duties, by the price of a lie; exit 1 if one breaks or fails.
+"""Judge memories by axioms, duties and the price of a lie: exit 1 if one is broken or fails.
 
 malsim judge my_package.my_module:MyMemory --html judged.html
 malsim judge append governed --case change.B --case F6
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,32 +23,36 @@ if TYPE_CHECKING:
     from malsim.judging.judgement import Judgement
 
 HEADING = "memories"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
+    memories = "laws, presets of rules, package.module:factory or mcp:COMMAND, whose code is run (default: all laws)"
+    add("memory", nargs="*", help=memories)
     add(
-        "memory",
-        nargs="*",
-        help="a law, a preset of rules, package.module:factory or mcp:COMMAND, whose code is run; all laws if left out",
+        "--only",
+        action="append",
+        default=[],
+        choices=("axioms", "duties", "price"),
+        help="judge only this section; repeatable",
     )
-    add("--only", action="append", default=[], choices=("axioms", "duties", "price"), help="this section alone; repeatable")
-    add("--case", action="append", default=[], metavar="NAME", help="this axiom, duty or strategy alone; repeatable")
-    add("--set", action="append", default=[], metavar="law.NAME=VALUE", help="change a law's number")
-    add("--on", metavar="STORE", help="draw claims and gaps from a store, or from what malsim import reads")
-    add("--fact", metavar="NAME", help="with --on: price what it takes to overturn the answer about this object")
-    add("--seed", type=int, default=0, help="of the draws (0)")
-    add("--draws", type=int, metavar="N", help="streams of an axiom, draws of a duty (20; 4 for axioms of the graph)")
-    add("--limit", type=float, default=10.0, metavar="S", help="seconds a call of your own memory may take (10)")
-    add("--honest", type=int, default=3, metavar="K", help="price: honest writers who say the truth (3)")
-    add("--most", type=int, default=12, metavar="N", help="price: steps of each strategy that are tried (12)")
-    add("--zoo", action="store_true", help="run defects that shipped (scenarios/zoo; all, or those named)")
-    add("--planted", action="store_true", help="how often axioms find the defects planted for them (needs the repository)")
-    add("--list", action="store_true", help="print axioms, duties and strategies, a sentence each")
+    add("--case", action="append", default=[], metavar="NAME", help="judge only this axiom, duty or strategy; repeatable")
+    add("--set", action="append", default=[], metavar="law.NAME=VALUE", help="change a parameter of the law; repeatable")
+    add("--on", metavar="STORE", help="draw claims and gaps from a store or a file that malsim import reads")
+    add("--fact", metavar="NAME", help="with --on: price of overturning the answer about this object")
+    add("--seed", type=int, default=0, help="seed of the draws (0)")
+    add("--draws", type=int, metavar="N", help="streams per axiom and draws per duty (20; 4 for axioms of the graph)")
+    add("--limit", type=float, default=10.0, metavar="S", help="time limit in seconds for a call of your own memory (10)")
+    add("--honest", type=int, default=3, metavar="K", help="price: number of honest writers (3)")
+    add("--most", type=int, default=12, metavar="N", help="price: largest number of steps per strategy (12)")
+    add("--zoo", action="store_true", help="run the defects in scenarios/zoo, all or the named ones")
+    add("--planted", action="store_true", help="measure how often axioms find planted defects (needs the repository)")
+    add("--list", action="store_true", help="list axioms, duties and strategies")
     add("--json", action="store_true", help="print one JSON object with a key for each section")
-    add("--junit", metavar="FILE", help="write JUnit XML, failures and errors apart")
-    add("--html", metavar="FILE", help="write a page that opens offline, with every witness")
-    add("-o", "--output", type=Path, metavar="DIR", help="folder for figures (duties, prices; with --zoo a figure a defect)")
+    add("--junit", metavar="FILE", help="write JUnit XML")
+    add("--html", metavar="FILE", help="write a self-contained page with every witness")
+    add("-o", "--output", type=Path, metavar="DIR", help="folder for figures (duties and prices; with --zoo, defects)")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -63,7 +68,7 @@ def main(args: argparse.Namespace) -> int:
         honest=args.honest, most=args.most,
     )  # fmt: skip
     subjects = _subjects(args)
-    result = judge(subjects, questions, lambda those, what: progress(those, what=what, unit="memory"))
+    result = judge(subjects, questions, lambda memories, what: progress(memories, what=what, unit="memory"))
     if args.json:
         from json import dumps
 
@@ -85,7 +90,7 @@ def _subjects(args: argparse.Namespace) -> list[Subject]:
     from malsim.lab.space.scenario_options import law_settings
 
     if args.set and not args.memory:
-        raise UsageError("the law is not named", where="--set", given=", ".join(args.set), hint="name it: malsim judge LAW")
+        raise UsageError("--set needs a law", where="--set", given=", ".join(args.set), hint="name it: malsim judge LAW")
     settings = law_settings(args.set)
     return [memory_of(name, settings=settings, limit=args.limit) for name in args.memory] or every_subject()
 
@@ -108,42 +113,45 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _draw(args: argparse.Namespace, result: Judgement) -> None:
-    """Write the figures; if no memory was named, without models that were not compared with their source."""
+    """Write the figures. Without named memories, leave out models that were not compared with their source."""
     from malsim.laws import unproven_laws
 
     priced = {price.memory for price in result.prices.prices} if result.prices else set()
     without = [] if args.memory else [name for name in unproven_laws() if name in priced]
     result.save_figures(args.output, without=without)
     if without:
-        print(f"not drawn, because no run compares them with their source: {', '.join(without)}", file=sys.stderr)
+        print(f"not drawn, because they were not compared with their source: {', '.join(without)}", file=sys.stderr)
 
 
 def _planted(args: argparse.Namespace) -> int:
-    """Print the detection rate of each axiom; 1 where a defect is not found, or a sound memory is said to be broken."""
+    """Print the detection rate of each axiom. Return 1 if a defect is missed or a sound memory is reported as broken."""
     from malsim.base.errors import UsageError
     from malsim.base.progress import progress
-    from malsim.repository import from_repository
 
     if args.memory:
-        raise UsageError("asks the planted memories", where="--planted", given=", ".join(args.memory), hint="leave it out")
-    planted = from_repository("tests.judging.axioms.planted.detection", where="malsim judge --planted")
+        raise UsageError("--planted takes no memory", where="--planted", given=", ".join(args.memory), hint="leave it out")
+    if not (ROOT / "tests").is_dir():
+        hint = "clone it, and install it with pip install -e '.[test,bench]'"
+        raise UsageError("this needs malsim's repository, not only the installed package", where="--planted", hint=hint)
+    sys.path.insert(0, str(ROOT))
+    planted = import_module("tests.judging.axioms.planted.detection")
     rates = planted.detection(
         args.case, streams=args.draws or 20, seeds=range(args.seed, args.seed + planted.SEARCHES),
-        watch=lambda those: progress(those, what="axioms", unit="defect"),
+        watch=lambda defects: progress(defects, what="axioms", unit="defect"),
     )  # fmt: skip
     print(rates.rates.write_json() if args.json else rates)
     return 1 if rates.not_found or rates.alarms else 0
 
 
 def _zoo(args: argparse.Namespace) -> int:
-    """Run each defect beside its repair; 1 where the checks do not tell them apart."""
+    """Run each defect and its repair. Return 1 if the checks do not distinguish them."""
     from malsim.judging.axioms.zoo import DEFECTS, find_defect, sides
 
     results = [sides(defect) for defect in (map(find_defect, args.memory) if args.memory else DEFECTS)]
     print(*results, sep="\n")
     if args.output:
         args.output.mkdir(parents=True, exist_ok=True)
-        for item in results:
-            item.figure().savefig(args.output / f"{item.defect.name}.png")
-        print(f"  {args.output}/: {len(results)} pictures")
-    return 0 if all(item.distinguished for item in results) else 1
+        for result in results:
+            result.figure().savefig(args.output / f"{result.defect.name}.png")
+        print(f"  {args.output}/: {len(results)} figures")
+    return 0 if all(result.distinguished for result in results) else 1

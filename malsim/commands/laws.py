@@ -1,4 +1,4 @@
-"""List the laws a memory can be run under; or print one's data sheet: equation, parameters, state, source."""
+"""List the laws of a memory; or print the data sheet of one: equation, parameters, state and source."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from malsim.laws import Law
 
-RANK_ONLY = "a rank only: its number is meant as no probability"
+RANK_ONLY = "a rank only; the number is not a probability"
 
 
 HEADING = "memories"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", help="print the data sheet of this law")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("name", nargs="?", help="law whose data sheet is printed")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -46,7 +46,7 @@ def _print_sheet(law: Law) -> None:
         print(f"    {name:<16} = {param.default:<8} [{bounds}] {param.meaning}")
     for name, field in law.state.items():
         print(f"    {name:<16} starts {field.start:<8} [{field.unit}] {field.meaning}")
-    print(f"it has {'a belief' if law.belief else RANK_ONLY}")
+    print(f"output: {'a belief (probability)' if law.belief else RANK_ONLY}")
     for head, text in (("source", law.source), ("left out", law.left_out), ("proven", law.proven)):
         if text:
             print(f"{head}: {text}")

@@ -1,18 +1,18 @@
-"""Check, format, lint, compare, draw, load, run a netlist; or render it, or ask why one of its signals is what it is.
+"""Check, format, lint, compare, draw, load, run or prove a netlist; or explain one of its signals.
 
-malsim netlist check alarm.malnet                              every fault, with its place; .hal files too
-malsim netlist fmt --write alarm.malnet                        canonical text, in place
-malsim netlist lint alarm.malnet                               late reads, loops with their sign, signals that nobody reads
-malsim netlist diff old.malnet new.malnet                      what changed in meaning
-malsim netlist draw alarm.malnet -o alarm.svg --hal            boxes, wires, order; LinuxCNC's names with ours
-malsim netlist draw alarm.malnet -o alarm.mmd                  the same as a Mermaid flowchart
-malsim netlist draw scenarios/tripwire.toml out/tripwire --around alarm.out --depth 1      with the values of a run
-malsim netlist load graph.malnet -o memory.sqlite              its cells and edges into a store
-malsim netlist render memory.sqlite                            a store's graph as text that loads back
+malsim netlist check alarm.malnet                              all faults with their lines; also for .hal files
+malsim netlist fmt --write alarm.malnet                        format in place
+malsim netlist lint alarm.malnet                               late reads, feedback loops, unread signals
+malsim netlist diff old.malnet new.malnet                      changes of meaning
+malsim netlist draw alarm.malnet -o alarm.svg --hal            diagram; with LinuxCNC's names
+malsim netlist draw alarm.malnet -o alarm.mmd                  Mermaid flowchart
+malsim netlist draw scenarios/tripwire.toml out/tripwire --around alarm.out --depth 1      with values of a run
+malsim netlist load graph.malnet -o memory.sqlite              load cells and edges into a store
+malsim netlist render memory.sqlite                            graph of a store as a netlist
 malsim netlist run alarm.malnet --on stream.csv --expect trips.csv
 malsim netlist prove "always (tripped implies once bad)" alarm.malnet      for all inputs
-malsim netlist why alarm.out out/tripwire --at 41              of a recorded run, back to the claim
-malsim netlist value 'mean(dec_a3ee.~supports.*-scores-eff)' out/tripwire --at 41      in a graph, a store, a run
+malsim netlist why alarm.out out/tripwire --at 41              cause in a recorded run
+malsim netlist value 'mean(dec_a3ee.~supports.*-scores-eff)' out/tripwire --at 41      value of an address
 """
 
 from __future__ import annotations
@@ -42,28 +42,32 @@ HEADING = "wire"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("action", choices=sorted(_ACTIONS), help="what to do")
-    first = "netlists; for why the signal first, for value the address, for prove the property"
+    add("action", choices=sorted(_ACTIONS), help="action")
+    first = "netlists; why, value and prove first take a signal, an address and a property"
     add("files", nargs="+", metavar="FILE", help=first)
     add("--write", action="store_true", help="fmt: rewrite the files instead of printing")
     output = "draw: .svg, .png, .mmd; load: .sqlite; run: .csv, .parquet; prove: .toml, .svg, .png"
     add("-o", "--output", metavar="FILE", help=output)
-    add("--hal", action="store_true", help="draw: LinuxCNC's names with ours")
-    add("--around", metavar="PIN", help="draw: only the part around a pin, an instance or a signal")
-    add("--depth", type=int, default=1, metavar="N", help="draw: with --around, how many wires away (1)")
-    add("--bootstrap", action="store_true", help="load: give the store those of the ten cells that it lacks")
-    add("--into", metavar="STORE", help="a store whose memory the netlist is loaded into, or reads")
-    add("--on", metavar="STREAM", help="run, why: one row per tick, one column per signal (.csv, .parquet, .ndjson)")
+    add("--hal", action="store_true", help="draw: also show LinuxCNC's names")
+    add("--around", metavar="PIN", help="draw: only the part around a pin, instance or signal")
+    add("--depth", type=int, default=1, metavar="N", help="draw: with --around, distance in wires (1)")
+    add("--bootstrap", action="store_true", help="load: add those of the ten cells that the store lacks")
+    add("--into", metavar="STORE", help="store into which the netlist is loaded, or which it reads")
+    add(
+        "--on",
+        metavar="STREAM",
+        help="run, why: table with a row per tick and a column per signal (.csv, .parquet, .ndjson)",
+    )
     add("--expect", metavar="FILE", help="run: expected columns; exit 1 if they differ")
-    add("--tick", metavar="TIME", help="run, why: the time between two rows (1d; .hal text keeps its own)")
-    add("--rep", type=int, metavar="K", help="why, value: of a recorded run, the replication; default its first")
-    add("--scope", metavar="NAME", help="of a store, read only this scope; default the common one")
-    add("--at", type=day, metavar="DAY", help="why, value: the day asked about; default the last")
+    add("--tick", metavar="TIME", help="run, why: time between two rows (1d; .hal files define their own)")
+    add("--rep", type=int, metavar="K", help="why, value: replication of a recorded run (default: the first)")
+    add("--scope", metavar="NAME", help="scope of a store (default: the common scope)")
+    add("--at", type=day, metavar="DAY", help="why, value: day (default: the last)")
     proof_arguments(parser)
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the action; return 1 for faults, differences or other text."""
+    """Run the action. Return 1 for faults or differences."""
     return _ACTIONS[args.action](args)
 
 
@@ -85,18 +89,17 @@ def _stored(path: str, scope: str | None, at: float | None = None) -> Memory:
 
 
 def _check(args: argparse.Namespace) -> int:
-    """Check each file as loading would; with a store, every cell it names must exist there or in the file."""
+    """Check each file. With a store, every named cell must exist in the store or in the file."""
     from malsim.lab.shell.files import readable
     from malsim.netlist.load import check
 
-    memory, bad = _memory(args), 0
+    memory, failed = _memory(args), False
     for path in args.files:
-        document, junk = readable(path)
+        document, syntax_faults = readable(path)
         result = check(document, memory)
-        faults = sorted(
-            [*junk, *result.faults], key=lambda fault: (fault.file != path, fault.file, fault.line, fault.column)
-        )
-        bad = bad or bool(faults)
+        faults = [*syntax_faults, *result.faults]
+        faults.sort(key=lambda fault: (fault.file != path, fault.file, fault.line, fault.column))
+        failed = failed or bool(faults)
         for line in [*faults, *result.notes]:
             print(line)
         if result.needed:
@@ -104,7 +107,7 @@ def _check(args: argparse.Namespace) -> int:
         if not faults:
             net = result.net
             print(f"{path}: {len(net.instances)} ops, {len(net.signals)} signals, {len(net.programs)} programs")
-    return int(bad)
+    return int(failed)
 
 
 def _fmt(args: argparse.Namespace) -> int:
@@ -115,7 +118,7 @@ def _fmt(args: argparse.Namespace) -> int:
         text = render(_document(path)) if path.endswith(".hal") else fmt(Path(path).read_bytes(), file=path)
         if args.write:
             if path.endswith(".hal"):
-                raise UsageError("HAL's text is not rewritten in ours", given=path, hint="print it into a .malnet file")
+                raise UsageError("a .hal file cannot be rewritten", given=path, hint="print it into a .malnet file")
             save_text(path, text)
         else:
             print(text, end="")
@@ -164,13 +167,13 @@ def _load(args: argparse.Namespace) -> int:
     from malsim.netlist.shipped.store_wires import changes, load_all
 
     if not args.output:
-        raise UsageError("a loaded graph goes into a store", hint="-o memory.sqlite")
+        raise UsageError("-o is missing", hint="add -o memory.sqlite")
     documents, loaded = [_document(path) for path in args.files], None
     if args.into:
         with Store(args.into, write=False) as other:
             loaded = load_all(other.within(other.memory, args.scope), other.standing, documents, Rules())
     elif not Path(args.output).exists():
-        loaded = load_all(Memory.empty(), Standing(), documents, Rules())  # before a store is made
+        loaded = load_all(Memory.empty(), Standing(), documents, Rules())  # before the store is created
     with Store(args.output) as store:
         before = store.standing.text
         memory = store.wire(lambda memory, standing: loaded or load_all(memory, standing, documents, Rules()))
@@ -206,11 +209,11 @@ def _run(args: argparse.Namespace) -> int:
     if not args.expect:
         print(signals if args.output is None else f"{signals.height} ticks: {args.output}")
         return 0
-    apart = difference(signals, read_table(args.expect))
-    if apart.height:
-        print(apart)
-    print(f"{signals.height} ticks, {apart['row'].n_unique()} of them not as expected")
-    return 1 if apart.height else 0
+    differences = difference(signals, read_table(args.expect))
+    if differences.height:
+        print(differences)
+    print(f"{signals.height} ticks, {differences['row'].n_unique()} of them not as expected")
+    return 1 if differences.height else 0
 
 
 def _why(args: argparse.Namespace) -> int:
@@ -232,7 +235,7 @@ def _why(args: argparse.Namespace) -> int:
 def _value(args: argparse.Namespace) -> int:
     import polars as pl
 
-    from malsim.netlist import evaluate
+    from malsim.netlist import evaluate, load
     from malsim.scenario.rerun import one_replication
 
     address, path = _exactly(args, 2, "an address, and a netlist, a store or the folder of a run")
@@ -240,7 +243,7 @@ def _value(args: argparse.Namespace) -> int:
         values = one_replication(path, args.rep).evaluate(address, args.at)
     else:
         is_netlist = path.endswith((".malnet", ".hal"))
-        values = evaluate(address, _graph(path, args) if is_netlist else _frames(path, args))
+        values = evaluate(address, load(_document(path), _memory(args)).memory if is_netlist else _frames(path, args))
         values = values if is_netlist else values.with_columns(t=pl.lit(args.at, pl.Float64))
     print(values.write_csv(), end="")
     return 0
@@ -253,20 +256,13 @@ def _prove(args: argparse.Namespace) -> int:
     text, path = _exactly(args, 2, "a property and a netlist")
     document = _document(path)
     if not args.into and (needed := check(document).needed):
-        hint = f'name a store that holds them, --into memory.sqlite, or declare each: {needed[0]} "its title" conf(.7!)'
+        hint = f'name a store with --into, or declare each cell: {needed[0]} "its title" conf(.7!)'
         raise UsageError("this netlist needs cells that it does not declare", given=" ".join(needed), hint=hint)
     return prove_each(load(document, _memory(args)).net, document, [text, *args.prove], args)
 
 
-def _graph(path: str, args: argparse.Namespace) -> Memory:
-    from malsim.netlist import load
-
-    netlist = path.endswith((".malnet", ".hal"))
-    return load(_document(path), _memory(args)).memory if netlist else _stored(path, args.scope, args.at)
-
-
 def _frames(path: str, args: argparse.Namespace) -> Frames:
-    """Return the cells of a store and the present signals of its wires."""
+    """Return the cells of a store and the current signals of its netlist."""
     from malsim.memory.store import Store
     from malsim.netlist.evaluate import Frames
     from malsim.netlist.shipped.store_wires import frames_of

@@ -1,14 +1,14 @@
-"""Write the shortest start for a use, and print the next three commands.
+"""Write a template for a use and print the next three commands.
 
 malsim new my.toml                                   tune: a world of facts, writers and a reader
-malsim new my.toml --template claims                 test: claims written by hand, with checks
-malsim new my.hal --template hal                     teach: a LinuxCNC file for the prompt
+malsim new my.toml --template claims                 test: claims in a scenario, with checks
+malsim new my.hal --template hal                     teach: a LinuxCNC file for the shell
 malsim new my.toml --template tripwire               validate: an alarm on a decision
 malsim new checks.toml --template checks             test: checks of a store
-malsim new my_memory.py --template memory            test: a memory of your own
+malsim new my_memory.py --template memory            test: your own memory
 malsim new .github/workflows/memory.yml --template ci
-malsim new incident.toml --template incident --from log.jsonl --answer "host=web2"   a wrong answer as a test that fails
-malsim new . --template claude-code                  hooks and server for the agent at work in this folder; or codex
+malsim new incident.toml --template incident --from log.jsonl --answer "host=web2"   a wrong answer as a failing test
+malsim new . --template claude-code                  hooks and server for Claude Code (or codex) in this folder
 """
 
 from __future__ import annotations
@@ -39,25 +39,21 @@ HEADING = "look and run"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", type=Path, metavar="FILE", help="the file to write, such as my.toml, or an agent's folder")
+    parser.add_argument("path", type=Path, metavar="FILE", help="file to write, such as my.toml, or an agent's folder")
     choices = [*TEMPLATES, INCIDENT, *PROGRAMS]
-    parser.add_argument("--template", choices=choices, default="world", help="start to write; default world")
-    parser.add_argument("--store", default="memory.sqlite", metavar="STORE", help="an agent's memory (memory.sqlite)")
-    parser.add_argument(
-        "--writer", default="agent", metavar="NAME", help="name of the writer under which the agent claims (agent)"
-    )
-    parser.add_argument("--dry-run", action="store_true", help="for an agent: show what would be written and injected")
-    add = parser.add_argument_group("of an incident").add_argument
-    add(
-        "--from", dest="source", type=Path, metavar="LOG", help="a recorder's log, a claims file, a store, or another memory"
-    )
-    add("--answer", metavar="OBJECT=VALUE", help="the wrong answer")
-    add("--cell", metavar="HANDLE", help="or the cell that was wrongly raised, lowered or superseded")
-    add("--at", type=float, metavar="DAY", help="use only claims up to this day; default all")
-    add("--law", metavar="NAME", help="the law that answered; default the first that gives the answer")
-    add("--memory", metavar="MODULE:FACTORY", help="or the memory of your own that answered, whose code is run")
-    add("--confidence", type=float, metavar="P", help="confidence of claims that state none")
-    add("--anonymise", action="store_true", help="replace names and texts by numbered ones")
+    parser.add_argument("--template", choices=choices, default="world", help="template (world)")
+    parser.add_argument("--store", default="memory.sqlite", metavar="STORE", help="store of an agent (memory.sqlite)")
+    parser.add_argument("--writer", default="agent", metavar="NAME", help="name of the writer of the agent's claims (agent)")
+    parser.add_argument("--dry-run", action="store_true", help="for an agent: only print the files and the first push")
+    add = parser.add_argument_group("incident").add_argument
+    add("--from", dest="source", type=Path, metavar="LOG", help="recorded log, claims, store, or another memory")
+    add("--answer", metavar="OBJECT=VALUE", help="wrong answer")
+    add("--cell", metavar="HANDLE", help="or a cell that was wrongly raised, lowered or superseded")
+    add("--at", type=float, metavar="DAY", help="use only claims up to this day (default: all)")
+    add("--law", metavar="NAME", help="law that answered (default: the first that gives the answer)")
+    add("--memory", metavar="MODULE:FACTORY", help="or your own memory that answered, whose code is run")
+    add("--confidence", type=float, metavar="P", help="confidence of claims without one")
+    add("--anonymise", action="store_true", help="replace names and texts by numbered placeholders")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -72,27 +68,24 @@ def main(args: argparse.Namespace) -> int:
     path: Path = args.path
     name, ending, commands = TEMPLATES[args.template]
     if path.suffix != ending:
-        raise UsageError(
-            f"a file of the template {args.template} ends with {ending}",
-            given=str(path),
-            hint=f"try {path.with_suffix(ending)}",
-        )
+        problem, hint = f"the template {args.template} needs a file ending in {ending}", f"try {path.with_suffix(ending)}"
+        raise UsageError(problem, given=str(path), hint=hint)
     if args.template == "ci":
         path.parent.mkdir(parents=True, exist_ok=True)
     if not path.parent.is_dir():
-        raise UsageError("no such folder", given=str(path.parent), hint="make it first")
+        raise UsageError("no such folder", given=str(path.parent), hint="create it first")
     text = files("malsim.scenario.file").joinpath("data", "templates", name).read_text(encoding="utf-8")
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text.replace("FILE_STEM", path.stem))
     except FileExistsError:
-        raise UsageError("a file of this name exists", given=str(path), hint="choose another name") from None
+        raise UsageError("the file exists already", given=str(path), hint="choose another name") from None
     print("\n  ".join([f"{path}: written. Next:", *(command.format(path=path) for command in commands)]))
     return 0
 
 
 def _of_incident(args: argparse.Namespace) -> int:
-    """Reduce the log to the smallest scenario that shows the incident; write it and a pytest file next to it."""
+    """Write the smallest scenario that shows the incident, and a pytest file next to it."""
     from malsim.adapters.engine.adapter import Adapter
     from malsim.base.errors import UsageError
     from malsim.lab.incident import find, pytest_text, read_log, scenario_text, stays_red
@@ -103,7 +96,7 @@ def _of_incident(args: argparse.Namespace) -> int:
         given, hint = str(path), 'malsim new incident.toml --template incident --from log.jsonl --answer "OBJECT=VALUE"'
         raise UsageError("an incident needs FILE.toml, --from LOG and one of --answer and --cell", given=given, hint=hint)
     if present := [str(file) for file in (path, test) if file.exists()]:
-        raise UsageError("a file of this name exists", given=present[0], hint="choose another name")
+        raise UsageError("the file exists already", given=present[0], hint="choose another name")
     log = read_log(args.source, at=args.at, confidence=args.confidence)
     memory = Adapter.of(args.memory) if args.memory else None
     incident = find(log, cell=args.cell, answer=args.answer, law=args.law, memory=memory)
@@ -112,14 +105,14 @@ def _of_incident(args: argparse.Namespace) -> int:
     path.write_text(text, encoding="utf-8")
     test.write_text(pytest_text(path.name), encoding="utf-8")
     options = " --allow-code" if memory else ""
-    claims = f"{len(incident.rows)} of {log.claims.height} claims decide it, {incident.replays} replays"
-    print(f"{path}: {claims}; red now: `malsim test {path}{options}`, or pytest")
+    claims = f"{len(incident.rows)} of {log.claims.height} claims decide the answer, found in {incident.replays} replays"
+    print(f"{path}: {claims}; it fails now: `malsim test {path}{options}`, or pytest")
     print(test)
     return 0
 
 
 def _for_agent(args: argparse.Namespace) -> int:
-    """Write, or show, the settings of an agent's program, and what its next session would begin with."""
+    """Write the settings of an agent's program, or print them with the first push of the next session."""
     from malsim.agents.configuration import configuration
     from malsim.base.errors import UsageError
 
@@ -135,7 +128,7 @@ def _for_agent(args: argparse.Namespace) -> int:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
         print(path)
-    print(f"start {PROGRAMS[args.template]} in {folder}; it will ask whether to trust the server and the hooks")
+    print(f"start {PROGRAMS[args.template]} in {folder}; it asks whether to trust the server and the hooks")
     return 0
 
 

@@ -1,11 +1,11 @@
-"""List ops, print a data sheet, draw a response, run one; over a recorded frame.
+"""List ops, print the data sheet or response of an op, or run an op; over a recorded frame.
 
-malsim op                                                     the palette
-malsim op pid                                                 its data sheet
-malsim op pid --step --param Pgain=2 -o pid.png               its answer to a step (a ramp, an impulse, a sine)
-malsim op smooth --frequency                                  its frequency response, where it is linear
+malsim op                                                     list of all ops
+malsim op pid                                                 data sheet of an op
+malsim op pid --step --param Pgain=2 -o pid.png               step response (or ramp, impulse, sine)
+malsim op smooth --frequency                                  frequency response of a linear op
 malsim op smooth --on out/mutual_dispute/cells.parquet --column effective --by rep,cell -o smoothed.parquet
-malsim op reflex --table 0xe                                  its truth table
+malsim op reflex --table 0xe                                  truth table
 """
 
 from __future__ import annotations
@@ -30,21 +30,20 @@ HEADING = "wire"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("name", nargs="?", help="an op of the palette")
+    add("name", nargs="?", help="name of an op (default: list all)")
     action = parser.add_mutually_exclusive_group()
     for signal in SIGNALS:
-        action.add_argument(
-            f"--{signal}", dest="signal", action="store_const", const=signal, help=f"draw its {signal} response"
-        )
-    action.add_argument("--on", metavar="FILE", help="run it over a frame: .parquet, .csv or .ndjson")
+        option = f"--{signal}"
+        action.add_argument(option, dest="signal", action="store_const", const=signal, help=f"draw the {signal} response")
+    action.add_argument("--on", metavar="FILE", help="run the op over a frame: .parquet, .csv or .ndjson")
     action.add_argument(
-        "--table", nargs="?", const="", metavar="BITS", help="print its truth table; BITS is a reflex's, as 0xe"
+        "--table", nargs="?", const="", metavar="BITS", help="print the truth table; for reflex, BITS such as 0xe"
     )
-    add("--column", metavar="X", help="with --on: the column of its first input")
-    add("--by", default="", metavar="A,B", help="with --on: the columns that tell instances apart")
-    add("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter, input or size; repeat")
-    add("--tick", metavar="TIME", help="the tick's length, as 10min (1d; with --on, the spacing of t)")
-    add("--calls", type=int, default=100, metavar="N", help="calls to draw (100)")
+    add("--column", metavar="X", help="with --on: column of the first input")
+    add("--by", default="", metavar="A,B", help="with --on: columns that identify an instance")
+    add("--param", action="append", default=[], metavar="NAME=VALUE", help="parameter, input or size; repeatable")
+    add("--tick", metavar="TIME", help="length of a tick, such as 10min (1d; with --on: the spacing of t)")
+    add("--calls", type=int, default=100, metavar="N", help="number of calls (100)")
     add("-o", "--output", metavar="FILE", help="file to write: .png, or with --on .parquet or .csv")
 
 
@@ -94,14 +93,18 @@ def _list() -> int:
     return 0
 
 
-def _settings(given: list[str]) -> dict[str, Any]:
+def _settings(words: list[str]) -> dict[str, Any]:
     settings: dict[str, Any] = {}
-    for word in given:
+    for word in words:
         name, equals, value = word.partition("=")
         if not equals:
-            raise UsageError("a parameter needs a value", where="--param", given=word, hint="NAME=VALUE, as gain=0.3")
+            raise UsageError(
+                "a parameter needs a value", where="--param", given=word, hint="write NAME=VALUE, such as gain=0.3"
+            )
         if name.strip() in OPTIONS:
-            raise UsageError("this is an option of its own", where="--param", given=word, hint=f"--{name.strip()} {value}")
+            raise UsageError(
+                "not a parameter but an option", where="--param", given=word, hint=f"write --{name.strip()} {value}"
+            )
         settings[name.strip()] = value.strip()
     return settings
 
@@ -122,7 +125,7 @@ def _draw(sheet: Sheet, settings: dict[str, Any], args: argparse.Namespace) -> i
     if args.signal == "frequency":
         response = ops.frequency(sheet, settings, tick=tick)
         if response is None:
-            raise UsageError("it has no frequency response: it is not linear here", where=sheet.name, hint="try --step")
+            raise UsageError("an op that is not linear has no frequency response", where=sheet.name, hint="try --step")
         figure = by_frequency(response, title=title)
     else:
         answer = ops.respond(sheet, args.signal, settings, tick=tick, calls=args.calls)
@@ -138,7 +141,7 @@ def _over(args: argparse.Namespace) -> int:
     import ops
 
     if not args.column:
-        raise UsageError("the column that feeds it is not named", where="--on", hint="name it: --column effective")
+        raise UsageError("--column is missing", where="--on", hint="add --column NAME, such as --column effective")
     by = [key for key in args.by.split(",") if key]
     frame = read_table(args.on)
     answer = ops.over(frame, args.name, x=args.column, by=by, tick=args.tick, **_settings(args.param))
@@ -153,7 +156,7 @@ def _over(args: argparse.Namespace) -> int:
 
 def _with_suffix(path: Path, *allowed: str) -> Path:
     if path.suffix not in allowed:
-        raise UsageError("a file of this kind is not written or read here", given=str(path), allowed=", ".join(allowed))
+        raise UsageError("not a supported file type", given=str(path), allowed=", ".join(allowed))
     return path
 
 
@@ -163,12 +166,16 @@ def _truth_table(name: str, settings: dict[str, Any], bits: str) -> int:
     import ops
 
     if bits:
-        inputs_needed = next((n for n in range(1, 5) if _number(bits) < 2 ** (2**n)), 5)
+        try:
+            number = int(bits, 0)
+        except ValueError:
+            raise UsageError("not a table", where="--table", given=bits, allowed="a number such as 0xe or 14") from None
+        inputs_needed = next((n for n in range(1, 5) if number < 2 ** (2**n)), 5)
         settings = {"table": bits, "inputs": inputs_needed, **settings}
     sheet, settings = _with_sizes(ops.load(name), settings)
     inputs = [pin for pin, slot in sheet.slots.items() if slot.key in sheet.ins]
     if sheet.state or any(pin.type != "bit" for pin in (*sheet.ins.values(), *sheet.outs.values())):
-        raise UsageError("it has no truth table: not every pin is a bit, or it has memory", where=name)
+        raise UsageError("only ops without memory whose pins are all bits have a truth table", where=name)
     rows = 2 ** len(inputs)
     state = ops.start(sheet, rows, settings)
     columns = {pin: (np.arange(rows) >> n & 1).astype(bool)[np.newaxis] for n, pin in enumerate(inputs)}
@@ -181,10 +188,3 @@ def _truth_table(name: str, settings: dict[str, Any], bits: str) -> int:
         )
         print("  ".join(cell.center(len(head)) for cell, head in zip(cells, heads, strict=True)))
     return 0
-
-
-def _number(bits: str) -> int:
-    try:
-        return int(bits, 0)
-    except ValueError:
-        raise UsageError("not a table", where="--table", given=bits, allowed="a number such as 0xe or 14") from None

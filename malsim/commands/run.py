@@ -1,9 +1,9 @@
-"""Run a scenario file: write its frames and figures, and say what happened.
+"""Run a scenario: write its frames and figures, and print a summary.
 
 malsim run scenarios/mutual_dispute.toml
 malsim run scenarios/mutual_dispute.toml --vary rules.challenge_ceiling=0.3,0.45,0.6
 malsim run scenarios/claims/machines.csv --vary rules.challenge_ceiling=0.3,0.45,0.6
-malsim run --manifest out/dispute/manifest.json      make that run again and report whether it is the same
+malsim run --manifest out/dispute/manifest.json      repeat a run and report differences
 """
 
 from __future__ import annotations
@@ -23,31 +23,36 @@ HEADING = "look and run"
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("scenario", nargs="?", metavar="SCENARIO", help="a scenario file; with --vary also claims or a store")
+    what.add_argument("scenario", nargs="?", metavar="SCENARIO", help="scenario file; with --vary also claims or a store")
     what.add_argument("--manifest", type=Path, metavar="FILE", help="repeat the run of this manifest.json and compare")
-    add("--vary", metavar="NAME=V,V,…", help="run once for each value of a setting, and draw all runs in one figure")
-    add("-o", "--output", type=Path, metavar="DIR", help="folder for frames and figures; default out/NAME")
+    add("--vary", metavar="NAME=V,V,…", help="run once per value of a setting and draw all runs in one figure")
+    add("-o", "--output", type=Path, metavar="DIR", help="folder for frames and figures (default: out/NAME)")
     add("--rules", metavar="FILE", help="run under these rules: a TOML file, a preset, or FILE.py:FORMULA")
     set_arguments(parser)
     memory_arguments(parser)
-    add("--replications", type=int, metavar="N", help="how many independent replications to run at once")
-    add("--replication", type=int, metavar="K", help="run only the replication of this number")
-    add("--seed", type=int, metavar="N", help="another seed")
-    add("--from", dest="source", metavar="STORE", help="let the memory begin with a store, or what malsim import reads")
+    add("--replications", type=int, metavar="N", help="number of independent replications")
+    add("--replication", type=int, metavar="K", help="run only this replication")
+    add("--seed", type=int, metavar="N", help="seed of the run")
+    add(
+        "--from",
+        dest="source",
+        metavar="STORE",
+        help="start from the memory of a store, or of a file that malsim import reads",
+    )
     add("--strict", action="store_true", help="exit 1 if the gate refused a claim")
-    add("--html", type=Path, metavar="FILE", help="write one page that opens offline: lines, zoom, why?")
-    add("--vcd", type=Path, metavar="FILE", help="write the signals of the netlist for a waveform viewer")
-    add("--no-plots", action="store_true", help="write frames only")
+    add("--html", type=Path, metavar="FILE", help="write a self-contained interactive page")
+    add("--vcd", type=Path, metavar="FILE", help="write the netlist's signals for a waveform viewer")
+    add("--no-plots", action="store_true", help="write no figures")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Read, run, write, and print what happened; with a manifest return 1 if anything differs."""
+    """Run the scenario and write its outputs. With a manifest, return 1 if the repeated run differs."""
     if args.manifest:
         from malsim.scenario.rerun import rerun
 
-        again = rerun(args.manifest)
-        print(again)
-        return 0 if again.same else 1
+        comparison = rerun(args.manifest)
+        print(comparison)
+        return 0 if comparison.same else 1
     from malsim import api
     from malsim.base.errors import ProcessError
     from malsim.base.files.outputs import save_text, set_aside
@@ -74,14 +79,14 @@ def main(args: argparse.Namespace) -> int:
     print(run)
     print(_file_lines(folder, paths, before))
     if args.html:
-        print(f"  {args.html}: open it in a browser; click a line to be told why it is where it is")
+        print(f"  {args.html}: open it in a browser; click a line to see why it has that value")
     return 2 if run.failures else int(args.strict and refusal_count(run.events, run.bands, scenario.replications) > 0)
 
 
 def _file_lines(folder: Path, paths: list[Path], before: Path | None) -> str:
-    """Return the line that names the files written, and the one that names the folder of the run before."""
+    """Return the line of the files written, and the line of the folder that holds the previous run."""
     lines = [f"  {folder}/: {', '.join(path.name for path in paths)}"]
-    return "\n".join([*lines, *([f"  {before}/: the run before"] if before else [])])
+    return "\n".join([*lines, *([f"  {before}/: previous run"] if before else [])])
 
 
 def _scenario(args: argparse.Namespace) -> Scenario:
@@ -101,15 +106,15 @@ def _scenario(args: argparse.Namespace) -> Scenario:
 
 
 def _vary(args: argparse.Namespace) -> int:
-    """Run once for each value of one setting, and write one figure with all runs."""
+    """Run once per value of a setting and write one figure with all runs."""
     from malsim.base.errors import UsageError
     from malsim.base.files.outputs import save_files, set_aside
     from malsim.commands.sweep import ranges
     from malsim.lab.family import family
 
     if args.html:
-        hint = "leave out one of them; --set NAME=VALUE --html FILE makes the page of one run"
-        raise UsageError("a page holds one run", where="--html", given="--html with --vary", hint=hint)
+        hint = "leave out --vary; --set NAME=VALUE --html FILE writes the page of one run"
+        raise UsageError("--html and --vary cannot be combined", where="--html", hint=hint)
     if ":" in args.vary or "=" not in args.vary:
         raise UsageError("not a list of values", where="--vary", given=args.vary, allowed="NAME=V,V,…",
                          hint="such as --vary rules.challenge_ceiling=0.3,0.45,0.6")  # fmt: skip

@@ -1,4 +1,4 @@
-"""Find the settings that a metric depends on: each moved alone, and Sobol indices over a space of ranges.
+"""Find the settings that a metric depends on: one at a time, and with Sobol indices over ranges.
 
 malsim sensitivity scenarios/poisoner.toml --replications 16 --metric brier
 malsim sensitivity scenarios/poisoner.toml --replications 16 --range rules.damping=0.2:1 --range rules.support_ceiling=0:0.9
@@ -18,19 +18,14 @@ HEADING = "tune"
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     set_arguments(parser)
-    add("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/poisoner.toml")
-    add(
-        "--range",
-        action="append",
-        default=[],
-        metavar="NAME=LOW:HIGH",
-        help="a setting's range; may be repeated; default every rule",
-    )
-    add("--metric", default="brier", metavar="METRIC", help="a figure, a property or a series' metric; default brier")
-    add("--points", type=int, default=64, metavar="N", help="points of the Sobol sequence, a power of two; default 64")
-    add("--replications", type=int, metavar="N", help="independent replications at each point")
-    add("--workers", type=int, metavar="N", help="processes; default this one alone")
-    add("-o", "--output", type=Path, metavar="DIR", help="also write the frames and the figures there")
+    add("scenario", metavar="SCENARIO", help="scenario file, such as scenarios/poisoner.toml")
+    ranges_help = "range of a setting; repeatable (default: every rule)"
+    add("--range", action="append", default=[], metavar="NAME=LOW:HIGH", help=ranges_help)
+    add("--metric", default="brier", metavar="METRIC", help="measure, property or metric of a series (brier)")
+    add("--points", type=int, default=64, metavar="N", help="points of the Sobol sequence, a power of two (64)")
+    add("--replications", type=int, metavar="N", help="independent replications per point")
+    add("--workers", type=int, metavar="N", help="number of processes (1)")
+    add("-o", "--output", type=Path, metavar="DIR", help="also write frames and figures to this folder")
     add("--quiet", action="store_true", help="show no progress bar")
 
 

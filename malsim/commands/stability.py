@@ -1,4 +1,4 @@
-"""Check whether a scenario's loop is stable: verdict, spectral radius, gain margin, critical ceiling, ringing cells."""
+"""Check the stability of a scenario's loops: spectral radius, gain margin, critical ceiling and ringing cells."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from malsim.base.files.outputs import save_files
 
 if TYPE_CHECKING:
-    from malsim.lab.stability import Cures, Stability
+    from malsim.lab.stability import Stability
 
 MOST_LINES = 12
 
@@ -20,13 +20,13 @@ HEADING = "tune"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/mutual_dispute.toml")
-    add("--rules", metavar="FILE", help="run under these rules instead: a TOML file, default or recall_v5")
-    add("--set", action="append", default=[], metavar="rules.NAME=VALUE", help="change one rule; may be repeated")
-    add("--seed", type=int, metavar="N", help="another seed")
-    add("--cures", action="store_true", help="also compare what can be done about it")
-    add("--json", action="store_true", help="print one JSON object instead")
-    add("-o", "--output", type=Path, metavar="DIR", help="also write the figures and the cells' frame there")
+    add("scenario", metavar="SCENARIO", help="scenario file, such as scenarios/mutual_dispute.toml")
+    add("--rules", metavar="FILE", help="run under these rules: a TOML file, default or recall_v5")
+    add("--set", action="append", default=[], metavar="rules.NAME=VALUE", help="change one rule; repeatable")
+    add("--seed", type=int, metavar="N", help="seed of the run")
+    add("--cures", action="store_true", help="also compare remedies")
+    add("--json", action="store_true", help="print one JSON object")
+    add("-o", "--output", type=Path, metavar="DIR", help="also write the figures and the frame of cells to this folder")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -40,12 +40,15 @@ def main(args: argparse.Namespace) -> int:
     run = api.run(scenario)
     result = stability(run)
     comparison = cures(run) if args.cures else None
-    paths = _write(result, comparison, args.output) if args.output else []
+    paths = list[Path]()
+    if args.output:
+        figures = {} if comparison is None else {"cures.png": comparison.figure()}
+        paths = [*result.plot.save(args.output), *save_files(args.output, {**figures, "cells.parquet": result.cells})]
     if args.json:
-        beside = {} if comparison is None else {"cures": comparison.table.to_dicts()}
-        print(json.dumps(result.summary() | beside, indent=1))
+        table = {} if comparison is None else {"cures": comparison.table.to_dicts()}
+        print(json.dumps(result.summary() | table, indent=1))
         return 0
-    print("\n".join([str(result), *_cells(result)]))
+    print("\n".join([str(result), *_cell_lines(result)]))
     if comparison is not None:
         print(comparison)
     if paths:
@@ -53,7 +56,7 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _cells(result: Stability) -> list[str]:
+def _cell_lines(result: Stability) -> list[str]:
     ringing = result.ringing
     lines = [
         f"  {row['cell']:<16} swings by {row['amplitude'] or 0.0:.3f} about {row['fixed']:.3f}"
@@ -61,8 +64,3 @@ def _cells(result: Stability) -> list[str]:
         for row in ringing.head(MOST_LINES).to_dicts()
     ]
     return lines + ([f"  … and {ringing.height - MOST_LINES} more"] if ringing.height > MOST_LINES else [])
-
-
-def _write(result: Stability, comparison: Cures | None, folder: Path) -> list[Path]:
-    cures = {} if comparison is None else {"cures.png": comparison.figure()}
-    return [*result.plot.save(folder), *save_files(folder, {**cures, "cells.parquet": result.cells})]

@@ -1,4 +1,4 @@
-"""Run a scenario at many points of its settings; in many processes, and a sweep that was killed goes on where it was.
+"""Run a scenario at many points of its settings; in many processes, resuming an interrupted sweep.
 
 malsim sweep scenarios/poisoner.toml --grid rules.challenge_ceiling=0.2,0.4,0.6 --metric brier --replications 50
 malsim sweep scenarios/poisoner.toml --range rules.support_ceiling=0:0.9 --points 64 --replications 4 -o points
@@ -29,31 +29,20 @@ HEADING = "tune"
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     set_arguments(parser)
-    add("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/poisoner.toml")
-    add(
-        "--grid",
-        action="append",
-        default=[],
-        metavar="NAME=V,V,…",
-        help="values of a setting; may be repeated, all combinations",
-    )
-    add(
-        "--range",
-        action="append",
-        default=[],
-        metavar="NAME=LOW:HIGH",
-        help="a range to spread points over; may be repeated",
-    )
-    add("--points", type=int, default=64, metavar="N", help="how many points over the ranges; default 64")
-    add("--design", type=Path, metavar="FILE", help="a CSV or Parquet file with a row a point")
-    default = "default brier and accuracy, without facts challenge_density and cells"
-    add("--metric", action="append", metavar="METRIC", help=f"what to measure; may be repeated; {default}")
-    add("--replications", type=int, metavar="N", help="independent replications at each point")
-    add("--seed", type=int, metavar="N", help="another seed")
-    add("-o", "--output", type=Path, metavar="DIR", help="folder of the points; default out/NAME/sweep")
-    add("--workers", type=int, metavar="N", help="processes; default as many as there are cores")
+    add("scenario", metavar="SCENARIO", help="scenario file, such as scenarios/poisoner.toml")
+    repeated: dict[str, Any] = {"action": "append", "default": []}
+    add("--grid", **repeated, metavar="NAME=V,V,…", help="values of a setting; repeatable, for all combinations")
+    add("--range", **repeated, metavar="NAME=LOW:HIGH", help="range of a setting, for a space-filling design; repeatable")
+    add("--points", type=int, default=64, metavar="N", help="number of points over the ranges (64)")
+    add("--design", type=Path, metavar="FILE", help="CSV or Parquet file with one row per point")
+    default = "default: brier and accuracy, or without facts challenge_density and cells"
+    add("--metric", action="append", metavar="METRIC", help=f"what to measure; repeatable ({default})")
+    add("--replications", type=int, metavar="N", help="independent replications per point")
+    add("--seed", type=int, metavar="N", help="seed of the runs")
+    add("-o", "--output", type=Path, metavar="DIR", help="folder of the points (default: out/NAME/sweep)")
+    add("--workers", type=int, metavar="N", help="number of processes (default: one per core)")
     add("--cluster", metavar="ADDRESS", help='a Dask scheduler to use instead; needs pip install "malsim[cluster]"')
-    add("--no-plots", action="store_true", help="write points only")
+    add("--no-plots", action="store_true", help="write no figures")
     add("--quiet", action="store_true", help="show no progress bar")
 
 
@@ -66,15 +55,18 @@ def main(args: argparse.Namespace) -> int:
     result = _sweep(scenario, _points(args, scenario), args)
     print(f"{scenario.name}: {result.points} points, {result.computed} computed now")
     for row in result.frame.head(MOST_LINES).to_dicts():
-        settings = ", ".join(f"{name}={_text(row[name])}" for name in result.names)
+        values = {name: row[name] for name in result.names}
+        settings = ", ".join(
+            f"{name}={f'{value:.6g}' if isinstance(value, float) else value}" for name, value in values.items()
+        )
         ends = f" [{row['low']:.4g}, {row['high']:.4g}]" if row["low"] is not None else ""
         horizon, cut = row.get("horizon"), row.get("censored")
         value = f"> {horizon:g} d" if horizon is not None else "no value"
         value = value if row["value"] is None else f"{row['value']:.4g}{ends}"
-        spells = "" if cut is None else f", {cut:.0%} of spells not seen to their end, none longer than {horizon:g} d"
+        spells = "" if cut is None else f", {cut:.0%} of spells censored at {horizon:g} d"
         print(f"  {settings}: {row['metric']} {value}{spells}")
     if scenario.replications == 1:
-        print("  one replication has no interval; ask for more with --replications N")
+        print("  a single replication gives no interval; use --replications N for more")
     if result.frame.height > MOST_LINES:
         print(f"  … and {result.frame.height - MOST_LINES} more rows")
     print(f"  {result.folder}/: {', '.join(['points', *_draw(result, args)])}")
@@ -97,10 +89,13 @@ def _points(args: argparse.Namespace, scenario: Scenario) -> Given:
     from malsim.base.errors import UsageError
     from malsim.lab.space.design import design
 
-    names = [name for name in ("grid", "range", "design") if getattr(args, name)]
-    if len(names) != 1:
-        given = " and ".join(f"--{name}" for name in names) or "none"
-        raise UsageError("say one of --grid, --range, --design", given=given, hint="--grid rules.challenge_ceiling=0.3,0.6")
+    options = [name for name in ("grid", "range", "design") if getattr(args, name)]
+    if len(options) != 1:
+        given, hint = (
+            " and ".join(f"--{name}" for name in options) or "none",
+            "such as --grid rules.challenge_ceiling=0.3,0.6",
+        )
+        raise UsageError("choose one of --grid, --range, --design", given=given, hint=hint)
     if args.design:
         from malsim.base.files.table_files import read_table
 
@@ -111,7 +106,7 @@ def _points(args: argparse.Namespace, scenario: Scenario) -> Given:
 
 
 def ranges(texts: list[str], where: str) -> dict[str, list[float | int | str]]:
-    """Return the space of options NAME=LOW:HIGH (a range) and NAME=A,B (a choice)."""
+    """Parse options NAME=LOW:HIGH (a range) and NAME=A,B (choices)."""
     return {
         name: [_value(value) for value in text.split(":" if ":" in text else ",")] for name, text in _pairs(texts, where)
     }
@@ -137,7 +132,7 @@ def _value(text: str) -> float | int | str:
 
 
 def _draw(result: SweepResult, args: argparse.Namespace) -> list[str]:
-    """Draw every metric over at most two settings; over more there is no one figure to draw."""
+    """Draw each metric over one or two varying settings and return the file names."""
     varying = [name for name in result.names if result.frame[name].n_unique() > 1]
     if args.no_plots or not 0 < len(varying) <= MOST_DRAWN:
         return []
@@ -146,7 +141,3 @@ def _draw(result: SweepResult, args: argparse.Namespace) -> list[str]:
         names.append(f"{metric}.png" if metric.isidentifier() else f"metric-{number}.png")
         result.plot(metric).savefig(result.folder / names[-1])
     return names
-
-
-def _text(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,11 +1,11 @@
-"""Score a tripwire, or design one: what it detects, what it misses, its false alarms, and whether it still works.
+"""Score a tripwire or design one: detections, misses, false alarms, and whether it still works.
 
 malsim tripwire scenarios/tripwire.malnet --scenario scenarios/tripwire.toml --html scorecard.html -o scorecard.png
 malsim tripwire --scenario scenarios/tripwire.toml                       the scenario's own netlist
-malsim tripwire a.malnet b.malnet --scenario scenarios/tripwire.toml     side by side, CUSUM and EWMA beside them
-malsim tripwire design --arl0 2000 --delay 5 --shift 2 -o wire.malnet    from its figures, shown on fresh seeds
+malsim tripwire a.malnet b.malnet --scenario scenarios/tripwire.toml     in one table, with CUSUM and EWMA
+malsim tripwire design --arl0 2000 --delay 5 --shift 2 -o wire.malnet    from run lengths, tested on fresh seeds
 malsim tripwire design --arl0 2000 --delay 5 --scenario scenarios/tripwire.toml --signal low
-malsim tripwire design out/tripwire --speak 10:14 --silent 1:9           from days of a recorded run, or a store's history
+malsim tripwire design out/tripwire --speak 10:14 --silent 1:9           from days of a recorded run or store
 malsim tripwire scenarios/tripwire.malnet --prove "always (bad and not ack implies tripped)"    for all inputs
 malsim tripwire --scenario scenarios/tripwire_poisoned.toml --prove safety       the scenario's own netlist, for all inputs
 """
@@ -22,42 +22,45 @@ from malsim.scenario.judge.proof_options import proof_arguments, prove_each
 
 if TYPE_CHECKING:
     from malsim.lab.tripwire.study.scorecard import Scorecard
-    from malsim.sim.settings.scenario import Scenario
 
 
 HEADING = "test"
-OUTPUTS = "the figure (.png, .svg), its facts (.json), the truth table (.csv); of a design a .malnet, of --prove a .toml"
+OUTPUTS = "figure (.png, .svg), scores (.json) or truth table (.csv); a design: .malnet; --prove: .toml"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("netlists", nargs="*", metavar="FILE", help="netlists; default the scenario's own; or: design")
+    add("netlists", nargs="*", metavar="FILE", help="netlists (default: the scenario's netlist); or the word design")
     set_arguments(parser)
-    add("--scenario", metavar="FILE", help="where it is tried, with its [[episode]]s and checks")
-    add("--alarm", metavar="SIGNAL", help="the bit that is the alarm; default what its one latch writes")
-    add("--replications", type=int, metavar="N", help="run so many replications instead")
-    add("--quick", action="store_true", help="leave out the mutants and the faults, a run each")
-    add("--strict", action="store_true", help="also exit 1 if a mutant that must be caught is not: any but a moved level")
-    add("--junit", type=Path, metavar="FILE", help="write JUnit XML: a test case per safety answer and per mutant")
+    add("--scenario", metavar="FILE", help="scenario of the test, with [[episode]]s and checks")
+    add("--alarm", metavar="SIGNAL", help="alarm bit (default: output of the only latch)")
+    add("--replications", type=int, metavar="N", help="number of replications")
+    add("--quick", action="store_true", help="leave out mutants and faults, which take one run each")
+    add("--strict", action="store_true", help="also exit 1 if a mutant other than a moved level is not caught")
+    add("--junit", type=Path, metavar="FILE", help="write JUnit XML with a test case per safety answer and mutant")
     add("--html", type=Path, metavar="FILE", help="write one self-contained page")
     add("-o", "--output", type=Path, metavar="FILE", help=OUTPUTS)
     proof_arguments(parser)
     design = parser.add_argument_group("design")
-    design.add_argument("--arl0", type=float, metavar="TICKS", help="least average run length to a false alarm")
-    design.add_argument("--delay", type=float, metavar="TICKS", help="most average run length to detect")
-    design.add_argument("--shift", type=float, help="what is to be detected, in the value's unit (1)")
+    design.add_argument("--arl0", type=float, metavar="TICKS", help="smallest mean time to a false alarm")
+    design.add_argument("--delay", type=float, metavar="TICKS", help="largest mean time to detection")
+    design.add_argument("--shift", type=float, help="shift to detect, in the unit of the signal (1)")
     design.add_argument(
         "--noise", type=float, nargs=3, default=(0.0, 1.0, 0.0), metavar=("MEAN", "SIGMA", "CORRELATION"),
-        help="of the value while all is well; correlation of neighbouring ticks (0 1 0)",
+        help="noise of the signal without faults, with the correlation of neighbouring ticks (0 1 0)",
     )  # fmt: skip
-    design.add_argument("--signal", metavar="NAME", help="take noise and shift from the scenario's quiet ticks and episodes")
-    design.add_argument("--speak", metavar="DAYS", help="design RUN or STORE: spans in which it must speak, such as 6:9,33:")
-    design.add_argument("--silent", metavar="DAYS", help="and days on which it must be silent")
-    design.add_argument("--seed", type=int, default=0, help="of the simulation (0)")
+    design.add_argument(
+        "--signal", metavar="NAME", help="estimate noise and shift from the scenario's quiet ticks and episodes"
+    )
+    design.add_argument(
+        "--speak", metavar="DAYS", help="design RUN or STORE: days on which the alarm must be on, such as 6:9,33:"
+    )
+    design.add_argument("--silent", metavar="DAYS", help="days on which the alarm must be off")
+    design.add_argument("--seed", type=int, default=0, help="seed of the simulation (0)")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Print the scorecard; exit 1 where an answer is against the tripwire or its silence proves nothing."""
+    """Print the scorecard. Return 1 if the tripwire fails or its silence proves nothing."""
     from malsim.api import read
     from malsim.base.errors import UsageError
     from malsim.lab.tripwire.study.validate import validate
@@ -67,12 +70,16 @@ def main(args: argparse.Namespace) -> int:
     if args.prove:
         return _prove(args)
     if not args.scenario:
-        raise UsageError("a tripwire is tried in a scenario", hint="--scenario FILE.toml")
+        raise UsageError("--scenario is missing", hint="add --scenario FILE.toml")
     scenario = under_law(read(args.scenario), args)
     if args.replications:
         scenario = scenario.replace(replications=args.replications)
     if len(args.netlists) > 1:
-        return _compare(args, scenario)
+        from malsim.lab.tripwire.study.validate import compare_tripwires
+        from malsim.showing.pages.tripwire_text import score_lines
+
+        print("\n".join(score_lines(compare_tripwires(args.netlists, scenario, alarm=args.alarm))))
+        return 0
     netlist = Path(args.netlists[0]) if args.netlists else None
     scorecard = validate(netlist, scenario, alarm=args.alarm, mutate=not args.quick, faults=not args.quick)
     print(scorecard)
@@ -87,13 +94,13 @@ def main(args: argparse.Namespace) -> int:
         _save(scorecard, args.output)
         print(f"wrote {args.output}")
     if args.strict and (missing := scorecard.must_be_caught):
-        print("mutants that must be caught and are not (--strict):", *missing, sep="\n  ")
+        print("mutants that were not caught (--strict):", *missing, sep="\n  ")
         return 1
     return scorecard.verdict.code
 
 
 def _save(scorecard: Scorecard, path: Path) -> None:
-    """Write the facts as .json, every row of the truth table as .csv, or the figure."""
+    """Write the scores as .json, the truth table as .csv, or the figure."""
     if path.suffix == ".json":
         from malsim.lab.tripwire.study.exports import json_text
 
@@ -109,36 +116,28 @@ def _prove(args: argparse.Namespace) -> int:
     from malsim.base.errors import UsageError
     from malsim.netlist import load, read
 
-    if args.scenario and not args.netlists and (own := api.read(args.scenario).netlist):
-        return prove_each(own.net, own.document, args.prove, args)
+    if args.scenario and not args.netlists and (config := api.read(args.scenario).netlist):
+        return prove_each(config.net, config.document, args.prove, args)
     if len(args.netlists) != 1:
-        given, hint = " ".join(args.netlists) or "none", "name a .malnet file, or --scenario for a scenario's own netlist"
-        raise UsageError("one netlist is proved about at a time", given=given, hint=hint)
+        given, hint = " ".join(args.netlists) or "none", "name one .malnet file, or --scenario for its netlist"
+        raise UsageError("a proof needs exactly one netlist", given=given, hint=hint)
     document = read(args.netlists[0])
     return prove_each(load(document).net, document, args.prove, args)
 
 
-def _compare(args: argparse.Namespace, scenario: Scenario) -> int:
-    from malsim.lab.tripwire.study.validate import compare_tripwires
-    from malsim.showing.pages.tripwire_text import score_lines
-
-    print("\n".join(score_lines(compare_tripwires(args.netlists, scenario, alarm=args.alarm))))
-    return 0
-
-
 def _design(args: argparse.Namespace) -> int:
-    """Propose, say, write; exit 1 where no structure tried reaches the targets."""
+    """Design a tripwire, print it and write it. Return 1 if no structure reaches the targets."""
     from malsim.base.errors import UsageError
     from malsim.lab.tripwire.runs.noise import Noise
     from malsim.lab.tripwire.runs.observation import noise_of
     from malsim.lab.tripwire.study.alarm_design import design_tripwire
 
     if args.arl0 is None or args.delay is None:
-        raise UsageError("a design needs its targets", hint="--arl0 TICKS --delay TICKS")
+        raise UsageError("a design needs two targets", hint="add --arl0 TICKS and --delay TICKS")
     noise, shift = Noise(*args.noise), 1.0
     if args.scenario:
         if not args.signal:
-            raise UsageError("the watched signal is not named", hint="--signal NAME, one of the netlist's numbers")
+            raise UsageError("--signal is missing", hint="add --signal NAME, a number of the netlist")
         noise, shift = noise_of(args.scenario, args.signal, alarm=args.alarm)
         print(f"{args.signal}: mean {noise.mean:.4g}, sigma {noise.sigma:.3g}, correlation {noise.correlation:.2g}")
     design = design_tripwire(args.arl0, args.delay, noise=noise, shift=args.shift or shift, seed=args.seed)
@@ -153,11 +152,11 @@ def _design(args: argparse.Namespace) -> int:
 
 
 def _design_by_example(args: argparse.Namespace) -> int:
-    """Propose and write a composition that separates the days; exit 1 if none does."""
+    """Design a composition that separates the days and write it. Return 1 if none does."""
     from malsim.base.errors import UsageError
     from malsim.lab.tripwire.study.example_design import design_from_examples
 
-    if len(args.netlists) != 2 or not (args.speak and args.silent):  # noqa: PLR2004  # the word design, and the source
+    if len(args.netlists) != 2 or not (args.speak and args.silent):  # noqa: PLR2004  # the word design and the source
         hint = "malsim tripwire design out/RUN --speak 10:14 --silent 1:9"
         raise UsageError("a design from examples needs one run or store, --speak and --silent", hint=hint)
     design = design_from_examples(args.netlists[1], args.speak, args.silent, seed=args.seed + 1)

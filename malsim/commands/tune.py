@@ -1,4 +1,4 @@
-"""Search for the rules with the lowest loss; on scenarios or real claims, written as a rules file if they hold up.
+"""Search for the rules with the lowest loss; on scenarios or real claims, and write them if they hold up.
 
 malsim tune scenarios/poisoner.toml --space rules.challenge_ceiling=0.1:0.9 --objective brier -o rules.toml
 malsim tune claims_folder --space rules.calibration=none,brier,overconfidence --space rules.support_ceiling=0:0.9
@@ -26,24 +26,36 @@ HEADING = "tune"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("problems", nargs="+", metavar="SCENARIO|DIR", help="scenario files, or folders of claims with truth")
-    add("--space", action="append", required=True, metavar="NAME=LOW:HIGH|A,B", help="a setting and its range or choices")
-    add("--objective", action="append", metavar="MEASURE", help="brier if none is named; two give a front")
-    add("--require", action="append", default=[], metavar="PROPERTY", help="raise the worst margin instead")
-    add("--keep", action="append", default=[], metavar="BOUND", help='a price that every point keeps: "gap >= 3"')
-    add("--holdout", action="append", metavar="SCENARIO|DIR", help="what tuning does not see; default a half")
+    add("problems", nargs="+", metavar="SCENARIO|DIR", help="scenario files or folders of claims with truth")
+    add("--space", action="append", required=True, metavar="NAME=LOW:HIGH|A,B", help="setting with its range or choices")
+    add(
+        "--objective",
+        action="append",
+        metavar="MEASURE",
+        help="measure to minimise (default brier); two give a Pareto front",
+    )
+    add(
+        "--require",
+        action="append",
+        default=[],
+        metavar="PROPERTY",
+        help="maximise the worst margin of this property instead",
+    )
+    add("--keep", action="append", default=[], metavar="BOUND", help='bound that every point must keep, such as "gap >= 3"')
+    add("--holdout", action="append", metavar="SCENARIO|DIR", help="held-out problems (default: one half)")
     add("--rules", metavar="FILE", help="start from these rules: a TOML file, a preset, or FILE.py:FORMULA")
     set_arguments(parser)
-    add("--budget", type=int, default=256, metavar="N", help="points tried, 32 or more (256)")
-    add("--replications", type=int, default=16, metavar="N", help="of each scenario, at least (16)")
-    add("--seed", type=int, default=0, metavar="N", help="of the search (0)")
-    add("--workers", type=int, default=1, metavar="N", help="processes; they change nothing but the time")
-    add("--json", action="store_true", help="print one JSON object instead")
-    add("-o", "--output", type=Path, metavar="FILE", help="write the rules to this file, and a figure next to it")
+    add("--budget", type=int, default=256, metavar="N", help="number of points, 32 or more (256)")
+    add("--replications", type=int, default=16, metavar="N", help="fewest replications of each scenario (16)")
+    add("--seed", type=int, default=0, metavar="N", help="seed of the search (0)")
+    add("--workers", type=int, default=1, metavar="N", help="number of processes; the result does not depend on it")
+    add("--json", action="store_true", help="print one JSON object")
+    add("-o", "--output", type=Path, metavar="FILE", help="write the rules to this file and a figure next to it")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Tune; exit 1 where nothing is recommended."""
+    """Tune and print the result. Return 1 if nothing is recommended."""
+    from malsim.api import read
     from malsim.commands.sweep import ranges
     from malsim.lab.studies.pool import executor_of
     from malsim.lab.tuning import tune
@@ -55,15 +67,17 @@ def main(args: argparse.Namespace) -> int:
         "budget": args.budget, "replications": args.replications, "seed": args.seed, "progress": not args.json,
         "rules": Rules.read(args.rules) if args.rules else None,
     }  # fmt: skip
-    space, problems = ranges(args.space, "--space"), [_problem(text, args) for text in args.problems]
+    space = ranges(args.space, "--space")
+    changed = bool(args.law or args.set)
+    problems = [under_law(read(path), args) if changed and Path(path).is_file() else path for path in args.problems]
     with executor_of(workers=args.workers) if args.workers > 1 else nullcontext() as executor:
         result = tune(problems, space=space, executor=executor, **settings)
-    print(json.dumps(_figures(result), indent=1) if args.json else result)
+    print(json.dumps(_summary(result), indent=1) if args.json else result)
     if args.output:
         stem = args.output.with_suffix("")
         figures = {
-            stem.with_name("-".join(filter(None, (stem.name, name))) + ".png"): text
-            for name, text in result.figures().items()
+            stem.with_name("-".join(filter(None, (stem.name, name))) + ".png"): figure
+            for name, figure in result.figures().items()
         }
         for path, figure in figures.items():
             figure.savefig(path)
@@ -74,16 +88,11 @@ def main(args: argparse.Namespace) -> int:
     return 0 if result.recommended else 1
 
 
-def _problem(given: str, args: argparse.Namespace) -> Any:
-    """A scenario under the law that was asked for; a folder of claims as it is."""
-    from malsim.api import read
-
-    return under_law(read(given), args) if Path(given).is_file() and (args.law or args.set) else given
-
-
-def _figures(result: TuningResult) -> dict[str, Any]:
+def _summary(result: TuningResult) -> dict[str, Any]:
     names = ("objectives", "best", "interval", "gap", "recommended", "reason", "notes")
     triples = {name: getattr(result, name) for name in ("loss", "gain", "held_out", "held_gain")}
-    finite = {name: values and [None if math.isnan(text) else text for text in values] for name, values in triples.items()}
+    finite = {
+        name: values and [None if math.isnan(value) else value for value in values] for name, values in triples.items()
+    }
     rows = {"margins": None if result.margins is None else result.margins.to_dicts(), "front": result.front.to_dicts()}
     return {name: getattr(result, name) for name in names} | finite | rows

@@ -1,4 +1,4 @@
-"""Explain the worth of a cell, term by term: in a scenario's run, a store, or a file of claims.
+"""Explain the confidence of a cell, term by term; in a run, a store or a file of claims.
 
 malsim why scenarios/ten_sybils.toml claim-7-522 --at 10
 malsim why memory.sqlite dec_a3ee --law records -o why.png
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from malsim.base.finite import day
 from malsim.base.plain_text import quoted
@@ -24,20 +24,20 @@ HEADING = "look and run"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("source", metavar="SOURCE", help="a scenario, a store, what malsim import reads, or a file of claims")
-    add("cell", metavar="CELL", help="a handle or name of a cell; of claims or a log OBJECT=VALUE")
-    add("--at", type=day, metavar="DAY", help="the day asked about; default the last")
-    add("--rep", type=int, metavar="K", help="of a scenario, the replication; default its first")
-    add("--scope", metavar="NAME", help="of a store, the scope; default the common one")
+    add("source", metavar="SOURCE", help="scenario, store, file of claims, or any file that malsim import reads")
+    add("cell", metavar="CELL", help="handle or name of a cell; for claims or a log: OBJECT=VALUE")
+    add("--at", type=day, metavar="DAY", help="day of the question (default: the last)")
+    add("--rep", type=int, metavar="K", help="scenario: replication (default: the first)")
+    add("--scope", metavar="NAME", help="store: scope (default: the common scope)")
     set_arguments(parser)
-    add("-o", "--output", type=Path, metavar="FILE", help="also draw the terms as a waterfall (PNG)")
+    add("-o", "--output", type=Path, metavar="FILE", help="also draw the terms as a waterfall chart (PNG)")
 
 
 def main(args: argparse.Namespace) -> int:
-    explanation, rewritten = (_of_run(args), []) if args.source.endswith(".toml") else _of_claims(args)
+    explanation, updates = (_explain_run(args), []) if args.source.endswith(".toml") else _explain_claims(args)
     print(explanation)
     print(f"  {explanation.why}")
-    for line in rewritten:
+    for line in updates:
         print(line)
     if args.output:
         from malsim.showing.plots.runs.waterfall import waterfall
@@ -47,7 +47,7 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _of_run(args: argparse.Namespace) -> Explanation | LawExplanation:
+def _explain_run(args: argparse.Namespace) -> Explanation | LawExplanation:
     from malsim import api
     from malsim.lab.space.scenario_options import under_law
 
@@ -57,31 +57,25 @@ def _of_run(args: argparse.Namespace) -> Explanation | LawExplanation:
     return run.explain(args.cell, args.at)
 
 
-def _of_claims(args: argparse.Namespace) -> tuple[Explanation | LawExplanation, list[str]]:
-    """Explain a cell of a store (with the writers who rewrote it), or a value in other claims under a law of items."""
+def _explain_claims(args: argparse.Namespace) -> tuple[Explanation | LawExplanation, list[str]]:
+    """Explain a cell of a store, with its updates, or a value of other claims under a law of items."""
     from malsim.importers.building.claim_stream import is_memory, stream
+    from malsim.lab.space.scenario_options import law_settings
     from malsim.lab.studies.laws.claims import explain_claim
     from malsim.memory.tables.connect import is_store
     from malsim.sim.writers.engine.claim_files import read_claims
 
-    law, params = _law(args)
     stored = is_store(Path(args.source))
-    if law is None and stored:
-        return _of_graph(args)
+    if args.law is None and stored:
+        return _explain_store(args)
+    params = law_settings([text for text in args.set if text.startswith("law.")])
     claims = stream(args.source, at=args.at).claims if is_memory(args.source) else read_claims(args.source).claims
-    explanation = explain_claim(claims, args.cell, law=law or "records", params=params, at=args.at)
-    return explanation, _rewritten(args) if stored else []
+    explanation = explain_claim(claims, args.cell, law=args.law or "records", params=params, at=args.at)
+    return explanation, _update_lines(args) if stored else []
 
 
-def _law(args: argparse.Namespace) -> tuple[str | None, dict[str, Any]]:
-    """Return the law of items and its parameters; None for the law of the graph."""
-    from malsim.lab.space.scenario_options import law_settings
-
-    return args.law, law_settings([text for text in args.set if text.startswith("law.")])
-
-
-def _of_graph(args: argparse.Namespace) -> tuple[Explanation, list[str]]:
-    """Explain a cell of a store: as recorded, or after one more tick if a day or a setting is given."""
+def _explain_store(args: argparse.Namespace) -> tuple[Explanation, list[str]]:
+    """Explain a cell of a store as recorded, or after one more tick if a day or a setting is given."""
     from malsim.memory import Rules, tick
     from malsim.memory.explain import explain
     from malsim.memory.store import Store
@@ -92,10 +86,10 @@ def _of_graph(args: argparse.Namespace) -> tuple[Explanation, list[str]]:
         memory = store.memory if args.at is None else store.at(args.at)
         day = (store.day or 0.0) if args.at is None else args.at
     memory = memory if args.at is None and not args.set else tick(memory, day, rules)
-    return explain(memory, args.cell, t=day, rep=args.rep or 0, rules=rules), _rewritten(args)
+    return explain(memory, args.cell, t=day, rep=args.rep or 0, rules=rules), _update_lines(args)
 
 
-def _rewritten(args: argparse.Namespace) -> list[str]:
+def _update_lines(args: argparse.Namespace) -> list[str]:
     from malsim.memory.explain import rewritten_lines
     from malsim.memory.store import Store
 

@@ -71,4 +71,4 @@ def test_json_lines_hold_every_cell_with_its_edges(
     assert sum(len(line["edges"]) for line in lines) == memory.edges.height
     assert lines[0]["created"].startswith("2026-")
     assert command("export", store, "--as", "jsonl", "-o", out) == 2
-    assert "there is a file already" in capsys.readouterr().err
+    assert "the file exists already" in capsys.readouterr().err

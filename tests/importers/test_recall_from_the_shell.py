@@ -33,9 +33,9 @@ def test_import_and_look_from_the_shell(recall_file: Path, tmp_path: Path, capsy
     assert main(["look", out, "--at", "400", "--set", "rules.challenge_ceiling=0.45", "--limit", "1"]) == 0
     assert "on day 400 (2027-05-06)" in capsys.readouterr().out
     assert main(["look", out, "--query", "zebra"]) == 0
-    assert "holds a word of 'zebra'" in capsys.readouterr().out
+    assert "contains a word of 'zebra'" in capsys.readouterr().out
     assert main(["look", out, "--at", "-1"]) == 0
-    assert "no cell was there yet" in capsys.readouterr().out
+    assert "no cells yet" in capsys.readouterr().out
     assert main(["look", out, "--at", "soon"]) == 2
     assert main(["look", out, "nothing_0000"]) == 2
     assert main(["look", str(recall_file)]) == 2
@@ -51,7 +51,7 @@ def test_a_store_primes_another_from_the_shell(
     shared, own = str(tmp_path / "global.sqlite"), str(tmp_path / "project.sqlite")
     assert main(["import", str(recall_file), "-o", shared]) == 0
     assert main(["import", shared, "-o", own]) == 0
-    assert "cells new" in capsys.readouterr().out
+    assert "new cells" in capsys.readouterr().out
     memory = Memory.open(own)
     assert memory.cells["writer"].unique().to_list() == ["_init"]
     assert memory.cells["stated"].max() == 0.7

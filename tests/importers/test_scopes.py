@@ -76,7 +76,7 @@ def test_owner_becomes_a_scope_and_is_exported_as_one(
     capsys.readouterr()
     assert main(["look", store]) == main(["look", store, "--scope", "bob"]) == 0
     everybodys, bobs = capsys.readouterr().out.split("last written", 1)
-    assert ("no cell may be shown" in everybodys, "tea is hot" in bobs) == (True, True)
+    assert ("no visible cells" in everybodys, "tea is hot" in bobs) == (True, True)
     assert main(["look", store, "--scope", "cid"]) == main(["why", store, "obs_1", "--scope", "cid"]) == 2
     assert "allowed: ann, bob" in capsys.readouterr().err
     assert main(["export", store, "--as", "jsonl", "-o", str(tmp_path / "out")]) == 0

@@ -1,4 +1,4 @@
-"""Design of a tripwire from days on which it must speak and days on which it must be silent."""
+"""Design of a tripwire from days on which it must speak days on which the alarm must be off."""
 
 from __future__ import annotations
 

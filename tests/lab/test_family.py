@@ -123,7 +123,7 @@ def test_newest_run_has_the_plain_name(
     (tmp_path / "out/mutual_dispute/sweep").mkdir(parents=True)
     for days in (3, 4, 5):
         assert main(["run", str(scenario), "--set", f"run.days={days}", "--no-plots"]) == 0
-    assert "out/mutual_dispute-1/: the run before" in capsys.readouterr().out
+    assert "out/mutual_dispute-1/: previous run" in capsys.readouterr().out
     lengths = [(tmp_path / f"out/mutual_dispute{end}/manifest.json").read_text() for end in ("", "-1")]
     assert '"days": 5.0' in lengths[0]
     assert '"days": 4.0' in lengths[1]

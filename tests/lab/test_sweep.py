@@ -372,8 +372,8 @@ def test_the_command_sweeps_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "say one of --grid, --range, --design"),
-        (["--grid", "rules.damping=1", "--range", "rules.damping=0.1:1"], "say one of"),
+        ([], "choose one of --grid, --range, --design"),
+        (["--grid", "rules.damping=1", "--range", "rules.damping=0.1:1"], "choose one of"),
         (["--grid", "rules.damping"], "NAME=VALUES"),
         (["--range", "rules.damping=1:0.5"], "an empty range"),
         (["--grid", "rules.damping=1", "--cluster", "nowhere"], "no Dask scheduler answers"),

@@ -31,7 +31,7 @@ def test_charter_can_be_added_to_an_existing_store(store: str, capsys: pytest.Ca
     )
     assert main(["store", "charter", store]) == 0
     output = capsys.readouterr().out
-    assert output.startswith("objective: taken as obj_")
+    assert output.startswith("objective: written as obj_")
     assert "constraints: What" in output
     with Store(store, write=False) as stored:
         chain = stored.memory.chain(stored.memory.row("obj_objective_0006"))
@@ -112,5 +112,5 @@ def test_invalid_arguments_create_no_store(tmp_path: Path, capsys: pytest.Captur
     assert "no date for day 0" in capsys.readouterr().err
     assert main(claim) == 0
     output = capsys.readouterr()
-    assert output.err == f"made {new}\n"
+    assert output.err == f"created {new}\n"
     assert output.out.startswith("admitted as obs_")

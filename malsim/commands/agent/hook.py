@@ -1,9 +1,9 @@
-"""Handle one hook event of an agent's program, read as JSON from stdin: what Claude Code and Codex call their hooks.
+"""Handle a hook event of an agent's program, read as JSON from stdin: the hooks of Claude Code and Codex.
 
-malsim agent hook session-start --store memory.sqlite     the map, what is expected of writers, what ranks first
-malsim agent hook prompt --store memory.sqlite            the lines that bear on the prompt
+malsim agent hook session-start --store memory.sqlite     the map, the writers' duties and the top cells
+malsim agent hook prompt --store memory.sqlite            the lines that match the prompt
 malsim agent hook tool --store memory.sqlite              refuse to act while a marked cell is unopened
-malsim agent hook stop --store memory.sqlite              refuse to stop without opening and writing back; else tick
+malsim agent hook stop --store memory.sqlite              refuse to stop before opening and writing back; else tick
 """
 
 from __future__ import annotations
@@ -20,27 +20,35 @@ from malsim.adapters.foreign_code import NeedsSandboxError
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("event", metavar="EVENT", help="session-start, prompt, tool or stop; any other is passed over")
-    add("--store", type=Path, required=True, metavar="STORE", help="the store's file, from the project's folder")
-    add("--writer", default="agent", metavar="NAME", help="who claims, as malsim agent serve has it (agent)")
-    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5 or governed")
-    add("--require", default="expand,write", metavar="A,B", help="what a turn must do: expand, write, both, none (both)")
-    add("--most-blocks", type=int, default=3, metavar="N", help="times that a turn is held back at most (3)")
-    add("--budget", type=int, default=900, metavar="WORDS", help="most words of a push (900)")
-    add("--on-error", choices=("pass", "block"), default="pass", help="what a store that cannot be read does to the turn")
+    add("event", metavar="EVENT", help="session-start, prompt, tool or stop; other events are ignored")
+    add("--store", type=Path, required=True, metavar="STORE", help="store, relative to the project's folder")
+    add("--writer", default="agent", metavar="NAME", help="name of the writer, as for malsim agent serve (agent)")
+    add("--rules", metavar="FILE", help="use these rules: a TOML file, default, recall_v5 or governed")
+    add("--require", default="expand,write", metavar="A,B", help="duties of a turn: expand, write, both or none (both)")
+    add("--most-blocks", type=int, default=3, metavar="N", help="largest number of blocks per turn (3)")
+    add("--budget", type=int, default=900, metavar="WORDS", help="largest number of words in a push (900)")
+    add("--on-error", choices=("pass", "block"), default="pass", help="reaction to a store that cannot be read (pass)")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Read the event and answer it. A failure is reported on stderr; it stops the turn only with `--on-error block`."""
+    """Answer the event. Errors are printed to stderr and block the turn only with `--on-error block`."""
     from malsim.base.errors import MalsimError
 
-    for threads in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):  # a short process: threads would cost more than they do
+    for threads in (
+        "POLARS_MAX_THREADS",
+        "OPENBLAS_NUM_THREADS",
+    ):  # in a short process, starting threads costs more than they save
         os.environ.setdefault(threads, "1")
-    given = sys.stdin.buffer.read()
+    data = sys.stdin.buffer.read()
     try:
-        reply = _reply(args, _message(given))
+        reply = _reply(args, _message(data))
     except NeedsSandboxError:
-        return _sandboxed(args, given.decode(json.detect_encoding(given)))
+        from malsim.adapters.engine.sandboxed_command import run_sandboxed
+
+        try:
+            return run_sandboxed(args.words, given=data.decode(json.detect_encoding(data)))
+        except MalsimError as error:
+            return _failed(args, error)
     except (MalsimError, OSError) as error:
         return _failed(args, error)
     if reply:
@@ -50,35 +58,20 @@ def main(args: argparse.Namespace) -> int:
 
 def _failed(args: argparse.Namespace, error: Exception) -> int:
     print(f"malsim agent hook {args.event}: {error}", file=sys.stderr)
-    return 2 if args.on_error == "block" else 1  # of hooks, 2 blocks and 1 is shown
+    return 2 if args.on_error == "block" else 1  # for hooks, 2 blocks the turn and 1 is only shown
 
 
-def _sandboxed(args: argparse.Namespace, text: str) -> int:
-    from malsim.adapters.engine.sandboxed_command import run_sandboxed
-    from malsim.base.errors import AdapterError
-
-    try:
-        return run_sandboxed(args.words, given=text)
-    except AdapterError as error:
-        return _failed(args, error)
-
-
-def _message(given: bytes) -> dict[str, Any]:
-    """Return the event on stdin, in UTF-8, UTF-16 or UTF-32, with or without a byte order mark; {} for empty input.
-
-    Raises `UsageError` for anything but a JSON object.
-    """
+def _message(data: bytes) -> dict[str, Any]:
+    """Return the event in UTF-8, UTF-16 or UTF-32, or {} for empty input. Raises `UsageError` unless it is a JSON object."""
     from malsim.base.errors import UsageError
 
     try:
-        message = json.loads(given if given.strip() else "{}")
+        message = json.loads(data if data.strip() else "{}")
     except (ValueError, RecursionError):
         message = None
     if not isinstance(message, dict):
-        size = f"{len(given)} bytes"
-        raise UsageError(
-            "not a JSON object", where="stdin", given=size, hint="pass the event as the agent's program sends it"
-        )
+        hint = "pass the event as the agent's program sends it"
+        raise UsageError("not a JSON object", where="stdin", given=f"{len(data)} bytes", hint=hint)
     return message
 
 
@@ -88,12 +81,12 @@ def _reply(args: argparse.Namespace, message: dict[str, Any]) -> dict[str, Any]:
     from malsim.base.errors import UsageError
     from malsim.memory.store.store_rules import store_rules
 
-    needs = set(filter(None, args.require.split(","))) - {"none"}
-    if needs - {"expand", "write"}:
+    duties = set(filter(None, args.require.split(","))) - {"none"}
+    if duties - {"expand", "write"}:
         raise UsageError("no such duty", where="--require", given=args.require, allowed="expand, write, none")
     if args.event not in EVENTS:
         return {}
-    rules = TurnRules(opens="expand" in needs, writes="write" in needs, most_blocks=args.most_blocks, budget=args.budget)
+    rules = TurnRules(opens="expand" in duties, writes="write" in duties, most_blocks=args.most_blocks, budget=args.budget)
     session = str(message.get("session_id", ""))
     store = find_store(args.store, os.environ.get("CLAUDE_PROJECT_DIR"))
     service = MemoryService(store, writer=args.writer, rules=store_rules(args.rules))

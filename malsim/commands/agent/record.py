@@ -1,8 +1,8 @@
-"""Record the messages between an agent and any MCP memory server; every message is passed on unchanged.
+"""Record the messages between an agent and an MCP memory server; messages are passed on unchanged.
 
-malsim agent record -o log.jsonl -- npx -y @modelcontextprotocol/server-memory     in place of the server's own command
-malsim agent record -o log.jsonl --redact -- malsim agent serve memory.sqlite            hashes of texts only
-malsim compare log.jsonl --laws records --confidence 0.7                           what a law believes in the end
+malsim agent record -o log.jsonl -- npx -y @modelcontextprotocol/server-memory     replaces the server's command
+malsim agent record -o log.jsonl --redact -- malsim agent serve memory.sqlite            only hashes of texts
+malsim compare log.jsonl --laws records --confidence 0.7                           the final beliefs of a law
 """
 
 from __future__ import annotations
@@ -10,38 +10,32 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("server", nargs="+", metavar="COMMAND", help="the server's command, after --")
-    add(
-        "-o",
-        "--output",
-        type=Path,
-        default=Path("memory_log.jsonl"),
-        metavar="LOG",
-        help="go on with this log (memory_log.jsonl)",
-    )
-    add("--writer", default="agent", metavar="NAME", help="who writes, where a call does not say (agent)")
-    add("--redact", action="store_true", help="keep the hashes of texts only")
+    add("server", nargs="+", metavar="COMMAND", help="command of the server, after --")
+    log = Path("memory_log.jsonl")
+    add("-o", "--output", type=Path, default=log, metavar="LOG", help=f"log to append to ({log})")
+    add("--writer", default="agent", metavar="NAME", help="writer of calls that name none (agent)")
+    add("--redact", action="store_true", help="record only the hashes of texts")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Pass on and log until either side ends; the server's own exit code."""
+    """Pass on and log messages until either side ends. Return the server's exit code."""
     from malsim.agents.mcp_proxy import record
     from malsim.agents.traffic_log import TrafficLog
     from malsim.base.errors import UsageError
 
-    if not shutil.which(args.server[0]):  # before a log is begun
-        raise UsageError(
-            "cannot start", where="malsim agent record", given=args.server[0], allowed="-- and a server's command"
-        )
+    error = partial(
+        UsageError, "the server cannot be started", where="malsim agent record", hint="check the command after --"
+    )
+    if not shutil.which(args.server[0]):  # before the log is created
+        raise error(given=args.server[0])
     try:
         log = TrafficLog(args.output, args.writer, hashes=args.redact)
         return record(args.server, log, client=sys.stdin.buffer, answers=sys.stdout.buffer)
     except OSError as problem:
-        raise UsageError(
-            "cannot start", where="malsim agent record", given=str(problem), allowed="-- and a server's command"
-        ) from None
+        raise error(given=str(problem)) from None

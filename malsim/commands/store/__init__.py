@@ -1,3 +1,3 @@
-"""Write into a store, tick it, and ask its charter's questions."""
+"""Write claims into a store, correct them, tick the store, or answer its charter."""
 
 HEADING = "store"

@@ -1,4 +1,4 @@
-"""Ask the five questions of a store's charter, one at a time; an answer replaces what was said before.
+"""Ask the five questions of a store's charter, one at a time; an answer replaces the previous answer.
 
 malsim store charter memory.sqlite                              the next question without an answer
 malsim store charter memory.sqlite --writer ann --answer "Keep the pumps running."
@@ -24,17 +24,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "store",
         metavar="STORE",
-        help="a store's file; made if it does not exist, and given the missing ones of the ten cells",
+        help="store; created if it does not exist, and completed with the ten cells",
     )
     add("--answer", metavar="TEXT", help="answer the next question")
-    add("--question", metavar="TITLE", help="ask or answer this one, such as objective")
-    add("--writer", default="human", metavar="NAME", help="who answers (human)")
-    add("--list", action="store_true", help="show all five")
-    add("--now", metavar="DAY", help="the day, a number or a date; default that of the last write")
+    add("--question", metavar="TITLE", help="ask or answer this question, such as objective")
+    add("--writer", default="human", metavar="NAME", help="name of the person who answers (human)")
+    add("--list", action="store_true", help="list all five questions and answers")
+    add("--now", metavar="DAY", help="day, a number or a date (default: that of the last write)")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Ask, or take an answer; exit code 1 where the gate refuses it."""
+    """Print a question, or write an answer. Return 1 if the gate refuses the answer."""
     from malsim.base.errors import UsageError
     from malsim.memory.push.ten_cells import ten_cells
     from malsim.memory.store import Store
@@ -46,18 +46,19 @@ def main(args: argparse.Namespace) -> int:
         raise UsageError("the answer is empty", where="--answer", given=args.answer)
     with Store(args.store) as store:
         now = (store.day or 0.0) if args.now is None else day_of(args.now, store.start, where="--now")
-        there = store.height
+        existed = store.height > 0
         if store.bootstrap(now, missing=True):
-            print(f"made {args.store}, with its ten cells" if not there else "added the cells of the ten that it lacked",
+            print("added the missing cells of the ten" if existed else f"created {args.store} with its ten cells",
                   file=sys.stderr)  # fmt: skip
         memory = store.memory
         answers = {row["title"]: _answer(memory, row["handle"], row["body"]) for row in questions.iter_rows(named=True)}
         if args.list:
-            return _list(questions, answers)
-        open_ = [title for title, answer in answers.items() if answer is None]
-        title = args.question or next(iter(open_), None)
+            for title, answer in answers.items():
+                print(f"{title}: {_question(questions, title)}\n  {answer or '–'}")
+            return 0
+        title = args.question or next((title for title, answer in answers.items() if answer is None), None)
         if title is None:
-            print("every question has an answer; --list shows them, --question TITLE --answer TEXT replaces one")
+            print("every question has an answer; --list shows all, --question TITLE --answer TEXT replaces one")
             return 0
         if args.answer is None:
             print(f"{title}: {_question(questions, title)}")
@@ -70,7 +71,7 @@ def _question(questions: pl.DataFrame, title: str) -> str:
 
 
 def _answer(memory: Memory, handle: str, question: str) -> str | None:
-    """Return the current answer to a question, or None if nobody answered it."""
+    """Return the current answer to a question, or None if there is no answer."""
     from malsim.base.errors import AddressError
 
     try:
@@ -80,14 +81,8 @@ def _answer(memory: Memory, handle: str, question: str) -> str | None:
     return None if text == question else text
 
 
-def _list(questions: pl.DataFrame, answers: dict[str, str | None]) -> int:
-    for title, answer in answers.items():
-        print(f"{title}: {_question(questions, title)}\n  {answer or '–'}")
-    return 0
-
-
 def _propose(store: Any, questions: pl.DataFrame, title: str, answer: str, writer: str, now: float) -> int:
-    """Propose the answer as what supersedes the question, or the answer before; in a store without it, as its cell."""
+    """Write an answer that supersedes the question or the previous answer. Return 1 if the gate refuses it."""
     from malsim.base.errors import AddressError
 
     handle = str(questions.filter(questions["title"] == title)["handle"][0])
@@ -96,11 +91,11 @@ def _propose(store: Any, questions: pl.DataFrame, title: str, answer: str, write
     }  # fmt: skip
     try:
         claim["edges"] = [{"relation": "supersedes", "target": store.memory.head(handle), "weight": 0.0}]
-    except AddressError:  # an imported store began without the ten cells
+    except AddressError:  # an imported store has no cell for the question
         claim["handle"] = handle
     verdict = store.admit([claim]).row(0, named=True)
     if verdict["verdict"] == "refused":
         print("refused: " + "; ".join(f"{issue['path']} {issue['message']}" for issue in verdict["issues"]))
         return 1
-    print(f"{title}: taken as {verdict['handle']}")
+    print(f"{title}: written as {verdict['handle']}")
     return 0

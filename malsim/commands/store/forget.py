@@ -1,4 +1,4 @@
-"""Erase what a cell of a store says, as a person; no page of the file holds it any more.
+"""Erase the content of a cell from a store, as a person; no page of the file keeps it.
 
 malsim store forget memory.sqlite obs_9c1f --by ann
 """
@@ -23,26 +23,26 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Erase it; print how many cells are gone."""
+    """Erase the content and print the number of erased cells."""
     with at_store(args) as service:
         print(service.forget(args.cell))
     return 0
 
 
 def cell_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of a command by which a person changes a cell."""
+    """Add the arguments of a command with which a person changes a cell."""
     add = parser.add_argument
-    add("store", metavar="STORE", type=Path, help="a store's file, such as memory.sqlite")
-    add("cell", metavar="CELL", help="a handle or a key")
-    add("--by", required=True, metavar="NAME", help="the person who does it")
-    add("--scope", default="", metavar="NAME", help="the scope that the cell is in")
-    add("--now", metavar="DAY", help="the day, a number or a date; default that of the last write")
-    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5 or governed")
+    add("store", metavar="STORE", type=Path, help="store, such as memory.sqlite")
+    add("cell", metavar="CELL", help="handle or key")
+    add("--by", required=True, metavar="NAME", help="name of the person")
+    add("--scope", default="", metavar="NAME", help="scope of the cell")
+    add("--now", metavar="DAY", help="day, a number or a date (default: that of the last write)")
+    add("--rules", metavar="FILE", help="use these rules: a TOML file, default, recall_v5 or governed")
 
 
 @contextmanager
 def at_store(args: argparse.Namespace) -> Iterator[MemoryService]:
-    """Open the store for the person whom the arguments name."""
+    """Open the store on behalf of the person given by the arguments."""
     from malsim.agents.service import MemoryService
     from malsim.base.errors import StoreError
     from malsim.memory.store import Store

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("store", metavar="STORE", help="a store's file, such as memory.sqlite")
+    add("store", metavar="STORE", help="store, such as memory.sqlite")
     at = "day of the tick, a number or a date (default: one day after the last write)"
     add("--now", metavar="DAY", help=at)
     add("--signals", metavar="A,B", help="also print these standing signals, or all")
     add("--webhook", metavar="URL", help="post each alarm of this tick as JSON; exit 2 if one could not be posted")
-    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5 or governed")
+    add("--rules", metavar="FILE", help="use these rules: a TOML file, default, recall_v5 or governed")
 
 
 def main(args: argparse.Namespace) -> int:

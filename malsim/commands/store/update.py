@@ -1,4 +1,4 @@
-"""Rewrite fields of a cell in a store; those that are not the claim itself, by somebody named, with texts screened.
+"""Update fields of a cell in a store other than the claim itself; texts are screened.
 
 malsim store update memory.sqlite dec_a3ee --writer ann --verification checked
 malsim store update memory.sqlite dec_a3ee --writer ann --body "measured again: 12 ms" --now 41
@@ -17,27 +17,27 @@ LISTS = ("topics", "entities", "source_refs")
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("store", metavar="STORE", help="a store's file, such as memory.sqlite")
-    add("cell", metavar="CELL", help="a handle or a key")
-    add("--writer", required=True, metavar="NAME", help="who updates it")
-    add("--now", type=day, metavar="DAY", help="the day of the update; default that of the last write")
+    add("store", metavar="STORE", help="store, such as memory.sqlite")
+    add("cell", metavar="CELL", help="handle or key")
+    add("--writer", required=True, metavar="NAME", help="name of the writer")
+    add("--now", type=day, metavar="DAY", help="day of the update (default: that of the last write)")
     for name in TEXTS:
-        add(f"--{name}", metavar="TEXT", help=f"its new {name}")
+        add(f"--{name}", metavar="TEXT", help=f"new {name}")
     for name in LISTS:
-        add(f"--{name.replace('_', '-')}", metavar="A,B", help=f"its new {name.replace('_', ' ')}")
-    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5 or governed")
+        add(f"--{name.replace('_', '-')}", metavar="A,B", help=f"new {name.replace('_', ' ')}")
+    add("--rules", metavar="FILE", help="use these rules: a TOML file, default, recall_v5 or governed")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Update, say what it is now."""
+    """Update the cell and print the updated fields."""
     from pathlib import Path
 
     from malsim.base.errors import StoreError, UsageError
     from malsim.memory.store import Store
     from malsim.memory.store.store_rules import store_rules
 
-    fields: dict[str, Any] = {name: given for name in TEXTS if (given := getattr(args, name)) is not None}
-    fields |= {name: given.split(",") for name in LISTS if (given := getattr(args, name)) is not None}
+    fields: dict[str, Any] = {name: text for name in TEXTS if (text := getattr(args, name)) is not None}
+    fields |= {name: text.split(",") for name in LISTS if (text := getattr(args, name)) is not None}
     if not fields:
         allowed = ", ".join(f"--{name}".replace("_", "-") for name in (*TEXTS, *LISTS))
         raise UsageError("nothing to update", given=args.cell, allowed=allowed)

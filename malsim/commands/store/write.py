@@ -1,4 +1,4 @@
-"""Write one claim into a store, through the gate.
+"""Write a claim into a store, through the gate.
 
 malsim store write memory.sqlite --writer ann --title "pump 3 runs" --confidence .8 --topics plant --source log:41
 malsim store write memory.sqlite --writer bob --title "pump 3 stands still" --confidence .6 --edge "contradicts dec_a3ee -.8"
@@ -19,22 +19,27 @@ ENDS = (2, 3)
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("store", metavar="STORE", help="a store's file; made, with its ten cells, if it does not exist")
-    add("--writer", required=True, metavar="NAME", help="who claims it")
-    add("--title", required=True, metavar="TEXT", help="the claim in one line")
-    add("--body", metavar="TEXT", help="the claim at length")
-    add("--kind", default="obs", metavar="KIND", help="dec obs bel tsk obj rsk ref ver hyp prg (obs)")
-    add("--confidence", type=float, required=True, metavar="P", help="what the writer would bet on it, above 0, at most 1")
-    add("--topics", metavar="A,B", help="what it is about")
-    add("--source", action="append", default=[], metavar="REF", help="what it rests on; may be repeated")
-    add("--edge", action="append", default=[], metavar='"RELATION CELL [WEIGHT]"', help="what it bears on; may be repeated")
-    at = "the day, a number or a date; default that of the last write"
-    add("--now", metavar="DAY", help=at)
-    add("--rules", metavar="FILE", help="under these rules: a TOML file, default or recall_v5")
+    add("store", metavar="STORE", help="store; created with its ten cells if it does not exist")
+    add("--writer", required=True, metavar="NAME", help="name of the writer")
+    add("--title", required=True, metavar="TEXT", help="claim in one line")
+    add("--body", metavar="TEXT", help="claim in full")
+    add("--kind", default="obs", metavar="KIND", help="one of dec obs bel tsk obj rsk ref ver hyp prg (obs)")
+    add("--confidence", type=float, required=True, metavar="P", help="confidence of the writer, above 0, at most 1")
+    add("--topics", metavar="A,B", help="topics")
+    add("--source", action="append", default=[], metavar="REF", help="reference to a source; repeatable")
+    add(
+        "--edge",
+        action="append",
+        default=[],
+        metavar='"RELATION CELL [WEIGHT]"',
+        help="relation to another cell; repeatable",
+    )
+    add("--now", metavar="DAY", help="day, a number or a date (default: that of the last write)")
+    add("--rules", metavar="FILE", help="use these rules: a TOML file, default or recall_v5")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Propose the claim; exit code 1 if the gate refuses it."""
+    """Write the claim and print the verdict. Return 1 if the gate refuses it."""
     from malsim.agents.service import verdict_text
     from malsim.memory.store import Store
     from malsim.memory.store.store_rules import store_rules
@@ -42,7 +47,7 @@ def main(args: argparse.Namespace) -> int:
 
     edges, existed = [_edge(text) for text in args.edge], Path(args.store).exists()
     if not existed and args.now is not None:
-        day_of(args.now, None, where="--now")  # before a store is made
+        day_of(args.now, None, where="--now")  # before the store is created
     rules = store_rules(args.rules)
     with Store(args.store) as store:
         now = (store.day or 0.0) if args.now is None else day_of(args.now, store.start, where="--now")
@@ -52,16 +57,16 @@ def main(args: argparse.Namespace) -> int:
             "t": now, "source_refs": args.source, "edges": edges,
             "topics": args.topics.split(",") if args.topics else [],
         }  # fmt: skip
-        claims = {name: value for name, value in claim.items() if value not in (None, [])}
-        verdict = store.admit(checked([claims]), rules).row(0, named=True)
+        claim = {name: value for name, value in claim.items() if value not in (None, [])}
+        verdict = store.admit(checked([claim]), rules).row(0, named=True)
     if not existed:
-        print(f"made {args.store}", file=sys.stderr)
+        print(f"created {args.store}", file=sys.stderr)
     print(verdict_text(verdict))
     return int(verdict["verdict"] == "refused")
 
 
 def _edge(text: str) -> dict[str, Any]:
-    """Return the edge of a text such as `supports obs_9c1f .6`; without a weight the relation has its own."""
+    """Parse an edge such as `supports obs_9c1f .6`. Without a weight, use the relation's default."""
     from malsim.base.errors import UsageError
     from malsim.memory.schema import WEIGHTS
 
@@ -69,12 +74,11 @@ def _edge(text: str) -> dict[str, Any]:
     if len(words) not in ENDS or words[0] not in WEIGHTS:
         raise UsageError(
             "not an edge", where="--edge", given=text, allowed=f"one of {' '.join(WEIGHTS)}, a cell, a weight",
-            hint='such as "contradicts dec_a3ee -.8"; without a weight the relation has its own',
+            hint='write "RELATION CELL [WEIGHT]", such as "contradicts dec_a3ee -.8"',
         )  # fmt: skip
     try:
         weight = float(words[2]) if len(words) == ENDS[1] else WEIGHTS[words[0]]
     except ValueError:
-        raise UsageError(
-            "the weight is not a number", where="--edge", given=text, allowed='such as "supports obs_9c1f .6"'
-        ) from None
+        hint = 'write "RELATION CELL [WEIGHT]", such as "supports obs_9c1f .6"'
+        raise UsageError("the weight is not a number", where="--edge", given=text, hint=hint) from None
     return {"relation": words[0], "target": words[1], "weight": weight}

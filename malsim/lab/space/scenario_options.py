@@ -105,7 +105,7 @@ def _with_settings(scenario: Scenario, given: list[str]) -> Scenario:
         name, equals, value = text.partition("=")
         if not equals:
             raise UsageError("not an assignment", where="--set", given=text, allowed="NAME=VALUE")
-        values[name.strip()] = _number(value.strip())
+        values[name.strip()] = number_or_text(value.strip())
     return changed(scenario, values, where="--set")
 
 
@@ -116,11 +116,11 @@ def law_settings(given: list[str]) -> dict[str, float | str]:
         name, equals, value = text.partition("=")
         if not (name.startswith("law.") and equals):
             raise UsageError("not a parameter of the law", where="--set", given=text, allowed="law.NAME=VALUE")
-        settings[name.strip().removeprefix("law.")] = _number(value.strip())
+        settings[name.strip().removeprefix("law.")] = number_or_text(value.strip())
     return settings
 
 
-def _number(value: str) -> float | str:
+def number_or_text(value: str) -> float | str:
     try:
         return float(value)
     except ValueError:

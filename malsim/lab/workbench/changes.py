@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from malsim import api
 from malsim.base.errors import MalsimError, UsageError
+from malsim.lab.space.scenario_options import number_or_text
 from malsim.lab.space.settings import changed, settings_of
 from malsim.lab.workbench.trace_lines import TraceLine, traces_of
 from malsim.laws import shipped_laws
@@ -149,19 +150,12 @@ def tuning_of(base: Tuning, query: Mapping[str, Sequence[str]]) -> Tuning:
         tuning = replace(tuning, netlist=query["netlist"][0])
     for name in sorted(query, key=lambda name: name != LAW):
         if name not in RESERVED:
-            tuning = tuning.with_value(name, _number_or_text(query[name][0]))
+            tuning = tuning.with_value(name, number_or_text(query[name][0]))
     for text in query.get("check", ()):
         name, _, property_ = text.partition(": ")
         tuning = tuning.with_check(name, property_)
     inputs = tuple(_input(text) for text in query.get("input", ()))
     return replace(tuning, inputs=inputs) if inputs else tuning
-
-
-def _number_or_text(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _input(text: str) -> Input:

@@ -129,8 +129,8 @@ def _with_panels(signals: pl.DataFrame, bits: set[str]) -> pl.DataFrame:
     """Add the panel of each signal: one for bits, one for signals within [0, 1], and one for every other signal."""
     value = pl.col("value")
     unit = value.is_between(0.0, 1.0).all().over("signal")
-    panel = pl.when(pl.col("signal").is_in(sorted(bits)), unit).then(pl.lit("bits"))
-    panel = panel.when(unit).then(pl.lit("unit")).otherwise("signal")
+    bits_first = pl.when(pl.col("signal").is_in(sorted(bits)), unit).then(pl.lit("bits"))
+    panel = bits_first.when(unit).then(pl.lit("unit")).otherwise("signal")
     return signals.filter(value.is_not_null()).with_columns(panel=panel)
 
 

@@ -52,8 +52,8 @@ def read_history(scenario: Scenario, path: Path) -> History:
             with Store(path) as store:
                 memory = imported.memory
                 if not imported.start:  # without dates, all cells exist from day 0
-                    cells = memory.cells.with_columns(pl.lit(0.0).alias("created"), pl.lit(0.0).alias("touched"))
-                    memory = memory.with_cells(cells)
+                    first_day = pl.lit(0.0).alias("created"), pl.lit(0.0).alias("touched")
+                    memory = memory.with_cells(memory.cells.with_columns(first_day))
                 store.save(memory, start=imported.start)
         return with_signals(store_history(path, scenario, cells=cells, snapshots=snapshots, objects=objects))
 

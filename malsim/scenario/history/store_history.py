@@ -52,7 +52,7 @@ class History:
     @property
     def day(self) -> float | None:
         instants = [frame["t"].max() for frame in (self.cells, self.signals, self.events) if frame.height]
-        return max(instants, default=None)  # type: ignore[type-var]  # columns of floats
+        return max(instants, default=None)  # type: ignore[type-var, return-value]  # columns of floats
 
 
 @contextmanager
