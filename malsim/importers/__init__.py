@@ -1,1 +1,1 @@
-"""Importers of other memories' data, which is only read and never written."""
+"""Importers of other memories' data. The sources are only read, never written."""

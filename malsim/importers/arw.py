@@ -1,4 +1,4 @@
-"""ARW's records: its database, read with its log where it is in use, or its items as JSON."""
+"""Importer of ARW's records, from its database (with the log of one in use) or from its items as JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from malsim.importers.reading.source import Source
 UNKNOWN = "unknown:arw"
 _KINDS = {"fact": "obs", "obs": "obs", "result": "ver", "pref": "bel", "plan": "tsk", "summary": "ref"}
 _STABILITY = {"long": "stable", "short": "volatile", "ephemeral": "ephemeral"}
-_LANES = {"ephemeral": "ephemeral", "short_term": "short", "episodic": "short"}  # the others last
+_LANES = {"ephemeral": "ephemeral", "short_term": "short", "episodic": "short"}  # the other lanes are long-lived
 _EXTRAS = ("lane", "score", "prob", "privacy", "project_id", "source", "extra", "hash", "ttl_s")
 _SECONDS = 86_400.0
 
@@ -36,35 +36,38 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Read one claim per record; its confidence is ARW's trust."""
-    cells, children, odd, other, sure = Collector(), list[tuple[str, str, str, float]](), 0, 0, 0
+    """Read one claim per record, with ARW's trust as its confidence."""
+    cells, children = Collector(), list[tuple[str, str, str, float]]()
+    unreadable = renamed = rated = 0
     for record in _records(source):
         key, title = str(record.get("id") or ""), _title(record)
         if not key or not title:
-            odd += 1
+            unreadable += 1
             continue
         cells.add(key, title=title, **_cell(record))
         cells.add_extras(key, record, _EXTRAS)
-        sure += cells[key]["stated"] is not None
+        rated += cells[key]["stated"] is not None
         links = from_json(record.get("links"))
         if isinstance(links, dict):
             cells.edges += [(key, "derived_from", parent, 0.0) for parent in texts_of(links.get("parents"))]
             children += [(child, "derived_from", key, 0.0) for child in texts_of(links.get("children"))]
     cells.edges += children
-    for src, dst, rel, weight in _links(source):
+    has_links = source.tables.get("memory_links", frozenset()) >= {"src_id", "dst_id", "rel", "weight"}
+    query = "SELECT src_id, dst_id, rel, weight FROM memory_links ORDER BY rowid"
+    for src, dst, rel, weight in source.rows(query) if has_links else ():
         name, default = relation_of(rel)
-        size = share_of(weight)
-        cells.edges.append((str(src), name, str(dst), default if size is None else default * size))
+        strength = share_of(weight)
+        cells.edges.append((str(src), name, str(dst), default if strength is None else default * strength))
         if name == "concerns" and rel != "concerns":
             cells.extras.append((str(src), f"link {dst}", to_json(rel)))
-            other += 1
+            renamed += 1
         if name == "supersedes" and dst in cells:
             cells[dst]["status"] = "superseded"
     counts = {
-        "confidences, each of which is ARW's trust": sure,
-        "links of another word, kept as concerns": other,
+        "confidences, each of which is ARW's trust": rated,
+        "links of another word, kept as concerns": renamed,
         "truncated: a last line cut short": source.cut,
-        "left out: without an id or a text": odd + source.bad,
+        "left out: without an id or a text": unreadable + source.bad,
     }
     return cells.records("ARW's records", counts)
 
@@ -76,12 +79,6 @@ def _records(source: Source) -> Iterable[dict[str, Any]]:
     columns = ", ".join(f'"{name}"' for name in names if '"' not in name)
     rows = source.rows(f"SELECT {columns} FROM memory_records ORDER BY rowid")  # noqa: S608  # quoted names
     return (dict(zip(names, row, strict=True)) for row in rows)
-
-
-def _links(source: Source) -> list[tuple[Any, ...]]:
-    if not source.tables.get("memory_links", frozenset()) >= {"src_id", "dst_id", "rel", "weight"}:
-        return []
-    return source.rows("SELECT src_id, dst_id, rel, weight FROM memory_links ORDER BY rowid")
 
 
 def _title(record: dict[str, Any]) -> str | None:

@@ -1,4 +1,4 @@
-"""Claude Code's memory folder: one Markdown file per fact, and the index MEMORY.md."""
+"""Importer of Claude Code's memory folder: one Markdown file per fact, and the index MEMORY.md."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Return a claim per file, dated by its last change; a line of the index is a claim only if it links to no file."""
+    """Read one claim per file, dated by its last change, and one per line of the index that links to no file."""
     folder = NoteFolder(source.path, _read, _cell)
     dangling = _link(folder)
     counts = {"links dropped: no file of that name": dangling}
@@ -39,31 +39,38 @@ def _read(text: str, path: str) -> Note:
     title = note.text("description") or note.text("name") or note.name
     kind = note.text("metadata.type") or note.text("type")
     fact = NoteObservation("", f"{title}\n{note.body}", (kind,) if kind else ())
-    return Note(note.name, {"title": note.text("name") or note.name, "says": title}, (fact,), note.relations, note.body)
+    return Note(
+        note.name, {"title": note.text("name") or note.name, "description": title}, (fact,), note.relations, note.body
+    )
 
 
-def _cell(path: Path, note: Note, one: NoteObservation) -> dict[str, Any]:
+def _cell(path: Path, note: Note, observation: NoteObservation) -> dict[str, Any]:
     day = path.stat().st_mtime / 86_400.0
     common = {"writer": WRITER, "object": note.title, "created": day, "touched": day}
-    if one.category:
-        return common | {"title": one.text}
-    kind = next(iter(one.tags), "")
-    fields = {"title": note.text("says"), "body": note.body, "kind": _KINDS.get(kind, "obs"), "topics": list(one.tags)}
+    if observation.category:
+        return common | {"title": observation.text}
+    kind = next(iter(observation.tags), "")
+    fields = {
+        "title": note.text("description"),
+        "body": note.body,
+        "kind": _KINDS.get(kind, "obs"),
+        "topics": list(observation.tags),
+    }
     return common | fields
 
 
 def _link(folder: NoteFolder) -> int:
     """Add a `concerns` edge for each link of each fact; return the number of dangling links."""
     notes = folder.notes.values()
-    keys = {title.lower(): key for (title, item), key in folder.keys.items() if not item.category}
+    keys = {title.lower(): key for (title, observation), key in folder.keys.items() if not observation.category}
     keys |= {note.name.lower(): keys[note.title.lower()] for note in notes if note.title.lower() in keys}
     dangling = 0
     for note in notes:
-        own = keys.get(note.title.lower())
-        for _, target in note.relations if own else ():
+        key = keys.get(note.title.lower())
+        for _, target in note.relations if key else ():
             other = keys.get(target.lower().removesuffix(".md"))
-            if other is None or other == own:
+            if other is None or other == key:
                 dangling += 1
             else:
-                folder.edges.append((str(own), "concerns", other, -0.5))
+                folder.edges.append((str(key), "concerns", other, -0.5))
     return dangling

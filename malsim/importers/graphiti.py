@@ -1,4 +1,4 @@
-"""Graphiti and Zep: edges between entities as JSON lines or a JSON list, with the episodes that they came from."""
+"""Importer of Graphiti and Zep: edges between entities and their source episodes, as JSON lines or a JSON list."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Read one claim per edge, supported by each further episode; what invalidated an edge is guessed from the dates."""
-    edges, episodes, odd = dict[str, dict[str, Any]](), dict[str, dict[str, Any]](), 0
+    """Read one claim per edge, supported by each further episode; dates suggest which edge replaced another."""
+    edges, episodes, unreadable = dict[str, dict[str, Any]](), dict[str, dict[str, Any]](), 0
     for record in _items(source):
         if _is_edge(record) and text_of(record.get("fact")):
             edges.setdefault(str(record["uuid"]), record)
         elif _is_episode(record):
             episodes.setdefault(str(record["uuid"]), record)
         else:
-            odd += 1
+            unreadable += 1
     graph = _Graph(edges, episodes)
-    graph.take_facts()
-    graph.find_heirs()
+    graph.add_facts()
+    graph.add_successors()
     counts = {
         **graph.counts,
         "truncated: a last line cut short": source.cut,
         "lines left out: not readable": source.bad,
-        "left out: neither an edge with a fact nor an episode": odd,
+        "left out: neither an edge with a fact nor an episode": unreadable,
     }
     return graph.records("Graphiti's edges and episodes", counts)
 
@@ -63,25 +63,27 @@ def _is_edge(record: dict[str, Any]) -> bool:
 
 
 def _is_episode(record: dict[str, Any]) -> bool:
-    about = ("source_description", "role", "role_type", "entity_edges", "valid_at")
-    return "uuid" in record and "content" in record and "fact" not in record and any(name in record for name in about)
+    marks = {"source_description", "role", "role_type", "entity_edges", "valid_at"}
+    return "uuid" in record and "content" in record and "fact" not in record and not marks.isdisjoint(record)
 
 
-def _listing(fact: dict[str, Any]) -> list[str]:
-    listing = fact.get("episodes")
-    return [item for item in listing if isinstance(item, str)] if isinstance(listing, list) else []
+def _episodes_of(fact: dict[str, Any]) -> list[str]:
+    episodes = fact.get("episodes")
+    return [episode for episode in episodes if isinstance(episode, str)] if isinstance(episodes, list) else []
 
 
 class _Graph(Collector):
+    """Cells and edges built from facts and episodes."""
+
     def __init__(self, facts: dict[str, dict[str, Any]], episodes: dict[str, dict[str, Any]]) -> None:
         super().__init__()
         self.facts, self.episodes = facts, episodes
         self.counts: dict[str, int] = {}
 
-    def take_facts(self) -> None:
+    def add_facts(self) -> None:
         supports = []
         for uuid, fact in self.facts.items():
-            episodes = _listing(fact)
+            episodes = _episodes_of(fact)
             self.add(uuid, **self.cell(fact, episodes))
             self.add_extras(uuid, fact, _EXTRAS)
             supports += [(episode, uuid, text_of(fact.get("group_id"))) for episode in dict.fromkeys(episodes[1:])]
@@ -90,13 +92,13 @@ class _Graph(Collector):
                 self.add(episode, **self.episode_cell(episode), scope=group)
             self.edges.append((episode, "supports", uuid, 1.0))
         self.counts["restatements: further episodes that support a claim"] = len(supports)
-        named = {item for fact in self.facts.values() for item in _listing(fact)}
+        named = {episode for fact in self.facts.values() for episode in _episodes_of(fact)}
         self.counts |= {
-            "left out: episodes that no fact names": sum(item not in named for item in self.episodes),
+            "left out: episodes that no fact names": sum(episode not in named for episode in self.episodes),
             "left out: texts of episodes that a fact begins with": sum(
-                item in named and item not in self for item in self.episodes
+                episode in named and episode not in self for episode in self.episodes
             ),
-            "episodes that are named and not there": sum(item not in self.episodes for item in named),
+            "episodes that are named and not there": sum(episode not in self.episodes for episode in named),
         }
 
     def cell(self, fact: dict[str, Any], episodes: list[str]) -> dict[str, Any]:
@@ -130,16 +132,16 @@ class _Graph(Collector):
     def writer(self, uuid: str) -> str:
         return first_text(self.episodes.get(uuid, {}), "source_description", "role", "role_type") or UNKNOWN
 
-    def find_heirs(self) -> None:
-        """Pair each ended edge with the edge of its group that began when it ended; dumps do not record the cause."""
-        begun: dict[tuple[object, float], list[str]] = {}
+    def add_successors(self) -> None:
+        """Link each ended fact to the fact of its group that began at that moment, as dumps do not record the cause."""
+        by_start: dict[tuple[object, float], list[str]] = {}
         for uuid, fact in self.facts.items():
             if (day := day_of(fact.get("valid_at"))) is not None:
-                begun.setdefault((fact.get("group_id"), day), []).append(uuid)
+                by_start.setdefault((fact.get("group_id"), day), []).append(uuid)
         ends = {uuid: day for uuid, fact in self.facts.items() if (day := day_of(fact.get("invalid_at"))) is not None}
         counts = dict.fromkeys(_WEIGHTS, 0)
         for uuid, day in ends.items():
-            heirs = [heir for heir in begun.get((self.facts[uuid].get("group_id"), day), []) if heir != uuid]
+            heirs = [heir for heir in by_start.get((self.facts[uuid].get("group_id"), day), []) if heir != uuid]
             if not heirs:
                 continue
             heir = min(heirs, key=partial(self.relation, uuid))
@@ -153,9 +155,9 @@ class _Graph(Collector):
         self.counts["  with no edge that began at that instant"] = len(ends) - sum(counts.values())
 
     def relation(self, old: str, new: str) -> int:
-        """Return 0 if source and name agree, 1 if both ends agree, else 2."""
-        item, other = self.facts[old], self.facts[new]
-        same_source = first_text(item, *_SOURCE) == first_text(other, *_SOURCE)
-        if same_source and item.get("name") == other.get("name"):
+        """Return the index in `_WEIGHTS`: 0 if source and name agree, 1 if both ends agree, else 2."""
+        ended, begun = self.facts[old], self.facts[new]
+        same_source = first_text(ended, *_SOURCE) == first_text(begun, *_SOURCE)
+        if same_source and ended.get("name") == begun.get("name"):
             return 0
-        return 1 if same_source and first_text(item, *_TARGET) == first_text(other, *_TARGET) else 2
+        return 1 if same_source and first_text(ended, *_TARGET) == first_text(begun, *_TARGET) else 2

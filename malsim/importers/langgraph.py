@@ -1,4 +1,4 @@
-"""LangGraph in SQLite: a store's latest value of each key, or a checkpointer's messages and every value of its channels."""
+"""Importer of LangGraph's SQLite files: the latest value of each key of a store, or messages and channels of checkpoints."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _has_checkpoints(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Read one claim per key, dated by its latest update; of checkpoints one claim per message and per value."""
+    """Read one claim per key of a store, dated by its latest update, or one per message and channel value of checkpoints."""
     if _has_checkpoints(source):
         return _threads(source)
     cells, empty = Collector(), 0
@@ -74,7 +74,7 @@ def _writer(prefix: str, options: Options) -> str:
 
 def _threads(source: Source) -> Records:
     """Read each message once, from its first checkpoint; a new value of a channel supersedes the value before it."""
-    cells, counts = Collector(), dict.fromkeys(("other", "unread"), 0)
+    cells, internal, unreadable = Collector(), 0, 0
     latest: dict[str, tuple[str, str]] = {}
     query = "SELECT thread_id, checkpoint_ns, checkpoint FROM checkpoints ORDER BY thread_id, checkpoint_ns, checkpoint_id"
     for thread, namespace, blob in source.rows(query):
@@ -82,7 +82,7 @@ def _threads(source: Source) -> Records:
             checkpoint = unpacked(bytes(blob))
             channels, day = checkpoint["channel_values"].items(), day_of(checkpoint.get("ts"))
         except (ValueError, TypeError, KeyError, AttributeError):
-            counts["unread"] += 1
+            unreadable += 1
             continue
         for name, value in channels:
             origin = "|".join(part for part in (str(thread), str(namespace), str(name)) if part)
@@ -93,7 +93,7 @@ def _threads(source: Source) -> Records:
                     cells.add(key, title=message.text, writer=message.writer, created=day, scope=str(thread))
             title = None if messages else _text_and_kind(value)[0]
             if title is None or str(name).startswith(("__", "branch:")):
-                counts["other"] += title is not None
+                internal += title is not None
             elif latest.get(origin, ("", ""))[1] != title:
                 key = f"{origin}|{len(cells)}"
                 cells.add(key, object=origin, title=title, writer=UNKNOWN, created=day, scope=str(thread))
@@ -101,27 +101,26 @@ def _threads(source: Source) -> Records:
                     cells.supersede(latest[origin][0], key)
                 latest[origin] = key, title
     left_out = {
-        "left out: values of channels of the graph itself": counts["other"],
-        "left out: checkpoints that are not msgpack": counts["unread"],
+        "left out: values of channels of the graph itself": internal,
+        "left out: checkpoints that are not msgpack": unreadable,
     }
     return cells.records("LangGraph's checkpoints", left_out)
 
 
 class _Message:
-    """Message of a thread, from its own fields."""
+    """Text, writer and id of one message of a thread."""
 
     def __init__(self, kind: str, fields: dict[str, Any]) -> None:
         content = fields.get("content")
         parts = content if isinstance(content, list) else [content]
-        self.text = "\n".join(
-            filter(None, (text_of(item.get("text") if isinstance(item, dict) else item) for item in parts))
-        )
+        texts = (text_of(part.get("text") if isinstance(part, dict) else part) for part in parts)
+        self.text = "\n".join(filter(None, texts))
         self.writer = first_text(fields, "name", "type") or kind
         self.id = text_of(fields.get("id"))
 
 
 def unpacked(data: bytes) -> Any:
-    """Unpack MessagePack as LangGraph writes it: its own message as `_Message`, any other object as its fields.
+    """Unpack MessagePack as LangGraph writes it: its messages as `_Message`, any other object as its fields.
 
     Raises `ValueError` for bytes that are not MessagePack.
 
@@ -138,20 +137,25 @@ _FIXED = {0xC0: None, 0xC2: False, 0xC3: True}
 _NUMBERS = {
     0xCA: ">f", 0xCB: ">d", 0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q", 0xD0: ">b", 0xD1: ">h", 0xD2: ">i", 0xD3: ">q",
 }  # fmt: skip
-_SIZED = {  # the kind of what follows, and how many bytes say its length
+_SIZED = {  # kind of the value, and the number of bytes that hold its length
     0xC4: ("bytes", 1), 0xC5: ("bytes", 2), 0xC6: ("bytes", 4), 0xC7: ("object", 1), 0xC8: ("object", 2),
     0xC9: ("object", 4), 0xD9: ("text", 1), 0xDA: ("text", 2), 0xDB: ("text", 4), 0xDC: ("list", 2), 0xDD: ("list", 4),
     0xDE: ("map", 2), 0xDF: ("map", 4),
 }  # fmt: skip
-SMALL, MAPS, LISTS, NEGATIVE = 0x7F, 0x8F, 0x9F, 0xE0  # the last heads of small numbers, maps, lists; the first below 0
+SMALL, MAPS, LISTS, NEGATIVE = (
+    0x7F,
+    0x8F,
+    0x9F,
+    0xE0,
+)  # last head bytes of small numbers, maps and lists; first of negative numbers
 OBJECTS = range(0xD4, 0xD9)  # of 1, 2, 4, 8, 16 bytes
-_DEEPEST = 200
+_DEEPEST = 200  # levels of nesting
 
 
 def _unpack(data: bytes, at: int, depth: int) -> tuple[Any, int]:
     """Unpack the value that begins at byte `at`; return it and the index of the byte after it."""
     if at >= len(data) or depth > _DEEPEST:
-        raise ValueError("cut short, or too deep")
+        raise ValueError("cut short, or nested too deeply")
     head, at = data[at], at + 1
     if head <= SMALL or head >= NEGATIVE:
         return head - 256 * (head >= NEGATIVE), at
@@ -187,7 +191,7 @@ def _several(data: bytes, at: int, kind: str, count: int, depth: int) -> tuple[A
 
 
 def _object(data: bytes, at: int, size: int, depth: int) -> tuple[Any, int]:
-    """Unpack an extension: a byte with the packing method, then module, class and fields."""
+    """Unpack an extension: a byte that names the packing method, then module, class and fields."""
     inner = _cut(data, at + 1, size)
     try:
         parts, _ = _unpack(inner, 0, depth + 1)

@@ -1,4 +1,4 @@
-"""Letta's agent file: the lines of its blocks, and the writes to them that its messages record, with real times."""
+"""Importer of Letta's agent files: the lines of the blocks, and the dated writes to them that the messages record."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _is_old(document: dict[str, Any]) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Read one claim per recorded write, superseding what it replaced, and one per block line that no write explains."""
+    """Read one claim per recorded write, which supersedes the text it replaced, and one per block line without a write."""
     document, stream = source.object, _Stream()
     agents = [document] if _is_old(document) else dicts(document.get("agents"))
     for agent in agents:
@@ -69,14 +69,14 @@ class _Stream(Collector):
 
     def __init__(self) -> None:
         super().__init__()
-        self.standing: dict[str, list[str]] = {}  # keys of what stands in each block, oldest first
+        self.active: dict[str, list[str]] = {}  # keys of the present lines of each block, oldest first
         self.undated: list[str] = []
         self.writes = self.failures = 0
 
     def play(self, writer: str, messages: list[dict[str, Any]]) -> None:
-        broken = {
-            str(item.get("tool_call_id")) for message in messages for item in dicts(message.get("tool_returns"))
-            if item.get("status") == "error"
+        failed = {
+            str(result.get("tool_call_id")) for message in messages for result in dicts(message.get("tool_returns"))
+            if result.get("status") == "error"
         }  # fmt: skip
         for message in messages:
             day = day_of(message.get("created_at"))
@@ -85,7 +85,7 @@ class _Stream(Collector):
                 function = inner if isinstance(inner, dict) else call
                 name, arguments = str(function.get("name")), from_json(function.get("arguments"))
                 if isinstance(arguments, dict) and (name in _APPENDS | _REPLACES or name in ("memory", "memory_rethink")):
-                    success = str(call.get("id")) not in broken and self.write(writer, name, arguments, day)
+                    success = str(call.get("id")) not in failed and self.write(writer, name, arguments, day)
                     self.writes, self.failures = self.writes + success, self.failures + (not success)
 
     def write(self, writer: str, name: str, arguments: dict[str, Any], day: float | None) -> bool:
@@ -96,7 +96,7 @@ class _Stream(Collector):
         if name in _REPLACES or command == "str_replace":
             return self.replace(writer, label, old, new, day)
         if name == "memory_rethink" or command == "delete":
-            before = list(self.standing.get(label, []))
+            before = list(self.active.get(label, []))
             keys = self.lines(writer, label, new or "", day) if command != "delete" else []
             self.drop(label, before, keys)
             return bool(before or keys)
@@ -109,25 +109,25 @@ class _Stream(Collector):
         key = key_of(label, line)
         key = key if key not in self else key_of(label, line, str(len(self)))
         self.add(key, object=label, title=text_of(line), writer=writer, created=day, scope=writer)
-        self.standing.setdefault(label, []).append(key)
+        self.active.setdefault(label, []).append(key)
         return key
 
     def replace(self, writer: str, label: str, old: str | None, new: str | None, day: float | None) -> bool:
         if old is None:
             return False
-        stands = self.standing.setdefault(label, [])
-        former = next((key for key in reversed(stands) if old in self[key]["title"]), None)
+        keys = self.active.setdefault(label, [])
+        former = next((key for key in reversed(keys) if old in self[key]["title"]), None)
         if former is None:
-            former = self.line(writer, label, old, None)  # it was there before the messages begin
+            former = self.line(writer, label, old, None)  # older than the first message
             self.undated.append(former)
         text = self[former]["title"].replace(old, new or "").strip()
         self.drop(label, [former], self.lines(writer, label, text, day))
         return True
 
     def drop(self, label: str, old: list[str], new: list[str]) -> None:
-        """Supersede each old claim by the new claim at its index, or by the last; without new claims, annex them."""
+        """Supersede each old claim by the new one at the same index, or by the last; without new claims annex the old."""
         for index, key in enumerate(old):
-            self.standing[label].remove(key)
+            self.active[label].remove(key)
             if new:
                 self.supersede(key, new[min(index, len(new) - 1)])
             else:
@@ -136,7 +136,7 @@ class _Stream(Collector):
     def block(self, writer: str, block: dict[str, Any]) -> None:
         """Add the lines of a block, except those that a recorded write put there."""
         label = text_of(block.get("label")) or "block"
-        present = {self[key]["title"] for key in self.standing.get(label, [])}
+        present = {self[key]["title"] for key in self.active.get(label, [])}
         for line in str(block.get("value") or "").splitlines():
             if line.strip() and line.strip() not in present:
                 self.undated.append(self.line(writer, label, line.strip(), None))

@@ -1,33 +1,45 @@
-"""mem0: the history database of its open-source library, and the JSON that `get_all` or a dump of payloads gives."""
+"""Importer of mem0: the history database of its open-source library, and the JSON of `get_all` or of a payload dump."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import polars as pl
 
 from malsim.importers.reading.columns import lists, null_if_blank, texts
 from malsim.importers.reading.put import EDGES
-from malsim.importers.reading.records import Options, Records, days_of, text_of
+from malsim.importers.reading.records import Options, Records, day_of, text_of, texts_of
 from malsim.importers.reading.source import Source
 
 UNKNOWN = "unknown:mem0"
-_COLUMNS: dict[str, tuple[str, ...]] = {  # each by the names it has borne
+_COLUMNS: dict[str, tuple[str, ...]] = {  # with the names that earlier versions used
     "memory": ("memory_id",), "event": ("event",), "old": ("old_memory", "prev_value"), "new": ("new_memory", "new_value"),
     "created": ("created_at", "timestamp"), "updated": ("updated_at",), "actor": ("actor_id",), "role": ("role",),
 }  # fmt: skip
 _SCOPES = ("user_id", "agent_id", "run_id", "app_id")
 _WHEN = ("created", "updated")
-_THEIRS = {"their_actor": "actor_id", "attributed": "attributed_to", "their_role": "role", "user": "user_id"}  # of a payload
-_VOICES = ("actor", "their_actor", "attributed", "role", "their_role", "user")  # who wrote: the first that is there
-_UNKEPT = frozenset(
+_PAYLOAD = {
+    "their_actor": "actor_id",
+    "attributed": "attributed_to",
+    "their_role": "role",
+    "user": "user_id",
+}  # of a payload
+_VOICES = (
+    "actor",
+    "their_actor",
+    "attributed",
+    "role",
+    "their_role",
+    "user",
+)  # fields that name the writer; the first one present counts
+_DROPPED = frozenset(
     {"hash", "score", "text_lemmatized", "event", "owner", "organization", "immutable", "structured_attributes"}
 )
 _DAYS = {"day": "created_at", "last": "updated_at", "expires": "expiration_date"}
-_FIELDS = _UNKEPT.union(
-    ("id", "memory", "data", "payload", "metadata", "categories", *_THEIRS.values(), *_DAYS.values(), *_SCOPES)
+_FIELDS = _DROPPED.union(
+    ("id", "memory", "data", "payload", "metadata", "categories", *_PAYLOAD.values(), *_DAYS.values(), *_SCOPES)
 )
 Payloads = dict[str, dict[str, Any]]
 
@@ -39,7 +51,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Read ADD as a claim, UPDATE as a claim that supersedes the last, DELETE as annexation; payloads name the writer."""
+    """Read each ADD as a claim, each UPDATE as a claim that supersedes the last one, and each DELETE as annexation."""
     payloads = _payloads(options.payload if source.is_database else source.document)
     memories = _memories(payloads)
     events = _events(source, memories)
@@ -48,15 +60,21 @@ def read(source: Source, options: Options) -> Records:
     alone = memories.filter(pl.col("title").is_not_null()).join(cells, left_on="memory", right_on="object", how="anti")
     about = ("memory", "version", "title", "writer", "day", "expires", "topics", "entities", "user")
     alone = alone.select(*about, left="last").with_columns(annexed=False, after=False, replaces=False)
-    edges = _edges(cells)
+    edges = cells.filter("replaces").select(
+        source="key", relation=pl.lit("supersedes"), target=_key(pl.col("version") - 1, "object"), weight=pl.lit(0.0)
+    )
+    edges = edges.select(pl.col(name).cast(kind) for name, kind in EDGES.items())
     contradictions = [edges.with_columns(relation=pl.lit("contradicts"), weight=-1.0)] * options.contradict
+    dropped = sorted({name for payload in payloads.values() for name in payload if name in _DROPPED})
+    for name in dropped:
+        counts[f"left out: {name} of a memory"] = sum(bool(payload.get(name)) for payload in payloads.values())
     whole = pl.concat([part for part in (cells, _cells(alone)) if part.height] or [cells])
     return Records(
         form="a mem0 history database" if source.is_database else "mem0's memories as JSON",
         cells=whole.drop("version", "replaces"),
         edges=pl.concat([edges, *contradictions]),
         extras=_metadata(payloads, whole),
-        counts=counts | _left_out(payloads),
+        counts=counts,
     )
 
 
@@ -79,44 +97,44 @@ def _payloads(document: Any) -> Payloads:
 def _memories(payloads: Payloads) -> pl.DataFrame:
     values = payloads.values()
 
-    def each(name: str) -> list[Any]:
+    def column(name: str) -> list[Any]:
         return [payload.get(name) for payload in values]
 
     memories = pl.DataFrame(
         [
             texts("memory", payloads),
-            texts("title", map(text_of, each("memory"))),
-            *(texts(name, map(text_of, each(field))) for name, field in _THEIRS.items()),
-            *(days_of(name, each(field)) for name, field in _DAYS.items()),
-            lists("topics", map(_texts, each("categories"))),
-            lists("entities", (_texts([payload.get(scope) for scope in _SCOPES]) for payload in values)),
+            texts("title", map(text_of, column("memory"))),
+            *(texts(name, map(text_of, column(field))) for name, field in _PAYLOAD.items()),
+            *(_days(name, column(field)) for name, field in _DAYS.items()),
+            lists("topics", map(texts_of, column("categories"))),
+            lists("entities", (texts_of([payload.get(scope) for scope in _SCOPES]) for payload in values)),
         ]
     )
-    return memories.with_columns(writer=pl.coalesce(*_THEIRS, pl.lit(UNKNOWN)), version=pl.lit(1, pl.Int64))
+    return memories.with_columns(writer=pl.coalesce(*_PAYLOAD, pl.lit(UNKNOWN)), version=pl.lit(1, pl.Int64))
 
 
 def _events(source: Source, memories: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of the history with their writers; blank texts are null."""
+    """Return the rows of the history with their writers, and with blank texts as null."""
     names = source.tables.get("history", frozenset())
     fields = (next((name for name in aliases if name in names), "NULL") for aliases in _COLUMNS.values())
     rows = source.rows(f"SELECT {', '.join(fields)} FROM history ORDER BY rowid") if names else []  # noqa: S608  # our own names
-    columns = {name: [row[index] for row in rows] for index, name in enumerate(_COLUMNS)}  # in half the time of a zip
-    events = pl.DataFrame([(days_of if name in _WHEN else texts)(name, values) for name, values in columns.items()])
+    columns = {name: [row[index] for row in rows] for index, name in enumerate(_COLUMNS)}
+    events = pl.DataFrame([(_days if name in _WHEN else texts)(name, values) for name, values in columns.items()])
     event = pl.col("event").fill_null("").str.to_uppercase()
     events = events.with_columns(event, *map(null_if_blank, ("old", "new", "actor", "role")))
     if memories.is_empty():
         return events.with_columns(writer=pl.coalesce("actor", "role", pl.lit(UNKNOWN)))
-    voices = memories.select("memory", *_THEIRS, "expires", "topics", "entities")
+    voices = memories.select("memory", *_PAYLOAD, "expires", "topics", "entities")
     events = events.join(voices, on="memory", how="left", maintain_order="left")
     return events.with_columns(writer=pl.coalesce(*_VOICES, pl.lit(UNKNOWN)))
 
 
 def _chains(events: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Return one row per version that the events state, in their order, and counts for the report.
+    """Return one row per version of a memory, in the order of the events, and counts for the report.
 
-    A row has its `event` (row of the event that states it), its `version` (from 1), `implied` (known only from the event
-    that replaced it), `replaces` (there is a version before it), `after` (another version replaced it), `annexed`, and the
-    day it `left`. An event that undoes what no event stated before implies that version too.
+    The columns are `event` (row of the event that states the version), `version` (from 1), `implied` (known only from the
+    event that replaced it), `replaces` (a version precedes it), `after` (another version replaced it), `annexed`, and the
+    day on which it `left`. An event that undoes a text that no earlier event stated implies a version with that text.
     """
     event, says, undoes, implies = pl.col("event"), pl.col("says"), pl.col("undoes"), pl.col("implies")
     has_id = pl.col("memory").is_not_null()
@@ -175,35 +193,21 @@ def _cells(versions: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _edges(cells: pl.DataFrame) -> pl.DataFrame:
-    edges = cells.filter("replaces").select(
-        source="key", relation=pl.lit("supersedes"), target=_key(pl.col("version") - 1, "object"), weight=pl.lit(0.0)
-    )
-    return edges.select(pl.col(name).cast(kind) for name, kind in EDGES.items())
-
-
 def _key(version: pl.Expr, memory: str = "memory") -> pl.Expr:
     return pl.concat_str(memory, pl.lit("@"), version.cast(pl.String))
 
 
-def _beside(payload: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in payload.items() if name not in _FIELDS and value not in (None, "", [], {})}
-
-
-def _left_out(payloads: Payloads) -> dict[str, int]:
-    """Count the memories that have fields of the package for which the store has no place."""
-    names = sorted({name for payload in payloads.values() for name in payload if name in _UNKEPT})
-    return {f"left out: {name} of a memory": sum(bool(item.get(name)) for item in payloads.values()) for name in names}
-
-
 def _metadata(payloads: Payloads, cells: pl.DataFrame) -> pl.DataFrame:
-    """Return the metadata of each version's memory as JSON; a vector-store dump has it among the package's own fields."""
-    details = {memory: payload.get("metadata") or _beside(payload) for memory, payload in payloads.items()}
-    by_memory = {memory: json.dumps(metadata) for memory, metadata in details.items() if metadata}
+    """Return the metadata of each version's memory as JSON; vector-store dumps mix it with the package's own fields."""
+    by_memory = dict[str, str]()
+    for memory, payload in payloads.items():
+        unknown = {name: value for name, value in payload.items() if name not in _FIELDS and value not in (None, "", [], {})}
+        if details := payload.get("metadata") or unknown:
+            by_memory[memory] = json.dumps(details)
     metadata = pl.DataFrame([texts("memory", by_memory), texts("value", by_memory.values())])
     rows = cells.select(memory="object", cell="key").join(metadata, on="memory", maintain_order="left")
     return rows.select("cell", pl.lit("metadata").alias("name"), "value")
 
 
-def _texts(values: Any) -> list[str]:
-    return [text for value in values if (text := text_of(value))] if isinstance(values, list) else []
+def _days(name: str, dates: Iterable[object]) -> pl.Series:
+    return pl.Series(name, map(day_of, dates), pl.Float64)

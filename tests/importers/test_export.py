@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from malsim.cli import main
 from malsim.importers.building.bring import bring
 from malsim.importers.building.save import write
-from malsim.importers.recall.files import read
+from malsim.importers.reading.source import open_source
+from malsim.importers.recall.files import read_source
 from malsim.memory import Memory
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def test_archive_is_exported_with_its_hyperedges(tmp_path: Path, recall_cells: l
         cell["key"]: {name: value for name, value in cell.items() if name != "edgesOut"} for cell in back["cells"]
     } == plain
     assert command("export", store, "--as", "recall", "-o", tmp_path / "b.sqlite3") == 0
-    assert read(tmp_path / "b.sqlite3").hyperedges == [HYPEREDGE]
+    with open_source(tmp_path / "b.sqlite3") as source:
+        assert read_source(source).hyperedges == [HYPEREDGE]
 
 
 def test_json_lines_hold_every_cell_with_its_edges(

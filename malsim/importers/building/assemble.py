@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,11 +12,11 @@ import numpy as np
 import polars as pl
 
 from malsim.base.errors import DataError
-from malsim.importers.building.completed_rows import ASSUMED, completed, dated_from, with_handles
-from malsim.importers.reading.put import put
+from malsim.importers.reading.put import ROW, put
 from malsim.importers.reading.records import Options, Records
 from malsim.memory import schema
 from malsim.memory.gate import screen
+from malsim.memory.gate.append import source_quality
 from malsim.memory.gate.checks import idle_programs
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.frames import format_expr
@@ -23,17 +24,26 @@ from malsim.memory.rules import Rules
 from malsim.memory.scoring.outcomes import contradicted
 from malsim.memory.tables.standing_parts import Standing
 
-__all__ = ["ASSUMED", "ImportedMemory", "assemble"]
-
 _EPOCH = date(1970, 1, 1)
+WITHHELD = "(withheld: {})"
+ASSUMED = "assumed confidence"  # topic of a cell whose confidence the user chose
+SHORT = 8  # hex digits of a handle that no other cell has
+_LENGTHS = (SHORT, 12, 32)
+_DAYS = ("created", "touched", "read", "valid_from", "valid_to", "expires", "reverify")
+_DEFAULTS: dict[str, object] = {
+    "rep": 0, "kind": "obs", "title": "", "body": "", "calibration": 1.0, "c0": 1.0, "salience_seed": 0.5, "salience": 0.5,
+    "stability": "stable", **dict.fromkeys(schema.FLAGS, False), "allow_background_use": True, "status": "active",
+    "topics": [], "entities": [], "source_refs": [], "verification": "unverified", "origin": "connector",
+    "sensitivity": "private", "lineage": [],
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImportedMemory:
-    """Memory, the date of its day 0 as `start`, and the counts of what was imported and left out as `report` (item, count).
+    """Memory with the date of its day 0 as `start`, None if nothing is dated.
 
-    `start` is None where nothing is dated. `extras` (cell, name, value as JSON) has no column in a memory, and
-    `wiring` is its netlist.
+    `report` (item, count) counts what was imported and left out. `extras` (cell, name, value as JSON) are values without a
+    column in a memory, and `wiring` is the netlist of the source.
     """
 
     memory: Memory
@@ -43,7 +53,7 @@ class ImportedMemory:
     wiring: Standing | None = None
 
     def __str__(self) -> str:
-        """Return how much came and from when, and the report with a line per item."""
+        """Return the numbers of cells, edges and writers, the date of day 0, and the report with one line per item."""
         cells, edges, writers = (self.memory.table(name).height for name in ("cells", "edges", "writers"))
         day = f"day 0 is {self.start}" if self.start else "nothing is dated"
         if not cells:
@@ -51,39 +61,96 @@ class ImportedMemory:
         return f"{cells} cells, {edges} edges, {writers} writers, {day}\n{report_text(self.report)}"
 
 
-def assemble(records: Records, *, options: Options | None = None, rules: Rules | None = None) -> ImportedMemory:
+def assemble(records: Records, *, options: Options | None = None) -> ImportedMemory:
     """Assemble a memory from records; day 0 is the day of the oldest record.
 
-    What a source does not say stays absent: stated, effective, created and touched may be null, and rows without a time
-    keep the order of the file. `options.confidence` is stated in every cell without one, and marks it with a topic.
+    Values that the source lacks stay null (stated, effective, created, touched), and rows without a time keep the order of
+    the file. `options.confidence` is stated in every cell without a confidence, and marks the cell with a topic.
     """
-    options, rules = options or Options(), rules or Rules()
+    options, rules = options or Options(), Rules()
     rows = completed(records.cells, options)
     start, date_0 = _day_0(rows["created"].min())
-    rows, secret = withheld(dated_from(rows, start), rules)
-    rows, idle = _without_idle(with_handles(rows), records, rules)
-    extras, untold = safe_extras(records.extras, rows, rules)
+    rows, secret = withheld(rows.with_columns(pl.col(name) - (start or 0.0) for name in _DAYS), rules)
+    rows = with_handles(rows)
+    idle = idle_programs(rows.filter(~pl.col("key").is_in(records.programs)), rules)
+    rows = rows.filter(~pl.col("key").is_in([key for key, _ in idle.values()]))
+    extras, withheld_extras = safe_extras(records.extras, rows, rules)
     placement = put(Memory.empty(), rows, records.edges)
     memory = _with_masses(placement.memory)
     rest = {
         "edges left out: an end names no cell": placement.loose.height,
         "cells with a text withheld": secret,
-        "further values of a cell withheld": untold,
-        "cells left out: another bears the same key": rows.height - memory.height,
+        "further values of a cell withheld": withheld_extras,
+        "cells left out: another has the same key": rows.height - memory.height,
     }
-    report = report_of(records.form, memory, options, rest | idle | records.counts)
+    rest |= {f"left out: {handle}: {problem}": 1 for handle, (_, problem) in idle.items()}
+    report = report_of(records.form, memory, options, rest | records.counts)
     return ImportedMemory(memory=memory, start=date_0, report=report, extras=extras, wiring=records.wiring)
 
 
-def _without_idle(rows: pl.DataFrame, records: Records, rules: Rules) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Leave out cells whose program runs nothing; return a line of the report for each, with a sentence that would run."""
-    idle = idle_programs(rows.filter(~pl.col("key").is_in(records.programs)), rules)
-    lines = {f"left out: {handle}: {problem}": 1 for handle, (_, problem) in idle.items()}
-    return rows.filter(~pl.col("key").is_in([key for key, _ in idle.values()])), lines
+def completed(cells: pl.DataFrame, options: Options) -> pl.DataFrame:
+    """Return rows with all columns of `put.ROW`; a missing value takes its default, or stays null if it has none."""
+    present = cells.columns
+    rows = cells.select(
+        (pl.col(name) if name in present else pl.lit(_DEFAULTS.get(name), kind)).cast(kind).alias(name)
+        for name, kind in ROW.items()
+    )
+    rows = rows.with_columns(
+        pl.col(name).fill_null(pl.lit(value, ROW[name])) for name, value in _DEFAULTS.items() if name in present
+    )
+    if options.scopes is not None:
+        numbers = options.scopes
+        for name in rows["scope"].drop_nulls().unique(maintain_order=True):
+            numbers.setdefault(name, max(numbers.values(), default=0) + 1)
+        rows = rows.with_columns(rep=rows["scope"].replace_strict(numbers, default=0, return_dtype=ROW["rep"]))
+    if options.confidence is not None:
+        assumed = pl.col("stated").is_null()
+        topics = pl.when(assumed).then(pl.concat_list("topics", pl.lit(ASSUMED))).otherwise("topics")
+        rows = rows.with_columns(topics.alias("topics"), pl.col("stated").fill_null(options.confidence))
+    rows = rows.with_columns(pl.col("effective").fill_null(pl.col("stated")), pl.col("touched").fill_null(pl.col("created")))
+    quality = pl.Series("quality", source_quality(rows["stated"].to_numpy()))
+    stated = pl.col("stated").is_not_null()
+    return rows.with_columns(
+        pl.col("uncertainty").fill_null((1.0 - pl.col("stated")) * 0.7),
+        pl.col("concern").fill_null((1.0 - pl.col("stated")) * 0.3),
+        pl.coalesce("source_quality", pl.when(stated).then(quality)).alias("source_quality"),
+        pl.coalesce("currency", pl.when(pl.col("touched").is_not_null()).then("c0")).alias("currency"),
+    )
+
+
+def with_handles(rows: pl.DataFrame) -> pl.DataFrame:
+    """Fill in missing handles from a hash of the key, so that they stay the same when the source grows.
+
+    A handle is longer where two cells would otherwise have the same one.
+    """
+    digests = [hashlib.blake2b(key, digest_size=16).digest() for key in rows["key"].cast(pl.Binary).to_list()]
+    digits = pl.Series(digests, dtype=pl.Binary).bin.encode("hex").str.head(SHORT)
+    short = rows.with_columns(pl.coalesce("handle", pl.concat_str("kind", pl.lit("_"), digits)).alias("handle"))
+    collisions = (rows["handle"].is_null() & short["handle"].is_duplicated()).arg_true().to_list()
+    if not collisions:
+        return short
+    handles, kinds, used = short["handle"].to_list(), rows["kind"].to_list(), set(rows["handle"].drop_nulls())
+    for row in collisions:
+        handles[row] = _free_handle(kinds[row], digests[row], used)
+    return rows.with_columns(pl.Series("handle", handles, pl.String))
+
+
+def _free_handle(kind: str, digest: bytes, used: set[str]) -> str:
+    """Return the shortest handle that is not in use, and add it to `used`.
+
+    >>> used = set()
+    >>> [_free_handle("obs", bytes(16), used) for _ in range(2)]
+    ['obs_00000000', 'obs_000000000000']
+    """
+    digits = digest.hex()
+    names = (f"{kind}_{digits[:length]}" for length in _LENGTHS)
+    handle = next((name for name in names if name not in used), f"{kind}_{digits}")
+    used.add(handle)
+    return handle
 
 
 def _day_0(oldest: object) -> tuple[float | None, str | None]:
-    """Return the day on which the oldest cell was created, as a count from 1970 and as a date; None if it has no date."""
+    """Return the day on which the oldest cell was created, as days since 1970 and as a date; None if it is undated."""
     if not isinstance(oldest, float):
         return None, None
     try:
@@ -112,7 +179,7 @@ def _with_masses(memory: Memory) -> Memory:
 
 
 def report_of(form: str, memory: Memory, options: Options, rest: Mapping[str, int]) -> pl.DataFrame:
-    """Return the report (item, count): cells by status, edges by relation, writers, the `rest`; zero counts left out."""
+    """Return the report (item, count): cells by status, edges by relation, writers, then `rest`, without zero counts."""
     cells, writers, assumes = memory.cells, memory.writers["writer"], options.confidence is not None
     status, relations = cells["status"].cast(pl.String), memory.edges["relation"].cast(pl.String)
     silent = int((cells["topics"].list.contains(ASSUMED) if assumes else cells["stated"].is_null()).sum())
@@ -143,15 +210,14 @@ def report_text(report: pl.DataFrame) -> str:
     return "\n".join(f"  {item:<60} {count}".rstrip() for item, count in report.rows())
 
 
-WITHHELD = "(withheld: {})"
 _TEXTS = ("title", "body", "summary", "writer", "object", "handle", "key")
 _LISTS = ("topics", "entities", "source_refs")
 
 
 def withheld(rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
-    """Return rows of cells (columns of `put.ROW`) without secrets, and the number of rows that had any."""
+    """Return rows (columns of `put.ROW`) with secrets withheld, and the number of rows that contained secrets."""
     nothing = pl.DataFrame(schema={"claim": pl.UInt32, "target": pl.String})
-    claims = rows.with_row_index("claim").with_columns(value_text=pl.lit(None, pl.String))  # no importer has any
+    claims = rows.with_row_index("claim").with_columns(value_text=pl.lit(None, pl.String))  # no importer reads one
     findings = screen.secrets(claims, nothing, rules)
     secret_rows = pl.Series(range(rows.height), dtype=pl.UInt32).filter(rows["sensitivity"] == "secret")
     if findings.is_empty() and secret_rows.is_empty():
@@ -174,7 +240,7 @@ def withheld(rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
 
 
 def safe_extras(extras: pl.DataFrame, rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
-    """Return extras without credentials and without those of secret cells, and the number left out."""
+    """Return the extras without credentials and without values of secret cells, and the number left out."""
     if extras.is_empty():
         return extras, 0
     secret = rows.filter(pl.col("sensitivity") == "secret")["key"]

@@ -1,4 +1,4 @@
-"""Memory as a stream of claims to replay: its cells' values of their objects, in order of time."""
+"""Conversion of a memory to a stream of claims that can be replayed: values of objects, in order of time."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def is_memory(path: str | Path) -> bool:
 
 
 def stream(path: str | Path, *, confidence: float | None = None, at: float | None = None) -> ClaimStream:
-    """Return the claims of a store, or of any memory that can be imported; a claim without a value has its title as value.
+    """Return the claims of a store, or of any memory that can be imported; a claim without a value uses its title.
 
     A cell without an object, or without a time where others have one, is left out and counted; where no cell has an object,
-    each is about itself and its later versions. A store is read as it stood on day `at`, where one is
-    given. Raises `DataError` where cells state no confidence and none is given.
+    each is about itself and its later versions. A store is read in its state on day `at`, if given. Raises `DataError` if
+    cells state no confidence and `confidence` is None.
     """
     if is_store(file := Path(path)):
         with Store(file, write=False) as store:
@@ -57,7 +57,7 @@ def stream(path: str | Path, *, confidence: float | None = None, at: float | Non
     if cells["object"].null_count() == cells.height:
         cells = cells.with_columns(cells["handle"].gather(_newest(cells["successor"])).alias("object"))
     rows = cells.with_row_index("line", offset=1).select(
-        pl.col("line"),
+        "line",
         pl.col("created").alias("time"),
         "writer",
         "object",
@@ -83,9 +83,9 @@ def stream(path: str | Path, *, confidence: float | None = None, at: float | Non
 
 
 def _newest(successors: pl.Series) -> NDArray[np.int64]:
-    """Return the index of each row's newest version: its own index, or that of its last successor."""
-    own = np.arange(len(successors))
-    newest = np.where(successors.is_null(), own, successors.fill_null(0).to_numpy())
-    for _ in range(len(successors).bit_length()):  # each turn sees twice as far
+    """Return the row index of each row's newest version: its last successor, or the row itself."""
+    rows = np.arange(len(successors))
+    newest = np.where(successors.is_null(), rows, successors.fill_null(0).to_numpy())
+    for _ in range(len(successors).bit_length()):  # each pass looks twice as far ahead
         newest = newest[newest]
     return newest

@@ -1,4 +1,4 @@
-"""Saving of imported records as a store: either the whole store is written or nothing."""
+"""Saving of an imported memory as a store, completely or not at all."""
 
 from __future__ import annotations
 
@@ -21,17 +21,22 @@ from malsim.memory.tables.rows import insert, select
 _TABLE = "CREATE TABLE IF NOT EXISTS extras (cell TEXT, name TEXT, value TEXT)"
 
 
-def write(came: ImportedMemory, path: Path, numbers: Mapping[str, int] | None = None) -> None:
-    """Write a store that holds what came; a store that is there already must hold a part of it, and grows.
+def write(imported: ImportedMemory, path: Path, numbers: Mapping[str, int] | None = None) -> None:
+    """Write an imported memory as a store; an existing store must hold a part of it, and grows.
 
-    A new file appears when all of it is written; `numbers` are the replications of its scopes. Raises `StoreError` where
-    another memory exists there already.
+    A new file appears once it is complete. `numbers` are the replications of the scopes. Raises `StoreError` if another
+    memory exists at the path.
     """
     with Store(path) if path.exists() else _new_store(path) as store:
-        store.save(came.memory, start=came.start)
-        _keep_extras(store, came.extras)
-        _keep_scopes(store, numbers)
-        if (wiring := came.wiring) and not store.standing.text:
+        store.save(imported.memory, start=imported.start)
+        with refusing(store.path), transaction(store.connection):
+            if not imported.extras.is_empty():
+                store.connection.execute(_TABLE)
+                store.connection.execute("DELETE FROM extras")
+                insert(store.connection, "extras", imported.extras)
+            if numbers:
+                scopes.keep(store.connection, numbers)
+        if (wiring := imported.wiring) and not store.standing.text:
             store.wire(lambda memory, _: (memory, wiring))
 
 
@@ -50,23 +55,8 @@ def _new_store(path: Path) -> Iterator[Store]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _keep_extras(store: Store, values: pl.DataFrame) -> None:
-    if values.is_empty():
-        return
-    with refusing(store.path), transaction(store.connection):
-        store.connection.execute(_TABLE)
-        store.connection.execute("DELETE FROM extras")
-        insert(store.connection, "extras", values)
-
-
-def _keep_scopes(store: Store, numbers: Mapping[str, int] | None) -> None:
-    if numbers:
-        with refusing(store.path), transaction(store.connection):
-            scopes.keep(store.connection, numbers)
-
-
 def extras(path: Path) -> pl.DataFrame:
-    """Return the source's values that have no column in a memory: cell (a key), name, value as JSON."""
+    """Return the extras of a store, source values without a column in a memory: cell (its key), name, value as JSON."""
     file = connect(path)
     try:
         with refusing(path):

@@ -1,1 +1,1 @@
-"""Shared readers of the importers: sources, dates, fields, notes, git history, and collected cells and edges."""
+"""Shared parts of the importers: sources, dates, fields, notes, and collected cells and edges."""

@@ -1,4 +1,4 @@
-"""Commit that a folder's git repository has checked out, read from its files: git is not run."""
+"""Commit that a git repository has checked out, read from its files without running git."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def repository(folder: Path) -> Path | None:
-    """Return the `.git` folder that a folder belongs to; None if it is missing, or only a link to another."""
+    """Return the `.git` folder that a folder belongs to; None if there is none, or if it is only a link."""
     for parent in (folder.resolve(), *folder.resolve().parents):
         git = parent / ".git"
         if git.exists():
@@ -18,7 +18,7 @@ def repository(folder: Path) -> Path | None:
 
 
 def head_of(git: Path) -> str | None:
-    """Return the hash of the commit that is checked out; None if the files do not say."""
+    """Return the hash of the checked-out commit; None if the files do not contain it."""
     text = _text(git / "HEAD").strip()
     if not text.startswith("ref: "):
         return text if _SHA.fullmatch(text) else None

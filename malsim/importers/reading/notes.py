@@ -1,4 +1,4 @@
-"""Markdown notes: front matter, observations `- [category] text #tag (context)`, relations `- word [[Target]] (context)`."""
+"""Parser of Markdown notes: front matter, `- [category] text #tag (context)`, `- relation [[Target]] (context)`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FENCE = re.compile(r"^\s*(```|~~~)")
 
 @dataclass(frozen=True)
 class NoteObservation:
-    """Fact of a note; two facts with equal `category` and `text` are the same."""
+    """Observation in a note; equal if `category` and `text` are equal."""
 
     category: str
     text: str
@@ -36,7 +36,7 @@ class NoteObservation:
 
 @dataclass(frozen=True)
 class Note:
-    """Note: its front matter as `header`, its observations, its relations (word, target), and the text itself."""
+    """Parsed note: front matter as `header`, observations, relations (word, target), and the text after the header."""
 
     name: str
     header: dict[str, str | list[str]]
@@ -63,13 +63,13 @@ def files(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(root) / name
-            plain = path.is_file() and not path.is_symlink()  # a pipe would wait for a writer for ever
+            plain = path.is_file() and not path.is_symlink()  # reading a pipe would block
             if name.lower().endswith(".md") and plain and path.stat().st_size <= MOST_BYTES:
                 yield path
 
 
 def note_of(text: str, name: str) -> Note:
-    r"""Read one note; `name` is its file's, without the ending.
+    r"""Parse a note; `name` is its file name without the suffix.
 
     >>> note = note_of("---\ntitle: Port\n---\n- [port] listens on 8443 #net (from a log)\n- supersedes [[Old]]", "p")
     >>> note.title, note.observations[0], note.relations
@@ -78,7 +78,7 @@ def note_of(text: str, name: str) -> Note:
     (('net',), 'from a log')
     """
     header, body = _header(text)
-    if header and body.lstrip().startswith("---"):  # an editor added front matter of its own
+    if header and body.lstrip().startswith("---"):  # an editor added a second one
         second, rest = _header(body.lstrip())
         header, body = (header | second, rest) if second else (header, body)
     observations, relations, fenced = list[NoteObservation](), list[tuple[str, str]](), False
@@ -111,7 +111,7 @@ def _observation(line: str) -> NoteObservation | None:
 
 
 def _header(text: str) -> tuple[dict[str, str | list[str]], str]:
-    """Parse front matter of `name: value`, lists and one level of nesting; return it and the text after it."""
+    """Parse front matter (`name: value`, lists, one level of nesting); return it and the text after it."""
     lines = text.splitlines()
     if not lines or lines[0].strip() != "---" or "---" not in (rest := [line.rstrip() for line in lines[1:]]):
         return {}, text
@@ -141,11 +141,11 @@ Cell: TypeAlias = Callable[[Path, Note, NoteObservation], dict[str, Any]]
 
 
 class NoteFolder(Collector):
-    """Cells of a folder's notes.
+    """Cells from the notes of a folder.
 
-    `read` makes a note of a text and its path within the folder; `cell` gives the columns of an observation's cell.
-    `notes` has every note by path, `keys` the key of each observation by its note's title and itself, `left_out` a line of
-    the report for each file in UTF-16.
+    `read` parses a text with its path in the folder; `cell` gives the columns of an observation's cell. `notes` has every
+    note by path, `keys` the key of the cell by (title of the note, observation), `left_out` a line of the report for each
+    file in UTF-16.
     """
 
     def __init__(self, folder: Path, read: Callable[[str, str], Note], cell: Cell) -> None:
@@ -158,7 +158,7 @@ class NoteFolder(Collector):
                 self.left_out[f"left out: {name}: {IS_UTF16}"] = 1
             else:
                 self.notes[path] = read(data.decode("utf-8-sig", "replace"), name)
-        observed = {(note.title, item): (path, note) for path, note in self.notes.items() for item in note.observations}
-        self.keys = {(title, item): key_of(title, item.category, item.text) for title, item in observed}
-        for (index, key), (path, note) in zip(self.keys.items(), observed.values(), strict=True):
-            self.add(key, **cell(path, note, index[1]))
+        owners = {(note.title, item): (path, note) for path, note in self.notes.items() for item in note.observations}
+        self.keys = {(title, item): key_of(title, item.category, item.text) for title, item in owners}
+        for (title, item), (path, note) in owners.items():
+            self.add(self.keys[title, item], **cell(path, note, item))

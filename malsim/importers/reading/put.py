@@ -1,4 +1,4 @@
-"""Insertion of another store's cells into a memory unchanged: keys, handles, scores, statuses, successors."""
+"""Insertion of foreign cells into a memory with their keys, handles, scores, statuses and successors unchanged."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ROW: dict[str, pl.DataType | type[pl.DataType]] = {
 
 @dataclass(frozen=True)
 class Placement:
-    """Memory after the insertion, and the edges (source, relation, target, weight) whose ends match no key in it."""
+    """Memory after the insertion, and `loose` edges (source, relation, target, weight), of which an end matches no key."""
 
     memory: Memory
     loose: pl.DataFrame
@@ -46,11 +46,11 @@ class Placement:
 def put(memory: Memory, rows: pl.DataFrame, edges: pl.DataFrame) -> Placement:
     """Put rows and their out-edges into a memory; a row with an existing key replaces that row and its out-edges.
 
-    Edges name their ends by key. What stands between the other cells stays as it is.
+    Edges name their ends by key. Edges between other cells stay unchanged.
     """
     if rows["key"].n_unique() < rows.height:
         rows = rows.unique("key", keep="last", maintain_order=True)
-    index = _places(memory, rows["key"])
+    index = _rows_of(memory, rows["key"])
     fresh = index < 0
     index[fresh] = memory.cells.height + np.arange(int(fresh.sum()))
     author, writers = _authors_of(memory.writers, rows)
@@ -63,26 +63,26 @@ def put(memory: Memory, rows: pl.DataFrame, edges: pl.DataFrame) -> Placement:
     return Placement(with_lines(Memory(cells, every, writers, every.height), rows), loose)
 
 
-def _places(memory: Memory, keys: pl.Series) -> NDArray[np.int64]:
+def _rows_of(memory: Memory, keys: pl.Series) -> NDArray[np.int64]:
     rows_by_key = memory.cells.select("key", pl.int_range(pl.len(), dtype=pl.Int64).alias("row")).unique("key", keep="first")
     rows = pl.DataFrame({"key": keys}).join(rows_by_key, on="key", how="left", maintain_order="left")
     return rows["row"].fill_null(-1).to_numpy().copy()
 
 
 def _authors_of(writers: pl.DataFrame, rows: pl.DataFrame) -> tuple[pl.Series, pl.DataFrame]:
-    """Return each row's index of its writer in its replication, and the writers with the new ones appended."""
-    who = ("rep", "writer")
-    fresh = rows.select(who).unique(maintain_order=True).join(writers, on=who, how="anti", maintain_order="left")
+    """Return the index of each row's writer, and the table of writers with the new ones appended."""
+    names = ("rep", "writer")
+    fresh = rows.select(names).unique(maintain_order=True).join(writers, on=names, how="anti", maintain_order="left")
     new = fresh.with_columns(claims=0, contradicted=0, calibration=1.0)
     writers = pl.concat([writers, new.cast(schema.WRITERS)])  # type: ignore[arg-type]  # a dict of polars types
     index = writers.with_row_index("author")
-    return rows.select(who).join(index, on=who, how="left", maintain_order="left")["author"], writers
+    return rows.select(names).join(index, on=names, how="left", maintain_order="left")["author"], writers
 
 
 def cells_of(rows: pl.DataFrame, author: pl.Series) -> pl.DataFrame:
-    """Return cells from rows and from the row indexes of their writers, without any influence by edges yet."""
+    """Return cells for rows and the row indexes of their writers, without any influence of edges."""
     title, odd = pl.col("title"), rows["title"].str.contains(_SPACES).any()
-    title = folded(title) if odd else title.str.strip_chars().str.to_lowercase()  # the latter in half the time
+    title = folded(title) if odd else title.str.strip_chars().str.to_lowercase()  # twice as fast
     whole = rows.with_columns(
         author,
         content_of(pl.col("kind").cast(pl.String), title).alias("content"),
@@ -98,9 +98,9 @@ def cells_of(rows: pl.DataFrame, author: pl.Series) -> pl.DataFrame:
 
 
 def _by_row(memory: Memory, edges: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return edges by row index, with writer and time of their source, and the edges whose ends match no key."""
+    """Return the edges by row index, with writer and time of their source, and the edges with an end that matches no key."""
     edges = edges.unique(["source", "relation", "target"], keep="last", maintain_order=True)
-    ends = _places(memory, pl.concat([edges["source"], edges["target"]]))
+    ends = _rows_of(memory, pl.concat([edges["source"], edges["target"]]))
     source, target = ends[: edges.height], ends[edges.height :]
     good = pl.Series((source >= 0) & (target >= 0)) & edges["relation"].is_in(schema.RELATIONS) & edges["weight"].is_finite()
     source, target = source[good.to_numpy()], target[good.to_numpy()]
@@ -119,17 +119,17 @@ Ints: TypeAlias = NDArray[np.int64]
 def with_lines(memory: Memory, rows: pl.DataFrame) -> Memory:
     """Return the memory with `successor` and `version` from `rows` (key, lineage) and from the edges.
 
-    A superseded cell's successor is the one whose lineage names it, else the first whose `supersedes` edge does.
+    The successor of a superseded cell is the cell whose lineage names it, else the first with a `supersedes` edge to it.
     """
     cells = memory.cells
     new, old = _pairs(memory, rows)
     superseded = (cells["status"] == "superseded").to_numpy()
     demotes = superseded[old] & (new != old)
     successor = np.full(cells.height, -1, dtype=np.int64)
-    standing = cells["successor"].fill_null(-1).to_numpy()
+    present = cells["successor"].fill_null(-1).to_numpy()
     first_old, first = np.unique(old[demotes], return_index=True)
     successor[first_old] = new[demotes][first]
-    successor = np.where(superseded & (successor < 0), standing, successor)
+    successor = np.where(superseded & (successor < 0), present, successor)
     version = _versions(cells.height, new[demotes], old[demotes])
     heirs = pl.Series("successor", successor)
     return Memory(
@@ -141,40 +141,26 @@ def with_lines(memory: Memory, rows: pl.DataFrame) -> Memory:
 
 
 def _versions(height: int, new: Ints, old: Ints) -> Ints:
-    """Return each row's position in its chain, from 1; rows that supersede one another in a cycle stay at 1."""
+    """Return the position of each row in its longest chain, from 1; rows that supersede each other in a cycle stay at 1."""
     pairs = np.unique(new * height + old)
     new, old = pairs // height, pairs % height
-    return _steps_back(height, new, old) if (np.diff(new) > 0).all() else _longest_paths(height, new, old)
-
-
-def _steps_back(height: int, new: Ints, old: Ints) -> Ints:
-    """Count each row's steps back to the first version, by pointer doubling; each row supersedes at most one other."""
-    before, steps = np.arange(height), np.zeros(height, dtype=np.int64)
-    before[new], steps[new] = old, 1
-    for _ in range(height.bit_length()):
-        steps, before = steps + steps[before], before[before]
-    return np.where(steps < height, steps, 0) + 1
-
-
-def _longest_paths(height: int, new: Ints, old: Ints) -> Ints:
-    """Return the length of the longest path to each row, where a row may supersede several others."""
     version, waiting = [1] * height, np.bincount(new, minlength=height).tolist()
     heirs: dict[int, list[int]] = {}
     for newer, older in zip(new.tolist(), old.tolist(), strict=True):
         heirs.setdefault(older, []).append(newer)
-    free = [row for row in heirs if not waiting[row]]
-    while free:
-        row = free.pop()
+    ready = [row for row in heirs if not waiting[row]]
+    while ready:
+        row = ready.pop()
         for heir in heirs.get(row, ()):
             version[heir] = max(version[heir], version[row] + 1)
             waiting[heir] -= 1
             if not waiting[heir]:
-                free.append(heir)
+                ready.append(heir)
     return np.array(version, dtype=np.int64)
 
 
 def _pairs(memory: Memory, rows: pl.DataFrame) -> tuple[Ints, Ints]:
-    """Return (new, old) row indexes, those recorded in lineages first."""
+    """Return row indexes (new, old) of superseding pairs, pairs from lineages first."""
     edges = memory.edges.filter(pl.col("relation") == "supersedes").select(new="source", old="target")
     lineage = rows.select("key", pl.col("lineage").alias("old")).filter(pl.col("old").list.len() > 0).explode("old")
     if lineage.is_empty():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any
@@ -18,17 +18,16 @@ from malsim.importers.reading.put import EDGES, ROW
 from malsim.memory.tables.standing_parts import Standing
 
 EXTRAS: dict[str, pl.DataType | type[pl.DataType]] = {"cell": pl.String, "name": pl.String, "value": pl.String}
-RELATION = "relation"  # the extra that marks a claim that was a relation
-_DAY, _MICROSECONDS = 86_400.0, 1e6
-_FORMS = tuple(f"%Y-%m-%d{gap}%H:%M:%S%.f{zone}" for gap in ("T", " ") for zone in ("%:z", ""))
-_LATEST_SECONDS = 1e11  # a larger number counts milliseconds
+RELATION = "relation"  # name of the extra of a claim that was a relation
+_DAY = 86_400.0
+_LATEST_SECONDS = 1e11  # a larger number is in milliseconds
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Settings that the user gives because the file does not hold them; see `malsim import --help`.
+    """Settings that the source does not contain and the user supplies; see `malsim import --help`.
 
-    `scopes` numbers the scopes of a source as they come, each a replication of its own; None where all is everybody's.
+    `scopes` numbers the scopes of a source in order of appearance; each becomes a replication. None: all cells are public.
     """
 
     confidence: float | None = None
@@ -42,10 +41,9 @@ class Options:
 class Records:
     """Content of a source: cells and edges by key, with days counted from 1970.
 
-    `form` names the source's format. `cells` has columns of `put.ROW`, `key` at least; what is left out is absent.
-    `counts` are lines of the report, in order; `extras` are values that malsim has no column for: cell (its key), name,
-    value as JSON. `wiring` is a netlist that runs at a store's ticks. `programs` are keys of cells of kind prg whose program
-    is not in their body.
+    `form` names the source's format. `cells` has `key` and any other columns of `put.ROW`. `counts` are lines of the report,
+    in order. `extras` are values that malsim has no column for: cell (its key), name, value as JSON. `wiring` is a netlist
+    that runs at a store's ticks. `programs` are keys of cells of kind prg whose program is not in their body.
     """
 
     form: str
@@ -58,9 +56,9 @@ class Records:
 
 
 def day_of(value: object, *, local: bool = False) -> float | None:
-    """Return a date, or seconds or milliseconds since 1970, as days after 1970; None for anything else.
+    """Return a date, or a number of seconds or milliseconds since 1970, as days since 1970; None for anything else.
 
-    A date without a zone is UTC, or under `local` of this machine's zone.
+    A date without a time zone is in UTC, or in this machine's zone if `local`.
 
     >>> day_of("1970-01-02T12:00:00+00:00"), day_of(86_400), day_of(1767225600000), day_of("soon"), day_of(None)
     (1.5, 1.0, 20454.0, None, None)
@@ -79,62 +77,27 @@ def day_of(value: object, *, local: bool = False) -> float | None:
     return None
 
 
-def days_of(name: str, dates: Iterable[object]) -> pl.Series:
-    """Return a column of `day_of` values: common date formats at once, the rest one by one.
-
-    >>> days_of("t", ["1970-01-02T12:00:00+00:00", "1970-01-02 12:00:00", "2 Jan 1970", "soon", None, 86_400]).to_list()
-    [1.5, 1.5, 1.0, None, None, 1.0]
-    """
-    values = list(dates)
-    try:
-        texts = pl.Series(name, values, pl.String)
-        present = texts.is_not_null()
-    except (TypeError, UnicodeError):  # not all of them are texts that UTF-8 can hold
-        texts = pl.Series(name, map(text_of, values), pl.String)
-        present = pl.Series([date is not None for date in values], dtype=pl.Boolean)
-    days = pl.repeat(None, len(values), dtype=pl.Float64, eager=True).alias(name)
-    for form in _FORMS:
-        rows = (days.is_null() & texts.is_not_null()).arg_true()
-        if len(rows):
-            at = texts.gather(rows).str.to_datetime(form, time_unit="us", strict=False).dt.timestamp("us")
-            rounded = at.cast(pl.Float64).to_numpy() / _MICROSECONDS / _DAY  # as `day_of` rounds; polars multiplies instead
-            days = days.scatter(rows, pl.Series(rounded, nan_to_null=True))
-    odd = (days.is_null() & present).arg_true().to_list()
-    return days.scatter(odd, pl.Series([day_of(values[row]) for row in odd], dtype=pl.Float64)) if odd else days
-
-
 def key_of(*parts: str) -> str:
-    """Return a key for a claim without one: a hash of its content, the same whenever the file is read again."""
+    """Return a key for a claim without one: a hash of its content, so that reading the file again gives the same key."""
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
-def keys_of(objects: Iterable[str], titles: Iterable[str]) -> list[str]:
-    """Return `key_of` of each object and title.
-
-    >>> keys_of(["tea"], ["is hot"]) == [key_of("tea", "is hot")]
-    True
-    """
-    blake2b = hashlib.blake2b  # a million keys are usual
-    texts = [f"{item}\0{other}".encode("utf-8", "replace") for item, other in zip(objects, titles, strict=True)]
-    return [blake2b(text, digest_size=12).hexdigest() for text in texts]
-
-
 def text_of(value: object) -> str | None:
-    """Return a text that is not blank, with lone surrogates replaced (UTF-8 cannot hold them); None for anything else."""
+    """Return a text that is not blank, with lone surrogates replaced because UTF-8 cannot encode them; else None."""
     if not isinstance(value, str) or not value.strip():
         return None
     return value if value.isascii() else value.encode("utf-8", "replace").decode()
 
 
 class Collector:
-    """Cells by their keys, each with the columns that it names; other columns are absent.
+    """Cells by key, collected one at a time, each with some of the columns of `put.ROW`.
 
     `edges` are (source, relation, target, weight), `extras` (key, name, value as JSON).
     """
 
     def __init__(self) -> None:
         self._rows: list[dict[str, Any]] = []
-        self._places: dict[str, int] = {}
+        self._index: dict[str, int] = {}
         self.edges: list[tuple[str, str, str, float]] = []
         self.extras: list[tuple[str, str, str]] = []
 
@@ -142,13 +105,13 @@ class Collector:
         return len(self._rows)
 
     def __contains__(self, key: object) -> bool:
-        return key in self._places
+        return key in self._index
 
     def __getitem__(self, key: str) -> dict[str, Any]:
-        return self._rows[self._places[key]]
+        return self._rows[self._index[key]]
 
     def add(self, key: str, **values: Any) -> None:
-        self._places[key] = len(self._rows)
+        self._index[key] = len(self._rows)
         self._rows.append(values | {"key": key})
 
     def supersede(self, old: str, new: str) -> None:
@@ -156,7 +119,6 @@ class Collector:
         self[old]["status"] = "superseded"
 
     def annex(self, key: str) -> None:
-        """Annex a cell that has no successor."""
         self[key].update(status="annexed", annexed=True)
 
     def add_extras(self, key: str, record: Mapping[str, Any], names: Iterable[str]) -> None:
@@ -164,17 +126,19 @@ class Collector:
 
     def records(self, form: str, counts: Mapping[str, int]) -> Records:
         names = dict.fromkeys(name for row in self._rows for name in row) or {"key": None}
+        columns = {name: [row.get(name) for row in self._rows] for name in names}
         return Records(
             form=form,
-            cells=pl.DataFrame([_column(name, [row.get(name) for row in self._rows]) for name in names]),
+            cells=pl.DataFrame(
+                [
+                    lists(name, values) if isinstance(ROW[name], pl.List) else pl.Series(name, values, ROW[name])
+                    for name, values in columns.items()
+                ]
+            ),
             edges=pl.DataFrame(self.edges, schema=EDGES, orient="row"),
             extras=pl.DataFrame(self.extras, schema=EXTRAS, orient="row"),
             counts=dict(counts),
         )
-
-
-def _column(name: str, values: Sequence[Any]) -> pl.Series:
-    return lists(name, values) if isinstance(ROW[name], pl.List) else pl.Series(name, values, ROW[name])
 
 
 _RELATIONS = {

@@ -1,4 +1,4 @@
-"""Source named by the user: a database, a JSON document, JSON lines, or a folder; read only, links not followed."""
+"""Sources that can be imported: a database, a JSON document, JSON lines or a folder, opened read-only."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _ARCHIVES = {
     b"\xfd7zXZ": "an xz archive",
 }
 _PICKLE = b"\x80"
-_BLANK = " \t\r\n"  # what JSON allows round a value
+_BLANK = " \t\r\n"  # white space that JSON allows around a value
 _DECODER = json.JSONDecoder()
 _LOGS = ("-wal", "-journal")
 
 
 @contextmanager
 def open_source(path: str | Path) -> Iterator[Source]:
-    """Open a source for reading; a copy made of it goes with the block.
+    """Open a source for reading; a temporary copy of it is removed at the end of the block.
 
-    Raises `StoreError` for what cannot be read: archives, pickles, other encodings, damaged databases.
+    Raises `StoreError` for a source that cannot be read: an archive, a pickle, another encoding, a damaged database.
     """
     where = Path(path)
     if not where.exists():
@@ -49,11 +49,11 @@ def open_source(path: str | Path) -> Iterator[Source]:
 
 
 class Source:
-    """File or folder, and the parts of its content that were read so far."""
+    """File or folder to import; each part of its content is read once, when it is first needed."""
 
     def __init__(self, path: Path, stack: ExitStack) -> None:
         self.path, self._stack = path, stack
-        self.cut = self.bad = 0  # lines cut short at the file's end, and others that are no record
+        self.cut = self.bad = 0  # an incomplete last line, and other lines without a record
 
     @cached_property
     def head(self) -> bytes:
@@ -88,7 +88,7 @@ class Source:
         """Read-only connection; a file with a log is copied with it first, as another process may be writing."""
         logs = [log for end in _LOGS if (log := Path(f"{self.path}{end}")).exists() and log.stat().st_size]
         path = self._copy(logs) if logs else self.path
-        mode = "rw" if logs else "ro&immutable=1"  # a copy's log is played into the copy
+        mode = "rw" if logs else "ro&immutable=1"  # SQLite applies the log to the copy
         with refusing(self.path):
             connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True)
             self._stack.callback(connection.close)
@@ -119,19 +119,19 @@ class Source:
             return {name: frozenset(row[0] for row in self.database.execute(columns, (name,))) for name in names}
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """Return the rows of a query; invalid UTF-8 is read with replacement characters."""
+        """Return the rows of a query, with replacement characters for invalid UTF-8."""
         with refusing(self.path):
             try:
                 return self.database.execute(query).fetchall()
             except sqlite3.OperationalError as error:
                 if "UTF-8" not in str(error):
                     raise
-                self.database.text_factory = _text  # slower by half
+                self.database.text_factory = partial(str, encoding="utf-8", errors="replace")  # slower by half
                 return self.database.execute(query).fetchall()
 
     @cached_property
     def first(self) -> dict[str, Any]:
-        """First line as a record; empty if it is not a record."""
+        """First line as a record; empty if the line is not a record."""
         line, more = self._two_lines
         if records := _records_in(line):
             return records[0]
@@ -139,7 +139,7 @@ class Source:
 
     @cached_property
     def _two_lines(self) -> tuple[bytes, bytes]:
-        """First two lines that are not blank; empty if they are missing."""
+        """First two lines that are not blank; a missing line is empty."""
         if not self.path.is_file() or self.is_database:
             return b"", b""
         with self.path.open("rb") as file:
@@ -148,18 +148,16 @@ class Source:
 
     @cached_property
     def document(self) -> Any:
-        """Whole file as one JSON value; None if it is not one value."""
+        """Whole file as one JSON value; None if the file is not one value."""
         if not self._two_lines[0] or (self._two_lines[1] and _records_in(self._two_lines[0])):
             return None
         if self.path.stat().st_size > MOST_BYTES:
-            raise StoreError(
-                "too large to be read whole", where=str(self.path), allowed=f"{MOST_BYTES} bytes of one JSON document"
-            )
+            raise StoreError("too large", where=str(self.path), allowed=f"{MOST_BYTES} bytes of one JSON document")
         try:
             value = json.loads(self.path.read_bytes().decode("utf-8-sig"))
             return json.loads(value) if isinstance(value, str) else value  # some programs encode their JSON twice
         except UnicodeDecodeError as error:
-            raise StoreError("not UTF-8 text", where=str(self.path), hint="save it as UTF-8") from error
+            raise StoreError("not UTF-8 text", where=str(self.path), hint="save the file as UTF-8") from error
         except RecursionError as error:
             raise StoreError("nested too deeply", where=str(self.path)) from error
         except ValueError:
@@ -174,12 +172,12 @@ class Source:
         return self.document if isinstance(self.document, list) else []
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Yield the lines as JSON objects, one at a time; `cut` and `bad` count the lines that are not."""
+        """Yield the JSON objects of all lines, one at a time; `cut` and `bad` count the lines without one."""
         self.cut = self.bad = 0
         with self.path.open("rb") as file:
             for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), 1):
                 if len(line) > LONGEST_LINE:
-                    raise StoreError("this line is too long", where=f"{self.path}:{number}", allowed=f"{LONGEST_LINE} bytes")
+                    raise StoreError("too long", where=f"{self.path}:{number}", allowed=f"{LONGEST_LINE} bytes")
                 try:
                     text = without_mark(line).decode("utf-8", "surrogatepass").strip(_BLANK)
                     value, end = _DECODER.raw_decode(text)
@@ -189,7 +187,7 @@ class Source:
                 except UnicodeDecodeError as error:
                     if line.endswith(b"\n"):
                         raise StoreError("not UTF-8 text", where=f"{self.path}:{number}", hint="save it as UTF-8") from error
-                    value = None  # cut within a letter
+                    value = None  # the file ends within a character
                 except (ValueError, RecursionError):
                     value = None
                 if isinstance(value, dict):
@@ -199,7 +197,7 @@ class Source:
 
 
 def _glued(text: str) -> list[dict[str, Any]]:
-    """Return the records of a line on which nothing but records stand, one behind the other; none of any other line."""
+    """Return the records of a line that holds nothing but records, one after the other; else an empty list."""
     records, end = list[dict[str, Any]](), 0
     while end < len(text):
         value, end = _DECODER.raw_decode(text, end)
@@ -215,7 +213,3 @@ def _records_in(line: bytes) -> list[dict[str, Any]]:
         return _glued(line.decode("utf-8", "surrogatepass").strip(_BLANK))
     except (ValueError, RecursionError):
         return []
-
-
-def _text(value: bytes) -> str:
-    return value.decode("utf-8", "replace")

@@ -1,1 +1,1 @@
-"""Recall's databases and archives as memories, with their wiring."""
+"""Importer of Recall's databases and archives, with their wiring."""

@@ -1,16 +1,17 @@
-"""Recall's stored cells as rows of a memory, inserted unchanged: keys, handles, scores, statuses, lineage."""
+"""Conversion of Recall's stored cells to rows of a memory, with keys, handles, scores, statuses and lineage unchanged."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
+from malsim.base.finite import is_number
 from malsim.importers.reading.dates import days
 from malsim.importers.reading.put import ROW
+from malsim.importers.reading.records import share_of
 from malsim.memory import schema
 
 _SCORES = {
@@ -24,7 +25,7 @@ FLAGS = {
 }  # fmt: skip
 """Recall's names of flags, by ours."""
 
-BESIDE, HYPEREDGES = "recall", "recall hyperedges"  # the latter of no cell
+OTHER_FIELDS, HYPEREDGES = "recall", "recall hyperedges"  # names of extras; hyperedges belong to no cell
 _WHOLE = ("scope", "lineage", "programs", "props", "createdAt", "updatedAt", "lastSalientAt")
 _PARTS = {
     "provenance": ("producedBy", "signatureStatus"),
@@ -36,14 +37,14 @@ _PARTS = {
 def rows_of(cells: Sequence[Mapping[str, Any]], *, start: float = 0.0) -> pl.DataFrame:
     """Return one row per stored cell; a missing or mistyped value takes the reference implementation's default.
 
-    Dates become days after `start` (days after 1970), the first of a cell's subjects its object.
+    Dates become days after `start` (in days since 1970). The object is the first subject of a cell.
     """
     return pl.DataFrame([_row(cell, start) for cell in cells], schema=ROW)
 
 
-def beside(cells: Iterable[Mapping[str, Any]], hyperedges: list[Any]) -> list[tuple[str, str, str]]:
-    """Return extras (cell, name, value): fields that malsim has no column for, so that an export restores them."""
-    extras = [(cell["key"].encode("utf-8", "replace").decode(), BESIDE, json.dumps(_fields(cell))) for cell in cells]
+def extras_of(cells: Iterable[Mapping[str, Any]], hyperedges: list[Any]) -> list[tuple[str, str, str]]:
+    """Return the fields that malsim has no column for as extras (cell, name, value), so that an export restores them."""
+    extras = [(cell["key"].encode("utf-8", "replace").decode(), OTHER_FIELDS, json.dumps(_fields(cell))) for cell in cells]
     return [*extras, *([("", HYPEREDGES, json.dumps(hyperedges))] if hyperedges else [])]
 
 
@@ -57,7 +58,8 @@ def _fields(cell: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _row(cell: Mapping[str, Any], start: float) -> dict[str, Any]:
-    part = {name: _table(cell, name) for name in ("scores", "flags", "provenance", "tags", "policy")}
+    names = ("scores", "flags", "provenance", "tags", "policy")
+    part = {name: table if isinstance(table := cell.get(name), Mapping) else {} for name in names}
     created = _day(cell.get("createdAt"), start) or 0.0
     scores = {ours: _share(part["scores"].get(theirs), default) for ours, (theirs, default) in _SCORES.items()}
     words = {
@@ -80,7 +82,7 @@ def _row(cell: Mapping[str, Any], start: float) -> dict[str, Any]:
         "title": _text(cell.get("title")) or "",
         "body": _text(cell.get("body")) or "",
         "summary": _text(cell.get("summary")),
-        "value": number(cell.get("value")),
+        "value": float(value) if is_number(value := cell.get("value")) else None,
         "effective": _share(part["scores"].get("effective"), scores["stated"]),
         "created": created,
         "touched": _day(cell.get("updatedAt"), start) or created,
@@ -95,11 +97,6 @@ def _row(cell: Mapping[str, Any], start: float) -> dict[str, Any]:
     }
 
 
-def _table(cell: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = cell.get(name)
-    return value if isinstance(value, Mapping) else {}
-
-
 def _text(value: object) -> str | None:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else None
 
@@ -108,19 +105,9 @@ def _texts(value: object) -> list[str]:
     return [text for item in value if (text := _text(item)) is not None] if isinstance(value, list) else []
 
 
-def number(value: object) -> float | None:
-    """Return a finite number, or None for anything else.
-
-    >>> number(2), number(True), number(10**400), number("2")
-    (2.0, None, None, None)
-    """
-    good = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
-    return float(value) if good else None  # type: ignore[arg-type]  # a number, as was just checked
-
-
 def _share(value: object, default: float) -> float:
-    share = number(value)
-    return share if share is not None and 0.0 <= share <= 1.0 else default
+    share = share_of(value)
+    return default if share is None else share
 
 
 def _word(value: object, words: Sequence[str], default: str) -> str:

@@ -1,4 +1,4 @@
-"""Recall's own files, databases and JSON archives, opened read-only."""
+"""Readers of Recall's databases and JSON archives."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ import base64
 import binascii
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from malsim.base.errors import StoreError
+from malsim.base.finite import is_number
 from malsim.importers.reading.put import EDGES
 from malsim.importers.reading.records import from_json
-from malsim.importers.reading.source import Source, open_source
-from malsim.importers.recall.cells import number
+from malsim.importers.reading.source import Source
 from malsim.memory.tables.connect import refusing
 from malsim.memory.tables.standing_parts import Standing
 
@@ -28,10 +27,10 @@ NEWER = ("value", "summary", "lastSalientAt", "programs")  # fields that older c
 
 @dataclass(kw_only=True)
 class Archive:
-    """Content of an archive file: cells as JSON objects in stored order, and edges by key.
+    """Content of a Recall file: cells as JSON objects in stored order, and edges by key.
 
-    `wiring` is a netlist that malsim put there, `left_out` counts what malsim has no place for, `absent` names what the file
-    lacks, `unreadable` counts rows that are no JSON object.
+    `wiring` is a netlist that malsim stored there, `left_out` counts what malsim does not import, `absent` names missing
+    parts, `unreadable` counts the rows without a JSON object.
     """
 
     form: str
@@ -44,25 +43,13 @@ class Archive:
     wiring: Standing | None = None
 
 
-def read(path: str | Path) -> Archive:
-    """Read a database or an archive. Raises `StoreError` for what is neither, and leaves it untouched."""
-    with open_source(path) as source:
-        return read_source(source)
-
-
 def read_source(source: Source) -> Archive:
-    archive = _database(source) if source.is_database else _json(source)
+    """Read a database or an archive. Raises `StoreError` for a damaged database, or an archive without a list of cells."""
+    with refusing(source.path):
+        archive = _archive_in(source.database, set(source.tables)) if source.is_database else _json(source)
     names = {name for cell in archive.cells for name in cell}
     archive.absent += [name for name in NEWER if name not in names]
     return archive
-
-
-def _database(source: Source) -> Archive:
-    tables = source.tables
-    with refusing(source.path):
-        if tables.get("cells", frozenset()) >= {"key", "json"}:
-            return _current(source.database, set(tables))
-    raise StoreError("an SQLite file, but not a database of Recall", where=str(source.path))
 
 
 def _count(connection: sqlite3.Connection, table: str) -> int:
@@ -70,10 +57,11 @@ def _count(connection: sqlite3.Connection, table: str) -> int:
     return int(connection.execute(f'SELECT count(*) FROM "{quoted}"').fetchone()[0])  # noqa: S608  # a quoted name
 
 
-def _current(connection: sqlite3.Connection, tables: set[str]) -> Archive:
+def _archive_in(connection: sqlite3.Connection, tables: set[str]) -> Archive:
     archive = Archive(form="Recall database")
-    for (text,) in connection.execute("SELECT json FROM cells ORDER BY rowid"):
-        archive.unreadable += not _add(archive.cells, text)
+    stored = [text for (text,) in connection.execute("SELECT json FROM cells ORDER BY rowid")]
+    archive.cells = _readable(from_json(text) for text in stored if isinstance(text, str))
+    archive.unreadable = len(stored) - len(archive.cells)
     if "edges" in tables:
         rows = connection.execute("SELECT source, relation, target, weight FROM edges ORDER BY rowid").fetchall()
         archive.edges = _edges(dict(zip(EDGES, row, strict=True)) for row in rows)
@@ -81,7 +69,11 @@ def _current(connection: sqlite3.Connection, tables: set[str]) -> Archive:
         if name in tables:
             archive.left_out[name] = _count(connection, name)
     if "hyperedges" in tables:
-        archive.hyperedges = [_hyperedge(*row) for row in connection.execute(_HYPEREDGES)]
+        names = ("id", "kind", "title", "members", "metadata", "createdAt")
+        for row in connection.execute(_HYPEREDGES):
+            edge = dict(zip(names, row, strict=True))
+            parsed = {"members": from_json(edge["members"]) or [], "metadata": from_json(edge["metadata"]) or {}}
+            archive.hyperedges.append(edge | parsed)
     if WIRING in tables:
         texts = [text for (text,) in connection.execute(f"SELECT json FROM {WIRING}")]  # noqa: S608  # a constant
         archive.wiring = next((item for text in texts if (item := wiring_of(from_json(text)))), None)
@@ -92,13 +84,12 @@ def _current(connection: sqlite3.Connection, tables: set[str]) -> Archive:
 
 
 def _json(source: Source) -> Archive:
-    document, path = source.document, source.path
-    if document is None:
-        raise StoreError("not an SQLite file and not JSON", where=str(path))
-    cells = document.get("cells") if isinstance(document, dict) else None
+    document = source.object
+    cells = document.get("cells")
     if not isinstance(cells, list):
-        raise StoreError("JSON, but not an archive of Recall", where=str(path), allowed="an object with a list `cells`")
-    good = [cell for cell in cells if isinstance(cell, dict) and isinstance(cell.get("key"), str)]
+        allowed = "an object with a list `cells`"
+        raise StoreError("JSON, but not an archive of Recall", where=str(source.path), allowed=allowed)
+    good = _readable(cells)
     edges = (
         {"source": cell["key"], **edge}
         for cell in good if isinstance(cell.get("edgesOut"), list)
@@ -112,44 +103,31 @@ def _json(source: Source) -> Archive:
     return archive
 
 
-def _hyperedge(name: str, kind: str, title: str, members: str, metadata: str, created: str) -> dict[str, Any]:
-    """Return a row of hyperedges as archives have it; older forms of members stay unchanged."""
-    fields = {"members": from_json(members) or [], "metadata": from_json(metadata) or {}}
-    return {"id": name, "kind": kind, "title": title, **fields, "createdAt": created}
-
-
-def _add(cells: list[dict[str, Any]], text: object) -> bool:
-    try:
-        cell = json.loads(text) if isinstance(text, str) else None
-    except (ValueError, RecursionError):
-        cell = None
-    good = isinstance(cell, dict) and isinstance(cell.get("key"), str)
-    if good:
-        cells.append(cell)  # type: ignore[arg-type]  # checked just above
-    return good
+def _readable(cells: Iterable[Any]) -> list[dict[str, Any]]:
+    return [cell for cell in cells if isinstance(cell, dict) and isinstance(cell.get("key"), str)]
 
 
 def _edges(rows: Iterator[dict[str, Any]]) -> pl.DataFrame:
     ends = ("source", "relation", "target")
     good = [
-        {**{name: edge[name].encode("utf-8", "replace").decode() for name in ends}, "weight": weight}
+        {**{name: edge[name].encode("utf-8", "replace").decode() for name in ends}, "weight": float(edge["weight"])}
         for edge in rows
-        if all(isinstance(edge.get(name), str) for name in ends) and (weight := number(edge.get("weight"))) is not None
+        if all(isinstance(edge.get(name), str) for name in ends) and is_number(edge.get("weight"))
     ]
     return pl.DataFrame(good, schema=EDGES)
 
 
-WIRING = "malsimWiring"  # a key of an archive, a table of a database
+WIRING = "malsimWiring"  # key in an archive, and table in a database
 
 
 def wiring_object(standing: Standing) -> dict[str, str]:
-    """Return the standing netlist as texts: source, state kept between ticks, and lines for the next push."""
+    """Return a standing netlist as texts: source, state between ticks, and lines for the next push."""
     state = base64.b64encode(standing.state).decode()
     return {"text": standing.text, "state": state, "lines": json.dumps(standing.lines.get(0, ()))}
 
 
 def wiring_of(given: Any) -> Standing | None:
-    """Return the netlist of a wiring object, or None if it holds none; a netlist with a damaged state starts afresh.
+    """Return the netlist in a wiring object, or None if there is none; with a damaged state, the netlist starts again.
 
     >>> wiring_of(wiring_object(Standing(text="loadrt watch names=low", state=b"1"))).state
     b'1'

@@ -1,1 +1,1 @@
-"""Export of stores to other formats, so that nothing is locked in: a module per name that `malsim export --as` takes."""
+"""Export of stores to other formats; `malsim export --as` takes the names of these modules."""

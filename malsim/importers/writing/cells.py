@@ -1,4 +1,4 @@
-"""Input of all writers of other formats: the memory, its day 0, edges by key, and the source's extras."""
+"""Common input of the exports: the memory, its day 0, edges by key, and extras."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from malsim.memory.tables.standing_parts import Standing
 
 @dataclass(frozen=True)
 class Cells:
-    """Memory of a store and its content.
+    """Memory of a store, prepared for an export.
 
-    `edges` has (relation, target key, weight) by source key, `extras` values by name by key. `scopes` names the replications
-    that are scopes.
+    `edges` has (relation, target key, weight) by source key, `extras` has {name: value} by key, `scopes` has the names of
+    the replications that are scopes.
     """
 
     memory: Memory
@@ -38,10 +38,10 @@ def opened(path: Path) -> Cells:
     keys, edges = memory.cells["key"].to_list(), dict[str, list[tuple[str, str, float]]]()
     for source, relation, target, weight in memory.edges.select("source", "relation", "target", "weight").rows():
         edges.setdefault(keys[source], []).append((relation, keys[target], weight))
-    beside = dict[str, dict[str, Any]]()
+    values = dict[str, dict[str, Any]]()
     for cell, name, value in extras(path).rows():
-        beside.setdefault(cell, {})[name] = json.loads(value)
-    return Cells(memory, start, edges, beside, scopes, standing)
+        values.setdefault(cell, {})[name] = json.loads(value)
+    return Cells(memory, start, edges, values, scopes, standing)
 
 
 def iso(day: float, start: str | None) -> str:
@@ -50,7 +50,7 @@ def iso(day: float, start: str | None) -> str:
     >>> iso(1.5, "2026-03-01")
     '2026-03-02T12:00:00.000Z'
 
-    Raises `DataError` for a day that no calendar has.
+    Raises `DataError` for a day outside the years 1 to 9999.
     """
     begin = datetime.fromisoformat(start or "1970-01-01")
     try:

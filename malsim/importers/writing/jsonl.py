@@ -1,4 +1,4 @@
-"""JSON lines: a cell per line with all its columns, its scope, its dates as dates, and its edges by key."""
+"""Export as JSON lines: one cell per line with all columns, scope, dates in ISO 8601, and edges by key."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ _INTERNAL = ("rep", "author", "content", "successor", "worth")
 
 
 def write(cells: Cells, path: Path) -> dict[str, int]:
+    """Write the cells, and return the counts for the report."""
     with path.open("w", encoding="utf-8") as file:
         file.writelines(f"{line}\n" for line in _lines(cells))
     return {

@@ -1,4 +1,4 @@
-"""Recall's own database or archive: imported fields are restored, with the memory's current numbers."""
+"""Export as a Recall database or archive: imported fields are restored, with the memory's current numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from malsim.base.errors import UsageError
-from malsim.importers.recall.cells import BESIDE, FLAGS, HYPEREDGES
+from malsim.importers.recall.cells import FLAGS, HYPEREDGES, OTHER_FIELDS
 from malsim.importers.recall.files import WIRING, wiring_object
 from malsim.importers.writing.cells import Cells, iso
 
@@ -45,13 +45,13 @@ _INSERT = "INSERT INTO cells (key, handle, kind, content_key, status, json) VALU
 
 
 def write(cells: Cells, path: Path) -> dict[str, int]:
-    """Write an archive where the file's name ends in .json, else a database; counts for the report.
+    """Write an archive if the file name ends in .json, else a database; return the counts for the report.
 
-    Raises `UsageError` for a store that has scopes.
+    Raises `UsageError` for a store with scopes.
     """
     if cells.scopes:
-        given, hint = ", ".join(cells.scopes.values()), "jsonl has them: --as jsonl"
-        raise UsageError("this format cannot keep scopes apart", where="--as recall", given=given, hint=hint)
+        given, hint = ", ".join(cells.scopes.values()), "export with --as jsonl"
+        raise UsageError("this format has no scopes", where="--as recall", given=given, hint=hint)
     objects = [_cell(row, cells) for row in cells.memory.cells.iter_rows(named=True)]
     hyperedges = list(cells.extras.get("", {}).get(HYPEREDGES, []))
     if path.suffix == ".json":
@@ -74,18 +74,17 @@ def write(cells: Cells, path: Path) -> dict[str, int]:
 
 
 def _cell(row: dict[str, Any], cells: Cells) -> dict[str, Any]:
-    """Return one cell in Recall's format: the fields of its source, overwritten by the memory's current values."""
-    beside = dict(cells.extras.get(row["key"], {}).get(BESIDE, {}))
-    tags, policy, provenance = (dict(beside.pop(name, {})) for name in ("tags", "policy", "provenance"))
-    subject_list = tags.get("subject")
-    subjects = subject_list if isinstance(subject_list, list) else []
+    """Return a cell in Recall's format: the fields of its source, overwritten with the memory's current values."""
+    fields = dict(cells.extras.get(row["key"], {}).get(OTHER_FIELDS, {}))
+    tags, policy, provenance = (dict(fields.pop(name, {})) for name in ("tags", "policy", "provenance"))
+    subjects = tags["subject"] if isinstance(tags.get("subject"), list) else []
     subjects = [row["object"], *subjects[1:]] if row["object"] else subjects
     tags |= {"topics": row["topics"], "entities": row["entities"]} | ({"subject": subjects} if subjects else {})
     dates = {name: _date(row[ours], cells.start) for name, ours in (("expiresAt", "expires"), ("reverifyAfter", "reverify"))}
     cell = {
         "scope": {"project": "default", "tenant": "local-default"}, "lineage": [], "programs": [], "props": {},
         "createdAt": _date(row["created"], cells.start), "updatedAt": _date(row["touched"], cells.start),
-        **beside,
+        **fields,
         **{name: row[name] for name in ("key", "handle", "kind", "title", "body", "stability", "status")},
         **{name: row[name] for name in ("summary", "value") if row[name] is not None},
         "owner": row["writer"],
@@ -97,7 +96,7 @@ def _cell(row: dict[str, Any], cells: Cells) -> dict[str, Any]:
         | {name: row[name] for name in ("origin", "verification")},
         "policy": {**dates, **policy, "sensitivity": row["sensitivity"]},
     }  # fmt: skip
-    if row["read"] is not None and "lastSalientAt" not in beside:
+    if row["read"] is not None and "lastSalientAt" not in fields:
         cell["lastSalientAt"] = _date(row["read"], cells.start)
     return {name: value for name, value in cell.items() if value is not None}
 
