@@ -65,7 +65,7 @@ def _result(args: argparse.Namespace, words: Sequence[str]) -> int:
     except SystemExit as problem:
         raise UsageError("user code of a law, an op or a memory would end this process") from problem
     except NeedsSandboxError:
-        from malsim.adapters.engine.sandboxed_command import run_sandboxed
+        from malsim.adapters.engine.sandbox import run_sandboxed
 
         return run_sandboxed(words)
 

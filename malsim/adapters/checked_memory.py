@@ -1,4 +1,4 @@
-"""A user's memory as axioms, duties and prices see it: its calls go to a sandbox, many at once where nobody waits."""
+"""Access to a user's memory for axioms, duties and prices: checked calls, sent to a sandbox in batches."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import Any
 
 from malsim.adapters.calls import LIMIT
 from malsim.adapters.contract import Claim, Item, Query
-from malsim.adapters.engine.host import CLOSE, MAKE, TOO_LONG, Ask, Breakdown, Host, Source, lifted
+from malsim.adapters.engine.host import CLOSE, MAKE, TOO_LONG, Ask, Breakdown, Host, Source, error_of
 from malsim.adapters.engine.sandbox import Sandbox
 from malsim.base.errors import AdapterError
 
-__all__ = ["LIMIT", "CheckedMemories", "CheckedMemory", "words_of"]
+__all__ = ["LIMIT", "CheckedMemories", "CheckedMemory", "text_of_claim"]
 
 MANY = 1000
 
 
 class CheckedMemories:
-    """Factory of memories of one kind, all in one sandbox. Memories shipped with malsim may be `trusted` to run here."""
+    """Factory of memories of one kind, all in one sandbox; `trusted` memories run in this process."""
 
     def __init__(self, source: Source, name: str, *, limit: float = LIMIT, trusted: bool = False) -> None:
         self.name, self._numbers, self._hung = name, count(), dict[str, Breakdown]()
         self._host: Host | Sandbox = Host(source, name) if trusted else Sandbox(source, name, limit=limit)
 
     def make(self) -> CheckedMemory:
-        """Return an empty memory. An error in making it is raised by its first call that returns an answer."""
+        """Return an empty memory; an error in making it is raised by its first call that returns an answer."""
         return CheckedMemory(self.name, self._host, next(self._numbers), self._hung)
 
     def declares(self) -> Mapping[str, Any]:
@@ -38,16 +38,16 @@ class CheckedMemories:
 
 
 class CheckedMemory:
-    """User's memory whose calls are all timed and whose answers are all checked.
+    """User's memory with a time limit for its calls and a check of its answers.
 
-    Calls without an answer are sent with the next call that has one, or on closing. A call that exceeded its limit once, in
-    this memory or another of its kind (`hung`), fails from then on without being waited for.
+    Calls without an answer are sent with the next call that has one, or on closing. Once a call of this memory, or of
+    another of its kind, has exceeded its limit (`hung`), the same call fails at once.
 
     Raises
     ------
     AdapterError
         A call raised, took longer than its limit, ended its process, or returned something other than a list of
-        items (of texts, of events), NaN, a belief outside 0 to 1 or an unknown status; it names memory and call.
+        items (of texts, of events), NaN, a belief outside 0 to 1 or an unknown status; the error names memory and call.
     """
 
     def __init__(self, name: str, host: Host | Sandbox, number: int, hung: dict[str, Breakdown]) -> None:
@@ -55,7 +55,7 @@ class CheckedMemory:
         self._waiting = [Ask(number, MAKE)]
         self._now = 0.0
         self._last: Claim | None = None
-        self._failed, self.failed_at = False, ""  # the day of the call that failed, and the last claim before it
+        self._failed, self.failed_at = False, ""  # text: day of the failed call, and the last claim before it
 
     def declares(self) -> Mapping[str, Any]:
         return self._answers()[0]  # type: ignore[no-any-return]  # as the host makes it
@@ -67,15 +67,15 @@ class CheckedMemory:
         self._waiting.append(Ask(self._number, "tick", now))
 
     def read(self, query: Query, now: float) -> list[Item] | None:
-        """Return what is known about an object, as a use; None if the memory gives no answer."""
+        """Ask about an object, as a use; return None if the memory gives no answer."""
         return self._items("read", query, now)
 
     def peek(self, query: Query, now: float, limit: int = MANY) -> list[Item]:
-        """Return what is known about an object, without a use."""
+        """Ask about an object without a use."""
         return self._items("peek", query, now, limit) or []
 
     def perform(self, call: str, **arguments: Any) -> None:
-        """Run an optional call that changes the memory, with its arguments in the contract's order."""
+        """Make an optional call that changes the memory, with its arguments in the order of the contract."""
         self._waiting.append(Ask(self._number, call, arguments.get("now", 0.0), arguments))
 
     def texts(self) -> list[str]:
@@ -103,18 +103,18 @@ class CheckedMemory:
         if index is None:
             answers, broken = self._host.run(asks)
         else:
-            answers, broken = [], [self._hung[asks[index].call]._replace(place=index)]
-        first = broken[0].place if broken else len(asks)
+            answers, broken = [], [self._hung[asks[index].call]._replace(position=index)]
+        first = broken[0].position if broken else len(asks)
         self._last = next((ask.about[-1] for ask in asks[first::-1] if ask.call == "write" and ask.about), self._last)  # type: ignore[index]  # claims
         if broken:
             ask, self._failed = asks[first], True
             if broken[0].problem.startswith(TOO_LONG):
                 self._hung[ask.call] = broken[0]
-            after = f", last claim: {words_of(self._last)}" if self._last else ""
+            after = f", last claim: {text_of_claim(self._last)}" if self._last else ""
             self.failed_at = f", day {ask.now:.6g}{after}"
-            raise lifted(broken[0], f"{self.name}: {ask.call}")
+            raise error_of(broken[0], f"{self.name}: {ask.call}")
         return answers
 
 
-def words_of(claim: Claim) -> str:
+def text_of_claim(claim: Claim) -> str:
     return f"{claim.writer} on {claim.object}: {claim.value} at {claim.time:.6g} d"

@@ -92,7 +92,7 @@ def test_attack_ends_only_its_own_memory(name: str) -> None:
         assert re.search(problem, broken[0].problem)
         answers, broken = sandbox.run([*_asks(1, "fine"), Ask(0, "peek", 0.0, Query("o"), 5)])
         assert answers[2][0].value == "fine"
-        assert {item.place for item in broken} <= {3}
+        assert {item.position for item in broken} <= {3}
 
 
 class _Stopping(Sandbox):

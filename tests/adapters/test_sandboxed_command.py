@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from malsim.adapters import foreign_code
-from malsim.adapters.engine import sandboxed_command
-from malsim.adapters.engine.sandbox import Child
-from malsim.adapters.engine.sandboxed_command import run_sandboxed
+from malsim.adapters.engine import sandbox
+from malsim.adapters.engine.sandbox import Child, run_sandboxed
 from malsim.adapters.foreign_code import MARK
 from malsim.base.errors import AdapterError
 from malsim.cli import main
@@ -63,7 +62,7 @@ def _nothing_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             super().__init__(*words, **rest)  # type: ignore[arg-type]
             children.append(self)
 
-    monkeypatch.setattr(sandboxed_command, "Child", Noted)
+    monkeypatch.setattr(sandbox, "Child", Noted)
     monkeypatch.delenv(MARK, raising=False)
     yield
     for child in children:
@@ -89,7 +88,7 @@ def _mark(place: Path) -> str:
 
 
 def _in_sandbox(monkeypatch: pytest.MonkeyPatch, call: str) -> int:
-    monkeypatch.setattr(sandboxed_command, "CODE", f"exec({CALL.format(call)!r})")
+    monkeypatch.setattr(sandbox, "COMMAND", f"exec({CALL.format(call)!r})")
     return run_sandboxed([])
 
 
@@ -119,7 +118,7 @@ def test_leftover_processes_and_files_are_removed(
 def test_input_that_was_read_already_is_handed_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sandboxed_command, "CODE", f"exec({CALL.format('print(input())')!r})")
+    monkeypatch.setattr(sandbox, "COMMAND", f"exec({CALL.format('print(input())')!r})")
     assert run_sandboxed([], given="an event\n") == 1
     assert capsys.readouterr().out == "an event\ndone\n"
 
@@ -158,7 +157,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 )
 def test_exit_code_0_in_a_call_fails_the_command(words: list[str], who: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
-    assert capsys.readouterr().err == f"malsim: {who}: its process ended (exit code 0); ask its author\n"
+    assert capsys.readouterr().err == f"malsim: {who}: its process ended (exit code 0); report it to its author\n"
 
 
 def test_pytest_judges_such_a_scenario_in_a_sandbox(folder: Path) -> None:

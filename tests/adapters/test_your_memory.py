@@ -65,7 +65,7 @@ def test_text_is_read_back_by_the_values_in_it() -> None:
         (memories.Raises, r"tick, replication \d, day .*last claim: .*raised RuntimeError: lost its file"),
         (memories.TooSure, r"belief outside its bounds on day \d+.*; given: 1.5; allowed: 0 to 1"),
         (memories.NotANumber, r"belief outside its bounds on day \d+.*; given: nan"),
-        (memories.PeekTakes, r"showed \d items, and \d after that look"),
+        (memories.PeekTakes, r"showed \d items in one peek and \d in the next"),
     ],
 )
 def test_failing_memory_is_reported_and_harms_no_other(memory: type, sentence: str) -> None:

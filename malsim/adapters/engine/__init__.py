@@ -1,1 +1,1 @@
-"""Users' memories in the loop: their calls, the wording of the calls, and the items that the harness sees."""
+"""Users' memories inside a run: their processes, the wording of their calls, and the items that they show."""

@@ -1,4 +1,4 @@
-"""A memory of the user's own as a scenario names it, and the sentences that it reads."""
+"""Reference to a user's memory in a scenario, and the wording of its claims and questions."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Phrases:
-    """Wording of facts as sentences and of objects as questions, and the place of the value in an answer.
+    """Wording of claims as sentences and of questions, and the pattern that finds the value in an answer.
 
-    `sentence` may name {object}, {value} and {writer}, `question` {object}. `answer` is a regular expression of RE2, which
-    takes time linear in a text; its group `value`, or first group, is the value. Without one, the value is the one of the
-    object's values that occurs in the text.
+    `sentence` may contain {object}, {value} and {writer}, `question` {object}. `answer` is a regular expression of RE2,
+    which takes time linear in a text; its group `value`, or its first group, is the value. Without a pattern, the value is
+    the one of the object's values that occurs in the text.
     """
 
     sentence: str = "{object} is {value}"
@@ -46,20 +46,23 @@ class Phrases:
             groups = self._pattern.groups if self.answer else 0
         except re2.error as problem:
             hint = "RE2 has no look-around and no back-references"
-            text = f"not a regular expression: {_words_of(problem)}"
-            raise ScenarioError(text, where="memory.answer", given=self.answer, hint=hint) from problem
+            words = problem.args[0] if problem.args else problem
+            words = words.decode("utf-8", "replace") if isinstance(words, bytes) else str(words)
+            raise ScenarioError(
+                f"not a regular expression: {words}", where="memory.answer", given=self.answer, hint=hint
+            ) from problem
         if self.answer and not groups:
             hint = "put brackets around the value: is (?P<value>.+)"
             raise ScenarioError("this regular expression has no group", where="memory.answer", given=self.answer, hint=hint)
 
-    def says(self, object_: str, value: str, writer: str) -> str:
+    def state(self, object_: str, value: str, writer: str) -> str:
         return filled(self.sentence, {"object": object_, "value": value, "writer": writer})
 
-    def asks(self, object_: str) -> str:
+    def ask(self, object_: str) -> str:
         return filled(self.question, {"object": object_})
 
     def values_in(self, text: str, values: Iterable[str]) -> list[str]:
-        """Return the given values that a text contains; of two overlapping values, the longer.
+        """Return the values that a text contains; of two overlapping values, only the longer.
 
         >>> Phrases().values_in("the valve is half open", ["open", "half open", "shut"])
         ['half open']
@@ -77,27 +80,18 @@ class Phrases:
 
     @cached_property
     def _pattern(self) -> Any:
-        return _compiled(self.answer) if self.answer else None
-
-
-def _compiled(pattern: str) -> Any:
-    options = re2.Options()
-    options.case_sensitive, options.log_errors = False, False
-    return re2.compile(pattern, options)
-
-
-def _words_of(problem: Exception) -> str:
-    words = problem.args[0] if problem.args else problem
-    return words.decode("utf-8", "replace") if isinstance(words, bytes) else str(words)
+        options = re2.Options()
+        options.case_sensitive, options.log_errors = False, False
+        return re2.compile(self.answer, options) if self.answer else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Adapter:
-    """Source of a user's own memories: a name, `package.module:factory`, or a factory given from Python.
+    """Source of a user's memories: a name, `package.module:factory`, or a factory given from Python.
 
-    `allowed` permits running its code. A name in somebody else's file is not allowed until the user permits it. `limit`
-    is in seconds a call. Memories run in a process of their own. Those that are `trusted` run in this process, without a
-    limit, where a debugger reaches them.
+    `allowed` permits running its code; a name in a file is not allowed until the user permits it. `limit` is the seconds
+    that a call may take. Memories run in a separate process; `trusted` memories run in this process, without a limit, where
+    a debugger reaches them.
     """
 
     name: str
@@ -112,7 +106,7 @@ class Adapter:
 
     @classmethod
     def of(cls, given: object, *, limit: float = LIMIT, trusted: bool = False) -> Adapter:
-        """Build from a name, class or function, each taken as consent to run it; raises `UsageError` for anything else."""
+        """Build from a name, class or function, which counts as consent to run it; raise `UsageError` for anything else."""
         if isinstance(given, Adapter):
             return given
         if isinstance(given, str):
@@ -129,7 +123,7 @@ class Adapter:
         return self.factory or self.name
 
     def check_allowed(self, where: str) -> None:
-        """Raise `UsageError` where the code may not be run."""
+        """Raise `UsageError` if the code may not be run."""
         if not self.allowed:
             hint = "read that code, then add --allow-code (malsim run, test, compare), or run it from Python"
-            raise UsageError("this scenario names code to be run", where=where, given=self.name, hint=hint)
+            raise UsageError("this scenario names code that would run", where=where, given=self.name, hint=hint)

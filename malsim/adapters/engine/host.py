@@ -1,6 +1,6 @@
-"""Memories and the calls that are made of them, one after the other, in the process that imports this file.
+"""Host of memories: it makes their calls one after the other, in the process that imports this module.
 
-A sandbox's process imports it and no frames: it is to be there at once.
+The process of a sandbox imports this module, so it must load quickly, without polars.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from malsim.adapters.calls import awaited, every_coroutine_awaited, plain, takes_limit, text_of
 from malsim.adapters.contract import FEATURES, OPTIONAL_CALLS
-from malsim.adapters.engine.shown_item import WrongAnswerError, shown_items
+from malsim.adapters.engine.shown_item import shown_items, wrong_answer
 from malsim.adapters.foreign_code import LOADING, MARK
 from malsim.adapters.load import arguments_of, load_factory, make_memory
 from malsim.base.errors import AdapterError
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 MAKE, CLOSE = "factory", "close"
 TOO_LONG = "did not return within"
-EVENT = ("event", "id", "by", "at")  # what each line of a log has
+EVENT = ("event", "id", "by", "at")  # keys of each line of a log
 Answers: TypeAlias = "list[Any]"
 Source: TypeAlias = "str | Callable[[], UserMemory]"
 
 
 class Ask(NamedTuple):
-    """Call of the memory number `rep`: name and arguments."""
+    """Call of the memory with number `rep`: name and arguments."""
 
     rep: int
     call: str
@@ -48,16 +48,16 @@ class Ask(NamedTuple):
 
 
 class Breakdown(NamedTuple):
-    """Failed call: its index among the calls, and the parts of the error message."""
+    """Failed call: its position among the calls, and the parts of the error message."""
 
-    place: int
+    position: int
     problem: str
     given: Any = None
     allowed: str | None = None
     hint: str | None = None
 
 
-class OverLimit(BaseException):  # `except Exception` in what is called is not to catch it
+class OverLimit(BaseException):  # so that `except Exception` in the called code does not catch it
     """Call that exceeded its time limit."""
 
     def __init__(self, limit: float) -> None:
@@ -65,9 +65,9 @@ class OverLimit(BaseException):  # `except Exception` in what is called is not t
 
 
 class Host:
-    """Memories by number. A call that raises, or gives an invalid answer, ends its own memory only.
+    """Memories by number. A call that raises or returns an invalid answer ends its own memory only.
 
-    With a `limit` (seconds a call), calls are interrupted, and every exception of a call is an error of its memory.
+    With a `limit` (seconds per call), calls are interrupted, and every exception in a call is an error of its memory.
     """
 
     def __init__(self, source: Source | bytes, name: str, *, limit: float | None = None) -> None:
@@ -78,12 +78,12 @@ class Host:
         self._ended: set[int] = set()
 
     def run(self, asks: Sequence[Ask]) -> tuple[Answers, list[Breakdown]]:
-        """Return what each call answered, None for nothing, and what went wrong."""
+        """Return the answer of each call (None if it has none) and the failed calls."""
         pairs = list(self.each(asks))
         return [answer for answer, _ in pairs], [broken for _, broken in pairs if broken]
 
     def each(self, asks: Sequence[Ask]) -> Iterator[tuple[Any, Breakdown | None]]:
-        for index, ask in enumerate(asks):
+        for position, ask in enumerate(asks):
             answer, broken = None, None
             if ask.rep not in self._ended or ask.call == CLOSE:
                 try:
@@ -91,7 +91,7 @@ class Host:
                         answer = self._call(ask)
                 except self._catches as problem:
                     self._ended.add(ask.rep)
-                    broken = _broken(index, problem)
+                    broken = _broken(position, problem)
             yield answer, broken
 
     def stop(self) -> None:
@@ -102,7 +102,9 @@ class Host:
         if call == MAKE:
             return self._make(rep)
         if call == CLOSE:
-            return self._close(rep)
+            memory = self._memories.pop(rep, None)
+            self._ended.discard(rep)
+            return awaited(memory.close()) if callable(getattr(memory, "close", None)) else None
         memory = self._memories[rep]
         if call in ("read", "peek"):
             limited = self._limited[rep][call == "peek"]
@@ -110,9 +112,9 @@ class Host:
             items = awaited(ask_memory(about, now, limit) if limited else ask_memory(about, now))
             return None if items is None and call == "read" else shown_items(items, now)
         if call == "texts":
-            return [str(text) for text in _listed("text", str, awaited(memory.texts()))]
+            return [str(text) for text in _checked_list("text", str, awaited(memory.texts()))]
         if call == "log":
-            return [_event(event) for event in _listed("event", Mapping, awaited(memory.log()))]
+            return [_event(event) for event in _checked_list("event", Mapping, awaited(memory.log()))]
         with every_coroutine_awaited():
             if call == "write":
                 awaited(memory.write(about, now))
@@ -120,12 +122,12 @@ class Host:
                 awaited(memory.tick(now))
             else:
                 perform = getattr(memory, call)
-                positional, names = arguments_of(perform, about)  # type: ignore[arg-type]  # those of an optional call
+                positional, names = arguments_of(perform, about)  # type: ignore[arg-type]  # a mapping for an optional call
                 awaited(perform(*positional, **names))
         return None
 
     def _make(self, rep: int) -> dict[str, Any]:
-        """Make a memory; return its declarations and optional calls."""
+        """Make a memory, and return its declared features and which optional calls it offers."""
         if isinstance(self._source, bytes):
             self._source = pickle.loads(self._source)  # noqa: S301  # from the bench
         if isinstance(self._source, str):
@@ -138,53 +140,43 @@ class Host:
         offers = {call: callable(getattr(memory, call, None)) for call in OPTIONAL_CALLS}
         return {**features, "half_life": None if half_life is None else float(half_life), **offers}
 
-    def _close(self, rep: int) -> None:
-        memory = self._memories.pop(rep, None)
-        self._ended.discard(rep)
-        if callable(close := getattr(memory, "close", None)):
-            awaited(close())
 
-
-def lifted(broken: Breakdown, where: str) -> AdapterError:
+def error_of(broken: Breakdown, where: str) -> AdapterError:
     return AdapterError(broken.problem, where=where, given=broken.given, allowed=broken.allowed, hint=broken.hint)
 
 
-def _broken(place: int, problem: BaseException) -> Breakdown:
-    if isinstance(problem, WrongAnswerError):
-        return Breakdown(place, problem.problem, plain(problem.given), problem.allowed)
+def _broken(position: int, problem: BaseException) -> Breakdown:
     if isinstance(problem, AdapterError):
         words = f"{problem.where}: {problem.problem}" if problem.where else problem.problem
-        return Breakdown(place, words, plain(problem.given), problem.allowed, problem.hint)
-    if isinstance(problem, OverLimit):
-        return Breakdown(place, str(problem))
-    return Breakdown(place, text_of(problem))
+        return Breakdown(position, words, plain(problem.given), problem.allowed, problem.hint)
+    return Breakdown(position, str(problem) if isinstance(problem, OverLimit) else text_of(problem))
 
 
-def _listed(what: str, kind: type[Any], several: Any) -> Sequence[Any]:
-    if not isinstance(several, (list, tuple)):
-        raise WrongAnswerError(f"returned a {type(several).__name__} instead of a list")
-    for item in several:
+def _checked_list(name: str, kind: type[Any], items: Any) -> Sequence[Any]:
+    if not isinstance(items, (list, tuple)):
+        raise wrong_answer(f"returned a {type(items).__name__} instead of a list")
+    for item in items:
         if not isinstance(item, kind):
-            raise WrongAnswerError(f"returned a {type(item).__name__} instead of a {what}", item)
-    return several
+            raise wrong_answer(f"returned a {type(item).__name__} instead of a {name}", item)
+    return items
 
 
 def _event(event: Mapping[str, Any]) -> dict[str, Any]:
     missing = [name for name in EVENT if name not in event]
     if missing:
-        raise WrongAnswerError(f"returned an event without {', '.join(missing)}", event)
+        raise wrong_answer(f"returned an event without {', '.join(missing)}", event)
     if not is_number(event["at"]):
-        raise WrongAnswerError("returned an event whose day is not a number", event["at"])
+        raise wrong_answer("returned an event whose day is not a number", event["at"])
     return {str(name): plain(value) for name, value in event.items()} | {"at": float(event["at"])}
 
 
 def seconds_for(call: str, limit: float) -> float:
-    """Return the seconds that a call may take: a memory may import as it is made."""
+    """Return the seconds that a call may take; making a memory may take longer, as it may import packages."""
     return max(limit, LOADING) if call == MAKE else limit
 
 
 def serve(channel: int) -> None:
-    """Answer the calls from a pipe until the bench closes its end; then clear the folder, and end the process group."""
+    """Answer the calls from a pipe until the bench closes it; then remove the folder and end the process group."""
     os.set_inheritable(channel, False)
     pipe = Connection(channel)
     settings = pickle.loads(pipe.recv_bytes())  # noqa: S301  # from the bench
@@ -203,7 +195,7 @@ def serve(channel: int) -> None:
 
 @contextmanager
 def _interrupted(seconds: float) -> Iterator[None]:
-    """Interrupt the block after so many seconds if Python allows it. A forked process that leaves the block ends."""
+    """Interrupt the block after this many seconds if Python allows it; a forked process that leaves the block ends."""
 
     def ring(*_: object) -> None:
         raise OverLimit(seconds)

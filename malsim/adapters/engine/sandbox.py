@@ -1,7 +1,7 @@
-"""Processes of their own for code of other packages; a sandbox runs the memories of one kind in one of them.
+"""Subprocesses for code of other packages: one for all memories of a kind, or one for a whole command.
 
-It protects from accidents, not from intent. A call that goes on for too long is interrupted where Python lets it, and ended
-with its process where it does not.
+A sandbox protects from accidents, not from intent. A call that exceeds its limit is interrupted if Python allows it, and
+otherwise ended together with its process.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 import weakref
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.connection import Pipe
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,29 +26,23 @@ import cloudpickle
 from malsim.adapters.engine.host import CLOSE, MAKE, Breakdown, seconds_for
 from malsim.adapters.engine.shown_item import ShownItem
 from malsim.adapters.foreign_code import MARK, calls_in
+from malsim.base.errors import AdapterError
 from malsim.base.limits import Limits
 from malsim.base.plain_text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
 
     from malsim.adapters.engine.host import Answers, Ask, Source
 
 GRACE = 1.0  # seconds beyond a call's limit, after which its process is ended
-LOOK = 0.25  # seconds between two looks at the process
+LOOK = 0.25  # seconds between two checks of the process
 TAIL = 500  # characters of its output that an error shows
-
-
-class EndedError(Exception):
-    """Error of a process that ended or was given up; `where` names the call that it was making."""
-
-    def __init__(self, problem: str, where: str = "") -> None:
-        super().__init__(problem)
-        self.where = where
+COMMAND = "from malsim.cli import main; sys.exit(main())"
 
 
 class Child:
-    """Child interpreter that runs a line of code, with a process group and a temporary folder of its own.
+    """Child interpreter that runs a line of code, with its own process group and temporary folder.
 
     Its output goes into the folder, or to `streams`. Folder and process group end with this object.
     """
@@ -64,26 +58,14 @@ class Child:
             )
         self.clear = weakref.finalize(self, _clear, self.process, self.folder)
 
-    def wait(self, ready: Callable[[float], bool]) -> None:
-        """Wait until `ready`, called with a time-out in seconds, is true. Raises `EndedError` if a call takes too long."""
-        while not ready(LOOK):
-            for note in calls_in(self.folder):
-                if time.monotonic() > note.deadline + GRACE:
-                    raise EndedError(f"did not return within {note.limit:g} s", note.where)
-
-    def check_end(self) -> None:
-        if self.process.returncode < 0 or calls_in(self.folder):
-            raise self.ended()
-
-    def ended(self) -> EndedError:
-        """Return an error with the exit code or signal, the call being made, and the end of the output."""
+    def ending(self) -> str:
+        """Return the exit code or signal, and the end of the output."""
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(GRACE)
         code = self.process.poll()
         how = f"exit code {code}" if code is None or code >= 0 else signal.Signals(-code).name
         text = one_line(Path(self.folder, "output").read_bytes()[-4 * TAIL :].decode("utf-8", "replace")[-TAIL:].strip())
-        where = next((note.where for note in calls_in(self.folder)), "")
-        return EndedError(f"its process ended ({how})" + (f"; it printed: {text}" if text else ""), where)
+        return f"its process ended ({how})" + (f"; it printed: {text}" if text else "")
 
 
 def _clear(process: subprocess.Popen[bytes], folder: str) -> None:
@@ -100,7 +82,7 @@ class Sandbox:
         code = source if isinstance(source, str) else cloudpickle.dumps(source)
         self._settings, self._limit = {"source": code, "name": name, "limit": limit}, limit
         self._living: set[int] = set()
-        self._ends: dict[int, str] = {}  # by memory: what ended its process
+        self._ends: dict[int, str] = {}  # by memory: the reason why its process ended
         self.child: Child | None = None
         self._pipe: Any = None
 
@@ -112,16 +94,19 @@ class Sandbox:
         self._living.update(ask.rep for ask in calls if ask.call == MAKE)
         if calls:
             self._send(calls)
-        for index, ask in enumerate(asks):
+        for position, ask in enumerate(asks):
             if ask.rep not in self._ends:
                 try:
-                    answers[index], problem = self._answer(ask)
-                except EndedError as end:
-                    self._lose(ask.rep, str(end))
+                    answers[position], problem = self._answer(ask)
+                except ChildProcessError as end:  # all memories in the process are lost
+                    self.stop()
+                    self._ends |= dict.fromkeys(self._living, f"a call of another memory ended its process: {end}")
+                    self._ends[ask.rep] = str(end)
+                    self._living.clear()
                 else:
-                    broken += [Breakdown(*problem)._replace(place=index)] if problem else []
+                    broken += [Breakdown(*problem)._replace(position=position)] if problem else []
             if ask.rep in self._ends:
-                broken.append(Breakdown(index, self._ends[ask.rep]))
+                broken.append(Breakdown(position, self._ends[ask.rep]))
         self._living.difference_update(ask.rep for ask in asks if ask.call == CLOSE)
         return answers, broken
 
@@ -132,36 +117,91 @@ class Sandbox:
             self.child = Child(code, pass_fds=[theirs.fileno()])
             theirs.close()
             self._pipe.send_bytes(pickle.dumps(self._settings | {"memory": Limits.memory_in_force()}))
-        with suppress(OSError):  # it has ended: `_answer` says how
+        with suppress(OSError):  # it has ended: `_answer` gives the reason
             self._pipe.send_bytes(pickle.dumps(asks))
 
     def _answer(self, ask: Ask) -> tuple[Any, Any]:
-        """Return the answer of a call and what went wrong in it. Raises `EndedError`."""
+        """Return the answer of a call and its error, if any. Raises `ChildProcessError` if the process ended or hangs."""
         assert self.child is not None  # noqa: S101  # `_send` was called
         seconds = seconds_for(ask.call, self._limit)
         deadline = time.monotonic() + seconds + GRACE
         while not self._pipe.poll(LOOK) and self.child.process.poll() is None:
             if time.monotonic() > deadline:
-                raise EndedError(f"did not return within {seconds:g} s")
-        try:
+                raise ChildProcessError(f"did not return within {seconds:g} s")
+        message = b""
+        with suppress(EOFError, OSError):
             message = self._pipe.recv_bytes() if self._pipe.poll() else b""
-        except (EOFError, OSError):
-            message = b""
         if not message:
-            raise self.child.ended()
+            raise ChildProcessError(self.child.ending())
         answer, problem = json.loads(message)
         if answer and ask.call in ("read", "peek"):
             answer = [ShownItem(*item) for item in answer]
         return answer, problem
 
-    def _lose(self, culprit: int, problem: str) -> None:
-        """Record that every memory in the process is lost; the call being made gives the reason."""
-        self.stop()
-        self._ends |= dict.fromkeys(self._living, f"went with its process, which another's call ended: {problem}")
-        self._ends[culprit] = problem
-        self._living.clear()
-
     def stop(self) -> None:
         if self.child is not None:
             self.child.clear()
             self.child = None
+
+
+def run_sandboxed(words: Sequence[str], *, given: str | None = None) -> int:
+    """Run a command in a sandbox, and return its exit code. `given` is its input if this process has read it already.
+
+    Raises
+    ------
+    AdapterError
+        The code of another package ended the process, or did not return in time, even if it held the interpreter lock.
+    """
+    hint = "report it to its author"
+    with _streams(given) as streams:
+        child = Child(COMMAND, *words, **streams)
+        try:
+            while child.process.poll() is None:
+                try:
+                    child.process.wait(LOOK)
+                except KeyboardInterrupt:  # passed on, as the child has no terminal
+                    child.process.send_signal(signal.SIGINT)
+                except subprocess.TimeoutExpired:
+                    for note in calls_in(child.folder):
+                        if time.monotonic() > note.deadline + GRACE:
+                            raise AdapterError(
+                                f"did not return within {note.limit:g} s", where=note.where, hint=hint
+                            ) from None
+            calls = [note.where for note in calls_in(child.folder)]
+            if child.process.returncode < 0 or calls:
+                raise AdapterError(child.ending(), where=calls[0] if calls else "code of another package", hint=hint)
+            return int(child.process.returncode)
+        finally:
+            child.clear()
+
+
+@contextmanager
+def _streams(text: str | None) -> Iterator[dict[str, Any]]:
+    """Yield this process's streams if they are system files, else temporary files whose text is copied at the end."""
+    with ExitStack() as files:
+        source: Any = sys.stdin if _is_file(sys.stdin) else subprocess.DEVNULL
+        if text is not None:
+            source = files.enter_context(tempfile.TemporaryFile())
+            source.write(text.encode("utf-8", "replace"))
+            source.seek(0)
+        streams: dict[str, Any] = {"stdin": source}
+        for name in ("stdout", "stderr"):
+            stream = streams[name] = getattr(sys, name)
+            if _is_file(stream):
+                stream.flush()
+            else:
+                streams[name] = files.enter_context(tempfile.TemporaryFile())
+                files.callback(_copy, streams[name], stream)
+        yield streams
+
+
+def _is_file(stream: Any) -> bool:
+    try:
+        return bool(stream.fileno() >= 0)
+    except (AttributeError, OSError, ValueError):
+        return False
+
+
+def _copy(file: Any, stream: Any) -> None:
+    file.seek(0)
+    stream.write(file.read().decode("utf-8", "replace"))

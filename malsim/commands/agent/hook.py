@@ -43,7 +43,7 @@ def main(args: argparse.Namespace) -> int:
     try:
         reply = _reply(args, _message(data))
     except NeedsSandboxError:
-        from malsim.adapters.engine.sandboxed_command import run_sandboxed
+        from malsim.adapters.engine.sandbox import run_sandboxed
 
         try:
             return run_sandboxed(args.words, given=data.decode(json.detect_encoding(data)))

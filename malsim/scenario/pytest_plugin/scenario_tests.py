@@ -176,7 +176,7 @@ class SandboxedItem(pytest.Item):
     code, text = 0, ""
 
     def setup(self) -> None:
-        from malsim.adapters.engine.sandboxed_command import run_sandboxed
+        from malsim.adapters.engine.sandbox import run_sandboxed
         from malsim.base.errors import AdapterError
 
         printed, path = io.StringIO(), self.parent.near()

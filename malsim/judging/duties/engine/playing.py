@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from malsim.adapters.checked_memory import words_of
+from malsim.adapters.checked_memory import text_of_claim
 from malsim.adapters.engine.adapter import Phrases
 from malsim.base.errors import AdapterError
 from malsim.judging.duties.engine.step import CURRENT, FIRST, LOOKS, NOT_CURRENT, NOT_FIRST, NOT_SHOWN, SHOWN
@@ -50,7 +50,7 @@ def play(subject: Subject, steps: Sequence[Step]) -> list[Look]:
             return [look for step in steps if (look := played.step(step)) is not None]
         except AdapterError as problem:
             call = (problem.where or "factory").removeprefix(f"{subject.name}: ")
-            after = f", last claim: {words_of(played.last)}" if played.last else ""
+            after = f", last claim: {text_of_claim(played.last)}" if played.last else ""
             at = getattr(memory, "failed_at", "") or f", day {played.now:.6g}{after}"
             where = f"{subject.name}: {call}{at}"
             allowed, hint = problem.allowed, problem.hint
