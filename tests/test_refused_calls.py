@@ -49,7 +49,7 @@ def admitted(**fields: Any) -> object:
 CASES: dict[str, tuple[Callable[[], object], str]] = {
     "a scope that is no name": (lambda: claim(scope=3), "not a scope"),
     "a day that is none": (lambda: claim(valid_from=float("nan")), "not a day"),
-    "a judge who errs always and more": (lambda: Judge(miss=1.5), "not a rate"),
+    "a judge who errs always and more": (lambda: Judge(miss=1.5), "out of bounds"),
     "a judge's rate in words": (lambda: Judge.read("miss=often"), "not a number"),
     "a design's method": (lambda: ms.design({"rules.damping": (0.2, 1.0)}, 4, method=NOSUCH), "unknown method"),
     "the stability of a word": (lambda: ms.stability(NOSUCH), "neither a run nor a memory"),

@@ -1,4 +1,4 @@
-"""A memory of the user's own behind its calls: what they take and give, how one is loaded, how calls are watched."""
+"""Adapters to users' memories: the interface of their calls, loading by name, and limits on the calls."""
 
 from malsim.adapters.contract import Claim, DutifulMemory, Edge, Item, Query, UserMemory
 

@@ -1,8 +1,8 @@
-"""ARW's records behind the contract of adapters: `records` (the first form, hybrid) and `overlay` (the second: rank fusion).
+"""Adapter to ARW's records: `records` (the first version, hybrid search) and `overlay` (the second, rank fusion).
 
-Both are asked by text, and items found about other objects are left out. Neither has a belief, and no score uses
-contradictions. A claim's confidence becomes the record's utility (`records`) or the item's trust (`overlay`). A scope
-becomes a project of the overlay. ARW neither corrects nor forgets on request.
+Both are searched by text, and results about other objects are left out. Neither has beliefs, and no score uses
+contradictions. The confidence of a claim becomes the utility of a record (`records`) or the trust of an item (`overlay`). A
+scope becomes a project of the overlay. ARW offers neither corrections nor erasure.
 
 >>> from malsim.adapters.contract import Claim, Query
 >>> memory = records()
@@ -22,13 +22,13 @@ from malsim.adapters.contract import Claim, Query
 from malsim.records import Fusion, MemoryRecord, Overlay, OverlayItem, RecordStore
 from malsim.records.candidates import Scope
 
-EVERYBODY = "bench"  # the project of what has no scope
+EVERYBODY = "bench"  # project of claims without a scope
 DAY_MS = 86_400_000
-LONG_AGO = 1_767_225_600_000  # day 0 is 2026-01-01: a store of records knows no time before 1970
+LONG_AGO = 1_767_225_600_000  # day 0 is 2026-01-01, because a store of records has no time before 1970
 
 
 class ArwRecords:
-    """Memory of records: each value of an object is a record in the lane `semantic`, updated when claimed again."""
+    """Memory of records: each value of an object is a record in the lane `semantic`, updated by each repeated claim."""
 
     belief = edges = scopes = clocks = False
 
@@ -38,7 +38,7 @@ class ArwRecords:
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
         for claim in claims:
-            self.now = claim.time  # what a record is dated with, however late it comes
+            self.now = claim.time  # date of the record, even if it arrives later
             record = MemoryRecord("semantic", "fact", claim.object, claim.value, tags=(claim.writer,), score=claim.stated)
             self.store.put(record)
         self.now = now
@@ -56,14 +56,14 @@ class ArwRecords:
             if hit.record.key == query.object
         ]
 
-    read = peek  # a use changes nothing either
+    read = peek  # reading changes nothing
 
     def close(self) -> None:
         self.store.close()
 
 
 class ArwOverlay(ArwRecords):
-    """Memory of the second form: each writer's sentence is an item, stored once (`dedupe`)."""
+    """Memory of the second version: each sentence of a writer is an item, stored once (`dedupe`)."""
 
     scopes = True
 

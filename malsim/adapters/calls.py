@@ -1,4 +1,4 @@
-"""Calls of a stranger's code, made one at a time on a thread that is left behind when one does not come back."""
+"""Calls of foreign code, made one at a time on a thread that is abandoned if a call does not return."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["LIMIT", "Calls", "awaited", "cut", "every_coroutine_awaited", "plain
 
 LONGEST = 2000  # characters of an error's text
 _UNAWAITED = "coroutine '.*' was never awaited"
-_here = threading.local()  # a memory's coroutines all run on the loop of the thread that its calls are made on
+_thread = threading.local()  # each thread that makes calls has its own event loop
 
 
 def awaited(answer: Any) -> Any:
-    """Return the result of a call. The coroutine of an `async def` is run on this thread's own event loop.
+    """Return the result of a call; a coroutine is run on this thread's event loop.
 
     >>> async def read():
     ...     return ["an item"]
@@ -34,18 +34,18 @@ def awaited(answer: Any) -> Any:
         return answer
     import asyncio
 
-    if not hasattr(_here, "loop"):
-        _here.loop = asyncio.new_event_loop()
+    if not hasattr(_thread, "loop"):
+        _thread.loop = asyncio.new_event_loop()
 
     async def wait() -> Any:
         return await answer
 
-    return _here.loop.run_until_complete(wait())
+    return _thread.loop.run_until_complete(wait())
 
 
 @contextmanager
 def every_coroutine_awaited() -> Iterator[None]:
-    """Raise `RuntimeError` where the block let go of a coroutine that nobody awaited: what it was to do was not done.
+    """Raise `RuntimeError` if the block dropped a coroutine without awaiting it, so that nothing was done.
 
     >>> async def write():
     ...     return None
@@ -67,20 +67,20 @@ def every_coroutine_awaited() -> Iterator[None]:
 
 
 def end_loop() -> None:
-    if hasattr(_here, "loop"):
-        _here.loop.close()
-        del _here.loop
+    if hasattr(_thread, "loop"):
+        _thread.loop.close()
+        del _thread.loop
 
 
 def text_of(problem: BaseException) -> str:
-    """Return the error of a call as text of bounded length, even if its own text cannot be read.
+    """Return the error of a call as text of bounded length, even if `str` fails on it.
 
     >>> text_of(ValueError("no")), len(text_of(ValueError("x" * 10_000)))
     ('raised ValueError: no', 2020)
     """
     try:
         words = str(problem)
-    except Exception:  # noqa: BLE001  # a stranger's
+    except Exception:  # noqa: BLE001  # foreign code
         words = "its text cannot be read"
     return f"raised {type(problem).__name__}: {cut(words)}"
 
@@ -90,7 +90,7 @@ def cut(words: str) -> str:
 
 
 def plain(given: Any) -> Any:
-    """Return a given value in a form that an error can show: a number, or text of bounded length.
+    """Return a value in a form that an error can show: a number, or text of bounded length.
 
     >>> plain(1.5), plain({"id": 1})
     (1.5, "{'id': 1}")
@@ -99,7 +99,7 @@ def plain(given: Any) -> Any:
         return given
     try:
         return cut(given if type(given) is str else repr(given))
-    except Exception:  # noqa: BLE001  # a stranger's
+    except Exception:  # noqa: BLE001  # foreign code
         return type(given).__name__
 
 
@@ -109,13 +109,13 @@ def takes_limit(call: Callable[..., Any]) -> bool:
         inspect.signature(call).bind(None, 0.0, 1)
     except TypeError:
         return False
-    except ValueError:  # a builtin has no signature to look at
+    except ValueError:  # a builtin has no signature
         return True
     return True
 
 
 class Calls:
-    """Thread that runs calls.
+    """Thread that runs calls one at a time.
 
     >>> calls = Calls()
     >>> calls.make(lambda: 2 + 2)
@@ -143,7 +143,7 @@ class Calls:
                 fine, answer = self._answers.get(timeout=self.limit)
         except queue.Empty:
             self.end()
-            self._begin()  # what the old thread still answers is nobody's
+            self._begin()  # a late answer of the old thread is ignored
             raise TimeoutError(f"did not return within {self.limit:g} s") from None
         if fine:
             return answer
@@ -160,9 +160,9 @@ def _serve(requests: queue.SimpleQueue[Callable[[], Any] | None], answers: queue
     while (call := requests.get()) is not None:
         try:
             answer = True, awaited(call())
-        except BaseException as problem:  # noqa: BLE001  # a stranger's code can raise anything, and may exit
+        except BaseException as problem:  # noqa: BLE001  # foreign code can raise anything, and may exit
             answer = False, problem
-        if os.getpid() != process:  # a fork that came back is not the one that was asked
+        if os.getpid() != process:  # a forked process must not continue
             os._exit(0)
         answers.put(answer)
     end_loop()

@@ -1,9 +1,9 @@
-"""Interface of a user's own memory: four calls, in plain Python types.
+"""Interface of a user's memory: four calls with plain Python types.
 
-One object is one replication's memory; a factory without arguments makes it. Every call may be an `async def`. Optional
-members: `close()`; the calls of `DutifulMemory`; `half_life` (days, where it declares one); and bools that are true unless
-they say otherwise: `belief` (items carry a belief), `edges`, `scopes`, `clocks`, `dates` (claims' edges, scopes, valid times
-and own dates are read), `writers` (calls are made in the name of whoever asks).
+Each replication has its own memory, made by a factory without arguments. Every call may be an `async def`. Optional members:
+`close()`; the calls of `DutifulMemory`; `half_life` in days; and flags that are true by default: `belief` (items carry a
+belief), `edges`, `scopes`, `clocks`, `dates` (the memory uses edges, scopes, valid times and dates of claims), `writers`
+(calls are made in the name of the person who asks).
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from malsim.base.errors import DataError
 from malsim.base.finite import LONGEST_SCOPE, is_number
 
 Item: TypeAlias = Mapping[str, Any]
-"""What a memory shows: `id`, `object`, `value`, `rank`; `text`, `belief` and `active` may be left out: None, None, True.
+"""Item of an answer: `id`, `object`, `value`, `rank`, and optionally `text`, `belief` (both None) and `active` (True).
 
-So may `valid_from`, `valid_to` (days; None: not known, open) and `status`, one of `STATUSES`: the first.
+Also optional are `valid_from`, `valid_to` (days; None: unknown, open) and `status`, one of `STATUSES` (the first).
 """
 
 STATUSES = ("current", "former", "disputed", "rejected")
 FEATURES = ("belief", "edges", "scopes", "clocks", "dates", "writers")
-SETTLE_TICKS = 30  # daily, where a memory offers no `settle`
+SETTLE_TICKS = 30  # daily ticks for a memory without `settle`
 OPTIONAL_CALLS = ("correct", "forget", "allow", "share", "unshare", "settle", "texts", "log")
 
 
@@ -37,11 +37,11 @@ class Edge:
 
 @dataclass(frozen=True)
 class Claim:
-    """Claim of a writer: day, writer, object, value, the claim as a sentence, and the stated confidence (None: none).
+    """Claim of a writer: day, writer, object, value, the claim as a sentence, and the stated confidence (or None).
 
-    `scope` is the scope of the claim ("": everybody), and `source` the document that it was taken from. It is true from
-    `valid_from` on and before `valid_to` (days; None: from its time on, without end). Raises `DataError` for an invalid
-    scope or day.
+    `scope` is the scope of the claim ("" for a public claim), and `source` the document that it was taken from. The claim is
+    true from `valid_from` (None: its time) until before `valid_to` (None: no end), in days. Raises `DataError` for an
+    invalid scope or day.
     """
 
     time: float
@@ -77,8 +77,8 @@ class Claim:
 class Query:
     """Question about an object, also as a sentence.
 
-    It is asked within `scope` ("": facts of everybody), about the truth on day `at` (None: as_of, or now), as known on
-    day `as_of` (None: now). Raises `DataError` for an invalid scope or day.
+    `scope` is the scope of the person who asks ("": public facts). The question is about the truth on day `at` (None: as_of,
+    or now), as known on day `as_of` (None: now). Raises `DataError` for an invalid scope or day.
     """
 
     object: str
@@ -104,35 +104,35 @@ class UserMemory(Protocol):
         """Update the memory for the passage of time."""
 
     def read(self, query: Query, now: float, limit: int) -> Sequence[Item] | Awaitable[Sequence[Item]]:
-        """Answer a question, best first. The answer counts as a use."""
+        """Answer a question with items, best first. The answer counts as a use."""
 
     def peek(self, query: Query, now: float, limit: int) -> Sequence[Item] | Awaitable[Sequence[Item]]:
-        """Answer a question like `read`, without changing anything."""
+        """Answer a question as `read` does, but change nothing."""
 
 
 class DutifulMemory(UserMemory, Protocol):
     """Optional calls of a memory, each independent. `scope` is the scope of the fact, `by` the person who asks."""
 
-    def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> object:  # noqa: A002  # the contract's word
-        """Mark a value as wrong from the start; `instead` is the right one, None if unknown. A change is a later claim."""
+    def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> object:  # noqa: A002  # name in the contract
+        """Mark a value as wrong all along; `instead` is the right one, or None. A change in the world is a later claim."""
 
     def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> object:  # noqa: A002
         """Erase a value of an object, or everything about the object if `value` is None."""
 
     def allow(self, object: str, value: str, now: float, by: str, scope: str) -> object:  # noqa: A002
-        """Lift a rejection or an erasure, so that the value may be claimed again."""
+        """Lift a rejection or erasure, so that the value may be claimed again."""
 
     def share(self, object: str, to: str, now: float, scope: str) -> object:  # noqa: A002
-        """Let another scope read all that is known of an object."""
+        """Let another scope read everything about an object."""
 
     def unshare(self, object: str, to: str, now: float, scope: str) -> object:  # noqa: A002
         """End the sharing of an object with a scope."""
 
     def settle(self, now: float) -> object:
-        """Run every background job to its end."""
+        """Run all background jobs to the end."""
 
     def texts(self) -> Sequence[str]:
-        """Return every text still held anywhere: summaries, profiles, edges, exports."""
+        """Return every text that the memory still holds, such as summaries, profiles, edges and exports."""
 
     def log(self) -> Sequence[Mapping[str, Any]]:
         """Return the operations on the memory, in order: `event`, `id`, `by`, `at` (day)."""
@@ -140,18 +140,12 @@ class DutifulMemory(UserMemory, Protocol):
 
 def _check_scope(where: str, scope: str) -> None:
     if not isinstance(scope, str) or len(scope) > LONGEST_SCOPE:
-        hint = "a scope is a name: a person, a team, a tenant"
-        raise DataError(
-            "not a scope",
-            where=f"{where}: scope",
-            given=scope,
-            allowed=f"text of at most {LONGEST_SCOPE} characters",
-            hint=hint,
-        )
+        allowed, hint = f"text of at most {LONGEST_SCOPE} characters", "name a person, a team or a tenant"
+        raise DataError("not a scope", where=f"{where}: scope", given=scope, allowed=allowed, hint=hint)
 
 
 def _check_days(where: str, **days: float | None) -> None:
     for name, day in days.items():
         if day is not None and not is_number(day):
-            hint = "leave it out where it is not known"
+            hint = "leave it out if it is unknown"
             raise DataError("not a day", where=f"{where}: {name}", given=day, allowed="a finite number", hint=hint)

@@ -1,8 +1,8 @@
-"""Permission to load code of other packages in this process, and the notes of running calls.
+"""Permission to load code of other packages in this process, and notes of the running calls.
 
-The environment variable `MALSIM_SANDBOX` names the kind of process. Unset: a user's program, which loads the code that
-it names. Empty: a command, which loads no foreign code and is restarted in a sandbox. A folder: a sandbox, in which each
-call is noted in a file of that folder.
+The environment variable `MALSIM_SANDBOX` names the kind of process. Unset: a user's program, which may load foreign code.
+Empty: a command, which is restarted in a sandbox before it loads foreign code. A folder: a sandbox, where each call is noted
+in a file of that folder.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MARK = "MALSIM_SANDBOX"
-LIMIT, LOADING = 10.0, 60.0  # seconds that a call may take, and an import
-NOTES, FORM, SIZE = "call-*", struct.Struct("dd"), 512  # files of notes; deadline and limit at their head; bytes in all
+LIMIT, LOADING = 10.0, 60.0  # seconds for a call, and for an import
+NOTES, FORM, SIZE = "call-*", struct.Struct("dd"), 512  # file names; deadline and limit, then the owner; bytes of a file
 
 
 class CallNote(NamedTuple):
@@ -32,13 +32,13 @@ class CallNote(NamedTuple):
     deadline: float
 
 
-class NeedsSandboxError(BaseException):  # `except Exception` on the way is not to catch it
-    """Error of a command that is about to load code of another package."""
+class NeedsSandboxError(BaseException):  # so that `except Exception` does not catch it
+    """Error of a command that tries to load code of another package outside a sandbox."""
 
 
 @contextmanager
 def command_process() -> Iterator[None]:
-    """Prevent loading of foreign packages within the block, here and in workers, unless this is a sandbox."""
+    """Forbid loading of foreign packages within the block, here and in worker processes, unless this is a sandbox."""
     before = os.environ.get(MARK)
     os.environ.setdefault(MARK, "")
     try:
@@ -49,7 +49,7 @@ def command_process() -> Iterator[None]:
 
 
 def before_loading(where: str) -> None:
-    """Raise `NeedsSandboxError` where code of another package may not be loaded.
+    """Raise `NeedsSandboxError` if this process may not load code of another package.
 
     >>> with command_process():
     ...     before_loading("theirs")
@@ -63,7 +63,7 @@ def before_loading(where: str) -> None:
 
 @contextmanager
 def noted(where: str, limit: float = LIMIT) -> Iterator[None]:
-    """Note a running call in the sandbox's folder. A forked process that returns from the call ends."""
+    """Note a running call in the folder of the sandbox; end a forked process that leaves the block."""
     process, folder = os.getpid(), os.environ.get(MARK)
     note = _note(folder, process) if folder else None
     if note is not None:
@@ -80,7 +80,7 @@ def noted(where: str, limit: float = LIMIT) -> Iterator[None]:
 
 
 def calls_in(folder: str) -> list[CallNote]:
-    """Return the calls that the processes of a sandbox are making, or were making when they ended."""
+    """Return the calls in progress in a sandbox, or those in progress when its processes ended."""
     notes = []
     for path in Path(folder).glob(NOTES):
         with suppress(OSError, struct.error):

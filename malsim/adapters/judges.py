@@ -1,7 +1,7 @@
-"""Substitute for a product's language model: its verdicts on pairs of facts, with stated error rates.
+"""Judge in place of a product's language model: verdicts on pairs of facts, with given error rates.
 
 `RATES/NAME` names a memory with a judge: `miss=0.2,invention=0.05/malsim.adapters.mem0:pipeline`. The factory takes
-a `judge`. Every error is drawn at an address (seed, both sentences, their days), so that a repeated run errs alike.
+a `judge`. Every error is drawn from a hash of seed, sentences and days, so that a repeated run has the same errors.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RATES = ("miss", "false_alarm", "invention")
 
 @dataclass(frozen=True, kw_only=True)
 class Judge:
-    """Substitute for a language model. With all rates 0 it is never wrong.
+    """Judge in place of a language model; it makes no error if all rates are 0.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ class Judge:
     false_alarm
         Share of unrelated pairs of facts that are taken for a contradiction.
     invention
-        Share of claims that are read as a value that nobody claimed.
+        Share of claims that are read as a value that no writer claimed.
     wording
-        `plain`: all claims of a value have the same wording; `varied`: each has its own.
+        `plain`: all claims of a value have the same wording; `varied`: the wording differs.
     seed
         Seed of the draws.
 
@@ -52,7 +52,7 @@ class Judge:
             rate = getattr(self, name)
             if not 0.0 <= rate <= 1.0:
                 hint = "a rate is the share of verdicts that are wrong"
-                raise AdapterError("not a rate", where=f"judge: {name}", given=rate, allowed="0 to 1", hint=hint)
+                raise AdapterError("out of bounds", where=f"judge: {name}", given=rate, allowed="0 to 1", hint=hint)
         if self.wording not in WORDINGS:
             raise AdapterError("no such wording", where="judge: wording", given=self.wording, allowed=", ".join(WORDINGS))
 
@@ -96,13 +96,13 @@ class Judge:
 
 
 def judged_by(factory: Callable[..., Any], text: str, name: str) -> Callable[[], Any]:
-    """Return a factory of memories that use this judge as language model. Raises `AdapterError` if they use none."""
+    """Return a factory of memories with this judge. Raises `AdapterError` if the factory takes no judge."""
     judge = Judge.read(text)
     try:
-        asks = "judge" in inspect.signature(factory).parameters
+        takes_judge = "judge" in inspect.signature(factory).parameters
     except (TypeError, ValueError):
-        asks = False
-    if not asks:
-        hint = "its factory takes `judge`, and asks it where it would ask a language model"
+        takes_judge = False
+    if not takes_judge:
+        hint = "give its factory a parameter `judge`"
         raise AdapterError("does not use a judge", where=name, given=text, hint=hint)
     return partial(factory, judge=judge)

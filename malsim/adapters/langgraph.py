@@ -1,4 +1,4 @@
-"""LangGraph's stores: `in_memory` and `sqlite`; an object is a key, a scope a namespace, and what is put last is got.
+"""Adapter to LangGraph's stores, `in_memory` and `sqlite`: an object is a key, a scope a namespace, the last value counts.
 
 A correction replaces the wrong value by the right one, or deletes the entry if the right one is unknown. Forgetting
 deletes the entry. Neither store supports valid times, sharing or a log.
@@ -15,11 +15,11 @@ from typing import Any
 from malsim.adapters.contract import Claim, Query
 
 FACTS, EVERYBODY = "facts", "bench"
-MOST = 100_000  # entries that a search for all of them may list
+MOST = 100_000  # limit of a search for all entries
 
 
 class LangGraphStore:
-    """Store with one key an object. It has no belief, no edges and no time."""
+    """Store with one entry per object, without beliefs, edges or times."""
 
     belief = edges = clocks = False
 
@@ -38,7 +38,7 @@ class LangGraphStore:
         item = {"id": query.object, "object": query.object, "rank": 1.0}
         return [item | {"value": entry["value"], "text": entry["text"], "valid_from": entry["day"]}] if entry else []
 
-    read = peek  # getting changes nothing
+    read = peek  # reading changes nothing
 
     def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
         if instead is None:

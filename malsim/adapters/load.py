@@ -1,4 +1,4 @@
-"""Find a factory by its name, `package.module:factory`."""
+"""Loading of a memory's factory by name, and calls with its arguments in order."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ CALLS = ("write", "tick", "read", "peek")
 
 
 def load_factory(name: str) -> Callable[[], UserMemory]:
-    """Load the factory of a memory. The current folder is importable. Runs the named code, or COMMAND for `mcp:COMMAND`.
+    """Load the factory of a memory, which runs the named code, or COMMAND for `mcp:COMMAND`.
 
-    The name may be preceded by a reader and a judge: `newest/miss=0.2/package.module:factory`. Raises `AdapterError` for
-    a module or name that is missing or cannot be called.
+    The current folder is importable. A reader and a judge may precede the name: `newest/miss=0.2/package.module:factory`.
+    Raises `AdapterError` for a module or name that is missing or cannot be called.
     """
     module, _, attribute = name.partition(":")
     if "/" in module:
@@ -47,15 +47,15 @@ def load_factory(name: str) -> Callable[[], UserMemory]:
         for part in attribute.split("."):
             factory = getattr(factory, part)
     except (Exception, SystemExit) as problem:
-        hint = "is it in this folder, and does it import?"
+        hint = "check that it is in this folder and can be imported"
         if isinstance(problem, ModuleNotFoundError) and problem.name == module:
-            hint = f"run this in its folder; `malsim new {module}.py --template memory` begins one"
+            hint = f"run this in its folder, or create one with `malsim new {module}.py --template memory`"
         raise AdapterError(
             f"cannot be imported: {text_of(problem).removeprefix('raised ')}", where=name, hint=hint
         ) from problem
     if not callable(factory):
         raise AdapterError("not a factory", where=name, given=type(factory).__name__, hint="name a class or a function")
-    return factory  # type: ignore[no-any-return]  # what it makes is looked at when it is made
+    return factory  # type: ignore[no-any-return]  # `make_memory` checks the result
 
 
 def make_memory(factory: Callable[[], UserMemory], name: str) -> UserMemory:
@@ -72,7 +72,7 @@ def make_memory(factory: Callable[[], UserMemory], name: str) -> UserMemory:
 
 
 def arguments_of(call: Callable[..., Any], arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
-    """Split arguments for a call: by position if its signature allows that, whatever the names, else by keyword.
+    """Split arguments for a call: by position if its signature allows that, else by keyword.
 
     >>> def forget(thing, value, now, by, scope=""): ...
     >>> arguments_of(forget, {"object": "x", "value": None, "now": 1.0, "by": "ann", "scope": ""})
@@ -82,6 +82,6 @@ def arguments_of(call: Callable[..., Any], arguments: Mapping[str, Any]) -> tupl
         inspect.signature(call).bind(*arguments.values())
     except TypeError:
         return (), arguments
-    except ValueError:  # a builtin has no signature to look at
+    except ValueError:  # a builtin has no signature
         pass
     return tuple(arguments.values()), {}

@@ -1,11 +1,10 @@
-"""Mappings from claims and questions to the tools of an MCP server and their arguments; one TOML file a server.
+"""Mappings from claims and questions to the tools of an MCP server and their arguments, one TOML file per server.
 
-A file has `[[write]]` and `[[read]]` steps, each with `tool` and `arguments`. In the texts of arguments, {object},
-{value}, {text}, {writer} and {folder} are replaced by those of the claim or question. `may_fail = true` ignores a
-failure of the tool. Optional steps: `[[forget]]` removes a text as it was written, `[[correct]]` replaces it, `[[change]]`
-writes a new value of a writer who claimed another one, and `[[texts]]` lists all texts that the server holds. In these, {id}
-is the first group of the pattern `id` in the answer to the write of that text. `[environment]` holds the variables of the
-server's environment.
+A file has `[[write]]` and `[[read]]` steps, each with `tool` and `arguments`. In arguments, {object}, {value}, {text},
+{writer} and {folder} stand for those of the claim or question. `may_fail = true` ignores a failure of the tool. Optional
+steps: `[[forget]]` removes a text as it was written, `[[correct]]` replaces it, `[[change]]` writes a new value of a writer
+who claimed another one, and `[[texts]]` lists all texts that the server holds. In these, {id} is the first group of the
+pattern `id` in the answer to the write of that text. `[environment]` sets environment variables of the server.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from malsim.base.plain_text import filled
 
 SHIPPED = Path(__file__).with_name("servers")
 CALLS, OPTIONAL = ("write", "read"), ("change", "correct", "forget", "texts")
-ID = r'"?\bid"?\s*[:=]\s*"?([\w-]+)'  # of a memory in an answer, unless a mapping names another pattern
+ID = r'"?\bid"?\s*[:=]\s*"?([\w-]+)'  # of a memory in an answer; a mapping may name another pattern
 WORDS = ("object", "value", "text", "writer", "folder", "id")
 
 
@@ -45,7 +44,7 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class ToolMapping:
-    """Steps of each call, and the environment of the server."""
+    """Steps of each call, and the environment variables of a server."""
 
     name: str
     write: tuple[Step, ...]
@@ -68,7 +67,8 @@ def read_mapping(path: Path) -> ToolMapping:
         table = toml_table(read_text(path))
     except (OSError, ValueError, RecursionError) as problem:
         raise AdapterError(f"not a mapping: {problem}", where=str(path), hint="see malsim docs your-own-memory") from problem
-    steps = {call: tuple(_step(item, f"{path}: {call}") for item in _list(table.get(call))) for call in CALLS + OPTIONAL}
+    lists = {call: steps if isinstance(steps := table.get(call), list) else [] for call in CALLS + OPTIONAL}
+    steps = {call: tuple(_step(given, f"{path}: {call}") for given in items) for call, items in lists.items()}
     unknown = [key for key in table if key not in (*CALLS, *OPTIONAL, "id", "environment")]
     missing = [call for call in CALLS if not steps[call]]
     if unknown or missing:
@@ -82,10 +82,6 @@ def read_mapping(path: Path) -> ToolMapping:
 
 def shipped_mappings() -> list[ToolMapping]:
     return [read_mapping(path) for path in sorted(SHIPPED.glob("*.toml"))]
-
-
-def _list(given: object) -> list[Any]:
-    return given if isinstance(given, list) else []
 
 
 def _step(given: object, where: str) -> Step:

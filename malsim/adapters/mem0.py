@@ -1,16 +1,15 @@
-"""mem0ai: a local Qdrant in memory, an embedding made of words, and no language model, or a judge in place of one.
+"""Adapter to mem0ai with a local Qdrant in memory, an embedding of word counts, and no language model or a judge.
 
-`without_model` adds with `infer=False`: nothing is merged or deleted, so every claim stays and a search ranks them by
-likeness. Sentences as like to the question as each other have scores that differ in float noise alone: scores are rounded
-above it, and equals stand as they were added. A scope is a user_id; a correction is `update`, or `delete` where nothing is
-right instead, and forgetting `delete`. `texts` reads each memory's `history` too, which is the package's own call; that
-history names no person, so there is no log.
-`pipeline` adds with `infer=True`: the package searches what it holds, asks its model what to extract, drops equal hashes
-and adds. A judge (`malsim.adapters.judges`) is that model, and leaves out what it takes for known; no other verdict is
-asked for. Model and embedding come in by the package's own configuration, as the model of its provider `langchain`, whose
-class is registered with its factories.
-Left out: spaCy's entities and BM25, which the package misses without their models.
-Install: pip install -c constraints.txt -e ".[memories]". Version run: mem0ai 2.2.1. Its telemetry is off.
+`without_model` adds with `infer=False`: nothing is merged or deleted, so every claim stays, and a search ranks the claims by
+similarity. Scores are rounded, because equally similar sentences differ by float noise; ties keep the order of adding. A
+scope is a user_id. A correction calls `update`, or `delete` if the right value is unknown; forgetting calls `delete`.
+`texts` reads the package's `history` of each memory; as this names no person, there is no log.
+`pipeline` adds with `infer=True`: the package searches its memories, asks its model what to extract, drops equal hashes and
+adds the rest. A judge (`malsim.adapters.judges`) is that model, and leaves out facts that it takes for known; the package
+asks for no other verdict. Model and embedding are passed in the package's configuration, as models of its provider
+`langchain`, whose class is registered with its factories.
+Left out: entities by spaCy and BM25, which need further models.
+Install: pip install -c constraints.txt -e ".[memories]". Tested with mem0ai 2.2.1. Its telemetry is off.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ from malsim.adapters.judges import SAME, Judge
 from malsim.base.errors import AdapterError
 
 DIMENSIONS = 512
-EVERYBODY = "bench"  # the user_id of what has no scope
-MOST = 1000  # memories about one object
-DIGITS = 6  # of a score: Qdrant's are float32, and equal ones differ by up to 1.2e-7
+EVERYBODY = "bench"  # user_id of claims without a scope
+MOST = 1000  # limit of memories about one object
+DIGITS = 6  # of a score; Qdrant's float32 scores of a tie differ by up to 1.2e-7
 
 
 class Mem0Store:
@@ -43,14 +42,17 @@ class Mem0Store:
 
     def __init__(self, memory: Any) -> None:
         self.memory = memory
-        self._places: dict[str, int] = {}  # by id, in the order of adding
+        self._order: dict[str, int] = {}  # position in the order of adding, by id
 
     def write(self, claims: Sequence[Claim], _: float) -> None:
         for claim in claims:
-            metadata = {"value": claim.value, "day": claim.time}
-            ids = {"user_id": claim.scope or EVERYBODY, "run_id": claim.object}
-            added = self.memory.add(claim.text, metadata=metadata, infer=False, **ids)["results"]
-            self._places |= {item["id"]: len(self._places) + number for number, item in enumerate(added)}
+            self._add(claim, claim.value, infer=False)
+
+    def _add(self, claim: Claim, value: str | None, *, infer: bool) -> None:
+        ids = {"user_id": claim.scope or EVERYBODY, "run_id": claim.object}
+        metadata = {"value": value, "day": claim.time}
+        added = self.memory.add(claim.text, metadata=metadata, infer=infer, **ids)["results"]
+        self._order |= {item["id"]: len(self._order) + number for number, item in enumerate(added)}
 
     def tick(self, _: float) -> None:
         pass
@@ -63,7 +65,7 @@ class Mem0Store:
              "rank": round(float(hit["score"]), DIGITS), "valid_from": hit["metadata"]["day"]}
             for hit in hits
         ]  # fmt: skip
-        return sorted(items, key=lambda item: (-item["rank"], self._places[item["id"]]))
+        return sorted(items, key=lambda item: (-item["rank"], self._order[item["id"]]))
 
     read = peek
 
@@ -79,17 +81,20 @@ class Mem0Store:
             self.memory.delete(memory_id)
 
     def texts(self) -> list[str]:
-        events = [event for memory_id in self._places for event in self.memory.history(memory_id)]
+        events = [event for memory_id in self._order for event in self.memory.history(memory_id)]
         return [text for event in events for text in (event["old_memory"], event["new_memory"]) if text]
 
     def _find(self, name: str, value: str | None, scope: str) -> list[str]:
         filters = {"user_id": scope or EVERYBODY, "run_id": name}
         memories = self.memory.get_all(filters=filters, top_k=MOST)["results"]
-        return [item["id"] for item in memories if value in (None, item["metadata"]["value"])]
+        return [item["id"] for item in memories if value is None or self._states(item, value)]
+
+    def _states(self, item: dict[str, Any], value: str) -> bool:
+        return bool(item["metadata"]["value"] == value)
 
 
 class JudgedModel:
-    """Judge in place of the model, which extracts the fact of the claim that is being added."""
+    """Judge in place of the model that extracts the fact from the added claim."""
 
     claim: Claim
 
@@ -111,7 +116,7 @@ class JudgedModel:
 
 
 class Mem0Pipeline(Mem0Store):
-    """Pipeline of the package. A memory's value is only in its text, as the judge read and worded it."""
+    """Full pipeline of the package. The value of a memory is only in its text, as the judge worded it."""
 
     def __init__(self, judge: Judge) -> None:
         self._model = JudgedModel(judge)
@@ -120,19 +125,14 @@ class Mem0Pipeline(Mem0Store):
     def write(self, claims: Sequence[Claim], _: float) -> None:
         for claim in claims:
             self._model.claim = claim
-            ids = {"user_id": claim.scope or EVERYBODY, "run_id": claim.object}
-            added = self.memory.add(claim.text, metadata={"value": None, "day": claim.time}, infer=True, **ids)["results"]
-            self._places |= {item["id"]: len(self._places) + number for number, item in enumerate(added)}
+            self._add(claim, None, infer=True)
 
-    def _find(self, name: str, value: str | None, scope: str) -> list[str]:
-        filters = {"user_id": scope or EVERYBODY, "run_id": name}
-        memories = self.memory.get_all(filters=filters, top_k=MOST)["results"]
-        word = re.compile(rf"(?<!\w){re.escape(value or '')}(?!\w)")
-        return [item["id"] for item in memories if value is None or word.search(item["memory"])]
+    def _states(self, item: dict[str, Any], value: str) -> bool:
+        return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", item["memory"]) is not None
 
 
 def pipeline(judge: Judge | None = None) -> Mem0Pipeline:
-    """Return the whole pipeline, in this process."""
+    """Return the full pipeline, run in this process."""
     return Mem0Pipeline(judge or Judge())
 
 
@@ -142,7 +142,7 @@ def without_model() -> Mem0Store:
 
 
 def given_model(config: Any) -> Any:
-    """Return the model in a configuration of the provider `langchain`; the factories call it by this name."""
+    """Return the model in a configuration of the provider `langchain`; the factories find this function by name."""
     return config.model
 
 
@@ -157,7 +157,7 @@ def _memory(model: Any = None) -> Any:
     LlmFactory.register_provider("langchain", f"{__name__}.given_model")
     EmbedderFactory.provider_to_class["langchain"] = f"{__name__}.given_model"
     store = {"client": QdrantClient(":memory:"), "collection_name": "bench", "embedding_model_dims": DIMENSIONS}
-    logging.getLogger("mem0").setLevel(logging.ERROR)  # it misses spaCy and fastembed, which it does not need here
+    logging.getLogger("mem0").setLevel(logging.ERROR)  # its warnings about spaCy and fastembed, which are not needed
     config = {
         "vector_store": {"provider": "qdrant", "config": store}, "history_db_path": ":memory:",
         "llm": {"provider": "langchain", "config": {"model": model}},
@@ -169,7 +169,7 @@ def _memory(model: Any = None) -> Any:
 
 
 class WordEmbedding:
-    """Unit vector of word counts. Each new word has its own dimension, so that no two words are confused.
+    """Embedding of a text as the unit vector of its word counts. Each new word has its own dimension.
 
     >>> embedding = WordEmbedding()
     >>> a, b = (np.array(embedding.embed(text)) for text in ("valve open", "pump shut"))
@@ -178,17 +178,16 @@ class WordEmbedding:
     """
 
     def __init__(self, dimensions: int = 512) -> None:
-        self._dimensions, self._place = dimensions, dict[str, int]()
+        self._dimensions, self._index = dimensions, dict[str, int]()
 
     def embed(self, text: str, *_: Any, **__: Any) -> list[float]:
         """Return the embedding of a text. Raises `AdapterError` after more distinct words than dimensions."""
         counts = np.full(self._dimensions, 1e-6)
         for word in text.lower().replace("?", " ").split():
-            index = self._place.setdefault(word, len(self._place))
+            index = self._index.setdefault(word, len(self._index))
             if index >= self._dimensions:
-                raise AdapterError(
-                    "too many words", where="embedding", given=word, allowed=f"{self._dimensions} different words"
-                )
+                allowed = f"{self._dimensions} different words"
+                raise AdapterError("too many words", where="embedding", given=word, allowed=allowed)
             counts[index] += 1.0
         vector: list[float] = (counts / np.linalg.norm(counts)).tolist()
         return vector

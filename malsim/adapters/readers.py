@@ -1,7 +1,7 @@
-"""Readers of a memory's answer: rules that choose the answer among the shown items, whatever their ranks.
+"""Readers of a memory's answer: rules that choose among the shown items.
 
 `READER/NAME` names a memory with a reader: `newest/malsim.adapters.mem0:without_model`. Items that the reader does not
-take are hidden. The memory's belief is ignored, because the reader decides.
+choose are hidden. The belief of the memory is ignored, because the reader decides.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from malsim.adapters.contract import Item, Query
 from malsim.base.errors import AdapterError
 
 Ranks: TypeAlias = list[float]
-FIRST = 5  # items that vote, or that a cautious reader looks at: what fits into a prompt
-MARGIN = 0.05  # of the first item's rank; within it two items are as good as each other
+FIRST = 5  # items that `vote` and `cautious` consider, as many as fit into a prompt
+MARGIN = 0.05  # share of the first item's rank within which two items count as equally good
 
 
 def top(items: Sequence[Item]) -> Ranks:
-    """Return the items of the highest rank; they share the answer.
+    """Choose the items of the highest rank.
 
     >>> top([{"rank": 0.5, "value": "A"}, {"rank": 0.7, "value": "B"}])
     [0.0, 1.0]
@@ -29,31 +29,31 @@ def top(items: Sequence[Item]) -> Ranks:
 
 
 def newest(items: Sequence[Item]) -> Ranks:
-    """Return the items of the latest date; they share the answer. Raises `AdapterError` where no item has a date.
+    """Choose the items of the latest date. Raises `AdapterError` if no item has a date.
 
     >>> newest([{"rank": 0.9, "valid_from": 1.0}, {"rank": 0.1, "valid_from": 2.0}, {"rank": 0.5}])
     [0.0, 1.0, 0.0]
     """
     days = [item.get("valid_from") for item in items]
     if items and all(day is None for day in days):
-        hint = "an item's date is its valid_from, in days"
+        hint = "give items a valid_from, in days"
         raise AdapterError("no item has a date", where="reader newest", given=f"{len(items)} items", hint=hint)
     return _best([float("-inf") if day is None else day for day in days])
 
 
 def vote(items: Sequence[Item]) -> Ranks:
-    """Return the items with the majority value among the first by rank. Lower items have no vote.
+    """Choose the items with the majority value among the first five by rank.
 
     >>> vote([{"rank": 0.9, "value": "A"}, {"rank": 0.8, "value": "B"}, {"rank": 0.7, "value": "B"}])
     [1.0, 2.0, 2.0]
     """
     first = _first(items)
-    votes = Counter(_says(items[index]) for index in first)
-    return [float(votes[_says(item)]) if index in first else 0.0 for index, item in enumerate(items)]
+    votes = Counter(_statement(items[index]) for index in first)
+    return [float(votes[_statement(item)]) if index in first else 0.0 for index, item in enumerate(items)]
 
 
 def cautious(items: Sequence[Item]) -> Ranks | None:
-    """Return the first item by rank, or None if an item within the margin states another value.
+    """Choose the first item by rank; return None if an item within the margin states another value.
 
     >>> cautious([{"rank": 0.9, "value": "A"}, {"rank": 0.5, "value": "B"}])
     [1.0, 0.0]
@@ -62,7 +62,7 @@ def cautious(items: Sequence[Item]) -> Ranks | None:
     """
     first = _first(items)
     best = max((items[index]["rank"] for index in first), default=0.0)
-    near = {_says(items[index]) for index in first if items[index]["rank"] >= best - MARGIN * abs(best)}
+    near = {_statement(items[index]) for index in first if items[index]["rank"] >= best - MARGIN * abs(best)}
     return top(items) if len(near) <= 1 else None
 
 
@@ -72,14 +72,14 @@ READERS: Mapping[str, Callable[[Sequence[Item]], Ranks | None]] = {
 
 
 def read_by(factory: Callable[[], Any], reader: str) -> Callable[[], ReadBy]:
-    """Return a factory of memories as a reader reads them. Raises `AdapterError` for an unknown reader."""
+    """Return a factory of memories with a reader. Raises `AdapterError` for an unknown reader."""
     if reader not in READERS:
         raise AdapterError("no such reader", where="memory", given=reader, allowed=", ".join(READERS))
     return lambda: ReadBy(factory(), reader)
 
 
 class ReadBy:
-    """Memory with a reader. The calls are those of the memory, the ranks those of the reader."""
+    """Memory whose answers pass through a reader, which sets the ranks."""
 
     belief = False
 
@@ -105,7 +105,7 @@ class ReadBy:
         return self._answer(await items)
 
     def _answer(self, items: Any) -> Any:
-        """Return the reader's choice among the current items. The bench refuses an answer that is not a list."""
+        """Return the reader's choice among the current items; the bench refuses an answer that is not a list."""
         if not isinstance(items, (list, tuple)):
             return items
         current = [item for item in items if item.get("active", True) and item.get("status", "current") == "current"]
@@ -113,9 +113,9 @@ class ReadBy:
         return [{**item, "rank": rank, "belief": None} for item, rank in zip(current, ranks, strict=False) if rank > 0.0]
 
 
-def _best(by: Sequence[float]) -> Ranks:
-    best = max(by, default=0.0)
-    return [float(item == best) for item in by]
+def _best(scores: Sequence[float]) -> Ranks:
+    best = max(scores, default=0.0)
+    return [float(score == best) for score in scores]
 
 
 def _first(items: Sequence[Item]) -> list[int]:
@@ -123,5 +123,5 @@ def _first(items: Sequence[Item]) -> list[int]:
     return [index for index, item in enumerate(items) if item["rank"] >= ranks[-1]]
 
 
-def _says(item: Item) -> Any:
+def _statement(item: Item) -> Any:
     return item.get("text") if item.get("value") is None else item["value"]

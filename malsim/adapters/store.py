@@ -1,7 +1,7 @@
-"""malsim's own store, in working memory: `plain` under its default rules, `governed` under the preset of that name.
+"""Adapter to malsim's store, in working memory: `plain` with default rules, `governed` with the preset of that name.
 
-The day of a claim is the day on which the store learns it; the claim's own time is the start of its validity. A writer's
-new value of an object supersedes its previous one. A correction by somebody without the right to correct is refused, and
+The day of a claim is the day on which the store learns it; the time of the claim is the start of its validity. A new value
+of a writer for an object supersedes the previous one. A correction by somebody without the right to correct is refused, and
 nothing changes.
 """
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
     from malsim.adapters.contract import Claim, Query
 
-STATED = 0.7  # where a claim states nothing
+STATED = 0.7  # confidence of a claim that states none
 
 
 class OwnStore:
-    """Store behind the calls of the contract."""
+    """Store with the calls of the contract."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules, self.store = rules, Store(None)
@@ -37,11 +37,9 @@ class OwnStore:
             self.store.admit([self._row(claim, now, rep, cells)], self.rules)
 
     def _row(self, claim: Claim, now: float, rep: int, cells: pl.DataFrame) -> dict[str, Any]:
-        own = cells.filter(writer=claim.writer, object=claim.object)
-        before = own.filter(pl.coalesce("valid_from", "created") < claim.start, pl.col("value_text") != claim.value)[
-            "handle"
-        ]
-        edges = [{"relation": "supersedes", "target": handle} for handle in before]
+        earlier = pl.coalesce("valid_from", "created") < claim.start
+        same = cells.filter(earlier, pl.col("value_text") != claim.value, writer=claim.writer, object=claim.object)
+        edges = [{"relation": "supersedes", "target": handle} for handle in same["handle"]]
         for edge in claim.edges:
             edges += [{"relation": edge.relation, "target": name} for name in cells.filter(title=edge.target)["handle"]]
         stated = STATED if claim.stated is None else claim.stated
@@ -73,17 +71,17 @@ class OwnStore:
 
     def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
         right = None if instead is None else {"title": f"{object} is {instead}", "value_text": instead}
-        self._obey(self.store.correct, object, value, right, now=now, by=by, scope=scope)
+        self._try(self.store.correct, object, value, right, now=now, by=by, scope=scope)
 
     def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
-        self._obey(self.store.forget, object, value, now=now, by=by, scope=scope)
+        self._try(self.store.forget, object, value, now=now, by=by, scope=scope)
 
     def allow(self, object: str, value: str, now: float, by: str, scope: str) -> None:  # noqa: A002
-        self._obey(self.store.allow, object, value, now=now, by=by, scope=scope)
+        self._try(self.store.allow, object, value, now=now, by=by, scope=scope)
 
-    def _obey(self, call: Callable[..., object], *what: object, scope: str, **who: Any) -> None:
+    def _try(self, call: Callable[..., object], *arguments: object, scope: str, **named: Any) -> None:
         with suppress(UsageError):  # a refusal
-            call(*what, rep=self.store.rep_of(scope), rules=self.rules, **who)
+            call(*arguments, rep=self.store.rep_of(scope), rules=self.rules, **named)
 
     def share(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002
         self.store.share(object, to, now=now, scope=scope)
@@ -92,11 +90,11 @@ class OwnStore:
         self.store.unshare(object, to, now=now, scope=scope)
 
     def texts(self) -> list[str]:
-        """Return every text in the tables, and the words of the index."""
+        """Return every text in the tables, and the words of the search index."""
         base = self.store.connection
         base.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms USING fts5vocab ('main', 'words', 'row')")
         tables = [name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        rows = [row for name in tables for row in base.execute(f'SELECT * FROM "{name}"')]  # noqa: S608  # its own tables
+        rows = [row for name in tables for row in base.execute(f'SELECT * FROM "{name}"')]  # noqa: S608  # names of its tables
         rows += base.execute("SELECT term FROM temp.terms").fetchall()
         return [text for row in rows for text in row if isinstance(text, str)]
 

@@ -1,1 +1,1 @@
-"""Memory under a real agent: a server of its calls, the hooks of its turn, a recorder of any memory's traffic."""
+"""Store in use by a real agent: a server of its calls, hooks for its turns, and a recorder of any memory's traffic."""

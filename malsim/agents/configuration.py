@@ -1,4 +1,4 @@
-"""Configuration files with which an agent's program uses a store: server and hooks, for Claude Code and Codex.
+"""Configuration files that connect Claude Code or Codex to a store, with its server and hooks.
 
 Formats as documented in November 2026: code.claude.com/docs/en/hooks and /mcp, developers.openai.com/codex/hooks and /mcp.
 """
@@ -23,22 +23,24 @@ SECONDS = 30
 
 
 def configuration(agent: str, folder: Path, store: str, writer: str) -> dict[Path, str]:
-    """Return the text of each file to write in a project's folder. Existing entries of a file are kept.
+    """Return the text of each file to write in a project's folder; existing entries of a file stay.
 
     Raises
     ------
     UsageError
-        For a file that is there and cannot be read, or has a server of that name.
+        An existing file cannot be read, or has a server of that name.
     """
-    return AGENTS[agent](folder, store, writer)
+    return (_claude_code if agent == "claude-code" else _codex)(folder, store, writer)
 
 
 def _claude_code(folder: Path, store: str, writer: str) -> dict[Path, str]:
-    servers, settings = folder / ".mcp.json", folder / ".claude" / "settings.json"
-    return {
-        servers: _with_server(servers, {"type": "stdio", **_server(store, writer)}),
-        settings: _with_hooks(settings, store, writer),
-    }
+    path, settings = folder / ".mcp.json", folder / ".claude" / "settings.json"
+    table = _table(path)
+    servers = table.setdefault("mcpServers", {})
+    if SERVER in servers:
+        raise UsageError("this name is already used", where=str(path), given=SERVER, hint="remove that server first")
+    servers[SERVER] = {"type": "stdio", **_server(store, writer)}
+    return {path: json.dumps(table, indent=2) + "\n", settings: _with_hooks(settings, store, writer)}
 
 
 def _codex(folder: Path, store: str, writer: str) -> dict[Path, str]:
@@ -46,29 +48,17 @@ def _codex(folder: Path, store: str, writer: str) -> dict[Path, str]:
     text = read_text(config, refused=UsageError) if config.is_file() else ""
     try:
         if SERVER in tomllib.loads(text).get("mcp_servers", {}):
-            raise UsageError("a server of this name is there already", where=str(config), given=SERVER)
+            raise UsageError("this name is already used", where=str(config), given=SERVER, hint="remove that server first")
     except tomllib.TOMLDecodeError as problem:
-        raise UsageError("not TOML", where=str(config), given=str(problem)) from None
+        raise UsageError("not a TOML file", where=str(config), given=str(problem)) from None
     server = _server(store, writer)
     lines = [f"[mcp_servers.{SERVER}]", *(f"{name} = {json.dumps(value)}" for name, value in server.items())]
     before = [text.rstrip(), ""] if text else []
     return {config: "\n".join([*before, *lines, ""]), hooks: _with_hooks(hooks, store, writer)}
 
 
-AGENTS = {"claude-code": _claude_code, "codex": _codex}
-
-
 def _server(store: str, writer: str) -> dict[str, Any]:
     return {"command": "malsim", "args": ["agent", "serve", store, "--writer", writer]}
-
-
-def _with_server(path: Path, server: dict[str, Any]) -> str:
-    table = _table(path)
-    servers = table.setdefault("mcpServers", {})
-    if SERVER in servers:
-        raise UsageError("a server of this name is there already", where=str(path), given=SERVER)
-    servers[SERVER] = server
-    return json.dumps(table, indent=2) + "\n"
 
 
 def _with_hooks(path: Path, store: str, writer: str) -> str:
@@ -86,7 +76,7 @@ def _table(path: Path) -> dict[str, Any]:
     try:
         table = json.loads(text)
     except ValueError as problem:
-        raise UsageError("not JSON", where=str(path), given=str(problem), hint="fix it, or move it away") from None
+        raise UsageError("not a JSON file", where=str(path), given=str(problem), hint="fix it, or move it away") from None
     if not isinstance(table, dict):
         raise UsageError("not a JSON object", where=str(path), hint="fix it, or move it away")
     return table

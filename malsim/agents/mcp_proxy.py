@@ -1,4 +1,4 @@
-"""Proxy between an agent and a memory's server over stdio: every byte is passed on at once, and copied to the log."""
+"""Proxy between an agent and a memory server over stdio: every byte is passed on at once and copied to the log."""
 
 from __future__ import annotations
 
@@ -19,42 +19,41 @@ if TYPE_CHECKING:
     from malsim.agents.traffic_log import TrafficLog
 
 Copies = queue.Queue["tuple[Callable[[bytes], None], bytes] | None"]
-WAITING = 128  # messages that wait for the log; what a killed recorder loses at most, well under a second of calls
-LOG_PATIENCE = 1.0  # seconds that a message waits for a log that is behind, before it goes on unlogged
+WAITING = 128  # messages in the queue of the log, the most that a killed recorder can lose
+LOG_PATIENCE = 1.0  # seconds that a message waits for a full queue, before it is passed on unlogged
 CHUNK = 1 << 16
-LONGEST_LINE = 16 << 20  # a longer one goes on, and is not read
-PATIENCE = 5.0  # seconds that a server has to end once its client is gone
+LONGEST_LINE = 16 << 20  # a longer line is passed on, and not logged
+PATIENCE = 5.0  # seconds that a server has to end after its client has left
 
 
 def record(command: Sequence[str], log: TrafficLog, *, client: BinaryIO, answers: BinaryIO) -> int:
-    """Run a server between `client` and `answers`, and log its calls; return the server's exit code.
+    """Run a server between `client` and `answers`, log its calls, and return its exit code.
 
-    The server inherits stderr. It ends when its client closes, and the recorder ends with the server. A log that cannot be
-    written is reported once on stderr, and messages are passed on. Raises `OSError` if the command cannot be started.
+    The server inherits stderr. It ends when the client closes, and the recorder ends with the server. A log that cannot be
+    written is reported once on stderr, and messages are still passed on. Raises `OSError` if the command cannot start.
     """
     with any_addresses():
         server = subprocess.Popen(list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
     copies: Copies = queue.Queue(WAITING)
     logger = threading.Thread(target=_log, args=(copies,))
     logger.start()
-    threading.Thread(target=_ask, args=(client, server, lambda line: _copy(copies, log.sent, line)), daemon=True).start()
+
+    def forward() -> None:
+        if server.stdin:
+            _pass_on(client, server.stdin, lambda line: _copy(copies, log.sent, line))
+            with suppress(OSError):
+                server.stdin.close()
+
+    threading.Thread(target=forward, daemon=True).start()
     stopping = signal.signal(signal.SIGTERM, lambda *_: server.terminate())
     try:
         if server.stdout:
             _pass_on(server.stdout, answers, lambda line: _copy(copies, log.answered, line))
-        return _ended(server)
+        return _exit_code(server)
     finally:
         signal.signal(signal.SIGTERM, stopping)
         copies.put(None)
         logger.join()
-
-
-def _ask(client: BinaryIO, server: subprocess.Popen[bytes], copy: Callable[[bytes], None]) -> None:
-    """Pass on what the client sends; close the server's input when the client closes."""
-    if server.stdin:
-        _pass_on(client, server.stdin, copy)
-        with suppress(OSError):
-            server.stdin.close()
 
 
 def _pass_on(source: IO[bytes], target: IO[bytes], copy: Callable[[bytes], None]) -> None:
@@ -64,7 +63,7 @@ def _pass_on(source: IO[bytes], target: IO[bytes], copy: Callable[[bytes], None]
         while chunk := os.read(source.fileno(), CHUNK):
             *whole, rest = chunk.split(b"\n")
             for part in whole:
-                copy(bytes(line + part))  # before the other side can answer it
+                copy(bytes(line + part))  # before the other side can answer
                 line.clear()
             line += rest if len(line) < LONGEST_LINE else b""
             target.write(chunk)
@@ -72,11 +71,11 @@ def _pass_on(source: IO[bytes], target: IO[bytes], copy: Callable[[bytes], None]
 
 
 def _copy(copies: Copies, note: Callable[[bytes], None], line: bytes) -> None:
-    """Queue a message for the log; if the log is behind, pass the message on unlogged and say so."""
+    """Queue a message for the log; report on stderr a message that is left out because the queue is full."""
     try:
         copies.put((note, line), timeout=LOG_PATIENCE)
     except queue.Full:
-        sys.stderr.write("malsim agent record: the log is behind; a message is not in it\n")
+        sys.stderr.write("malsim agent record: the log is too slow; a message is missing from it\n")
 
 
 def _log(copies: Copies) -> None:
@@ -91,7 +90,7 @@ def _log(copies: Copies) -> None:
             failed = True
 
 
-def _ended(server: subprocess.Popen[bytes]) -> int:
+def _exit_code(server: subprocess.Popen[bytes]) -> int:
     try:
         return server.wait(PATIENCE)
     except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""Server of the Model Context Protocol for a store: one tool per call, the ten cells as resources, and a first prompt."""
+"""MCP server of a store: one tool per call, the ten cells as resources, and an introductory prompt."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ INSTRUCTIONS = (
 
 
 class ServiceThread:
-    """Only thread that uses the store. Calls of many agents queue here; a failed call does not affect the next."""
+    """Thread that alone uses the store. Calls of all agents queue here; a failed call does not affect the next."""
 
     def __init__(self, open_service: Callable[[], MemoryService]) -> None:
         self._open_service = open_service
@@ -41,12 +41,12 @@ class ServiceThread:
     async def ask(self, call: Callable[[MemoryService], Any]) -> Any:
         """Return the result of a call of the service; raise a short `ToolError` if the service refuses it."""
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, self._do, call)
+            return await asyncio.get_running_loop().run_in_executor(self._pool, self._run, call)
         except MalsimError as error:
             raise ToolError(brief(str(error))) from error
 
-    def _do(self, call: Callable[[MemoryService], Any]) -> Any:
-        if self._service is None:  # SQLite wants a store used by the thread that opened it
+    def _run(self, call: Callable[[MemoryService], Any]) -> Any:
+        if self._service is None:  # SQLite requires the thread that opened the store
             self._service = self._open_service()
         return call(self._service)
 
@@ -58,10 +58,10 @@ class ServiceThread:
 
 
 class BriefServer(MCPServer[None]):
-    """A server whose errors are at most 300 characters."""
+    """MCP server with errors of at most 300 characters."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
-        """Call a tool; an error about arguments names the first that does not fit and the number of the others."""
+        """Call a tool; an error about arguments names the first invalid argument and the number of others."""
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
@@ -76,16 +76,16 @@ class BriefServer(MCPServer[None]):
 def memory_server(
     open_service: Callable[[], MemoryService], *, tick_seconds: float | None = None, inputs: bool = False
 ) -> MCPServer[None]:
-    """Return a server of one store; `open_service` is called once, on the thread that then does all the work.
+    """Return a server of one store; `open_service` is called once, on the thread that makes all calls.
 
-    `tick_seconds` is the time between two ticks, None for a memory that its hooks tick. With `inputs` the client may set
-    the inputs of the store's wires.
+    `tick_seconds` is the time between two ticks, None for a store that hooks tick. With `inputs` the client may set the
+    inputs of the store's wires.
     """
     thread = ServiceThread(open_service)
 
     @asynccontextmanager
     async def lifespan(_: MCPServer[None]) -> AsyncIterator[None]:
-        ticking = asyncio.create_task(_tick_for_ever(thread, tick_seconds)) if tick_seconds else None
+        ticking = asyncio.create_task(_tick_forever(thread, tick_seconds)) if tick_seconds else None
         try:
             yield
         finally:
@@ -98,12 +98,17 @@ def memory_server(
     _add_reads(server, thread)
     _add_writes(server, thread)
     if inputs:
-        _add_inputs(server, thread)
+
+        @server.tool(structured_output=False)
+        async def set_input(name: str, value: float | str) -> str:
+            """Set an input of the wires, such as `reviewer.ack` to 1, from the next tick on; your name is recorded."""
+            return str(await thread.ask(lambda service: service.set_input(name, value)))
+
     _add_texts(server, thread)
     return server
 
 
-async def _tick_for_ever(thread: ServiceThread, seconds: float) -> None:
+async def _tick_forever(thread: ServiceThread, seconds: float) -> None:
     while True:
         await asyncio.sleep(seconds)
         await thread.ask(MemoryService.tick)
@@ -112,23 +117,23 @@ async def _tick_for_ever(thread: ServiceThread, seconds: float) -> None:
 def _add_reads(server: MCPServer[None], thread: ServiceThread) -> None:
     @server.tool(structured_output=False)
     async def push(objective: str, budget_words: int = 900, limit: int = 10) -> str:
-        """Return the cells that bear on an objective, best first, with conflicts, and a ^ where a cell must be opened."""
+        """Return the cells relevant to an objective, best first, with conflicts; ^ marks the cells that must be opened."""
         pushed = await thread.ask(lambda service: service.pushed(objective, budget=budget_words, limit=limit))
-        return str(pushed) or "no cell bears on this"
+        return str(pushed) or "no relevant cell"
 
     @server.tool(structured_output=False)
     async def expand(cell: str) -> str:
-        """Open a cell: its scores term by term, its text, neighbours and versions. Do this for every line marked ^."""
+        """Open a cell: text, neighbours, versions, and its scores term by term. Do this for every line marked ^."""
         return str(await thread.ask(lambda service: service.expand(cell)))
 
     @server.tool(structured_output=False)
     async def why(cell: str) -> str:
-        """Explain the present score of a cell, term by term."""
+        """Explain the current score of a cell, term by term."""
         return str(await thread.ask(lambda service: service.why(cell)))
 
     @server.tool(structured_output=False)
     async def signals(names: list[str] | None = None) -> str:
-        """Read the standing signals, such as contradiction load or stale dependencies: all, or some by name."""
+        """Read the standing signals, such as contradiction load or stale dependencies: all, or those with these names."""
         return str(await thread.ask(lambda service: service.signals(names or ())))
 
     @server.tool(structured_output=False)
@@ -138,7 +143,7 @@ def _add_reads(server: MCPServer[None], thread: ServiceThread) -> None:
 
     @server.tool(structured_output=False)
     async def netlist() -> str:
-        """Return the whole memory as a netlist, which loads back: cells as pins, edges as nets."""
+        """Return the whole memory as a netlist that can be loaded again: cells as pins, edges as nets."""
         return str(await thread.ask(MemoryService.netlist))
 
 
@@ -151,11 +156,11 @@ def _add_writes(server: MCPServer[None], thread: ServiceThread) -> None:
     ) -> str:  # fmt: skip
         """Claim something: a title, the confidence you would bet on it (0 to 1), and edges to other cells.
 
-        An edge is such as {"relation": "contradicts", "target": "obs_a1b2"}, to what it supports, contradicts, depends_on,
-        derived_from or supersedes. Kinds: dec obs bel tsk obj rsk ref ver hyp prg. `object` and `value` (a number or a
-        word): what it is about and what it says of that; `verification`: checked or tested, where you did; `stability`:
-        stable, volatile or ephemeral; `if_seen`: the version, as push and expand print it, of what a supersedes edge names,
-        or of the object: then nothing is written where a newer one stands. Answers with the gate's verdict and its reasons.
+        An edge is, for example, {"relation": "contradicts", "target": "obs_a1b2"}; relations: supports, contradicts,
+        depends_on, derived_from, supersedes. Kinds: dec obs bel tsk obj rsk ref ver hyp prg. `object` and `value` (a number
+        or a word): the subject, and what you claim about it. `verification`: checked or tested, if you did so. `stability`:
+        stable, volatile or ephemeral. `if_seen`: the version, as push and expand print it, of the superseded cell or of the
+        object; if a newer version exists, nothing is written. Returns the gate's verdict and its reasons.
         """
         fields: dict[str, Any] = {
             "kind": kind, "body": body, "edges": edges or [], "topics": topics or [], "source_refs": source_refs or [],
@@ -168,10 +173,10 @@ def _add_writes(server: MCPServer[None], thread: ServiceThread) -> None:
         cell: str, title: str = "", confidence: float | None = None, body: str = "", value: float | str | None = None,
         if_seen: int | None = None,
     ) -> str:  # fmt: skip
-        """Correct what a cell says: `title` is what is right, `value` that of the cell's object.
+        """Correct a cell: `title` is the right statement, `value` the right value of the cell's object.
 
-        `if_seen` is the version that you read, as push and expand print it: nothing is written where a newer one stands.
-        A person may leave `title` out where nobody knows. The answer says what became of it and what fell with the old cell.
+        `if_seen` is the version that you read, as push and expand print it; if a newer version exists, nothing is written. A
+        person may omit `title` if nobody knows what is right. Returns the verdict, and the cells that fell with the old one.
         """
         given = (("body", body), ("value", value), ("if_seen", if_seen))
         fields: dict[str, Any] = {name: field for name, field in given if field not in ("", None)}
@@ -179,20 +184,13 @@ def _add_writes(server: MCPServer[None], thread: ServiceThread) -> None:
 
     @server.tool(structured_output=False)
     async def forget(cell: str) -> str:
-        """Erase what a cell says, with everything derived from it. Use it when somebody asks that it be forgotten."""
+        """Erase a cell's content and everything derived from it. Use this when somebody asks you to forget something."""
         return str(await thread.ask(lambda service: service.forget(cell)))
 
     @server.tool(structured_output=False)
     async def wire(name: str, program: str, confidence: float = 0.7) -> str:
-        """Add a standing op of your own, such as `addf watch tick [keys: dec_a3ee]`, as a claim of kind prg."""
+        """Add a standing op, such as `addf watch tick [keys: dec_a3ee]`, as a claim of kind prg."""
         return verdict_text(await thread.ask(lambda service: service.wire(name, program, confidence)))
-
-
-def _add_inputs(server: MCPServer[None], thread: ServiceThread) -> None:
-    @server.tool(structured_output=False)
-    async def set_input(name: str, value: float | str) -> str:
-        """Set an input of the standing wires, such as `reviewer.ack` to 1, from the next tick on; who set it is recorded."""
-        return str(await thread.ask(lambda service: service.set_input(name, value)))
 
 
 def _add_texts(server: MCPServer[None], thread: ServiceThread) -> None:
@@ -203,7 +201,7 @@ def _add_texts(server: MCPServer[None], thread: ServiceThread) -> None:
 
     @server.prompt()
     async def orient() -> str:
-        """Explain how to read this memory and what is expected of writers, and show the cells that rank first now."""
+        """Explain how to read this memory and what writers must do, and show the cells with the highest rank."""
         return str(await thread.ask(MemoryService.orient))
 
 
@@ -218,7 +216,7 @@ def _opened(thread: ServiceThread, handle: str) -> Callable[[], Any]:
 
 
 def with_token(app: ASGIApp, token: str) -> ASGIApp:
-    """Return an app that passes on calls with the header `Authorization: Bearer TOKEN` and answers others with 401."""
+    """Return an app that passes on calls with the header `Authorization: Bearer TOKEN`, and answers others with 401."""
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":

@@ -1,7 +1,7 @@
-"""Events behind the calls of a memory's tools: what was written, read or deleted, about which object.
+"""Classification of calls to a memory's tools as writes, reads and deletions of objects.
 
-Tools of the Model Context Protocol's reference memory are read as what they are; of any other the first verb in its name
-says what a call does, and the names of its arguments say what about.
+The tools of MCP's reference memory are known. For any other tool, the first verb in its name gives the kind of the call, and
+the names of its arguments give the object.
 """
 
 from __future__ import annotations
@@ -22,28 +22,18 @@ VERBS = {
     "read": ("search", "read", "open", "get", "recall", "query", "list", "retrieve", "find", "push", "expand", "why", "ask",
              "fetch", "view", "lookup"),
 }  # fmt: skip
-NAMES = (
-    "object",
-    "entityName",
-    "entity",
-    "key",
-    "subject",
-    "name",
-    "title",
-    "path",
-    "cell",
-    "id",
-    "memory_id",
-    "identifier",
-)
+NAMES = ("object", "entityName", "entity", "key", "subject", "name", "title", "path", "cell", "id", "memory_id",
+         "identifier")  # fmt: skip
 TEXTS = ("value", "content", "text", "observation", "memory", "body", "fact", "data", "title", "message")
 QUERIES = ("query", "objective", "question", "names", "name", "key", "cell", "topic", "text", "path", "id")
+REFERENCE_TOOLS = ("create_entities", "add_observations", "create_relations", "delete_entities", "delete_observations",
+                   "delete_relations")  # fmt: skip
 CONFIDENCES = ("confidence", "certainty", "score", "importance")
 
 
 @dataclass(frozen=True)
 class CallEvent:
-    """Event of a call: `kind` is write, read, delete or another word; `query` is what a read asked for."""
+    """Event of a call: `kind` is write, read, delete or another word; `query` is the query of a read."""
 
     kind: str
     object: str | None = None
@@ -54,20 +44,18 @@ class CallEvent:
 
 
 def events_of(tool: str, arguments: Mapping[str, Any], answer: str, objects: Iterable[str] = ()) -> list[CallEvent]:
-    """Return the events of a call and its answer. `objects` are those written so far; a read is matched against them.
+    """Return the events of a call and its answer; `objects` are the objects written so far, which a read may mention.
 
     >>> events_of("create_entities", {"entities": [{"name": "pump", "observations": ["runs"]}]}, "")
     [CallEvent(kind='write', object='pump', value='runs', belief=None, query=None, extra={})]
-    >>> [(one.kind, one.object) for one in events_of("search_nodes", {"query": "is the pump on"}, "{}", ["pump", "fan"])]
+    >>> events = events_of("search_nodes", {"query": "is the pump on"}, "{}", ["pump", "fan"])
+    >>> [(event.kind, event.object) for event in events]
     [('read', 'pump')]
     """
-    readers = {
-        "create_entities": _entities, "add_observations": _observations, "create_relations": _relations,
-        "delete_entities": _gone_entities, "delete_observations": _gone_observations, "delete_relations": _gone_relations,
-    }  # fmt: skip
-    if tool in readers:
-        return list(readers[tool](arguments))
-    kind = _kind(tool)
+    if tool in REFERENCE_TOOLS:
+        return list(_reference_events(tool, arguments))
+    words = re.findall(r"[A-Z]?[a-z]+", tool)  # of memory_store, addNote or search-nodes
+    kind = next((kind for word in words for kind, verbs in VERBS.items() if word.lower() in verbs), None)
     if kind == "read" or (kind is None and _first(arguments, QUERIES)):
         return _reads(arguments, answer, objects)
     if kind is None:
@@ -78,7 +66,7 @@ def events_of(tool: str, arguments: Mapping[str, Any], answer: str, objects: Ite
 
 
 def item_name(about: str | None, value: str | None) -> str:
-    """Return a name for a written item, the same for the same object and text.
+    """Return a name for a written item, which depends only on its object and text.
 
     >>> item_name("Pump 3", "runs")
     'm_pump_3_7529dd4a'
@@ -88,49 +76,27 @@ def item_name(about: str | None, value: str | None) -> str:
     return f"m_{slug}_{hashlib.sha256(whole).hexdigest()[:8]}"
 
 
-def _kind(tool: str) -> str | None:
-    """Return the kind of event of the first verb in a tool's name: `memory_store`, `addNote`, `search-nodes`."""
-    words = re.findall(r"[A-Z]?[a-z]+", tool)
-    return next((kind for word in words for kind, verbs in VERBS.items() if word.lower() in verbs), None)
-
-
 def _reads(arguments: Mapping[str, Any], answer: str, objects: Iterable[str]) -> list[CallEvent]:
     query = _first(arguments, QUERIES) or ""
     text = f"{query}\n{answer}".lower()
-    about = [entry for entry in objects if re.search(rf"(?<!\w){re.escape(entry.lower())}(?!\w)", text)]
-    return [CallEvent("read", entry, query=query) for entry in about] or [CallEvent("read", query=query)]
+    about = [name for name in objects if re.search(rf"(?<!\w){re.escape(name.lower())}(?!\w)", text)]
+    return [CallEvent("read", name, query=query) for name in about] or [CallEvent("read", query=query)]
 
 
-def _entities(arguments: Mapping[str, Any]) -> Iterator[CallEvent]:
-    for entity in _dicts(arguments, "entities"):
-        for text in _list(entity, "observations"):
-            yield CallEvent("write", str(entity.get("name")), str(text))
-
-
-def _observations(arguments: Mapping[str, Any]) -> Iterator[CallEvent]:
-    for entry in _dicts(arguments, "observations"):
-        for text in _list(entry, "contents"):
-            yield CallEvent("write", str(entry.get("entityName")), str(text))
-
-
-def _relations(arguments: Mapping[str, Any], kind: str = "write") -> Iterator[CallEvent]:
+def _reference_events(tool: str, arguments: Mapping[str, Any]) -> Iterator[CallEvent]:
+    """Yield the events of a call of MCP's reference memory."""
+    kind = "delete" if tool.startswith("delete") else "write"
+    for name in _list(arguments, "entityNames"):
+        yield CallEvent(kind, str(name))
+    for list_name, object_name, texts_name in (
+        ("entities", "name", "observations"), ("observations", "entityName", "contents"),
+        ("deletions", "entityName", "observations"),
+    ):  # fmt: skip
+        for entry in _dicts(arguments, list_name):
+            for text in _list(entry, texts_name):
+                yield CallEvent(kind, str(entry.get(object_name)), str(text))
     for entry in _dicts(arguments, "relations"):
         yield CallEvent(kind, str(entry.get("from")), f"{entry.get('relationType')} {entry.get('to')}")
-
-
-def _gone_relations(arguments: Mapping[str, Any]) -> Iterator[CallEvent]:
-    return _relations(arguments, "delete")
-
-
-def _gone_entities(arguments: Mapping[str, Any]) -> Iterator[CallEvent]:
-    for name in _list(arguments, "entityNames"):
-        yield CallEvent("delete", str(name))
-
-
-def _gone_observations(arguments: Mapping[str, Any]) -> Iterator[CallEvent]:
-    for entry in _dicts(arguments, "deletions"):
-        for text in _list(entry, "observations"):
-            yield CallEvent("delete", str(entry.get("entityName")), str(text))
 
 
 def _first(arguments: Mapping[str, Any], names: Iterable[str]) -> str | None:

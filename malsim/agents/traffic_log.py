@@ -1,4 +1,4 @@
-"""Log of a recorder: one screened JSON line per event, as `malsim import` and `malsim compare` read it."""
+"""Log of the recorder: one screened JSON line per event, which `malsim import` and `malsim compare` read."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DAY = 86_400.0
-LONGEST = 4_000  # characters of a text that are kept
+LONGEST = 4_000  # characters of a logged text
 
 
 class TrafficLog:
-    """Log of the messages between a client and a memory's server. Each call of a tool becomes lines of a file.
+    """Log of the tool calls between a client and a memory server.
 
-    A call is written once its answer has come; days count from the file's first line. `hashes` keeps of each text its hash
-    only. An existing file is continued.
+    A call is written when its answer arrives; days count from the first line of the file. With `hashes`, texts are replaced
+    by their hashes. An existing file is continued.
     """
 
     def __init__(
@@ -33,22 +33,19 @@ class TrafficLog:
         self._writer, self._hashes = writer, hashes
         self._start, self._last, self._items_of = _resumed(path, hashes=hashes)
         self._path = path
-        path.open("a", encoding="utf-8").close()  # fail before any message is passed on
+        path.open("a", encoding="utf-8").close()  # fails before any message is passed on
         self._calls: dict[str, tuple[str, dict[str, Any]]] = {}
 
     def sent(self, message: bytes) -> None:
-        """Take a message of the client; keep a tool call until its answer comes."""
+        """Take a message of the client, and remember a tool call until its answer arrives."""
         for item in _messages(message):
             params = item.get("params")
             if item.get("method") == "tools/call" and isinstance(params, dict) and "id" in item:
-                arguments = params.get("arguments")
-                self._calls[json.dumps(item["id"])] = (
-                    str(params.get("name")),
-                    arguments if isinstance(arguments, dict) else {},
-                )
+                arguments = params["arguments"] if isinstance(params.get("arguments"), dict) else {}
+                self._calls[json.dumps(item["id"])] = (str(params.get("name")), arguments)
 
     def answered(self, message: bytes) -> None:
-        """Take a message of the server; write the call that it answers to the log."""
+        """Take a message of the server, and write the call that it answers to the log."""
         for item in _messages(message):
             call = self._calls.pop(json.dumps(item.get("id")), None) if "method" not in item else None
             if call is not None:
@@ -64,13 +61,12 @@ class TrafficLog:
         with self._path.open("a", encoding="utf-8") as file:
             for event in events:
                 for item in self._items(event):
-                    line = self._line(event, item, str(writer or self._writer), None if failed else text)
-                    file.write(
-                        json.dumps({"t": self._last, **line, "tool": withheld(tool)[:LONGEST], "at": now.isoformat()}) + "\n"
-                    )
+                    fields = self._fields(event, item, str(writer or self._writer), None if failed else text)
+                    line = {"t": self._last, **fields, "tool": withheld(tool)[:LONGEST], "at": now.isoformat()}
+                    file.write(json.dumps(line) + "\n")
 
     def _items(self, event: CallEvent) -> list[str | None]:
-        """Return the items of an event: the written one, all of a deleted object, else none."""
+        """Return the items of an event: the written item, all items of a deleted object, else None."""
         if event.kind not in ("write", "delete") or event.object is None:
             return [None]
         item = item_name(self._text(event.object), self._text(event.value))
@@ -78,13 +74,13 @@ class TrafficLog:
             self._items_of.setdefault(event.object, {})[item] = None
             return [item]
         items = self._items_of.get(event.object, {})
-        deleted_items = [item] if item in items else [*items] if event.value is None else []
-        for entry in deleted_items:
-            del items[entry]
-        return [*deleted_items] or [None]
+        deleted = [item] if item in items else [*items] if event.value is None else []
+        for name in deleted:
+            del items[name]
+        return [*deleted] or [None]
 
-    def _line(self, event: CallEvent, item: str | None, writer: str, text: str | None) -> dict[str, Any]:
-        """Return the fields of a line that are set; under `hashes` only names of tools and writers are in clear."""
+    def _fields(self, event: CallEvent, item: str | None, writer: str, text: str | None) -> dict[str, Any]:
+        """Return the fields of a line that are not None; with `hashes` only tools and writers are readable."""
         fields = {
             "event": event.kind, "item": item, "object": self._text(event.object), "value": self._text(event.value),
             "writer": withheld(writer),
@@ -94,14 +90,10 @@ class TrafficLog:
         return {name: value for name, value in fields.items() if value is not None}
 
     def _text(self, text: str | None) -> str | None:
-        """Return a text without credentials and cut to length, or its hash."""
+        """Return a text with credentials withheld, cut to length, or its hash."""
         if not text:
             return None
-        return hashed(text) if self._hashes else withheld(text)[:LONGEST]
-
-
-def hashed(text: str) -> str:
-    return f"h{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+        return f"h{hashlib.sha256(text.encode()).hexdigest()[:16]}" if self._hashes else withheld(text)[:LONGEST]
 
 
 def _messages(line: bytes) -> list[dict[str, Any]]:
@@ -124,12 +116,12 @@ def _text_of(answer: dict[str, Any]) -> tuple[str, bool]:
 
 
 def _resumed(path: Path, *, hashes: bool) -> tuple[datetime | None, float, dict[str, dict[str, None]]]:
-    """Return where a log ends: the time of its day 0, its last day, and the items of each object."""
+    """Return the time of a log's day 0, its last day, and the items of each object; remove an incomplete last line."""
     start, last, items = None, 0.0, dict[str, dict[str, None]]()
     if not path.is_file():
         return start, last, items
     whole = path.read_bytes()
-    end = whole.rfind(b"\n") + 1  # a last line may have been cut short
+    end = whole.rfind(b"\n") + 1
     for number, text in enumerate(whole[:end].decode("utf-8-sig", "replace").splitlines(), 1):
         try:
             line = json.loads(text)
@@ -138,9 +130,8 @@ def _resumed(path: Path, *, hashes: bool) -> tuple[datetime | None, float, dict[
             if line["event"] == "write" and "object" in line and not hashes:
                 items.setdefault(str(line["object"]), {})[str(line["item"])] = None
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-            raise UsageError(
-                "not a log of malsim agent record", where=f"{path}:{number}", hint="name another file"
-            ) from None
+            where, hint = f"{path}:{number}", "name another file"
+            raise UsageError("not a log of malsim agent record", where=where, hint=hint) from None
     if start and end < len(whole):
         path.write_bytes(whole[:end])
     return start, last, items

@@ -1,4 +1,4 @@
-"""Hooks of an agent's turn: the answer to each event, and the state kept between two events of a session."""
+"""Hooks of an agent's turn: the answer to each event, and the state between two events of a session."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ PROJECT_MARKS = (".git", ".claude", ".codex")
 
 @dataclass(frozen=True)
 class HookTurn:
-    """A turn of a session: the day of its push, the handles that must be opened, and the number of refusals.
+    """Turn of a session: day of its push, handles that must be opened, and number of refusals.
 
-    `day` is None before the first push. `reads` counts in how many pushes of the session each cell was.
+    `day` is None before the first push. `reads` counts the pushes of the session that contained each cell.
     """
 
     day: float | None = None
@@ -38,7 +38,8 @@ class HookTurn:
 def find_store(store: Path, project: str | None) -> Path:
     """Return the path of a store: relative to the project's folder if known, else to the nearest folder that has it.
 
-    An agent changes folders at work; its hooks must not begin an empty store in each. Nothing above a project is looked at.
+    An agent changes folders while it works, and its hooks must not create an empty store in each. Folders above the project
+    are not searched.
     """
     if project:
         return Path(project) / store
@@ -52,17 +53,17 @@ def find_store(store: Path, project: str | None) -> Path:
 
 
 def read_turn(store: Path, session: str) -> HookTurn:
-    """Return a session's turn; a new turn if none was noted, or none that can be read."""
+    """Return the turn of a session; a new turn if no readable turn is stored."""
     try:
-        noted = json.loads(_place(store, session).read_text(encoding="utf-8"))
+        noted = json.loads(_path(store, session).read_text(encoding="utf-8"))
         return HookTurn(noted["day"], tuple(noted["required"]), int(noted["blocks"]), dict(noted["reads"]))
     except (OSError, ValueError, KeyError, TypeError):
         return HookTurn()
 
 
 def write_turn(store: Path, session: str, turn: HookTurn) -> None:
-    """Write a session's turn, atomically."""
-    path = _place(store, session)
+    """Store the turn of a session, atomically."""
+    path = _path(store, session)
     path.parent.mkdir(exist_ok=True)
     temporary = path.with_suffix(f".{os.getpid()}")
     temporary.write_text(json.dumps(asdict(turn)), encoding="utf-8")
@@ -80,20 +81,20 @@ def _folder(store: Path) -> Path:
     return store.with_name(f"{store.name}.turns")
 
 
-def _place(store: Path, session: str) -> Path:
+def _path(store: Path, session: str) -> Path:
     return _folder(store) / f"{hashlib.sha256(session.encode()).hexdigest()[:16]}.json"
 
 
-RECURRING = 5  # pushes of one cell, after which it is worth an op
+RECURRING = 5  # pushes of a cell after which an op is suggested
 MOST_READS = 300  # cells whose pushes are counted
 Answer = tuple[dict[str, Any], HookTurn]
 EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "tool": "PreToolUse", "stop": "Stop"}
-"""The hooks by the words of `malsim agent hook`, and the events of Claude Code and Codex that call them."""
+"""Events of Claude Code and Codex, by the names of hooks in `malsim agent hook`."""
 
 
 @dataclass(frozen=True)
 class TurnRules:
-    """Rules of a turn: whether marked cells must be opened and something written back, and the most refusals per turn."""
+    """Rules of a turn: whether marked cells must be opened, whether a claim is required, and the limit of refusals."""
 
     opens: bool = True
     writes: bool = True
@@ -102,7 +103,7 @@ class TurnRules:
 
 
 def answer(event: str, message: Mapping[str, Any], service: MemoryService, turn: HookTurn, rules: TurnRules) -> Answer:
-    """Return what a hook prints for an event, {} for nothing, and the turn after it."""
+    """Return the output of a hook for an event ({} for no output), and the turn after it."""
     match event:
         case "session-start":
             return _context(event, service.orient()), HookTurn()
@@ -116,43 +117,42 @@ def answer(event: str, message: Mapping[str, Any], service: MemoryService, turn:
 
 
 def _prompt(message: Mapping[str, Any], service: MemoryService, turn: HookTurn, rules: TurnRules) -> Answer:
-    """Push the lines that bear on the prompt; a new turn begins, which must open what is marked.
+    """Push the lines that are relevant to the prompt, and begin a new turn, which must open the marked cells.
 
-    Of a cell that the session is pushed for the fifth time, say once that an op could watch it.
+    When a session gets a cell for the fifth time, suggest once that an op could watch it.
     """
     day, objective = service.now(), str(message.get("prompt", ""))[:10_000]
     push = service.push(objective, budget=rules.budget)
     handles = push.cells["handle"].to_list()
     reads = dict(list((turn.reads | {handle: turn.reads.get(handle, 0) + 1 for handle in handles}).items())[-MOST_READS:])
-    often = [handle for handle in handles if reads[handle] == RECURRING]
-    parts = [fenced(service.pushed(objective, budget=rules.budget)), *map(_nudge, often)]
+    parts = [fenced(service.pushed(objective, budget=rules.budget))]
+    for handle in (handle for handle in handles if reads[handle] == RECURRING):
+        op = f"(the tool wire: addf watch tick [keys: {handle}])"
+        parts.append(f"{handle} was pushed {RECURRING} times: an op could watch it {op}.")
     return (_context("prompt", "\n".join(parts)) if push.lines else {}), HookTurn(day, push.sections.expand, reads=reads)
 
 
-def _nudge(handle: str) -> str:
-    return f"{handle} was pushed {RECURRING} times: an op could watch it (the tool wire: addf watch tick [keys: {handle}])."
-
-
 def _tool(message: Mapping[str, Any], service: MemoryService, turn: HookTurn, rules: TurnRules) -> Answer:
-    """Refuse to act while a marked cell is unopened. The memory's own tools are always allowed."""
-    left = _unopened(service, turn) if rules.opens and not str(message.get("tool_name", "")).startswith("mcp__") else []
-    if not left or turn.blocks >= rules.most_blocks:
+    """Refuse a tool while a marked cell is unopened; tools of MCP servers are always allowed."""
+    is_mcp = str(message.get("tool_name", "")).startswith("mcp__")
+    handles = _unopened(service, turn) if rules.opens and not is_mcp else []
+    if not handles or turn.blocks >= rules.most_blocks:
         return {}, turn
-    decision = {"permissionDecision": "deny", "permissionDecisionReason": _open_first(left)}
+    decision = {"permissionDecision": "deny", "permissionDecisionReason": _open_first(handles)}
     return {"hookSpecificOutput": {"hookEventName": EVENTS["tool"], **decision}}, replace(turn, blocks=turn.blocks + 1)
 
 
 def _stop(message: Mapping[str, Any], service: MemoryService, turn: HookTurn, rules: TurnRules) -> Answer:
-    """Refuse to end a turn that opened or wrote too little; a turn that ends ticks the memory.
+    """Refuse to end a turn without the required reads and writes; tick the memory when a turn ends.
 
-    A turn that goes on because it was held back (`stop_hook_active`) is not held back again.
+    A turn that continues because of a refusal (`stop_hook_active`) is not refused again.
     """
     reasons = []
     if turn.day is not None and message.get("stop_hook_active") is not True and turn.blocks < rules.most_blocks:
-        left = _unopened(service, turn) if rules.opens else []
-        reasons += [_open_first(left)] * bool(left)
-        unwritten = rules.writes and not admitted_since(service.store.connection, turn.day, service.writer)
-        reasons += ["Write back what you learned with the memory's tool claim, or correct."] * unwritten
+        if handles := _unopened(service, turn) if rules.opens else []:
+            reasons.append(_open_first(handles))
+        if rules.writes and not admitted_since(service.store.connection, turn.day, service.writer):
+            reasons.append("Write back what you learned with the memory's tool claim, or correct.")
     if reasons:
         return {"decision": "block", "reason": " ".join(reasons)}, replace(turn, blocks=turn.blocks + 1)
     service.tick()
@@ -164,9 +164,8 @@ def _unopened(service: MemoryService, turn: HookTurn) -> list[str]:
 
 
 def _open_first(handles: list[str]) -> str:
-    return (
-        f"Open {' '.join(handles)} with the memory's tool expand before you rely on it: it is disputed, stale or superseded."
-    )
+    names = " ".join(handles)
+    return f"Open {names} with the memory's tool expand before you rely on it: it is disputed, stale or superseded."
 
 
 def _context(event: str, text: str) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def test_extractor_invents_and_rewords_at_given_rates() -> None:
 @pytest.mark.parametrize(
     ("judge", "said"),
     [
-        ("miss=1.5", "not a rate"),
+        ("miss=1.5", "out of bounds"),
         ("miss=much", "not a number"),
         ("mis=0.1", "no such setting"),
         ("wording=odd", "no such wording"),

@@ -85,13 +85,6 @@ def test_server_stderr_is_in_the_error() -> None:
         McpServer("no-such-command-anywhere")
 
 
-def test_a_folder_that_holds_something_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "memory.db").touch()
-    monkeypatch.setattr("tempfile.mkdtemp", lambda **_: str(tmp_path))
-    with pytest.raises(AdapterError, match=r"not empty at the start; given: 'memory\.db"):
-        McpServer(f"{sys.executable} {SERVER} settles")
-
-
 def test_the_shipped_mappings_are_sound() -> None:
     assert {mapping.name for mapping in shipped_mappings()} >= {"keeper", "libsql", "reference"}
     with pytest.raises(AdapterError, match="not a mapping"):

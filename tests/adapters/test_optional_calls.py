@@ -91,7 +91,7 @@ def test_a_write_that_nobody_awaits_is_an_error(*, trusted: bool) -> None:
         (lambda: Claim(5.0, "ann", "x", "A", valid_from=math.nan), "Claim: valid_from: not a day"),
         (lambda: Claim(5.0, "ann", "x", "A", scope="a" * 10_000), "Claim: scope: not a scope"),
         (lambda: Query("x", at=math.inf), "Query: at: not a day"),
-        (lambda: Query("x", scope="a" * 10_000), "allowed: text of at most 200 characters; a scope is a name"),
+        (lambda: Query("x", scope="a" * 10_000), "allowed: text of at most 200 characters; name a person"),
     ],
 )
 def test_fields_that_cannot_be_are_refused(make: Any, said: str) -> None:

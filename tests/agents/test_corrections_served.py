@@ -65,7 +65,7 @@ def test_a_correction_by_a_person_holds_against_every_writer(path: Path) -> None
         lambda: service(path, "ann", person=True), ("correct", right), ("push", {"objective": "port wall"})
     )
     assert corrected.startswith("admitted as obs_")
-    assert f"taken back: {port} {handle(path, 'open 8080 in the wall')}" in corrected
+    assert f"retracted: {port} {handle(path, 'open 8080 in the wall')}" in corrected
     assert "9090" in pushed
     assert "8080" not in pushed
     again = {"title": "it is 8080, I am sure", "confidence": 0.8, "object": "port", "value": 8080}
@@ -94,7 +94,7 @@ def test_the_shell_corrects_and_forgets(path: Path, capsys: pytest.CaptureFixtur
     port = handle(path, "the port is 8080")
     by = ["--by", "ann", "--rules", "governed"]
     assert main(["store", "correct", str(path), port, *by, "--instead", "the port is 9090", "--value", "9090"]) == 0
-    assert re.match(r"admitted as obs_\w+, .*\n  taken back: ", capsys.readouterr().out)
+    assert re.match(r"admitted as obs_\w+, .*\n  retracted: ", capsys.readouterr().out)
     assert main(["store", "forget", str(path), handle(path, "the port is 9090"), *by]) == 0
     assert capsys.readouterr().out == "1 cells erased; the gate refuses it from now on\n"
     for value in (8080.0, 9090.0):

@@ -114,7 +114,7 @@ class UserPlant:
         return replace(state, now=max(now, state.now)), offered
 
     def shows(self, state: UserState, object_: Ints, scope: str, now: float) -> Bools:
-        """Return (object, replication) whether an active item within a scope states a value that was claimed of the object."""
+        """Return an array (object, replication): whether an active item within a scope states a value that was claimed."""
         instances, answered = state.instances, np.zeros((len(object_), len(state.instances.numbers)), dtype=bool)
         interpreter, pairs = instances.interpreter, [(rep, row) for rep in instances.alive for row in range(len(object_))]
         asks = [Ask(rep, "peek", now, interpreter.query(int(object_[row]), scope), MANY) for rep, row in pairs]
