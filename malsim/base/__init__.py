@@ -1,1 +1,1 @@
-"""Basics that all folders may use: errors, number checks, limits, atomic file writes, safe printing of text."""
+"""Basics for all folders: errors, checks of numbers, limits, atomic file writes, safe display of text."""

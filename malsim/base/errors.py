@@ -1,4 +1,4 @@
-"""Errors that malsim raises: the place, what was given, what is allowed, and what to try."""
+"""Errors of malsim, which state the place, the given value, what is allowed, and what to try."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Any
 
 
 class MalsimError(Exception):
-    """Base of all errors that malsim raises on purpose.
+    """Base of all errors that malsim raises deliberately.
 
     Parameters
     ----------
     problem
-        One sentence saying what is wrong.
+        The problem in one sentence.
     where
-        File, line, key or column, as far as it is known.
+        File, line, key or column, as far as known.
     given
-        What was found there; a credential in it is withheld.
+        The given value; a credential in it is withheld.
     allowed
-        What is allowed there.
+        The allowed values.
     hint
-        What to try.
+        One thing to try, as an imperative.
 
-    >>> print(MalsimError("unknown rule", where="rules.toml:3", given="ceiling", hint="try support_ceiling"))
-    rules.toml:3: unknown rule; given: 'ceiling'; try support_ceiling
+    >>> print(MalsimError("no such rule", where="rules.toml:3", given="ceiling", hint="try support_ceiling"))
+    rules.toml:3: no such rule; given: 'ceiling'; try support_ceiling
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class MalsimError(Exception):
             parts.append(f"allowed: {self.allowed}")
         if self.hint:
             parts.append(self.hint)
-        from malsim.base.plain_text import plain_text  # it loads the screen, which only an error has to wait for
+        from malsim.base.plain_text import plain_text  # imported late, as it compiles the patterns of the screen
 
         return plain_text("; ".join(parts))
 
@@ -72,7 +72,7 @@ class LawError(MalsimError, ValueError):
 
 
 class ProcessError(MalsimError, RuntimeError):
-    """User process that raises, yields something other than an event, or posts after the end; `run` is the run so far."""
+    """User process that raises, yields something other than an event, or posts after the end; `run` is the partial run."""
 
     run: Any = None
 
@@ -94,7 +94,7 @@ class UsageError(MalsimError, ValueError):
 
 
 def nearest(word: str, names: Iterable[str], otherwise: str = "") -> str:
-    """Return a hint with the names most like a word, else `otherwise`; only the first 300 names are compared, to stay cheap.
+    """Return a hint with the most similar of the first 300 names, or `otherwise` if none is similar.
 
     >>> nearest("weka", ["weak", "stale"])
     'did you mean weak?'

@@ -1,4 +1,4 @@
-"""Checks of times, weights and shares given by callers: finite numbers, and durations with their unit."""
+"""Checks of numbers given by callers: finite numbers, days, and durations with a unit."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any, TypeGuard
 
 from malsim.base.errors import UsageError
 
-LARGEST = sys.float_info.max  # a whole number above it is no float
-LONGEST_SCOPE = 200  # characters of the name of a person, a team, a tenant
-FARTHEST = 1e11  # days from day 0, either way, of which 64 bits hold the milliseconds
+LARGEST = sys.float_info.max  # no float is larger
+LONGEST_SCOPE = 200  # characters of the name of a scope
+FARTHEST = 1e11  # days from day 0 in either direction; their milliseconds fit into 64 bits
 
 DURATION = "days, or a number and ms, s, min, h, d or w, such as 36h"
 _UNITS = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}  # milliseconds
@@ -22,7 +22,7 @@ _SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|min|h|d|w)\s*")
 
 
 def typed_days(text: str) -> float | None:
-    """Return a typed duration (number and unit ms, s, min, h, d or w) in days, or None if the text is not a duration.
+    """Parse a duration (a number and ms, s, min, h, d or w) as days; return None if the text is not a duration.
 
     >>> typed_days("36h"), typed_days("36")
     (1.5, None)
@@ -32,7 +32,7 @@ def typed_days(text: str) -> float | None:
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Return whether a value is a real number (numpy's included) that is finite as a float.
+    """Return whether a value is a finite real number, of Python or numpy.
 
     >>> is_number(2), is_number(True), is_number("2"), is_number(float("nan")), is_number(10**400)
     (True, False, False, False, False)
@@ -46,7 +46,7 @@ def is_number(value: object) -> TypeGuard[int | float]:
 
 
 def in_days(value: Any, *, where: str) -> Any:
-    """Return a duration in days: text with a unit is converted, and a value that is not a text is returned unchanged.
+    """Convert a duration with a unit to days; return a value that is not a text unchanged.
 
     Raises `UsageError` for text that is not a duration.
 
@@ -62,7 +62,7 @@ def in_days(value: Any, *, where: str) -> Any:
 
 
 def day(text: str) -> float:
-    """Parse a day or a number of days of a command line, with its unit or without.
+    """Parse a day or duration on the command line, with or without a unit.
 
     >>> day("36h"), day("12")
     (1.5, 12.0)
@@ -74,7 +74,7 @@ def day(text: str) -> float:
 
 
 def day_of(text: str, start: str | None, *, where: str) -> float:
-    """Parse a day: a number, a number with a unit, or a date if day 0 has one, `start`; raise `UsageError` otherwise.
+    """Parse a day: a number, a duration, or a date if `start` is the date of day 0. Raises `UsageError` for other text.
 
     >>> day_of("36h", None, where="--now"), day_of("2026-01-08", "2026-01-05", where="--now")
     (1.5, 3.0)
@@ -90,9 +90,9 @@ def day_of(text: str, start: str | None, *, where: str) -> float:
 
 
 def finite(value: object, *, where: str, low: float = -math.inf, high: float = math.inf) -> float:
-    """Return the number as a float.
+    """Return a number as a float.
 
-    Raises `UsageError` for a value that is not a number, NaN, infinite, or out of bounds.
+    Raises `UsageError` for a value that is not a finite number, or is out of bounds.
 
     >>> finite(2, where="now")
     2.0

@@ -1,4 +1,4 @@
-"""Confidence intervals: of means, shares, counts and lifetimes, and of resampled values."""
+"""Confidence intervals of means, shares, counts, lifetimes and resampled values."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ ANY: Bounds = (-inf, inf)
 SHARE: Bounds = (0.0, 1.0)
 COUNT: Bounds = (0.0, inf)
 PATIENCE = 64
-STOPPED = 0.975  # a stop at the first narrow interval costs some coverage, most of skewed values
-STOPPED_EARLY = 0.965  # and some of the first few looks of any values
+STOPPED = 0.975  # level that makes up for the coverage lost by stopping at the first narrow interval
+STOPPED_EARLY = 0.965  # the same for fewer than 64 values of small skewness
 SKEWED = 1.0
-INFLATED = (2.0, 2.5)  # the more, the farther an end lies, until a skewness is so large that its cube root turns that round
+INFLATED = (2.0, 2.5)  # factors of the skewness; for large skewness the smaller factor gives the wider interval
 ALIKE = 1e-3
 TRIALS = 4.0
 
@@ -32,19 +32,19 @@ TRIALS = 4.0
 def mean_interval(values: Array, bounds: Bounds = ANY, *, stopped: bool = False) -> tuple[float, float, float]:
     """Compute the mean of independent values without NaN, and its 95 % interval, which stays within `bounds`.
 
-    - Values that are 0 or 1: Clopper and Pearson's.
-    - Others: Student's t; where the skewness γ is above 1 the wider, on each side, of it and Hall's, which inverts
-      t + γ t² / 3 + γ² t³ / 27 + γ / 6n, with 2 γ and with 2.5 γ in place of γ, as few values show too little of it.
-    - With two bounds also Korn and Graubard's: Clopper and Pearson's of a share p = (mean − low) / (high − low) in
-      p (1 − p) / s² · (z / t)² trials, s the standard error of p; the wider on each side. Of n values that are much alike
-      no more than 4 n³ trials count: so few have not shown how far others may lie.
-    - All alike, to a thousandth of the width: a share 1 − .025^(1/n) of what was not seen may lie at either bound. Without
-      bounds there are no ends then: NaN.
+    - Values that are all 0 or 1: the interval of Clopper and Pearson.
+    - Other values: Student's t; if the skewness γ is above 1, also Hall's interval, which inverts
+      t + γ t² / 3 + γ² t³ / 27 + γ / 6n with 2 γ and 2.5 γ in place of γ, because small samples underestimate γ.
+    - With two bounds, also the interval of Korn and Graubard: that of Clopper and Pearson for a share
+      p = (mean − low) / (high − low) in p (1 − p) / s² · (z / t)² trials, at most 4 n³, with s the standard error of p.
+      Where several intervals apply, the result is the wider end on each side.
+    - Values that agree to a thousandth of the width of the bounds: a share 1 − .025^(1/n) of unseen values may lie at
+      either bound. Without bounds the ends are NaN.
 
-    `stopped` is for samples that end at the first narrow interval, which costs coverage: the level is 96.5 %, of 64 values
-    or more 95 %. That of shares and of Hall's is 97.5 % throughout. Of fewer than two values the ends are NaN. No sample
-    of n values knows of jumps in fewer than 2.5 of n: where these set the mean off, it is held less often.
-    Sources: Clopper and Pearson, 1934; Hall, 1992; Korn and Graubard, 1998.
+    `stopped` is for samples that end at the first narrow interval, which costs coverage: Student's level is then 96.5 % for
+    fewer than 64 values. The level of shares and of Hall's interval is always 97.5 %. With fewer than two values the ends
+    are NaN. A sample of n values rarely contains events that occur in fewer than 2.5 of n; if these shift the mean, the
+    coverage is lower. Sources: Clopper and Pearson, 1934; Hall, 1992; Korn and Graubard, 1998.
 
     >>> [round(end, 3) for end in mean_interval(np.array([0.0] * 9 + [1.0]))]
     [0.1, 0.001, 0.491]
@@ -53,24 +53,27 @@ def mean_interval(values: Array, bounds: Bounds = ANY, *, stopped: bool = False)
     >>> [round(end, 3) for end in mean_interval(np.array([0.98, 1.0, 1.0, 1.0]), SHARE)]
     [0.995, 0.943, 1.0]
     """
-    there = values[~np.isnan(values)]
-    if len(there) < 2:  # noqa: PLR2004  # one value has no spread
-        return (float(there[0]) if len(there) else np.nan), np.nan, np.nan
-    mean = float(there.mean()) if np.ptp(there) else float(there[0])
-    if np.ptp(there) <= (ALIKE * (bounds[1] - bounds[0]) if _closed(bounds) else 0.0):
-        return mean, *_unseen(mean, len(there), bounds)
-    if _is_share(there):
-        return mean, *_binomial(float(there.sum()), len(there), STOPPED)
-    return mean, *_ends(there, bounds, stopped=stopped)
+    sample = values[~np.isnan(values)]
+    if len(sample) < 2:  # noqa: PLR2004  # one value has no spread
+        return (float(sample[0]) if len(sample) else np.nan), np.nan, np.nan
+    mean = float(sample.mean()) if np.ptp(sample) else float(sample[0])
+    if np.ptp(sample) <= (ALIKE * (bounds[1] - bounds[0]) if _closed(bounds) else 0.0):
+        if not _closed(bounds):
+            return mean, np.nan, np.nan
+        share = 1.0 - ((1.0 - CONFIDENCE) / 2.0) ** (1.0 / len(sample))
+        return mean, mean - share * (mean - bounds[0]), mean + share * (bounds[1] - mean)
+    if _is_share(sample):
+        return mean, *_binomial(float(sample.sum()), len(sample), STOPPED)
+    return mean, *_ends(sample, bounds, stopped=stopped)
 
 
 def difference_interval(
     values: Array, base: Array, bounds: Bounds = ANY, *, stopped: bool = False
 ) -> tuple[float, float, float]:
-    """Compute the mean of values − base over pairs, and its 95 % interval; both samples keep `bounds`.
+    """Compute the mean of values − base over pairs, and its 95 % interval; both samples lie within `bounds`.
 
-    As `mean_interval`, but pairs that differ little are taken at their word: common random numbers make them so. Where all
-    differ alike there are no ends: NaN.
+    Like `mean_interval`, but nearly equal differences count in full, because common random numbers cause them. If all
+    differences are equal, the ends are NaN.
 
     >>> same = np.array([0.9, 0.8, 1.0])
     >>> difference_interval(same, same, SHARE)
@@ -78,11 +81,11 @@ def difference_interval(
     >>> [round(end, 3) for end in difference_interval(np.array([1.0, 1.0, 0.5]), np.array([0.0, 0.0, 0.5]), SHARE)]
     [0.667, -0.976, 1.0]
     """
-    item = values - base
-    there = item[~np.isnan(item)]
-    if len(there) < 2 or np.ptp(there) == 0.0:  # noqa: PLR2004  # one pair has no spread
-        return (float(there[0]) if len(there) else np.nan), np.nan, np.nan
-    return float(there.mean()), *_ends(there, (bounds[0] - bounds[1], bounds[1] - bounds[0]), stopped=stopped)
+    differences = values - base
+    sample = differences[~np.isnan(differences)]
+    if len(sample) < 2 or np.ptp(sample) == 0.0:  # noqa: PLR2004  # one pair has no spread
+        return (float(sample[0]) if len(sample) else np.nan), np.nan, np.nan
+    return float(sample.mean()), *_ends(sample, (bounds[0] - bounds[1], bounds[1] - bounds[0]), stopped=stopped)
 
 
 def mean_of(values: Array) -> float:
@@ -91,22 +94,23 @@ def mean_of(values: Array) -> float:
     >>> mean_of(np.array([1.0, np.nan, 2.0]))
     1.5
     """
-    there = values[~np.isnan(values)]
-    return float(there.mean()) if len(there) else np.nan
+    sample = values[~np.isnan(values)]
+    return float(sample.mean()) if len(sample) else np.nan
 
 
 def skewness(values: Array) -> float:
-    """Compute the third standardised moment without NaN; 0 for equal values, and for a share, whose interval is exact."""
-    there = values[~np.isnan(values)]
-    if len(there) < 2 or np.ptp(there) == 0.0 or _is_share(there):  # noqa: PLR2004  # one value has no spread
+    """Compute the third standardised moment without NaN; return 0 for equal values and for values of 0 or 1."""
+    sample = values[~np.isnan(values)]
+    if len(sample) < 2 or np.ptp(sample) == 0.0 or _is_share(sample):  # noqa: PLR2004  # one value has no spread
         return 0.0
-    away = (there - there.mean()) / np.ptp(there)  # whose squares are no longer too small for a float
+    away = (sample - sample.mean()) / np.ptp(sample)  # scaled, so that squares do not underflow
     return float((away**3).mean() / (away**2).mean() ** 1.5)
 
 
 def _ends(values: Array, bounds: Bounds, *, stopped: bool) -> tuple[float, float]:
-    """Return the widest, on each side, of the intervals that apply to unequal values, cut at the bounds."""
-    ends = [_student(values, stopped=stopped)]
+    """Return the widest ends of the intervals that apply to unequal values, clipped to the bounds."""
+    level = STOPPED_EARLY if stopped and len(values) < PATIENCE else CONFIDENCE
+    ends = [student(values, confidence=level)[1:]]
     if abs(skewness(values)) > SKEWED:
         ends.append(_hall(values))
     if _closed(bounds) and values.var() > 0.0:
@@ -121,11 +125,6 @@ def _closed(bounds: Bounds) -> bool:
 
 def _is_share(values: Array) -> bool:
     return bool(((values == 0.0) | (values == 1.0)).all())
-
-
-def _student(values: Array, *, stopped: bool) -> tuple[float, float]:
-    level = STOPPED_EARLY if stopped and len(values) < PATIENCE else CONFIDENCE
-    return student(values, confidence=level)[1:]
 
 
 def _hall(values: Array) -> tuple[float, float]:
@@ -159,17 +158,10 @@ def _binomial(ones: float, trials: float, level: float) -> tuple[float, float]:
     return low, float(betaincinv(ones + 1.0, zeros, 1.0 - tail)) if zeros > 0.0 else 1.0
 
 
-def _unseen(value: float, count: int, bounds: Bounds) -> tuple[float, float]:
-    if not _closed(bounds):
-        return np.nan, np.nan
-    share = 1.0 - ((1.0 - CONFIDENCE) / 2.0) ** (1.0 / count)
-    return value - share * (value - bounds[0]), value + share * (bounds[1] - value)
-
-
 def student(values: Array, *, confidence: float = CONFIDENCE, least_spread: float = 0.0) -> tuple[float, float, float]:
-    """Compute mean and Student's t interval of independent values without NaN; with fewer than two the ends are NaN.
+    """Compute mean and Student's t interval of independent values without NaN; the ends are NaN for fewer than two.
 
-    mean ± t(n − 1) · s / √n, with a standard deviation s of `least_spread` at least.
+    mean ± t(n − 1) · s / √n, with a standard deviation s of at least `least_spread`.
 
     >>> [round(end, 3) for end in student(np.array([1.0, 2.0, 3.0]))]
     [2.0, -0.484, 4.484]
@@ -187,27 +179,27 @@ def student(values: Array, *, confidence: float = CONFIDENCE, least_spread: floa
 
 
 def welch(values: Array, base: Array) -> tuple[float, float]:
-    """Compute Welch's 95 % interval of the difference of two means of independent samples; pairs with NaN left out.
+    """Compute Welch's 95 % interval of the difference of two means of independent samples, without pairs with NaN.
 
     >>> [round(end, 3) for end in welch(np.array([2.0, 3.0, 4.0]), np.array([1.0, 2.0, 3.0]))]
     [-1.267, 3.267]
     """
     from scipy.stats import ttest_ind
 
-    there = ~np.isnan(values) & ~np.isnan(base)
-    ours, theirs = values[there], base[there]
+    present = ~np.isnan(values) & ~np.isnan(base)
+    ours, theirs = values[present], base[present]
     if not (np.ptp(ours) or np.ptp(theirs)):
         return (float((ours - theirs).mean()),) * 2
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of a sample whose values are alike up to rounding
+        warnings.simplefilter("ignore", RuntimeWarning)  # for a sample of almost equal values
         low, high = ttest_ind(ours, theirs, equal_var=False).confidence_interval(CONFIDENCE)
     return float(low), float(high)
 
 
 def jackknife(without: Array, *, quantile: float = 0.975) -> float:
-    """Compute the half-width of an interval from estimates made without one block each; NaN for fewer than two.
+    """Compute the half-width of a jackknife interval from b estimates, each without one block; NaN if b < 2.
 
-    t(b − 1; quantile) · √((b − 1) / b · Σ (estimate − mean)²) of b blocks.
+    t(b − 1; quantile) · √((b − 1) / b · Σ (estimate − mean)²).
     """
     from scipy.special import stdtrit
 
@@ -219,7 +211,7 @@ def jackknife(without: Array, *, quantile: float = 0.975) -> float:
 
 
 def wilson(share: Any, trials: Any) -> tuple[Any, Any]:
-    """Compute Wilson's 95 % score interval of shares of so many trials, within [0, 1]; numbers, or arrays of one shape.
+    """Compute Wilson's 95 % score interval of shares, within [0, 1]; the arguments are numbers, or arrays of one shape.
 
     Source: Wilson, Probable inference, 1927.
 
@@ -244,9 +236,9 @@ def poisson(count: float) -> tuple[float, float]:
 
 
 def kaplan_meier(duration: Array, ended: Bools) -> tuple[Array, Array, Array, Array]:
-    """Estimate the surviving share with its 95 % interval (log-log, Greenwood): times, share, low, high.
+    """Estimate the surviving share and its 95 % interval (log-log, Greenwood): times, share, low, high.
 
-    Where all or none are left there is no interval: NaN.
+    The interval is NaN while all survive, and after none survives.
     """
     from scipy.stats import CensoredData, ecdf
 
@@ -258,7 +250,7 @@ def kaplan_meier(duration: Array, ended: Bools) -> tuple[Array, Array, Array, Ar
 
 
 def resamples(count: int, times: int, *, seed: int) -> NDArray[np.int64]:
-    """Draw bootstrap counts: how often each of `count` items occurs among `count` draws, shape (times, count).
+    """Draw bootstrap counts, shape (times, count): how often each of `count` items occurs among `count` draws.
 
     >>> resamples(3, 2, seed=0).sum(axis=1).tolist()
     [3, 3]
@@ -268,7 +260,7 @@ def resamples(count: int, times: int, *, seed: int) -> NDArray[np.int64]:
 
 
 def ends(draws: Array, *, axis: int | None = None) -> tuple[Any, Any]:
-    """Return the 2.5 % and 97.5 % quantiles of the resampled values without NaN; NaN if all are NaN.
+    """Return the 2.5 % and 97.5 % quantiles of resampled values without NaN; NaN if all are NaN.
 
     >>> ends(np.array([0.0, 1.0, 2.0, np.nan]))
     (0.05, 1.95)
@@ -280,7 +272,7 @@ def ends(draws: Array, *, axis: int | None = None) -> tuple[Any, Any]:
 
 
 def ends_if_any(ends: tuple[float, float, float]) -> tuple[float | None, float | None, float | None]:
-    """Return mean and ends as a frame holds them: None for NaN.
+    """Return mean and ends with None for NaN, as frames store them.
 
     >>> ends_if_any((0.5, np.nan, np.nan))
     (0.5, None, None)

@@ -1,4 +1,4 @@
-"""Declaration of a behaviour's parameters, one per line: default, unit, meaning, bounds."""
+"""Declared parameters of a behaviour, with default, unit, meaning and bounds, and the check of given values."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from malsim.base.finite import in_days
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """Number with its default, its unit ("1" for a pure number, "d" for days), its meaning, and its bounds.
+    """Parameter with default, unit ("1" for a pure number, "d" for days), meaning and bounds.
 
-    A parameter whose default is a text names a file. Days may be given as text with a unit, such as "36h".
+    A parameter with a text as default names a file. Days may be given as text with a unit, such as "36h".
     """
 
     default: float | str
@@ -31,9 +31,9 @@ class Param:
 
 
 def checked(given: Mapping[str, object], params: Mapping[str, Param], *, where: str) -> dict[str, float | str]:
-    """Return the parameters of `params`, each as given or at its default.
+    """Return the value of each parameter, as given or by default.
 
-    Raises `ScenarioError` for a name that is unknown, or a value of the wrong type or outside its bounds.
+    Raises `ScenarioError` for an unknown name, or a value of the wrong type or outside its bounds.
     """
     for name in given:
         if name not in params:
@@ -43,9 +43,9 @@ def checked(given: Mapping[str, object], params: Mapping[str, Param], *, where: 
 
 
 def refuse_out_of_bounds(bounds: Iterable[tuple[str, bool, object, str]], *, where: str) -> None:
-    """Raise `ScenarioError` for the first that is not good, of: name, whether it is good, value, what is allowed."""
-    for name, good, given, allowed in bounds:
-        if not good:
+    """Raise `ScenarioError` for the first bound that fails; `bounds` has (name, holds, value, what is allowed)."""
+    for name, holds, given, allowed in bounds:
+        if not holds:
             raise ScenarioError("out of bounds", where=f"{where}.{name}", given=given, allowed=allowed)
 
 

@@ -1,4 +1,4 @@
-"""Foreign text made safe to display: control characters quoted, credentials withheld."""
+"""Safe display of foreign text: control characters are escaped, and credentials withheld."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from string import Formatter
 from typing import TextIO
 
-# Control characters but tab and newline, direction marks, letters without a shape (tags among them), surrogates.
+# Control characters except tab and newline, direction marks, invisible letters (with tags), surrogates.
 _UNSAFE = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff9-\ufffb"
@@ -19,18 +19,18 @@ _ESCAPES = re.compile(r"\\(?:([\"\\n])|u([0-9a-f]{4})|U(000[0-9a-f]{5}))")
 
 
 def plain_text(text: str) -> str:
-    r"""Return the text with control characters, escapes and direction marks written out, and with credentials withheld.
+    r"""Return the text with control characters and direction marks escaped, and with credentials withheld.
 
     >>> plain_text("a\x1b[31mb\u202ec")
     'a\\u001b[31mb\\u202ec'
     """
-    from malsim.base.screen import withheld  # its patterns are compiled when first needed
+    from malsim.base.screen import withheld  # imported late, as it compiles its patterns
 
     return withheld(_QUOTED.sub(_escape, text))
 
 
 def one_line(text: str) -> str:
-    r"""Return the text as `plain_text` does, in one line: line breaks and tabs are written out too.
+    r"""Return the text in one line, as `plain_text` does, with line breaks and tabs escaped too.
 
     >>> one_line("a\nb")
     'a\\nb'
@@ -39,7 +39,7 @@ def one_line(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Return the text in one line with every character that steers a terminal or hides written out; `unescaped` reads it.
+    r"""Return the text in one line with every control or invisible character escaped; `unescaped` is the inverse.
 
     >>> escaped("a\n\x1b[0m\U000e0041"), escaped(r"a\n")
     ('a\\n\\u001b[0m\\U000e0041', 'a\\\\n')
@@ -48,7 +48,7 @@ def escaped(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    r"""Return the text between quotes, in one line: `escaped`, and with quotes inside escaped.
+    r"""Return the text in quotes and in one line: `escaped`, with inner quotes escaped too.
 
     >>> print(quoted('say "no"'))
     "say \"no\""
@@ -57,7 +57,7 @@ def quoted(text: str) -> str:
 
 
 def unescaped(text: str) -> str:
-    r"""Return the text that `escaped` or `quoted` wrote; a backslash before anything that they do not write stays.
+    r"""Return the text that `escaped` or `quoted` encoded; other uses of a backslash stay unchanged.
 
     >>> unescaped(r"a\tb\u001b") == r"a\tb" + "\x1b"
     True
@@ -66,20 +66,19 @@ def unescaped(text: str) -> str:
 
 
 def is_plain(text: str) -> bool:
-    """Return whether `escaped` would leave the text as it is, backslashes aside."""
+    """Return whether `escaped` would leave the text unchanged, except for backslashes."""
     return _QUOTED_IN_LINE.search(text) is None
 
 
 def block(text: str) -> str:
-    r"""Return a text of several lines, each behind a bar, so that none looks like a line of the output around it.
+    r"""Return the lines of a text, each after a bar, so that none looks like a line of the surrounding output.
 
     >>> print(block("a\nb"))
       | a
       | b
     """
-    return "\n".join(
-        f"  | {one_line(line)}" for line in plain_text(text).split("\n")
-    )  # a key of several lines is withheld whole
+    lines = plain_text(text).split("\n")  # first the whole text, because a key may have several lines
+    return "\n".join(f"  | {one_line(line)}" for line in lines)
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -93,9 +92,9 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 def filled(text: str, words: Mapping[str, str]) -> str:
-    """Return a text with `{name}` replaced by each word, without format features: no width, attribute or conversion.
+    """Return a text with each `{name}` replaced by a word; widths, attributes and conversions are not allowed.
 
-    Raises `LookupError` for a field that is not exactly one of the words, `ValueError` for a brace that is not closed.
+    Raises `LookupError` for any other field, and `ValueError` for a brace that is not closed.
 
     >>> filled("{object} is {value} {{x}}", {"object": "valve", "value": "open"})
     'valve is open {x}'
@@ -111,7 +110,7 @@ def filled(text: str, words: Mapping[str, str]) -> str:
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:
-    """Return the first few names, and the number of the rest: three are read at a glance.
+    """Return the first names, three by default, and the number of the others.
 
     >>> listed(["a", "b", "c", "d"]), listed(["a"])
     ('a, b, c and 1 more', 'a')
@@ -121,7 +120,7 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 
 
 class PlainStream:
-    """Stream that writes all text as `plain_text` does; all else is passed to the wrapped stream."""
+    """Stream that writes all text through `plain_text`; other attributes are those of the wrapped stream."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -1,4 +1,4 @@
-"""Progress bar, shown in terminals only: in a notebook a bar would stay in the saved output."""
+"""Progress bar, shown only in terminals, as a notebook would save it with the output."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ DELAY = 2.0
 
 
 def watched() -> bool:
-    """Return whether this process writes to a terminal; a worker of another process and a notebook's kernel do not."""
+    """Return whether this process writes to a terminal, unlike a worker process or the kernel of a notebook."""
     return multiprocessing.parent_process() is None and sys.stderr.isatty()
 
 
 def progress(steps: Iterable[T], *, what: str, unit: str, delay: float = DELAY) -> Iterable[T]:
-    """Yield the steps as they are taken, with a bar on stderr once it has taken `delay` seconds.
+    """Yield the steps, with a progress bar on stderr after `delay` seconds.
 
     >>> sum(progress([1, 2, 3], what="sum", unit="number"))
     6

@@ -1,4 +1,4 @@
-"""User formula: a function of four arrays, its parameters with bounds, its source, and consent to run it."""
+"""User's formula of effective confidence: function, parameters with bounds, source, and consent to run it."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Function = Callable[..., Any]
 class UserFormula:
     """effective = function(stated, calibration, support, challenge, **values).
 
-    Each argument is an array with a number a cell; the result has one number in [0, 1] a cell. The function's keyword-only
-    arguments are its parameters: `values` has the number of each, `bounds` the lowest and highest that tuning may try.
-    `source` is its Python text, which may use `np`. A formula read from a rules file is run only where it is `allowed`.
+    Each argument is an array with one number per cell; the result is an array of numbers in [0, 1]. The keyword-only
+    arguments of the function are its parameters: `values` has their values, `bounds` the lowest and highest value for
+    tuning. `source` is Python code that may use `np`. A formula from a rules file runs only if it is `allowed`.
     """
 
     name: str
@@ -41,7 +41,7 @@ class UserFormula:
 
     @classmethod
     def of(cls, function: Function, bounds: Mapping[str, tuple[float, float]] | None = None) -> UserFormula:
-        """Return the formula of a Python function. Raises `RulesError` for arguments that do not fit, or bounds of none.
+        """Return the formula of a Python function. Raises `RulesError` for wrong arguments or unknown parameters.
 
         >>> def half(stated, calibration, support, challenge, *, share=0.5):
         ...     return share * stated
@@ -49,27 +49,27 @@ class UserFormula:
         (('share', 0.5),)
         """
         arguments = list(inspect.signature(function).parameters.values())
-        four = [item.name for item in arguments if item.kind is not item.KEYWORD_ONLY]
-        own = {item.name: item.default for item in arguments if item.kind is item.KEYWORD_ONLY}
+        inputs = [argument.name for argument in arguments if argument.kind is not argument.KEYWORD_ONLY]
+        params = {argument.name: argument.default for argument in arguments if argument.kind is argument.KEYWORD_ONLY}
         where, name = "formula", getattr(function, "__name__", "formula")
-        if len(four) != len(INPUTS):
-            raise RulesError("a formula takes four arrays", where=where, given=", ".join(four), allowed=", ".join(INPUTS))
-        for key, value in own.items():
+        if len(inputs) != len(INPUTS):
+            raise RulesError("a formula takes four arrays", where=where, given=", ".join(inputs), allowed=", ".join(INPUTS))
+        for key, value in params.items():
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise RulesError("a parameter needs a number as its default", where=f"{where}: {key}", given=value)
-        unknown = [key for key in bounds or {} if key not in own]
+        unknown = [key for key in bounds or {} if key not in params]
         if unknown:
-            raise RulesError("no such parameter", where=where, given=unknown[0], allowed=", ".join(own) or "none")
+            raise RulesError("no such parameter", where=where, given=unknown[0], allowed=", ".join(params) or "none")
         try:
             source = textwrap.dedent(inspect.getsource(function))
         except (OSError, TypeError):
             source = ""
         ends = tuple((key, float(low), float(high)) for key, (low, high) in (bounds or {}).items())
-        return cls(name, source, tuple((key, float(value)) for key, value in own.items()), ends, function=function)
+        return cls(name, source, tuple((key, float(value)) for key, value in params.items()), ends, function=function)
 
     @classmethod
     def load(cls, text: str) -> UserFormula:
-        """Return the formula `FILE.py:NAME`, whose file is run. `BOUNDS = {"share": (0, 1)}` there holds bounds."""
+        """Run a file and return its formula, `FILE.py:NAME`; `BOUNDS = {"share": (0, 1)}` in the file sets bounds."""
         path, _, name = text.rpartition(":")
         if not Path(path).is_file():
             raise RulesError("no such file", where="formula", given=path, allowed="FILE.py:NAME")
@@ -79,14 +79,14 @@ class UserFormula:
         if not callable(names.get(name)):
             allowed = ", ".join(key for key, value in names.items() if inspect.isfunction(value))
             raise RulesError("no such function", where=path, given=name, allowed=allowed)
-        own = inspect.signature(names[name]).parameters
-        bounds = {key: ends for key, ends in names.get("BOUNDS", {}).items() if key in own}
-        own_formula = cls.of(names[name], bounds)
-        return own_formula if own_formula.source else replace(own_formula, source=_source_in(Path(path), name))
+        params = inspect.signature(names[name]).parameters
+        bounds = {key: ends for key, ends in names.get("BOUNDS", {}).items() if key in params}
+        formula = cls.of(names[name], bounds)
+        return formula if formula.source else replace(formula, source=_source_in(Path(path), name))
 
     @classmethod
     def of_table(cls, table: Mapping[str, Any], *, allowed: bool = False) -> UserFormula:
-        """Return the formula that a rules file holds under `[rules.formula]`; it is not run unless `allowed`."""
+        """Return the formula in the table `[rules.formula]` of a rules file; it cannot be run unless `allowed`."""
         try:
             values = tuple((str(key), float(value)) for key, value in table.get("values", {}).items())
             bounds = tuple((str(key), float(low), float(high)) for key, (low, high) in table.get("bounds", {}).items())
@@ -95,50 +95,53 @@ class UserFormula:
             allowed_keys = "name, source, sha256, values, bounds"
             raise RulesError("not a formula", where="rules.formula", given=str(error), allowed=allowed_keys) from error
         if hashlib.sha256(source.encode()).hexdigest() != sha:
-            hint = "export it again, or write the new hash after you have read the source"
-            raise RulesError(
-                "the source is not the one that was exported", where="rules.formula.sha256", given=sha, hint=hint
-            )
+            hint, where = "export it again, or write the new hash after you have read the source", "rules.formula.sha256"
+            raise RulesError("the source has changed since the export", where=where, given=sha, hint=hint)
         return cls(name, source, values, bounds, allowed=allowed)
 
     def replace_values(self, **values: float) -> UserFormula:
         return replace(self, values=tuple((key, float(values.get(key, value))) for key, value in self.values))
 
     def __call__(self, stated: Any, calibration: Any, support: Any, challenge: Any) -> Any:
-        """Return one number a cell. Raises `RulesError` where the code came from a file and nobody allowed it."""
+        """Return one number per cell. Raises `RulesError` if the formula comes from a file and was not allowed."""
         if not self.allowed:
-            hint = "read its source, then --allow-code or Rules.read(path, allow_code=True)"
+            hint = "read its source, then use --allow-code or Rules.read(path, allow_code=True)"
             raise RulesError("this rules file names code that would run", where="rules.formula",
                              given=self.name, hint=hint)  # fmt: skip
-        return (self.function or self._compiled())(stated, calibration, support, challenge, **dict(self.values))
-
-    def _compiled(self) -> Function:
-        names: dict[str, Any] = {"np": np}
-        exec(compile(self.source, f"<formula {self.name}>", "exec"), names)  # noqa: S102  # the user consented: `allowed`
-        object.__setattr__(self, "function", names[self.name])
-        return self.function  # type: ignore[return-value]  # just set
+        function = self.function
+        if function is None:
+            names: dict[str, Any] = {"np": np}
+            exec(compile(self.source, f"<formula {self.name}>", "exec"), names)  # noqa: S102  # the user allowed it
+            function = names[self.name]
+            object.__setattr__(self, "function", function)
+        return function(stated, calibration, support, challenge, **dict(self.values))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without the function: another process compiles the source."""
+        """Return the state without the function, because another process compiles the source itself."""
         return self.__dict__ | {"function": None if self.source else self.function}
 
     @property
     def __name__(self) -> str:
-        own = ", ".join(f"{key} {value:g}" for key, value in self.values)
-        return f"{self.name}({own})" if own else self.name
+        values = ", ".join(f"{key} {value:g}" for key, value in self.values)
+        return f"{self.name}({values})" if values else self.name
 
     def toml(self) -> str:
-        """Return the formula as tables of a rules file, which another machine runs with consent.
+        """Return the formula as TOML tables of a rules file.
 
-        Raises `RulesError` where the source is not known, or uses names that it does not define.
+        Raises `RulesError` if the source is unknown, or uses names that it does not define.
         """
         if not self.source:
-            raise RulesError("the source is not known", where="formula", given=self.name, hint="write it in a file or cell")
-        item = np.full(1, 0.5)
+            raise RulesError(
+                "the source is not known",
+                where="formula",
+                given=self.name,
+                hint="write the function in a file or notebook cell",
+            )
+        array = np.full(1, 0.5)
         try:
-            replace(self, function=None, allowed=True)(item, item, item, item)
+            replace(self, function=None, allowed=True)(array, array, array, array)
         except NameError as error:
-            hint = "a formula's own text may use np and what it defines itself"
+            hint = "use only np and names that the source defines"
             raise RulesError(str(error), where=f"formula {self.name}", hint=hint) from error
         sha = hashlib.sha256(self.source.encode()).hexdigest()
         lines = ["[rules.formula]", f"name = {json.dumps(self.name)}", f"sha256 = {json.dumps(sha)}"]

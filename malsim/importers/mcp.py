@@ -9,8 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from malsim.importers.reading.columns import lists
-from malsim.importers.reading.records import EXTRAS, RELATION, Options, Records, first_text, key_of, text_of
+from malsim.importers.reading.records import EXTRAS, RELATION, Options, Records, first_text, key_of, lists, text_of
 from malsim.importers.reading.source import Source
 
 WRITER = "unknown:mcp"

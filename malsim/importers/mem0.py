@@ -8,9 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from malsim.importers.reading.columns import lists, null_if_blank, texts
 from malsim.importers.reading.put import EDGES
-from malsim.importers.reading.records import Options, Records, day_of, text_of, texts_of
+from malsim.importers.reading.records import Options, Records, day_of, lists, null_if_blank, text_of, texts, texts_of
 from malsim.importers.reading.source import Source
 
 UNKNOWN = "unknown:mem0"

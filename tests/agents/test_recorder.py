@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from malsim.agents.recorder import TrafficLog
 from malsim.agents.tool_calls import events_of
-from malsim.agents.traffic_log import TrafficLog
 from malsim.cli import main
 from malsim.importers.building.bring import bring
 

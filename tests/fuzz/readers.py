@@ -12,10 +12,10 @@ from unittest.mock import patch
 from pydantic import ValidationError
 
 from malsim.adapters.mapping import read_mapping
+from malsim.agents.recorder import TrafficLog
 from malsim.agents.server import memory_server
 from malsim.agents.service import MemoryService
 from malsim.agents.tool_calls import events_of
-from malsim.agents.traffic_log import TrafficLog
 from malsim.base.errors import DataError, MalsimError
 from malsim.cli import main
 from malsim.importers.building.bring import bring

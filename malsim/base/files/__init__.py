@@ -1,1 +1,1 @@
-"""Files that malsim reads and writes: paths, outputs, tables, SQLite files and TOML."""
+"""Reading and writing of files: paths, outputs, tables, SQLite files and TOML."""

@@ -1,4 +1,4 @@
-"""Check of paths that a file names: each must lie in that file's folder."""
+"""Check that a path named in a file lies in the folder of that file."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from malsim.base.errors import ScenarioError
 
-LONGEST_NAME, LONGEST_PATH = 255, 1024  # bytes that every file system takes
+LONGEST_NAME, LONGEST_PATH = 255, 1024  # bytes that every file system allows
 LONGEST_QUOTED = 60
 
 
 def inside(folder: str | Path, name: str, *, where: str, what: str = "a file") -> Path:
-    """Return the path that a file in the folder names.
+    """Return the path of a file that another file in the folder names.
 
     Raises
     ------
     ScenarioError
-        If it is empty, absolute, too long, holds a control character, or leads out of the folder, by `..` or by a link.
+        The name is empty, absolute, too long, contains a control character, or leads out of the folder by `..` or a link.
 
     >>> inside("scenarios", "claims/of_may.csv", where="a.toml").as_posix()
     'scenarios/claims/of_may.csv'
@@ -36,12 +36,12 @@ def inside(folder: str | Path, name: str, *, where: str, what: str = "a file") -
     if not name or any(unicodedata.category(letter) in {"Cc", "Cs"} for letter in name):
         raise ScenarioError("not a file name", where=where, given=quoted, allowed="text without control characters")
     if longest > LONGEST_NAME or len(name.encode()) > LONGEST_PATH:
-        raise ScenarioError("this name is too long", where=where, given=quoted, allowed=f"{LONGEST_NAME} bytes a part")
+        raise ScenarioError("too long", where=where, given=quoted, allowed=f"at most {LONGEST_NAME} bytes per part")
     folder = Path(folder)
     outside = PurePosixPath(name).is_absolute() or bool(PureWindowsPath(name).drive or PureWindowsPath(name).root)
     try:
         outside = outside or not (folder / name).resolve().is_relative_to(folder.resolve())
-    except (OSError, RuntimeError):  # a circle of links
+    except (OSError, RuntimeError):  # a cycle of links
         outside = True
     if outside:
         problem = f"{what} may not lie outside its scenario's folder"

@@ -1,4 +1,4 @@
-"""SQLite files of malsim: identified by their header, one transaction per call, and errors that say what to do."""
+"""SQLite files of malsim: check of the header, transactions, and errors with a hint."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ MAGIC = b"SQLite format 3\0"
 HEADER = 100
 _PARTS = (slice(16, 18), slice(28, 32), slice(60, 64), slice(68, 72))  # page size, pages, user version, application id
 LOG_HEAD, FRAME_HEAD, _INDEX_HEAD = 32, 24, 100  # bytes
-_COUNTS = (slice(14, 16), slice(16, 20), slice(96, 100))  # of a log's index: page size, frames written, frames copied
-LARGEST_PAGE = 65_536  # written as 1, in two bytes
+_COUNTS = (slice(14, 16), slice(16, 20), slice(96, 100))  # in the index of a log: page size, frames written, frames copied
+LARGEST_PAGE = 65_536  # stored as 1, in two bytes
 
 
 class FileConnection(sqlite3.Connection):
-    """Connection to a malsim file; while it is open, nothing in this process reads the file's header again.
+    """Connection to a malsim file; while it is open, this process does not read the file's header.
 
-    POSIX drops every lock of a process on a file as soon as the process closes any descriptor of it: another process could
-    then take the log away from under the connection, with all that is written to it from then on.
+    POSIX drops every lock of a process on a file when the process closes any descriptor of the file. Another process could
+    then remove the log that the connection still writes to.
     """
 
     def hold(self, path: Path, application: int) -> None:
@@ -42,7 +42,7 @@ class FileConnection(sqlite3.Connection):
 
 _HELD: dict[tuple[int, int], tuple[int, WeakSet[FileConnection]]] = {}
 OPENING = RLock()
-"""Held from the look at a file's header until it is open, so that no other thread opens it in between."""
+"""Lock held from the check of a header until the file is open, so that no other thread opens it in between."""
 
 
 def _inode(path: Path) -> tuple[int, int]:
@@ -56,7 +56,7 @@ def _held_for(path: Path) -> int | None:
 
 
 def belongs_to(path: Path, application: int) -> bool:
-    """Return whether the file's header carries this application number."""
+    """Return whether the header of a file has this application number."""
     if not path.is_file():
         return False
     if (owner := _held_for(path)) is not None:
@@ -67,9 +67,9 @@ def belongs_to(path: Path, application: int) -> bool:
 
 
 def check_header(path: Path, application: int, version: int | range, *, what: str = "store") -> int:
-    """Return the version of an application's file from its header alone; an absent or empty file is to be made.
+    """Return the version of an application's file from its header; an absent or empty file has the newest version.
 
-    Raises `StoreError` for a folder, another program's file, another version's, one that is cut short.
+    Raises `StoreError` for a folder, a file of another program or version, and a truncated file.
     """
     if path.exists() and not path.is_file():
         raise StoreError(f"{'a folder' if path.is_dir() else 'not a plain file'}, not a {what}", where=str(path))
@@ -79,11 +79,11 @@ def check_header(path: Path, application: int, version: int | range, *, what: st
     within({"input": path.stat().st_size}, where=str(path))
     if _held_for(path) == application:
         return versions[-1]
-    had_log = holds_log(path)  # asked before and after: another process may be copying its log into the file
+    had_log = holds_log(path)  # checked before and after, as another process may be copying the log into the file
     with path.open("rb") as file:
         header = file.read(HEADER)
     if not header.startswith(MAGIC[: len(header)]):
-        raise StoreError("not an SQLite file", where=str(path), hint="malsim import reads JSON archives")
+        raise StoreError("not an SQLite file", where=str(path), hint="use malsim import for JSON archives")
     if len(header) < HEADER:
         raise StoreError("cut short: not a whole SQLite file", where=str(path), hint="restore a copy")
     page, pages, actual, owner = (int.from_bytes(header[part], "big") for part in _PARTS)
@@ -107,10 +107,10 @@ def lost_log(path: Path) -> StoreError:
 
 
 def _has_lost_log(path: Path) -> bool:
-    """Return whether the write-ahead log lacks frames that its index counts, or ends within a frame and has no index.
+    """Return whether the write-ahead log lacks frames that its index counts, or has no index and ends within a frame.
 
-    The index counts `frames` (bytes 16 to 20), of which `copies` (96 to 100) are in the file itself. A killed
-    process may leave a log that ends within a frame, but then the index is there.
+    The index counts `frames` (bytes 16 to 20), of which `copies` (96 to 100) are in the file itself. After a killed process
+    the log may end within a frame, but the index exists.
     """
     log, index = Path(f"{path}-wal"), Path(f"{path}-shm")
     try:
@@ -135,7 +135,7 @@ def holds_log(path: Path) -> bool:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Run the block in one transaction, rolled back on an error; lock the file for writing first."""
+    """Run the block in one transaction with a write lock, and roll it back on an error."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -155,10 +155,9 @@ def make_tables(
     table: str,
     log: bool = True,
 ) -> None:
-    """Create the tables of a file in one transaction if `table` is missing, with a write-ahead log.
+    """Create the tables of a file in one transaction, with a write-ahead log, unless `table` exists.
 
-    The file says whose it is before anything else is in it. One that is made already is opened without waiting for whoever
-    is writing.
+    The application number is written first. A complete file is opened without waiting for other writers.
     """
     if connection.execute("PRAGMA application_id").fetchone()[0] != application:
         with transaction(connection):
@@ -178,7 +177,7 @@ def holds_table(connection: sqlite3.Connection, table: str) -> bool:
 
 
 def _is_full(path: Path | str) -> bool:
-    """Return whether the disk lacks room for a few pages. SQLite then reports an I/O error of its log."""
+    """Return whether the disk has no room for a page, when SQLite reports an I/O error of its log."""
     try:
         return shutil.disk_usage(Path(path).parent).free < LARGEST_PAGE
     except OSError:
@@ -187,7 +186,7 @@ def _is_full(path: Path | str) -> bool:
 
 @contextmanager
 def refusing_file(path: Path | str) -> Iterator[None]:
-    """Turn errors of SQLite into a `StoreError` with a hint."""
+    """Raise errors of SQLite in the block as `StoreError` with a hint."""
     try:
         yield
     except sqlite3.Error as error:

@@ -1,4 +1,4 @@
-"""Tables from other programs, read from CSV, Parquet or NDJSON files, also gzipped, within the limits in force."""
+"""Reader of tables in CSV, Parquet and NDJSON files, also gzipped, within the limits in force."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     import polars as pl
 
 KINDS = (".csv", ".parquet", ".ndjson", ".jsonl")
-DEFLATED = 1032  # bytes that one byte of a gzip file can become
+DEFLATED = 1032  # largest ratio of unpacked to packed bytes in gzip
 WIDTH = 8  # bytes of a value
 STDERR = 2
 
 
 def kind_of(path: str | Path, *, default: str = "") -> str:
-    """Return the suffix that names a file's format, without that of gzip.
+    """Return the suffix that names the format of a file, ignoring .gz.
 
     >>> kind_of("claims.CSV.gz"), kind_of("a.txt", default=".csv")
     ('.csv', '.csv')
@@ -37,21 +37,21 @@ def kind_of(path: str | Path, *, default: str = "") -> str:
 
 
 def read_table(path: str | Path, *, default: str = "", texts: bool = False) -> pl.DataFrame:
-    """Read the table in a file, by its suffix.
+    """Read the table in a file; the suffix gives the format.
 
     Parameters
     ----------
     default
-        What a file of another suffix is read as; none, if empty.
+        Suffix assumed for a file with another suffix; empty to refuse such files.
     texts
-        Leave the columns of a CSV file as they are written, instead of guessing their types.
+        Read the columns of a CSV file as text, without guessing their types.
 
     Raises
     ------
     DataError
-        For no such file, another kind of file, and one that is not a readable table.
+        The file does not exist, has another format, or is not a readable table.
     ScenarioError
-        For a file larger than the limits in force, packed or unpacked.
+        The file is larger than the limits in force, packed or unpacked.
     """
     import polars as pl
 
@@ -68,7 +68,8 @@ def read_table(path: str | Path, *, default: str = "", texts: bool = False) -> p
                 rows, width = pl.scan_parquet(source).select(pl.len()).collect().item(), len(pl.read_parquet_schema(source))
                 within({"input": rows * width * WIDTH}, where=str(path))
                 return pl.read_parquet(source)
-        head = _first_bytes(path)
+        with _unpacked(path) as file:
+            head = file.read(len(BOM_UTF8))
         if is_utf16(head):
             raise DataError(IS_UTF16, where=str(path), hint="save the file as UTF-8")
         if kind == ".csv":
@@ -83,7 +84,7 @@ def read_table(path: str | Path, *, default: str = "", texts: bool = False) -> p
 
 
 def _within_limits(path: Path) -> Any:
-    """Return the file, or its unpacked bytes; raise if they exceed the limits in force."""
+    """Return the path, or the unpacked bytes of a large gzip file. Raises `ScenarioError` beyond the limits in force."""
     size, limits = path.stat().st_size, Limits.in_force()
     within({"input": size}, where=str(path))
     if path.suffix.lower() != ".gz" or limits is None or size * DEFLATED <= limits.input:
@@ -94,18 +95,13 @@ def _within_limits(path: Path) -> Any:
     return io.BytesIO(data)
 
 
-def _first_bytes(path: Path) -> bytes:
-    with _unpacked(path) as file:
-        return bytes(file.read(len(BOM_UTF8)))
-
-
 def _unpacked(path: Path) -> Any:
     return gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")
 
 
 @contextmanager
 def _no_backtrace() -> Iterator[None]:
-    """Discard the standard error of the process, where polars prints 30 lines before it raises for a damaged file."""
+    """Discard stderr, where polars prints 30 lines before it raises for a damaged file."""
     before = os.dup(STDERR)
     try:
         with Path(os.devnull).open("wb") as nowhere:

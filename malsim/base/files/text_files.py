@@ -1,4 +1,4 @@
-"""Texts of files: UTF-8 with or without a byte order mark; other encodings are named."""
+"""Reader of UTF-8 text files, with or without a byte order mark."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ IS_UTF16 = "the text is UTF-16, not UTF-8"
 
 
 def is_utf16(head: bytes) -> bool:
-    """Return whether a text begins with the byte order mark of UTF-16, or with a letter of two bytes."""
+    """Return whether a text begins with the byte order mark of UTF-16, or with a two-byte character."""
     return head.startswith(_OTHERS) or head[:2].count(0) == 1
 
 
@@ -21,9 +21,9 @@ def without_mark(data: bytes) -> bytes:
 
 
 def read_text(path: str | Path, *, refused: type[MalsimError] = DataError) -> str:
-    """Return the text of a file in UTF-8, without its byte order mark and with plain line breaks.
+    """Return the text of a UTF-8 file, without a byte order mark with plain line breaks.
 
-    Raises `refused` for a file in UTF-16, or in no encoding of Unicode.
+    Raises `refused` for a file in UTF-16 or another encoding.
     """
     data = Path(path).read_bytes()
     if is_utf16(data):

@@ -1,4 +1,4 @@
-"""TOML: read in time proportional to its length, and written so that it reads back to the same table."""
+"""Reader and writer of TOML, and the line numbers of its keys."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _NO_KEY = re.compile(r"[^\w.\- \t]")
 
 
 def toml_table(text: str) -> dict[str, Any]:
-    """Return the table that a TOML text holds; a byte order mark at its start is skipped.
+    """Parse a TOML text, which may begin with a byte order mark.
 
-    Python's own reader takes time with the square of a dotted key's parts, so keys of more than a hundred are refused.
-    Raises `ValueError` for text that is not TOML or has such a key, and `RecursionError` where it is nested too deeply.
+    Keys of more than a hundred parts are refused, because `tomllib` takes quadratic time for them. Raises `ValueError` for
+    such a key or for text that is not TOML, and `RecursionError` for text that is nested too deeply.
 
     >>> toml_table("a.b = 1")
     {'a': {'b': 1}}
@@ -38,7 +38,7 @@ def toml_table(text: str) -> dict[str, Any]:
 
 
 def toml_text(table: Mapping[str, Any]) -> str:
-    """Return a table as TOML, with multi-line strings unless a carriage return would be lost in them.
+    """Return a table as TOML, with multi-line strings unless they would lose a carriage return.
 
     >>> print(toml_text({"why": "x", "run": {"days": 3}}), end="")
     why = "x"
@@ -50,14 +50,14 @@ def toml_text(table: Mapping[str, Any]) -> str:
 
 
 def _longest_key(line: str) -> int:
-    """Return the largest number of non-blank parts of any possible dotted key on a line; a quoted part counts once."""
-    most = now = 0
+    """Return the largest number of non-blank parts of a dotted key on a line; a quoted part counts once."""
+    longest = 0
     for key in _NO_KEY.split(_QUOTED.sub("q", line)):
-        now = 0
+        count = 0
         for part in key.split("."):
-            now = now + 1 if part.strip() else 0
-            most = max(most, now)
-    return most
+            count = count + 1 if part.strip() else 0
+            longest = max(longest, count)
+    return longest
 
 
 Path = tuple[str | int, ...]
@@ -67,7 +67,7 @@ _KEY = re.compile(r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za
 
 
 def lines_of(text: str) -> Lines:
-    r"""Return line numbers, from 1, by path: of each table's header, and of each key that begins a line.
+    r"""Return line numbers, from 1, by path, of the headers of tables and of the keys at the start of a line.
 
     >>> lines_of("why = 'x'\n[[claim]]\nat = '0d'\n")
     {('why',): 1, ('claim', 0): 2, ('claim', 0, 'at'): 3}
@@ -88,7 +88,7 @@ def lines_of(text: str) -> Lines:
 
 
 def line_of(lines: Lines, path: Path) -> int:
-    """Return the line of a path, or of the nearest path above it that has a line; 1 if none has."""
+    """Return the line of a path, or of its nearest ancestor with a line; 1 if there is none."""
     return next((lines[path[:size]] for size in range(len(path), 0, -1) if path[:size] in lines), 1)
 
 

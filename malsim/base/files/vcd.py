@@ -1,4 +1,4 @@
-"""Traces as a value change dump (VCD, IEEE 1364), which waveform viewers such as GTKWave open."""
+"""Writer of value change dumps (VCD, IEEE 1364), which waveform viewers such as GTKWave open."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 DAY = 86_400_000.0  # ms
 _UNITS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6, "ps": 1e-9, "fs": 1e-12}  # in ms
 _STEPS = [(f"{size} {unit}", size * length) for unit, length in _UNITS.items() for size in (100, 10, 1)]
-_WHOLE = 1e-6  # of a unit: times of days, in floating point, are this close to whole numbers
-_FIRST, _LETTERS = 33, 94  # printable ASCII, from which identifiers are made
+_WHOLE = 1e-6  # share of a unit; rounding errors of times are smaller
+_FIRST, _LETTERS = 33, 94  # printable ASCII for identifiers
 
 
 def vcd_text(samples: pl.DataFrame, bits: Collection[str] = (), *, tick: float = DAY) -> str:
@@ -46,12 +46,18 @@ def vcd_text(samples: pl.DataFrame, bits: Collection[str] = (), *, tick: float =
         f"$timescale {unit} $end",
         "$scope module malsim $end",
     ]
-    lines += [f"$var {'wire 1' if name in bits else 'real 64'} {codes[name]} {_word(name)} $end" for name in names]
+    for name in names:
+        word = re.sub(r"\s+", "_", name) or "_"
+        lines.append(f"$var {'wire 1' if name in bits else 'real 64'} {codes[name]} {word} $end")
     lines += ["$upscope $end", "$enddefinitions $end"]
     last: dict[str, str] = {}
     time = None
     for t, name, value in samples.sort("t", maintain_order=True).select("t", "channel", "value").rows():
-        text = _bit(value) + codes[name] if name in bits else f"r{_real(value)} {codes[name]}"
+        missing = value is None or math.isnan(value)
+        if name in bits:
+            text = ("x" if missing else str(int(value > 0))) + codes[name]
+        else:
+            text = f"r{'NaN' if missing else repr(float(value)).removesuffix('.0')} {codes[name]}"
         if last.get(name) == text:
             continue
         if (at := round(t * DAY / length)) != time:
@@ -66,13 +72,10 @@ def _unit(times: Iterable[float]) -> tuple[str, float]:
     """Return the name and the length (ms) of the largest unit in which all times, in days, are whole numbers."""
     moments = [time * DAY for time in times]
     for name, length in _STEPS:
-        if all(_is_whole(moment / length) for moment in moments):
+        counts = [moment / length for moment in moments]
+        if all(count == 0 or (round(count) != 0 and abs(count - round(count)) < _WHOLE) for count in counts):
             return name, length
     return _STEPS[-1]
-
-
-def _is_whole(count: float) -> bool:
-    return count == 0 or (round(count) != 0 and abs(count - round(count)) < _WHOLE)
 
 
 def _code(index: int) -> str:
@@ -80,15 +83,3 @@ def _code(index: int) -> str:
     while index := index // _LETTERS:
         code += chr(_FIRST + index % _LETTERS)
     return code
-
-
-def _word(name: str) -> str:
-    return re.sub(r"\s+", "_", name) or "_"
-
-
-def _bit(value: float | None) -> str:
-    return "x" if value is None or math.isnan(value) else str(int(value > 0))
-
-
-def _real(value: float | None) -> str:
-    return "NaN" if value is None else repr(float(value)).removesuffix(".0").replace("nan", "NaN")

@@ -1,4 +1,4 @@
-"""Values assigned to names like password, secret, token and key: in code, settings, headers, commands and sentences."""
+"""Detection of values assigned to names like password, secret and token, in code, settings, headers and sentences."""
 
 from __future__ import annotations
 
@@ -71,11 +71,12 @@ _SENTENCE = re.compile(
     re.IGNORECASE,
 )
 _COMMON = {"password", "pass", "passwd", "pwd", "secret", "token", "user", "x", "xxx"}
-SHORT_SECRET = 8
+SHORT_SECRET, LEAST_MIXED = 8, 3  # characters, and kinds of characters in them
+_PIECE = re.compile(r"[A-Za-z]{0,14}|\d{1,8}T?|[A-Za-z]\d{1,4}|v\d+")  # of the key of a cache, row or bucket
 
 
 def assigned_secrets(text: str) -> Iterator[Span]:
-    """Yield credentials that follow a name such as `password`: kind, start and end of the value."""
+    """Yield kind, start and end of the values of names such as `password` that are credentials."""
     if not _CUES.search(text):
         return
     for pattern in _NAMED:
@@ -125,22 +126,13 @@ def _is_secret(name: str, value: str, *, quoted: bool) -> bool:
     kind = name_kind(name)
     if kind == "password" or name.lower().startswith("identified"):
         return is_password(value, quoted=quoted)
-    if kind is None or (kind == "key" and is_identifier(value)):
+    pieces = re.split(r"[#:/_.\- ]+", value)
+    if kind is None or (kind == "key" and len(pieces) > 1 and all(map(_PIECE.fullmatch, pieces))):
         return False
     if is_token(value, digests=kind == "secret"):
         return True
-    return kind == "secret" and len(value) >= SHORT_SECRET and _is_mixed(value) and is_password(value)
-
-
-def is_identifier(value: str) -> bool:
-    """Return whether a value looks like a key of a cache, row or bucket: words and dates in pieces."""
-    pieces = re.split(r"[#:/_.\- ]+", value)
-    return len(pieces) > 1 and all(re.fullmatch(r"[A-Za-z]{0,14}|\d{1,8}T?|[A-Za-z]\d{1,4}|v\d+", piece) for piece in pieces)
-
-
-def _is_mixed(value: str) -> bool:
-    kinds = (r"[a-z]", r"[A-Z]", r"\d", r"[^\w\s.:/-]")
-    return sum(bool(re.search(kind, value)) for kind in kinds) >= 3  # noqa: PLR2004
+    mixed = sum(bool(re.search(letters, value)) for letters in (r"[a-z]", r"[A-Z]", r"\d", r"[^\w\s.:/-]"))
+    return kind == "secret" and len(value) >= SHORT_SECRET and mixed >= LEAST_MIXED and is_password(value)
 
 
 def _is_login(text: str) -> bool:
@@ -153,13 +145,13 @@ def _is_login(text: str) -> bool:
 
 
 def _sentence(match: re.Match[str]) -> Iterator[Span]:
-    which = "quoted" if match["quoted"] is not None else "plain"
-    value = match[which].rstrip(".!?)")
+    group = "quoted" if match["quoted"] is not None else "plain"
+    value = match[group].rstrip(".!?)")
     if is_reference(value) or " " in value:
         return
-    is_pin = match["name"].lower().startswith("pin")  # a code of digits; other words after it are names of HAL pins
+    is_pin = match["name"].lower().startswith("pin")  # a PIN has only digits; HAL pins have names
     if (value.isdigit() and len(value) in range(4, 9)) if is_pin else is_password(value):
-        yield "assigned secret", match.start(which), match.start(which) + len(value)
+        yield "assigned secret", match.start(group), match.start(group) + len(value)
 
 
 PASSWORDS = {"pass", "pw", "passcode", "kennwort", "passwort", "senha", "contrasena", "contraseña", "requirepass", "pgpass"}
@@ -199,12 +191,8 @@ def name_kind(name: str) -> Literal["password", "secret", "key"] | None:
     last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
     if last in PASSWORDS or last.endswith(PASSWORD_ENDS) or (last == "word" and before == "pass"):
         return "password"
-    if (
-        last in SECRETS
-        or last.endswith(SECRET_ENDS)
-        or (before + last) in SECRETS
-        or (before, last) == ("connection", "string")
-    ):
+    listed = not SECRETS.isdisjoint((last, before + last))
+    if listed or last.endswith(SECRET_ENDS) or (before, last) == ("connection", "string"):
         return "secret"
     if last in {"key", "keys"}:
         return "secret" if before in KEY_OF else "key"

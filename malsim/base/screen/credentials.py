@@ -1,25 +1,29 @@
-"""Credentials in a text: known formats, assigned secrets, seed phrases; found, named, removed."""
+"""Detection of credentials in a text, also in disguise: known formats, assigned secrets, seed phrases."""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import html
 import re
 import tomllib
+import unicodedata
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
 
 from malsim.base.screen.assignments import CUES, assigned_secrets
-from malsim.base.screen.disguises import DRESSED, decoded_blobs, views
 from malsim.base.screen.randomness import is_reference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import polars as pl
 
-SHORTEST_PHRASE, LONGEST_PHRASE = 12, 27  # words of a seed phrase, with some that may stand round it
-STAND_IN = "Q7zK9xV2mB4tR8wN3pL6"  # nobody's, and as random as what it stands for
+SHORTEST_PHRASE, LONGEST_PHRASE = 12, 27  # words of a seed phrase, with some surrounding words
+STAND_IN = "Q7zK9xV2mB4tR8wN3pL6"  # made up, and as random as a real credential
 MIXED = {
     "Azure service key", "Discord bot token", "GoCardless token", "Bitcoin private key", "Fireworks key", "Harness token",
 }  # fmt: skip
@@ -29,10 +33,24 @@ STAND_INS = {
     "basic authorization": "eDpRN3pLOXhWMm1CNHRSOA==",
 }
 _WORDS = re.compile(r"(?<![A-Za-z])[a-z]{3,8}(?:[ ,\n\t]+(?:\d{1,2}[.)] ?)?[a-z]{3,8}){11,}(?![A-Za-z])")
-# A text without any of these holds no credential: one search, so that most texts are looked at once.
+# A text without a match holds no credential, so that most texts need a single search.
 CANDIDATE = rf"[A-Za-z0-9_~+/=.$%:*-]{{15,}}|{CUES}|-----BEGIN|://|\{{S|(?:&#\w{{2,8}};|\\[uUx]\{{?\w{{2,8}}\}}?){{4}}|(?:[a-z]{{3,8}}[ ,\n\t]+(?:\d{{1,2}}[.)] ?)?){{11}}"
+# Letters that look like others, or are not visible: full width, mathematical, encircled, small forms.
+DRESSED = (
+    r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2070-\u209c"
+    r"\u2460-\u24ff\u3164\ufe00-\ufe0f\ufe50-\ufe6f\ufeff\uff01-\uff5e\uffa0\U0001d400-\U0001d7ff\U0001f130-\U0001f189"
+    r"\U000e0000-\U000e01ef]"
+)
+_BREAK = re.compile(r"(?<=[A-Za-z0-9_+/=.~$:-])[\"']?[ \t]*\\?\r?\n[ \t>|#*]*[\"']?(?=[A-Za-z0-9_+/=.~$:-])")
+_ESCAPE = re.compile(
+    r"(?:%[0-9A-Fa-f]{2})+|&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[a-z]{2,6});|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}"
+    r"|\\u\{[0-9A-Fa-f]{1,5}\}|\\U000[0-9A-Fa-f]{5}"
+)
+_BLOB = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{24,4096}={0,2}(?![A-Za-z0-9+/_=-])")
+_TAG = re.compile("[\U000e0020-\U000e007e]")  # invisible copies of ASCII letters
+_INVISIBLE = ("Cf", "Mn")  # categories of formatting characters and marks
 _CANDIDATE, _DRESSED = re.compile(CANDIDATE), re.compile(DRESSED)
-# Hashes and UUIDs are long enough for a candidate and are most keys of most stores; alone they are no credential.
+# Hashes and UUIDs, the keys of most stores, match the candidates, but are not credentials.
 IDENTIFIER = r"^(?:[0-9a-f]{1,40}|[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12})(?:@[0-9]{1,9})?$"
 
 
@@ -46,7 +64,7 @@ class Credential(NamedTuple):
 
 @cache
 def formats() -> dict[str, tuple[str, re.Pattern[str], str]]:
-    """Return the formats of credentials: by kind a lower-case word that each contains, its pattern, and a made-up one."""
+    """Return the formats of credentials by kind: a lower-case word in each credential, the pattern, and a made-up example."""
     rows = tomllib.loads(files("malsim.base.screen").joinpath("formats.toml").read_text(encoding="utf-8"))
     return {kind: (word.lower(), re.compile(pattern, re.ASCII), text) for kind, (word, pattern, _, text) in rows.items()}
 
@@ -58,9 +76,9 @@ def seed_words() -> frozenset[str]:
 
 
 def credentials(text: str) -> tuple[Credential, ...]:
-    """Return the parts of a text that look like credentials, by position; of two that overlap, the first named.
+    """Return the parts of a text that look like credentials, by position; of two that overlap, only the first.
 
-    >>> [each.kind for each in credentials("use ghp_" + 30 * "a" + " at once")]
+    >>> [credential.kind for credential in credentials("use ghp_" + 30 * "a" + " at once")]
     ['GitHub token']
     >>> credentials("the password is required; pwd = os.getcwd()")
     ()
@@ -74,7 +92,7 @@ def _credentials(text: str) -> tuple[Credential, ...]:
     for credential in chain(_all(text), _hidden(text)):
         if all(credential.end <= other.start or other.end <= credential.start for other in spans):
             spans.append(credential)
-    return tuple(sorted(spans, key=lambda each: each.start))
+    return tuple(sorted(spans, key=lambda credential: credential.start))
 
 
 def _all(text: str) -> Iterator[Credential]:
@@ -97,10 +115,10 @@ def _formatted(text: str) -> Iterator[Credential]:
 
 
 def _hidden(text: str) -> Iterator[Credential]:
-    """Yield credentials found only in a decoded view; with lines joined, only by format, as joined words look random."""
+    """Yield the credentials in decoded views; with joined lines, only known formats, as joined words look random."""
     for reading in views(text):
-        of = _all(reading.text) if reading.text.count("\n") == text.count("\n") else _formatted(reading.text)
-        for credential in of:
+        search = _all if reading.text.count("\n") == text.count("\n") else _formatted
+        for credential in search(reading.text):
             yield Credential(credential.kind, *reading.span(credential.start, credential.end))
     for plain, start, end in decoded_blobs(text):
         for credential in islice(_formatted(plain), 1):
@@ -108,7 +126,7 @@ def _hidden(text: str) -> Iterator[Credential]:
 
 
 def _plausible(kind: str, text: str) -> bool:
-    """Return whether a match is a credential, for formats whose shape code and placeholders share."""
+    """Return whether a match is a credential, for formats that code and placeholders also match."""
     if text == stand_in(kind):
         return True
     if kind == "credentials in an address":
@@ -122,7 +140,7 @@ def _plausible(kind: str, text: str) -> bool:
 
 
 def _is_phrase(words: list[str]) -> bool:
-    """Return whether words form a seed phrase: 12 or more of the list in a row, with hardly a repetition."""
+    """Return whether words contain a seed phrase: 12 or more listed words in a row, with at most one repetition."""
     runs, run = [], list[str]()
     for word in [*words, ""]:
         if word in seed_words():
@@ -134,7 +152,7 @@ def _is_phrase(words: list[str]) -> bool:
 
 
 def holds_secret(text: str) -> bool:
-    """Return whether a text holds something that looks like a credential.
+    """Return whether a text contains something that looks like a credential.
 
     >>> holds_secret("pass" + "word = hunter2222"), holds_secret("the pump failed")
     (True, False)
@@ -143,7 +161,7 @@ def holds_secret(text: str) -> bool:
 
 
 def redacted(text: str) -> str:
-    """Return the text with each credential replaced by a made-up one of its kind, which the screen refuses as well.
+    """Return the text with each credential replaced by a made-up one of its kind, which the screen also refuses.
 
     >>> redacted("token: ghp_" + 30 * "a")
     'token: ghp_xxxxxxxxxxxxxxxxxxxx'
@@ -170,7 +188,7 @@ def stand_in(kind: str) -> str:
 
 
 def without_credentials(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """Return the frame with credentials in these text columns replaced by their kinds."""
+    """Return the frame with credentials in the named text columns replaced by their kinds."""
     import polars as pl
 
     for name in names:
@@ -180,3 +198,76 @@ def without_credentials(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFra
         if safe_texts:
             frame = frame.with_columns(pl.col(name).replace(safe_texts))
     return frame
+
+
+class TextView(NamedTuple):
+    """Decoded text, with the start and end of each letter in the original text."""
+
+    text: str
+    starts: list[int]
+    ends: list[int]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        return self.starts[start], self.ends[end - 1]
+
+    @classmethod
+    def of(cls, pieces: Iterator[tuple[str, int, int]]) -> TextView:
+        """Build a view from (piece, start, end), where all letters of a piece have its start and end."""
+        letters = [(letter, start, end) for piece, start, end in pieces for letter in piece]
+        text, starts, ends = zip(*letters, strict=True) if letters else ((), (), ())
+        return cls("".join(text), [*starts], [*ends])
+
+
+def views(text: str) -> Iterator[TextView]:
+    """Yield the views of a text: look-alikes replaced, broken lines joined, or escapes decoded."""
+    if _DRESSED.search(text):
+        yield TextView.of(_undressed(text))
+    if _TAG.search(text):
+        yield TextView.of(_replaced(text, _TAG, lambda match: chr(ord(match[0]) - 0xE0000)))
+    if _BREAK.search(text):
+        yield TextView.of(_replaced(text, _BREAK, lambda _: ""))
+    if _ESCAPE.search(text):
+        yield TextView.of(_replaced(text, _ESCAPE, _decoded))
+
+
+def decoded_blobs(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the decoded text, start and end of each piece of base64 that decodes to printable text.
+
+    >>> list(decoded_blobs("see " + base64.b64encode(b"the pump is off today").decode()))
+    [('the pump is off today', 4, 32)]
+    """
+    for match in _BLOB.finditer(text):
+        body = match[0].rstrip("=").replace("-", "+").replace("_", "/")
+        try:
+            plain = base64.b64decode(body + "=" * (-len(body) % 4), validate=True).decode("ascii")
+        except (binascii.Error, ValueError):
+            continue
+        if plain.replace("\n", "").isprintable():
+            yield plain, *match.span()
+
+
+def _undressed(text: str) -> Iterator[tuple[str, int, int]]:
+    for index, letter in enumerate(text):
+        if letter.isascii():
+            yield letter, index, index + 1
+        elif unicodedata.category(letter) not in _INVISIBLE and not unicodedata.name(letter, "").endswith("FILLER"):
+            yield unicodedata.normalize("NFKC", letter), index, index + 1
+
+
+def _replaced(text: str, pattern: re.Pattern[str], change: Callable[[re.Match[str]], str]) -> Iterator[tuple[str, int, int]]:
+    start = 0
+    for match in chain(pattern.finditer(text), [None]):
+        end = match.start() if match else len(text)
+        yield from ((text[index], index, index + 1) for index in range(start, end))
+        if match:
+            yield change(match), *match.span()
+            start = match.end()
+
+
+def _decoded(match: re.Match[str]) -> str:
+    piece = match[0]
+    if piece.startswith("%"):
+        return unquote(piece)
+    if piece.startswith("\\"):
+        return chr(int(piece[2:].strip("{}"), 16))
+    return html.unescape(piece)

@@ -1,11 +1,11 @@
-"""Texts compared without their disguises: invisible letters, look-alikes of Latin letters, spaces, case, full width."""
+"""Normal form of texts for comparison, without invisible letters, look-alikes, spaces, case or full width."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-# Cyrillic, Greek, Armenian and phonetic letters, of which the small or the capital form is drawn like the Latin letter.
+# Cyrillic, Greek, Armenian and phonetic letters whose small or capital form looks like the Latin letter.
 _LOOK_ALIKES = {
     "a": "\u0430\u03b1\u0251", "b": "\u0432\u044c\u03b2\u0299", "c": "\u0441", "d": "\u0501",
     "e": "\u0435\u03b5\u04bd", "g": "\u050d\u0581\u0261", "h": "\u043d\u04bb\u03b7\u0570",
@@ -16,11 +16,11 @@ _LOOK_ALIKES = {
     "-": "\u2010\u2011\u2012\u2013\u2212",
 }  # fmt: skip
 _LETTERS = str.maketrans({other: latin for latin, others in _LOOK_ALIKES.items() for other in others})
-# Small Greek letters that are drawn like another Latin letter than their capitals are.
+# Small Greek letters that look like another Latin letter than their capitals do.
 _BESIDE_LATIN = str.maketrans({"\u03b7": "n", "\u03bd": "v", "\u03c5": "u"})
-_LUNATE = str.maketrans({"\u03f2": "c", "\u03f9": "c"})  # compatible with sigma, drawn like c
+_LUNATE = str.maketrans({"\u03f2": "c", "\u03f9": "c"})  # compatible with sigma, but looks like c
 _LATIN = re.compile("[A-Za-z]")
-# Letters that are not shown, in addition to the formatting letters (category Cf).
+# Invisible letters outside the category of formatting characters (Cf).
 _INVISIBLE = re.compile(
     r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
@@ -28,10 +28,9 @@ _NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?")
 
 
 def undisguised(text: str) -> str:
-    r"""Return a text as it is compared with others: no invisible letters or spaces, look-alikes as Latin letters, no case.
+    r"""Return the normal form of a text: no invisible letters, spaces or case, and look-alikes as Latin letters.
 
-    Two texts that a reader takes for the same one give the same result. A number is given as a float is printed. Words of
-    the same meaning stay apart.
+    Two texts that look the same to a reader give the same result. A number is formatted as a float.
 
     >>> {undisguised(text) for text in ("Uses SQLite", "uses\u00a0SQL\u200bite", "uses \u0405QLit\u0435", "uses\uff33qlite")}
     {'usessqlite'}

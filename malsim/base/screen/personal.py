@@ -1,4 +1,4 @@
-"""Personal data in a text: bank accounts, cards, phones, addresses of e-mail, numbers that states give to persons."""
+"""Detection of personal data in a text: bank accounts, cards, phone numbers, email addresses and national ids."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def _digits(check: Check) -> Check:
 
 
 def _has_date(text: str) -> bool:
-    """Return whether the first six digits are a date in either order, or the date of a D- or S-number."""
-    first, month, third = (int(text[at : at + 2]) for at in (0, 2, 4))
+    """Return whether the first six digits are a date, year or day first; 40 may be added to the day."""
+    first, month, third = (int(text[start : start + 2]) for start in (0, 2, 4))
     days = {day % 40 if day > 40 else day for day in (first, third)}  # noqa: PLR2004
     return 1 <= month <= 12 and any(1 <= day <= 31 for day in days)  # noqa: PLR2004
 
@@ -41,7 +41,7 @@ def _phone(text: str) -> bool:
 
 _ANY: Check = lambda _: True  # noqa: E731
 _ID = "national id"
-# Kind, pattern, what must hold of it. Without a check digit a number counts only as it is written for people.
+# Kind, pattern and check. A number without a check digit counts only with its usual separators.
 KINDS: tuple[tuple[str, str, Check], ...] = (
     ("IBAN", r"\b[A-Z]{2}\d{2}[ -]?(?:[A-Z0-9]{4}[ -]?){2,7}[A-Z0-9]{0,4}(?![A-Za-z0-9])", lambda text: iban.is_valid(text, check_country=False)),
     ("email address", r"(?<![\w.+-])[\w.%+'-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}\b", _ANY),

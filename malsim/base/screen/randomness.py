@@ -1,4 +1,4 @@
-"""Tests of a value assigned to a name like `password`: a credential, or code, a placeholder, a word."""
+"""Tests whether a value assigned to a name like `password` is a credential, or code, a placeholder or a word."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 
-# What stands for a value: variables, calls, templates, paths, types; what nobody would take for one.
+# References to a value (variables, calls, templates, paths, types) and obvious placeholders.
 _HANDLE = re.compile(r"(?:dec|obs|bel|tsk|obj|rsk|ref|ver|hyp|prg)_[0-9a-f]{2,8}")  # as in `pass: dec_a3ee stands`
 _REFERENCE = re.compile(
     r"""^(?:
@@ -41,7 +41,7 @@ ENTROPY_TOKEN = 3.0
 
 
 def is_reference(value: str) -> bool:
-    """Return whether a value stands for another: a variable, a call, a path, a template, a placeholder, a number, a handle.
+    """Return whether a value is a variable, a call, a path, a template, a placeholder, a number or a handle.
 
     >>> [is_reference(value) for value in ("${DB_PASSWORD}", "os.getcwd()", "your-token-here", "8.5", "hunter2!")]
     [True, True, True, True, False]
@@ -54,7 +54,7 @@ def is_reference(value: str) -> bool:
 
 
 def is_password(value: str, *, quoted: bool = False) -> bool:
-    """Return whether a value assigned to a name like `password` is a password: no reference, and more than a word of letters.
+    """Return whether a value assigned to a name like `password` is a password, not a reference or a plain word.
 
     >>> is_password("hunter2"), is_password("S3cr3t!pass"), is_password("required"), is_password("str")
     (True, True, False, False)
@@ -70,9 +70,9 @@ def is_password(value: str, *, quoted: bool = False) -> bool:
 
 
 def is_token(value: str, *, digests: bool = True) -> bool:
-    """Return whether a value looks drawn at random: long, of many different letters, and not made of words.
+    """Return whether a value looks random: long, with many different letters, and not made of words.
 
-    `digests` says whether hexadecimal digits alone count, as content hashes and identifiers are made of them.
+    `digests` accepts values of hexadecimal digits, although content hashes and identifiers have this form.
 
     >>> is_token("q8Zt1LmXv0RbN4cYw2"), is_token("user_password_reset_form"), is_token("tokenizer-base-v2.1")
     (True, False, False)
@@ -88,7 +88,7 @@ def is_token(value: str, *, digests: bool = True) -> bool:
 
 
 def entropy(text: str) -> float:
-    """Compute Shannon's entropy of the letters of a text, in bits per letter.
+    """Compute the Shannon entropy of the letters of a text, in bits per letter.
 
     >>> entropy("abab")
     1.0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from malsim.base.errors import StoreError
-from malsim.base.files.outputs import beside_it
+from malsim.base.files.outputs import hidden_folder
 from malsim.importers.building.assemble import ImportedMemory
 from malsim.importers.reading.records import EXTRAS
 from malsim.memory.store import Store, scopes
@@ -45,14 +43,11 @@ def _new_store(path: Path) -> Iterator[Store]:
     """Open an empty store in a temporary folder next to the path, and move it to the path when the block ends."""
     if not path.parent.is_dir():
         raise StoreError("no such folder", where=str(path.parent))
-    folder = beside_it(path.parent)
-    try:
+    with hidden_folder(path.parent) as folder:
         target = folder / path.name
         with Store(target) as store:
             yield store
-        os.replace(target, path)  # noqa: PTH105  # one step, even if a file exists there
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        target.replace(path)
 
 
 def extras(path: Path) -> pl.DataFrame:

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from malsim.base.plain_text import block
 from malsim.base.screen import credentials, holds_secret, personal_data, redacted, withheld
-from malsim.base.screen.credentials import IDENTIFIER, formats, stand_in
-from malsim.base.screen.disguises import views
+from malsim.base.screen.credentials import IDENTIFIER, formats, stand_in, views
 from tests.base.screen.corpus import assigned_texts, benign_texts, format_texts, other_texts, personal_texts
 from tests.base.screen.held_out import MADE_UP, harmless_texts, made_up_texts
 
