@@ -11,7 +11,7 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING
 
-from malsim.agents.recorder import WAITING
+from malsim.agents.mcp_recorder import WAITING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malsim.agents.recorder import TrafficLog
+from malsim.agents.mcp_recorder import TrafficLog
 from malsim.agents.tool_calls import events_of
 from malsim.cli import main
 from malsim.importers.building.bring import bring

@@ -12,7 +12,7 @@ from unittest.mock import patch
 from pydantic import ValidationError
 
 from malsim.adapters.mapping import read_mapping
-from malsim.agents.recorder import TrafficLog
+from malsim.agents.mcp_recorder import TrafficLog
 from malsim.agents.server import memory_server
 from malsim.agents.service import MemoryService
 from malsim.agents.tool_calls import events_of

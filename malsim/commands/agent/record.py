@@ -25,7 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Pass on and log messages until either side ends. Return the server's exit code."""
-    from malsim.agents.recorder import TrafficLog, record
+    from malsim.agents.mcp_recorder import TrafficLog, record
     from malsim.base.errors import UsageError
 
     error = partial(
