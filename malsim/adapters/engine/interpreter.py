@@ -125,7 +125,7 @@ class ItemTable:
     def __init__(self, interpreter: Interpreter, replications: int) -> None:
         self._interpreter = interpreter
         self._index: dict[tuple[int, int, str], int] = {}
-        self._shown: dict[tuple[int, int], list[int]] = {}  # rows in the last answer about an object
+        self._last_rows: dict[tuple[int, int], list[int]] = {}  # rows in the last answer about an object
         self._counts = [0] * replications
         self.tally = {kind: np.zeros(replications) for kind in ("looks", *ANSWERS)}
         self.rows: list[_Row] = []
@@ -150,8 +150,8 @@ class ItemTable:
             kinds.add("abstained")
         for kind in ("looks", *kinds) if (rep, object_) in self._interpreter.origins else ():
             self.tally[kind][rep] += 1.0
-        before = self._shown.get((rep, object_), [])
-        now = self._shown[rep, object_] = [self._put(rep, object_, item, value) for item, value in pairs]
+        before = self._last_rows.get((rep, object_), [])
+        now = self._last_rows[rep, object_] = [self._put(rep, object_, item, value) for item, value in pairs]
         absent = [row for row in before if row not in set(now)]
         for row in absent:
             self.rows[row].end()

@@ -167,8 +167,8 @@ class _Instances:
         adapter.check_allowed(where)
         source, name = adapter.source, adapter.name
         self._host = Host(source, name) if adapter.trusted else Sandbox(source, name, limit=adapter.limit)
-        made = self.ask([Ask(rep, MAKE) for rep in range(len(replications))])
-        self.members = next(answer for answer in made if answer)
+        declarations = self.ask([Ask(rep, MAKE) for rep in range(len(replications))])
+        self.members = next(answer for answer in declarations if answer)
 
     @property
     def alive(self) -> list[int]:

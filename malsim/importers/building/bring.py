@@ -27,12 +27,12 @@ class Importer(Protocol):
 
 def formats() -> dict[str, Importer]:
     """Return all importers by the name that `--as` takes: modules of this package, and folders with an `importer`."""
-    found = dict[str, Importer]()
+    importers = dict[str, Importer]()
     for module in pkgutil.iter_modules([str(Path(__file__).parents[1])]):
         if module.name not in _TOOLS:
             path = f"malsim.importers.{module.name}{'.importer' if module.ispkg else ''}"
-            found[module.name.replace("_", "-")] = cast("Importer", importlib.import_module(path))
-    return found
+            importers[module.name.replace("_", "-")] = cast("Importer", importlib.import_module(path))
+    return importers
 
 
 def bring(path: str | Path, *, form: str | None = None, options: Options | None = None) -> ImportedMemory:
