@@ -1,4 +1,4 @@
-"""Content of a judged scenario's figure, as frames: the values its checks read, where each applies, and bands."""
+"""Content of the figure of a judged scenario, as frames: values read by its checks, their regions, and bands."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ MOST_PANELS = 8
 class Picture:
     """Frames of one figure.
 
-    `lines`: panel, t (days), and over the replications the middle, 5 % and 95 %. `regions`: panel, begins, ends (days), low,
-    high (null is open), passed: where a check asks for values between low and high. `bands`: panel, t, low, high round a
-    baseline. `events`: t, kind. `witnesses`: panel, t, where a failing check was decided.
+    `lines`: panel, t (days), middle (median over replications), low and high (5 % and 95 %). `regions`: panel, begins,
+    ends (days), low, high (null: open), passed, for checks that require values between low and high. `bands`: panel, t,
+    low, high around a baseline. `events`: t, kind. `witnesses`: panel, t, where a failed check was decided.
     """
 
     lines: pl.DataFrame
@@ -50,28 +50,32 @@ class Picture:
 
 
 def picture(judged: Judged) -> Picture | None:
-    """Return the figure's content of a scenario that ran, or None if it did not run."""
+    """Return the content of the figure of a judged scenario, or None if it did not run."""
     if judged.run is None or (judged.run.cells.is_empty() and judged.run.signals.is_empty()):
         return None
     trace, bands = trace_of(judged.run), []
     areas, witnesses = list[tuple[Region, bool]](), []
     for outcome in judged.outcomes:
-        passed, own = outcome.status == "pass", list[Region]()
+        passed, asked = outcome.status == "pass", list[Region]()
         if isinstance(outcome.check, BaselineCheck):
             bands.append(band_frames(outcome.check, judged.run, outcome.comparison))
         elif isinstance(outcome.check, MetricCheck):
-            own = [_of_metric(outcome.check, trace)]
+            begins, ends = outcome.check.over or (0, int(trace.times[-1]))
+            levels = (np.isfinite(bound) and outcome.check.metric in LEVELS for bound in outcome.check.within)
+            low, high = (bound if level else None for bound, level in zip(outcome.check.within, levels, strict=True))
+            value = value_of(outcome.check.of)
+            asked = [Region(render(value), value, begins, ends, low, high)]
         elif outcome.verdict is not None and not isinstance(outcome.check, KindCheck):
-            own = regions(Property(outcome.check.property).formula, trace)
+            asked = regions(Property(outcome.check.property).formula, trace)
             day = outcome.verdict.margin.witness.day
-            witnesses += [{"panel": region.panel, "t": day} for region in own if not passed and day is not None]
-        areas += [(region, passed) for region in own]
+            witnesses += [{"panel": region.panel, "t": day} for region in asked if not passed and day is not None]
+        areas += [(region, passed) for region in asked]
     values = {region.panel: region.value for region, _ in areas}
     lines = {panel: line for panel in list(values)[:MOST_PANELS] if (line := _line(panel, trace, values[panel])) is not None}
     rows = [
-        (item.panel, item.begins / DAY, item.ends / DAY, item.low, item.high, passed)
-        for item, passed in areas
-        if item.panel in lines
+        (region.panel, region.begins / DAY, region.ends / DAY, region.low, region.high, passed)
+        for region, passed in areas
+        if region.panel in lines
     ]
     return Picture(
         lines=pl.concat([pl.DataFrame(schema=LINES), *lines.values(), *(line for line, _ in bands)]),
@@ -82,15 +86,8 @@ def picture(judged: Judged) -> Picture | None:
     )
 
 
-def _of_metric(check: MetricCheck, trace: Trace) -> Region:
-    begins, ends = check.over or (0, int(trace.times[-1]))
-    low, high = (bound if np.isfinite(bound) and check.metric in LEVELS else None for bound in check.within)
-    value = value_of(check.of)
-    return Region(render(value), value, begins, ends, low, high)
-
-
 def _line(panel: str, trace: Trace, value: Value) -> pl.DataFrame | None:
-    """Return the median and the band of a value over the replications; None for texts and unreadable values."""
+    """Return the median and 5 % to 95 % band of a value over the replications; None for texts and unreadable values."""
     if isinstance(value, Number):
         return None
     try:
@@ -99,9 +96,9 @@ def _line(panel: str, trace: Trace, value: Value) -> pl.DataFrame | None:
         return None
     if values.dtype == object or values.shape != (len(trace.times), len(trace.replications)):
         return None
-    there = ~np.isnan(values).all(axis=1)
-    low, middle, high = np.nanquantile(values[there], (0.05, 0.5, 0.95), axis=1)
-    line = pl.DataFrame({"t": trace.times[there] / DAY, "middle": middle, "low": low, "high": high})
+    known = ~np.isnan(values).all(axis=1)
+    low, middle, high = np.nanquantile(values[known], (0.05, 0.5, 0.95), axis=1)
+    line = pl.DataFrame({"t": trace.times[known] / DAY, "middle": middle, "low": low, "high": high})
     return line.select(pl.lit(panel).alias("panel"), "t", "middle", "low", "high")
 
 
@@ -111,7 +108,7 @@ NEGATION = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Value, as text and as read, that must lie between `low` and `high` from `begins` to `ends` (milliseconds)."""
+    """Region of a panel: `value` must lie between `low` and `high` from `begins` to `ends` (ms)."""
 
     panel: str
     value: stl.Value
@@ -124,13 +121,13 @@ class Region:
 def regions(formula: stl.Formula, trace: Trace) -> list[Region]:
     """Return the regions of a property, in the order of its comparisons.
 
-    What must hold at some time of a window only is shown over the whole of it.
+    A condition that must hold at some time within a window is shown over the whole window.
 
     >>> from malsim.scenario.properties.parse import parse
     >>> from malsim.scenario.properties import Trace
     >>> import numpy as np
     >>> trace = Trace.of_arrays(range(6), {"x": np.zeros((6, 1))})
-    >>> [(each.panel, each.begins, each.low, each.high) for each in regions(parse("always[1:2] not (x < 0.3)"), trace)]
+    >>> [(part.panel, part.begins, part.low, part.high) for part in regions(parse("always[1:2] not (x < 0.3)"), trace)]
     [('x', 86400000, 0.3, None)]
     """
     end = 0 if isinstance(formula, stl.Compare | stl.Bit) else int(trace.times[-1])

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import polars as pl
-    from numpy.typing import NDArray
 
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario
 
 TOLERANCE = 1e-12
 LARGEST = 64 * 2**20
-WORDS = {str: "a text", int: "a whole number", float: "a number", dict: "a table", list: "a list"}
 NOTHING = type(None)
+WORDS = {str: "text", int: "a whole number", float: "a number", dict: "a table", list: "a list", NOTHING: "nothing"}
+INVALID = "not a valid entry of a manifest"
 ENTRIES: dict[str, tuple[type, ...]] = {
     "name": (str,), "path": (str, NOTHING), "scenario": (str, NOTHING), "scenario_sha256": (str, NOTHING), "rules": (dict,),
     "netlist": (dict, NOTHING), "stores": (dict, NOTHING), "seed": (int,), "days": (int, float), "turn_every_ms": (int,),
@@ -45,9 +45,9 @@ ENTRIES: dict[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Rerun:
-    """Repeated run: what of the machine is `other` than recorded, and what differed, by frame.
+    """Repeated run, with the properties of the machine that differ from the recorded ones and the differences by frame.
 
-    Where nothing is other, frames are compared bit for bit, else as numbers.
+    On a machine with the same properties (`other` is empty) frames are compared bit for bit, elsewhere as numbers.
     """
 
     run: Run
@@ -70,11 +70,11 @@ class Rerun:
 
 
 def rerun(path: str | Path) -> Rerun:
-    """Repeat the run of a manifest and compare its frames with those recorded.
+    """Repeat the run of a manifest and compare its frames with the recorded ones.
 
-    With the same processor, instruction sets of numpy and versions the hashes must be equal; elsewhere the Parquet files
-    beside the manifest are compared, numbers within 1e-12. Raises `DataError` for a file that is no manifest, or one that
-    cannot be run again, and `ScenarioError` for one that asks for more than the limits.
+    With the same processor, instruction sets of numpy and versions the hashes must be equal. Elsewhere the Parquet files
+    next to the manifest are compared, numbers within 1e-12. Raises `DataError` for a file that is not a manifest or
+    cannot be repeated, and `ScenarioError` above the limits.
     """
     path = Path(path)
     recorded = read_manifest(path)
@@ -89,7 +89,7 @@ def rerun(path: str | Path) -> Rerun:
             continue
         difference = _difference(frame, path.parent / f"{name}.parquet")
         if exactly or difference:
-            differences[name] = difference or "its hash is another"
+            differences[name] = difference or "the hash differs"
     return Rerun(run=run, other=other, differences=differences)
 
 
@@ -106,24 +106,22 @@ def _other_machine(recorded: Mapping[str, Any]) -> tuple[str, ...]:
 
 def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
     if recorded.get("forked") is not None:
-        hint = "make the run that it began as again, and fork that"
-        given = f"day {recorded['forked']}"
-        raise DataError("this run was continued under other settings", where=where, given=given, hint=hint)
+        hint, given = "repeat the original run and fork it again", f"day {recorded['forked']}"
+        raise DataError("a forked run cannot be repeated", where=where, given=given, hint=hint)
     if not recorded.get("scenario"):
-        raise DataError(
-            "the manifest holds no scenario text", where=where, hint="only runs of scenario files can be made again"
-        )
+        hint = "only runs of scenario files can be repeated"
+        raise DataError("the manifest holds no scenario text", where=where, hint=hint)
     rules = {name: value for name, value in recorded["rules"].items() if value is not None}
     if isinstance(rules.get("effective"), dict):
-        raise DataError("the run used a formula of the user", where=where, hint="run it again from Python")
+        raise DataError("the run used a formula of the user", where=where, hint="repeat it from Python")
     if adapter := recorded.get("adapter"):
         hint = f"run the scenario again with malsim run --memory {adapter}"
-        raise DataError("the run used a memory of the user, which is code", where=where, given=adapter, hint=hint)
+        raise DataError("the run used a memory of the user", where=where, given=adapter, hint=hint)
     record = recorded["record"]
     netlist = (recorded.get("netlist") or {}).get("text")
-    near = _scenario_file(recorded, Path(where).parent)
+    file = _scenario_file(recorded, Path(where).parent)
     stores = recorded.get("stores") or {}
-    scenario = parse(recorded["scenario"], name=recorded["name"], where=near, netlist=netlist, stores=stores)
+    scenario = parse(recorded["scenario"], name=recorded["name"], where=file, netlist=netlist, stores=stores)
     for store in set(stores) - set(scenario.initial_memory.stores if scenario.initial_memory else ()):
         hint = "run the scenario again with malsim run --from, or name the store in [memory] from"
         raise DataError("the run began with a store that its scenario does not name", where=where, given=store, hint=hint)
@@ -155,10 +153,10 @@ def one_replication(path: str | Path, rep: int | None = None) -> Run:
 
 
 def _scenario_file(recorded: Mapping[str, Any], folder: Path) -> str:
-    """Return the scenario file beside which claims, stores and netlists lie: the recorded one, or one beside the manifest.
+    """Return the path of the scenario file, next to which claims, stores and netlists are read.
 
-    What a manifest calls its scenario's file is believed only where that very scenario stands: a manifest may come from
-    anywhere, and must not choose what is read.
+    The recorded path is used only if the file there is the recorded scenario, since a manifest from an unknown source must
+    not choose which files are read. Otherwise the file is expected next to the manifest.
     """
     path = Path(recorded.get("path") or recorded["name"])
     try:
@@ -174,38 +172,37 @@ def _check(recorded: Mapping[str, Any], where: str) -> None:
     for name, kinds in ENTRIES.items():
         given = recorded.get(name)
         if not isinstance(given, kinds) or isinstance(given, bool):
-            allowed = " or ".join("nothing" if kind is type(None) else WORDS[kind] for kind in kinds)
-            raise DataError(
-                "not a valid entry of a manifest", where=f"{where}: {name}", given=type(given).__name__, allowed=allowed
-            )
+            allowed, given = " or ".join(WORDS[kind] for kind in kinds), type(given).__name__
+            raise DataError(INVALID, where=f"{where}: {name}", given=given, allowed=allowed)
     for name in ("sha256", "stores", "netlist"):
         texts = recorded.get(name) or {}
         if not all(isinstance(text, str) for text in texts.values()):
-            raise DataError("not a valid entry of a manifest", where=f"{where}: {name}", allowed="texts by name")
+            raise DataError(INVALID, where=f"{where}: {name}", allowed="a table of texts")
     if not all(isinstance(name, str) for name in recorded["record"]):
-        raise DataError("not a valid entry of a manifest", where=f"{where}: record", allowed="all, bands, or addresses")
+        raise DataError(INVALID, where=f"{where}: record", allowed="all, bands, or addresses")
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """Read the manifest of a run; raise `DataError` for a file that is not a manifest as runs write it."""
+    """Read the manifest of a run. Raises `DataError` for a file that is not a manifest."""
+    hint = "name the manifest.json that a run wrote"
     if not path.is_file():
-        raise DataError("no such manifest", given=str(path), hint="name the manifest.json that a run wrote")
+        raise DataError("no such manifest", given=str(path), hint=hint)
     try:
         manifest = json.loads(read_text(path))
     except DataError:
         raise
     except (ValueError, RecursionError) as error:
-        raise DataError("not JSON", where=str(path), hint="name the manifest.json that a run wrote") from error
+        raise DataError("not JSON", where=str(path), hint=hint) from error
     keys = {"malsim", "scenario", "rules", "seed", "days", "turn_every_ms", "replications", "first", "record", "sha256"}
     if not isinstance(manifest, dict) or keys - manifest.keys():
-        raise DataError("not a manifest of a run", where=str(path), hint="name the manifest.json that a run wrote")
+        raise DataError("not a manifest of a run", where=str(path), hint=hint)
     _check(manifest, str(path))
     return manifest
 
 
 def _difference(frame: pl.DataFrame, recorded: Path) -> str:
     if not recorded.is_file() or recorded.is_symlink():
-        return f"{recorded.name} is not there to compare with"
+        return f"{recorded.name} is missing"
     other = read_table(recorded)
     if frame.schema != other.schema or frame.height != other.height:
         return f"{frame.height} rows and {frame.width} columns, recorded {other.height} and {other.width}"
@@ -215,13 +212,11 @@ def _difference(frame: pl.DataFrame, recorded: Path) -> str:
             if not ours.equals(theirs, null_equal=True):
                 return f"column {name} differs"
         elif (ours.is_null() != theirs.is_null()).any():
-            return f"column {name} has values elsewhere"
-        elif gap := _gap(ours.drop_nulls().to_numpy(), theirs.drop_nulls().to_numpy()):
-            return f"column {name} differs by up to {gap:.3g}"
+            return f"column {name} has values in other rows"
+        else:
+            numbers, recorded_numbers = ours.drop_nulls().to_numpy(), theirs.drop_nulls().to_numpy()
+            differs = ~np.isclose(numbers, recorded_numbers, rtol=0.0, atol=TOLERANCE, equal_nan=True)
+            if differs.any():
+                gap = float(np.abs(numbers[differs] - recorded_numbers[differs]).max())
+                return f"column {name} differs by up to {gap:.3g}"
     return ""
-
-
-def _gap(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> float:
-    """Return the largest difference beyond the tolerance, else 0; NaN equals only NaN."""
-    apart = ~np.isclose(ours, theirs, rtol=0.0, atol=TOLERANCE, equal_nan=True)
-    return float(np.abs(ours[apart] - theirs[apart]).max(initial=0.0))

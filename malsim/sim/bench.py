@@ -1,4 +1,4 @@
-"""Simulation loop: a SimPy calendar drives the real gate and tick, and the recorder collects the results."""
+"""Simulation loop: a SimPy calendar drives gate, reader and tick, and a recorder collects the results."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ Later: TypeAlias = "tuple[int, Scenario]"
 def run(scenario: Scenario, *, watch: Watch = iter, later: Later | None = None) -> Run:
     """Run a scenario from its start to its last tick, all replications at once.
 
-    `watch` receives the times of the ticks and yields them as the ticks are made, like a progress bar. `later` is a time
-    (ms) and the scenario whose rules hold at the ticks after it; see `malsim.sim.replay.fork`.
-    The clock counts whole milliseconds. Each turn passes the claims stamped before its instant through the gate,
-    lets the reader work, admits its claims, ticks, and records; under `reads` last tick the reader works first.
-    Raises `ScenarioError` above the limits in force, and `ProcessError`, with the run so far, if a process fails.
+    `watch` receives the times of the ticks (ms) and yields them as the ticks are made, like a progress bar. `later` is a
+    time (ms) and the scenario whose rules apply to the ticks after it; see `malsim.sim.replay.fork`. At each tick the
+    claims stamped before it pass the gate, the reader works, its claims are admitted, the memory ticks and the state is
+    recorded. With the rule `reads = "last tick"` the reader works first. Raises `ScenarioError` above the limits in
+    force, and `ProcessError`, which holds the run so far, if a process fails.
     """
     if Limits.in_force():
         check_size(scenario)
@@ -84,10 +84,8 @@ class Bench:
         self.populations, self.inbox = populations, _ = Populations(scenario, self.context), Inbox()
         self.actors = Actors(scenario, self.context, populations, self.inbox, lambda: self.current, recorder)
         self.cell_index = CellIndex(scenario.facts, scenario.replications, populations.templates.statements)
-        self.intake, self._truth_until = (
-            Intake(scenario, populations),
-            -1,
-        )  # time (ms) up to which changes of truth are recorded
+        self.intake = Intake(scenario, populations)
+        self._truth_until = -1  # time (ms) up to which changes of truth are recorded
         self.counters = self.session = self.reviewers = None
         if scenario.reader:
             self.counters = TurnCounters(len(reps), compacts=scenario.reader.compact_every > 0)
@@ -100,7 +98,7 @@ class Bench:
         self.context.log.writers = list(self.intake.vocabulary.writers)
         self.recorder.lineages, self.plant = self.populations.lineages, plant_of(scenario)
         self._begin(self.plant.init(reps.tolist(), self.intake.vocabulary))
-        for process in (self._script, self._populations, self._ticks):
+        for process in (self._post_script, self._act, self._tick):
             self.calendar.process(process())
 
     def result(self) -> Run:
@@ -129,7 +127,7 @@ class Bench:
             hooks.orient_reader(0.0, self.context.log)
         self._settle(state, 0.0)
 
-    def _script(self) -> Generator[simpy.Event, None, None]:
+    def _post_script(self) -> Generator[simpy.Event, None, None]:
         claims = self.scenario.claims
         if claims.is_empty():
             return
@@ -139,20 +137,23 @@ class Bench:
             yield self.calendar.timeout(max(0, milliseconds(batch["t"][0]) - self.calendar.now))
             self.inbox.post(batch)
 
-    def _populations(self) -> Generator[simpy.Event, None, None]:
+    def _act(self) -> Generator[simpy.Event, None, None]:
         for start, end in zip([0, *self._ticks_at], self._ticks_at, strict=False):
             self.actors.work(start, end)
             yield self._scanned
         self.actors.close()
 
-    def _ticks(self) -> Generator[simpy.Event, None, None]:
+    def _tick(self) -> Generator[simpy.Event, None, None]:
         before = 0
         for number, at in enumerate(self._watch(self._ticks_at), 1):
             yield self.calendar.timeout(at - self.calendar.now)
             if self._later and at > self._later[0]:
                 self._under_rules(self._later[1])
             if self.session and at - before >= 2 * self.scenario.turn_every:
-                self._catch_up(at, f"a gap of {(at - before) // self.scenario.turn_every - 1} turns")
+                gap = f"a gap of {(at - before) // self.scenario.turn_every - 1} turns"
+                self._scan(self.state, at, [])
+                self.context.log.every("caught_up", days(at), "session", "one tick for the whole gap", gap)
+                hooks.orient_reader(days(at), self.context.log)
             self._turn(number, at, last=number == len(self._ticks_at))
             before, scanned, self._scanned = at, self._scanned, self.calendar.event()
             scanned.succeed()
@@ -172,16 +173,18 @@ class Bench:
     def _turn(self, number: int, at: int, *, last: bool) -> None:
         now = days(at)
         state = self.actors.opened(self.plant, self.state, now)
-        own = [self.reviewers.review(self.current, at)] if self.reviewers else []
+        claims = [self.reviewers.review(self.current, at)] if self.reviewers else []
         if self.session:
             if self.scenario.rules.reads == "now":
-                state, own = self._take_in(state, at, own), []
+                state, claims = self._take_in(state, at, claims), []
             state, lessons = self._read(self.session, state, number, now)
-            own.append(lessons)
-        self._scan(state, at, own)
+            claims.append(lessons)
+        self._scan(state, at, claims)
         if self.reviewers:
             self.reviewers.escalate(self.snapshot, at, now)
-        self._follow(at)
+        changes, self._truth_until = self.context.world.between(self._truth_until + 1, at + 1), at
+        self.truth[changes.fact, changes.rep] = changes.value
+        self.recorder.log.changed(changes)
         self.actors.on_tick(self.netlist_runner.of_runs if self.netlist_runner else dict)
         shows_now = partial(shows, self.plant, self.state, now)
         context = TickContext(self.snapshot, self.truth, self.counters, self.reviewers, self.netlist_runner, shows_now)
@@ -191,31 +194,26 @@ class Bench:
         plant, reps = self.plant, np.arange(len(self.context.reps))
         if isinstance(plant, AnswersReads):
             state = plant.answer(state, reps, session.asks(number), int(session.reader.limit), now, session.reader.scope)
-        here = within(self._current(state, now), plant, state, now, self.scenario.facts, session.reader.scope)
-        fact, opened, own = session.run_turn(here, number, now, self.netlist_runner)
+        shown = within(self._current(state, now), plant, state, now, self.scenario.facts, session.reader.scope)
+        fact, opened, claims = session.run_turn(shown, number, now, self.netlist_runner)
         if isinstance(plant, AnswersReads):
-            return state, own
+            return state, claims
         state = plant.read(state, reps, fact, opened, now)
         if len(session.updated) and isinstance(plant, HoldsGraph):
             state = plant.with_graph(state, verified(plant.graph(state), session.updated, now, self.scenario.rules))
-        return state, own
+        return state, claims
 
-    def _catch_up(self, at: int, gap: str) -> None:
-        self._scan(self.state, at, [])
-        self.context.log.every("caught_up", days(at), "session", "one tick for the whole gap", gap)
-        hooks.orient_reader(days(at), self.context.log)
-
-    def _scan(self, state: Any, at: int, own: list[ClaimBatch]) -> None:
-        state, now = self._take_in(state, at, own), days(at)
+    def _scan(self, state: Any, at: int, claims: list[ClaimBatch]) -> None:
+        state, now = self._take_in(state, at, claims), days(at)
         if self.session:
             state = self._with_ops(self.session, state, at)
             self.session.close()
         state = self.plant.tick(state, now)
         self._settle(self._run_netlist(state, at, self.netlist_runner) if self.netlist_runner else state, now)
 
-    def _take_in(self, state: Any, at: int, own: list[ClaimBatch]) -> Any:
+    def _take_in(self, state: Any, at: int, claims: list[ClaimBatch]) -> Any:
         waiting, drafts = self.inbox.drain(days(at))
-        drafts = self.populations.ordered(ClaimBatch.joined([drafts, *own]))
+        drafts = self.populations.ordered(ClaimBatch.joined([drafts, *claims]))
         return self._admit(state, drafts, waiting, days(at)) if len(drafts) or waiting is not None else state
 
     def _admit(self, state: Any, drafts: ClaimBatch, scripted: pl.DataFrame | None, now: float) -> Any:
@@ -270,8 +268,3 @@ class Bench:
             self.cell_index.grow(view)
             self.recorder.log.take_names(view)
         return self.snapshot if view is self.snapshot.view else Snapshot(view, self.cell_index)
-
-    def _follow(self, at: int) -> None:
-        changes, self._truth_until = self.context.world.between(self._truth_until + 1, at + 1), at
-        self.truth[changes.fact, changes.rep] = changes.value
-        self.recorder.log.changed(changes)

@@ -1,4 +1,4 @@
-"""Result of a run: frames, the final memory, and the cause of each number."""
+"""Result of a run: frames, the final memory, and explanations."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ FRAMES = ("cells", "signals", "events", "writers", "bands")
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Run(RunData):
-    """Finished run: the recorded frames, and the final memory.
+    """Finished run: the recorded frames and the final memory.
 
     `reviews` counts the reviewers' verdicts in each replication, `unseen` the claims after the last tick, and `dropped`
-    the edges that the memory could not store. `failures` maps numbers of failed replications to errors; failed
-    replications are in no figure, and in no frame except the bands.
+    the edges that the memory could not store. `failures` maps the numbers of failed replications to errors; these
+    replications are left out of all figures and of all frames except the bands.
 
     Frames: `cells` (t, rep, cell, scores, flags, status, truth), `signals` (t, rep, row, signal, value), `events` (t,
     rep, kind, subject, detail, cause), `writers` (t, rep, writer, claims, contradicted, calibration); t in days.
     """
 
     def without(self, failures: Mapping[int, Exception]) -> Run:
-        """Return the run without the rows of failed replications, given by number.
+        """Return the run without the rows of failed replications.
 
-        Raises `UsageError` for what is no mapping from numbers of replications to errors.
+        Raises `UsageError` if `failures` is not a mapping from replication numbers to errors.
         """
         if not isinstance(failures, Mapping) or any(not isinstance(number, int) for number in failures):
             problem = "the failures are not a mapping from replication numbers to errors"
@@ -59,7 +59,7 @@ class Run(RunData):
 
     @cached_property
     def labels(self) -> pl.DataFrame:
-        """Subject of each item of the memory: rep, cell, object, title."""
+        """Object and title of each item of the memory, with columns rep, cell, object, title."""
         if isinstance(self.plant, HoldsGraph):
             return self.memory.cells.select("rep", pl.col("handle").alias("cell"), "object", "title")
         view, words = self.view, self.vocabulary
@@ -73,7 +73,7 @@ class Run(RunData):
 
     @property
     def score(self) -> str:
-        """Column of cells with their worth: effective, or the rank where the law has no belief."""
+        """Name of the column of cells with their worth: effective, or rank if the law has no belief."""
         ranks = "rank" in self.cells.columns and self.cells["effective"].null_count() == self.cells.height
         return "rank" if ranks else "effective"
 
@@ -83,12 +83,11 @@ class Run(RunData):
         return self.plant.view(self.state, float(self.scenario.days))
 
     def explain(self, cell: str, t: float | None = None, rep: int | None = None) -> Explanation | LawExplanation:
-        """Return the terms of a cell's effective at the last tick not after `t` days; see `memory.explain.Explanation`.
+        """Return the terms of a cell's effective at the last tick not after `t` days.
 
-        Under `records`, as a law or on the graph, a `LawExplanation`.
-
-        Its `read_by` lists the signals, alarms, standing programs and checks that read the cell; see `sim.why.cell_readers`.
-        `rep` is a replication's number, the run's first if None.
+        Returns a `memory.explain.Explanation`, or a `LawExplanation` under a law of items or `records`. Its `read_by`
+        lists the signals, alarms, standing programs and checks that read the cell. `rep` is a replication's number, by
+        default the first.
         """
         rep, t = self.scenario.first if rep is None else rep, None if t is None else finite(t, where="t")
         if isinstance(self.plant, Explains):
@@ -100,10 +99,10 @@ class Run(RunData):
         return replace(of_graph, read_by=readers(self, cell, t=of_graph.t, rep=rep))
 
     def why(self, cell: str, t: float | None = None, rep: int | None = None) -> str:
-        """Explain in one sentence why a cell's effective had its value at `t` days, and what moved it last.
+        """Return one sentence that explains a cell's effective at `t` days and its last change.
 
-        For a signal of the netlist, or a pin with a signal, return one line for each wire back to the claim that moved
-        it. For a standing program, describe what it looks at and why that moved.
+        For a signal or a pin of the netlist, return one line for each wire back to the claim that moved it. For a
+        standing program, describe the cells that it reads and explain the one that moved most.
         """
         rep = self.scenario.first if rep is None else rep
         if is_signal(self, cell):
@@ -119,15 +118,15 @@ class Run(RunData):
 
     @cached_property
     def frames(self) -> Frames:
-        """Frames that addresses are looked up in: recorded frames, edges of the graph if there is one, signals on pins."""
+        """Frames in which addresses are looked up: recorded frames, edges of the graph, and signals on pins."""
         edges = edges_by_handle(self.memory) if isinstance(self.plant, HoldsGraph) else None
         pins = self.scenario.netlist.pins if self.scenario.netlist else {}
         return Frames(self.cells, edges, self.writers, self.signals, pins)
 
     def evaluate(self, address: str, t: float | None = None) -> pl.DataFrame:
-        """Return the value of an address, `mean(dec_a3ee.~supports.*-scores-eff)`: t, rep, value, and row if there are many.
+        """Return the values of an address such as `mean(dec_a3ee.~supports.*-scores-eff)`: t, rep, value, and row if any.
 
-        At every recorded tick, or at the last not after `t` days.
+        Values are those of every recorded tick, or of the last one not after `t` days.
         """
         return evaluate(address, self.frames, at=t)
 
@@ -141,21 +140,21 @@ class Run(RunData):
         return manifest(self.scenario, {name: getattr(self, name) for name in FRAMES})
 
     def write(self, folder: Path) -> list[Path]:
-        """Write every frame as Parquet, and manifest.json, all or none of them; returns the paths."""
+        """Write every frame as Parquet and the manifest as JSON, all or none of them; return the paths."""
         import json
 
         frames = {f"{name}.parquet": getattr(self, name) for name in FRAMES}
         return save_files(folder, {**frames, "manifest.json": json.dumps(self.manifest, indent=1) + "\n"})
 
     def __repr__(self) -> str:
-        """Return a summary in a few lines: the scenario and its events."""
+        """Return a short summary of the scenario, its events and figures."""
         scenario = self.scenario
         frame = self.cells if self.cells.height else self.bands
         counts = self.events.group_by("kind", maintain_order=True).agg(pl.len().cast(pl.Float64))
         if scenario.record == "bands":
-            of_kinds = self.bands.filter(pl.col("signal") == "events").group_by("row", maintain_order=True)
-            counts = of_kinds.agg(pl.col("mean").sum() * scenario.replications)
-        events = ", ".join(f"{count:.0f} {kind}" for kind, count in counts.rows()) or "nothing was written"
+            by_kind = self.bands.filter(pl.col("signal") == "events").group_by("row", maintain_order=True)
+            counts = by_kind.agg(pl.col("mean").sum() * scenario.replications)
+        events = ", ".join(f"{count:.0f} {kind}" for kind, count in counts.rows()) or "no events"
         times = f" × {scenario.replications} replications" if scenario.replications > 1 else ""
         lines = [
             f"{scenario.name}: {scenario.days:g} days, {frame['t'].n_unique()} ticks recorded{times}, seed {scenario.seed}",
@@ -163,16 +162,15 @@ class Run(RunData):
         ]
         lines += claim_lines(self.events, self.bands, scenario.replications)
         if self.unseen:
-            lines.append(f"  {self.unseen} claims came at or after the last tick and were never scanned")
+            lines.append(f"  {self.unseen} claims arrived at or after the last tick and were not scanned")
         if self.dropped:
-            lines.append(f"  {self.dropped} edges were dropped: {self.scenario.law} has no place for them")
+            lines.append(f"  {self.dropped} edges were dropped: {self.scenario.law} cannot store them")
         for number, problem in list(self.failures.items())[:MOST_LINES]:
-            lines.append(f"  replication {number} broke off, and is in no figure: {problem}")
-        return "\n".join([*lines, *(self._figures() if scenario.facts else self._endings())])
-
-    def _figures(self) -> list[str]:
+            lines.append(f"  replication {number} failed and is left out of all figures: {problem}")
+        if not scenario.facts:
+            return "\n".join([*lines, *self._endings()])
         rows = self.metrics().filter(pl.col("metric").is_in(FIGURES) & pl.col("value").is_not_null()).to_dicts()
-        return [f"  {row['metric']:<14} {row['value']:.3f}{_interval(row)}" for row in rows]
+        return "\n".join([*lines, *(f"  {row['metric']:<14} {row['value']:.3f}{_interval(row)}" for row in rows)])
 
     def _endings(self) -> list[str]:
         ends = endings(self.cells.drop_nulls(self.score), column=self.score)
@@ -189,11 +187,11 @@ class Run(RunData):
 
 
 def _interval(row: Mapping[str, Any]) -> str:
-    """Return an interval as text, or a sentence if it is more than ten times as wide as the value and exceeds 1."""
+    """Return an interval as text, or a warning if it exceeds 1 and is more than ten times as wide as the value."""
     if row["low"] is None:
         return ""
     if row["high"] > 1.0 and row["high"] - row["low"] > WIDE * abs(row["value"]):
-        return f"  ({row['replications']} replications cannot tell how far this is from the mean; ask for more)"
+        return f"  (the interval is too wide with {row['replications']} replications; run more)"
     return f" [{row['low']:.3f}, {row['high']:.3f}]"
 
 

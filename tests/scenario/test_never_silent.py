@@ -148,7 +148,7 @@ def test_refused_and_capped_claims_are_reported(record: str, tmp_path: Path, cap
         assert "1 × edges.target: names no cell that stands (the first: claim 1 of bob, day 1)" in value
         assert '1 of 2 claims capped at 0.7: unverified; verification = "checked"' in value
     else:
-        assert "why is recorded where events are" in value
+        assert "the reasons are recorded only with events" in value
     assert main(["run", str(path), "-o", out, "--no-plots", "--strict"]) == 1
 
 

@@ -16,7 +16,6 @@ from malsim.scenario import rerun as remaking
 from malsim.sim.record.manifest import digest
 from malsim.sim.record.metrics import METRICS, by_replication, metric_bounds
 from malsim.sim.run import FRAMES
-from malsim.sim.world.censored_times import spells_of
 from malsim.sim.writers import behaviours
 
 if TYPE_CHECKING:
@@ -153,7 +152,7 @@ def test_single_replication_has_no_interval(world: Path) -> None:
         *figures["metric"]
     }
     item = by_replication(run)
-    times = spells_of((run.changes, run.attack_scores, run.correction_scores), ())  # which are pooled
+    times = {name for part in (run.changes, run.attack_scores, run.correction_scores) if part for name in part.spells}
     for row in figures.filter(pl.col("metric").is_in([name for name in item if name not in times])).rows(named=True):
         held = item[row["metric"]][~np.isnan(item[row["metric"]])]
         assert row["replications"] == len(held)

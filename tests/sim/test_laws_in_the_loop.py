@@ -13,7 +13,7 @@ from malsim.base.errors import MalsimError
 from malsim.cli import main
 from malsim.scenario.file.scenario_file import read
 from malsim.sim.settings.askable import askable
-from malsim.sim.settings.memory_law import refuse_what_is_the_graphs
+from malsim.sim.settings.memory_law import refuse_graph_settings
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
 POISONER = next(path for path in SCENARIOS if path.stem == "poisoner")
@@ -23,7 +23,7 @@ LAWS = ("last_write", "graphiti", "act_r")  # of one value each, of a belief of 
 def fits(path: Path) -> bool:
     """Whether a scenario asks for nothing that only a graph has."""
     try:
-        refuse_what_is_the_graphs(read(path).replace(law="last_write"))
+        refuse_graph_settings(read(path).replace(law="last_write"))
     except MalsimError:
         return False
     return True

@@ -250,7 +250,7 @@ def test_why_traces_a_signal_to_its_claim_or_input(tmp_path: Path, capsys: pytes
     tripped = run_.why("alarm.out", t=5, rep=1)
     assert [line.split()[-1] for line in tripped.splitlines()[:2]] == ["alarm.out", "weak.below"]
     assert tripped.endswith("on new edges from obs_b0b1; obs_b0b1 was admitted on day 3 (claim 1 of bob)")
-    assert run_.why("tripped").endswith("from reviewer.ack: fed in from outside on day 6")
+    assert run_.why("tripped").endswith("from reviewer.ack: external input on day 6")
     run_.write(tmp_path)
     assert main(["netlist", "why", "alarm.out", str(tmp_path), "--at", "5", "--rep", "1"]) == 0
     assert capsys.readouterr().out == tripped + "\n"
@@ -267,5 +267,5 @@ def test_why_names_the_claims_behind_a_reduced_signal() -> None:
     wires += "addf says tick\naddf enough tick\n"
     run_ = api.run(parse(scenario(wires)))
     assert run_.why("voices", t=5).endswith("from sum(says.above): obs_b0b1 was admitted on day 3 (claim 1 of bob)")
-    assert run_.why("old", t=9).endswith("from dec_a3ee-scores-curr: no claim came in between: it goes with time")
+    assert run_.why("old", t=9).endswith("from dec_a3ee-scores-curr: no claim was made in between, only time passed")
     assert run_.why("dec_a3ee", t=5).startswith("dec_a3ee is worth")

@@ -187,7 +187,7 @@ def fails(kind: str) -> Any:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [("number", "did not yield an event; given: '5'; allowed: an event"), ("raise", "it raised ZeroDivisionError: by hand"),
-     ("inner", "no such value; given: 'ajar'; allowed: open, shut"), ("name", "its own name only; given: 'another'"),
+     ("inner", "no such value; given: 'ajar'; allowed: open, shut"), ("name", "under its own name; given: 'another'"),
      ("object", "no such object; given: 'gaet'; allowed: gate; did you mean gate")],
 )  # fmt: skip
 def test_failing_process_reports_its_place_and_keeps_frames(kind: str, words: str) -> None:

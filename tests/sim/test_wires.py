@@ -62,8 +62,8 @@ def test_netlist_errors_name_the_line_of_the_file(wires: str, where: str, proble
 @pytest.mark.parametrize(
     ("more", "where", "problem"),
     [
-        (ACK.replace("reviewer.ack", "reviewer.ak"), "reviewer.ak", "nothing in the netlist takes this input"),
-        (ACK.replace("reviewer.ack", "low"), '"low"', "nothing in the netlist takes this input"),
+        (ACK.replace("reviewer.ack", "reviewer.ak"), "reviewer.ak", "the netlist has no such input"),
+        (ACK.replace("reviewer.ack", "low"), '"low"', "the netlist has no such input"),
         (ACK.replace("true", "0.5"), "0.5", "not a value of this signal"),
         (ACK.replace("1d", "7 suns"), "suns", "10min"),
     ],
@@ -80,8 +80,8 @@ def test_inputs_are_checked_at_their_line(more: str, where: str, problem: str) -
         ('file = "../out.malnet"', "outside its scenario's folder"),
         ('file = "/etc/hostname"', "outside its scenario's folder"),
         ('file = "none.malnet"', "no such file"),
-        ('file = "a.malnet"\ntext = "x"', "exactly one of file and text"),
-        ("derive = true", "exactly one of file and text"),
+        ('file = "a.malnet"\ntext = "x"', "needs either file or text"),
+        ("derive = true", "needs either file or text"),
         ('file = "a.malnet"\nfiel = 1', "unknown key"),
     ],
 )

@@ -1,4 +1,4 @@
-"""World and actors of a scenario file: facts, writers, reader, faults, reviewers, gaps, processes."""
+"""Reader of the facts, actors, scripted claims and episodes of a scenario file."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ SPANS = {"from": "start", "to": "end", "every": "every", "each": "each", "late":
 
 
 def actors(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:
-
     def each(key: str, make: Callable[[dict[str, Any], str], T]) -> tuple[T, ...]:
         return tuple(_read(make, part, key, n, lines, where) for n, part in enumerate(table.get(key, [])))
 
@@ -48,16 +47,15 @@ def actors(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:
         "writers": each("writers", lambda part, here: _population(part, here, Path(where).parent)),
         "corrections": each("corrections", _correction),
         "faults": each("faults", lambda part, _: ClaimFault(**part)),
-        "gaps": each("gap", lambda part, _: _gap(part)),
+        "gaps": each("gap", _gap),
         "processes": each("process", lambda part, _: UserProcess(**part)),
     }
-    if "attack" in table:
-        fields["attack"] = _read(_attack, table["attack"], "attack", None, lines, where)
-    if "reader" in table:
-        fields["reader"] = _read(lambda part, _: Reader(**part), table["reader"], "reader", None, lines, where)
-    if "reviewers" in table:
-        fields["reviewers"] = _read(lambda part, _: Reviewers(**part), table["reviewers"], "reviewers", None, lines, where)
-    return fields
+    single: dict[str, Callable[[dict[str, Any], str], object]] = {
+        "attack": lambda part, _: Attack(**part | {"facts": tuple(part.get("facts", ()))}),
+        "reader": lambda part, _: Reader(**part),
+        "reviewers": lambda part, _: Reviewers(**part),
+    }
+    return fields | {key: _read(make, table[key], key, None, lines, where) for key, make in single.items() if key in table}
 
 
 def _read(
@@ -69,9 +67,8 @@ def _read(
     except ScenarioError as error:
         last = (error.where or "").rpartition(".")[2]
         location = f"{where}:{line_of(lines, (*path, last))}: {error.where or key}"
-        raise ScenarioError(
-            error.problem, where=location, given=error.given, allowed=error.allowed, hint=error.hint
-        ) from error
+        given, allowed, hint = error.given, error.allowed, error.hint
+        raise ScenarioError(error.problem, where=location, given=given, allowed=allowed, hint=hint) from error
 
 
 def _population(part: dict[str, Any], here: str, folder: Path) -> Population:
@@ -93,17 +90,13 @@ def _facts(part: dict[str, Any], _: str) -> list[Fact]:
     return [Fact(**settings | {"name": f"{part['name']}-{n + 1}"}) for n in range(part["count"])]
 
 
-def _attack(part: dict[str, Any], _: str) -> Attack:
-    return Attack(**part | {"facts": tuple(part.get("facts", ()))})
-
-
 def _correction(part: dict[str, Any], _: str) -> Correction:
     named = {NAMES.get(name, name): value for name, value in part.items()}
     return Correction(**named | {"facts": tuple(part.get("facts", ()))})
 
 
 def scripted_claims(table: list[dict[str, Any]], facts: tuple[Fact, ...]) -> pl.DataFrame:
-    """Return the claims of a file for the gate; a title that names a value of a declared fact claims that value."""
+    """Return the claims of a file. A claim about a fact whose title is one of its values gets that value."""
     numbers = {(fact.name, fact.label(n)): fact.number(n) for fact in facts for n in range(len(fact.values))}
     return as_claims(from_mappings([_claim(claim, numbers) for claim in table]))
 
@@ -118,7 +111,7 @@ def _claim(claim: dict[str, Any], numbers: Mapping[tuple[str, str], float]) -> d
     return {"body": "", **rest, "t": days(span(claim["at"]))}
 
 
-def _gap(part: dict[str, Any]) -> tuple[int, int]:
+def _gap(part: dict[str, Any], _: str) -> tuple[int, int]:
     if part["end"] <= part["start"]:
         raise ScenarioError("out of bounds", where="gap.to", given=part["end"], allowed="later than from")
     return part["start"], part["end"]
@@ -147,9 +140,9 @@ def _episode(given: Mapping[str, Any], number: int, lines: Lines, where: str) ->
 
 
 def during(episodes: Iterable[Episode], trace: Trace) -> NDArray[np.bool_]:
-    """Return a mask (ticks × replications) of the ticks within any episode; where `when` has no value it does not hold.
+    """Return the mask (ticks × replications) of the ticks within any episode.
 
-    Raises `ScenarioError` where `when` names what the run has not.
+    A condition `when` without a value counts as false. Raises `ScenarioError` if it names something that the run lacks.
     """
     mask = np.zeros((len(trace.times), len(trace.replications)), dtype=bool)
     for episode in episodes:

@@ -1,4 +1,4 @@
-"""Initial memory of a scenario: a store of malsim's, or any memory that can be imported, in its folder."""
+"""Reader of the initial memory of a scenario: a store of malsim, or any memory that can be imported."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 def initial_memory_of(
     table: dict[str, Any], lines: Lines, where: str, *, recorded: Mapping[str, str] | None = None
 ) -> InitialMemory | None:
-    """Read `from` and `primed_by` of `[memory]`; `recorded` holds the file hashes that a rerun must find.
+    """Read `from` and `primed_by` of `[memory]`; `recorded` holds the hashes of the stores of a recorded run.
 
-    Raises `ScenarioError` for a file that is missing, outside the scenario's folder, no store, or another than recorded.
+    Raises `ScenarioError` for a file that is missing, outside the scenario's folder, not a store, or has another hash.
     """
     given = table.get("memory", {})
     names = {key: given[key] for key in ("from", "primed_by") if key in given}
@@ -38,7 +38,9 @@ def initial_memory_of(
     read, stores = {}, {}
     for key, name in names.items():
         at = f"{where}:{line_of(lines, ('memory', key))}: memory.{key}"
-        path = _within(Path(where).parent, name, at)
+        path = inside(Path(where).parent, name, where=at, what="a store")
+        if not path.exists():
+            raise ScenarioError("no such store", where=at, given=name, hint="malsim import makes one")
         stores[name] = _hash(path)
         if recorded is not None and recorded.get(name) != stores[name]:
             raise ScenarioError("not the store of the recorded run", where=at, given=name, hint="restore the recorded store")
@@ -54,18 +56,11 @@ def initial_memory_of(
 
 
 def initial_memory_from(path: str | Path) -> InitialMemory:
-    """Load a store, or any memory that can be imported, as a run's initial memory; a folder has no recorded hash."""
+    """Load a store, or any memory that can be imported, as the initial memory of a run; folders get no hash."""
     file = Path(path)
     memory, now = _memory_in(file)
     stores = {str(path): _hash(file) if file.is_file() else ""}
     return InitialMemory(memory=memory, now=now, stores=stores)
-
-
-def _within(folder: Path, name: str, at: str) -> Path:
-    path = inside(folder, name, where=at, what="a store")
-    if not path.exists():
-        raise ScenarioError("no such store", where=at, given=name, hint="malsim import makes one")
-    return path
 
 
 def _hash(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""JSON Schema of scenario files: one data file, with names, bounds and choices that rules and settings declare."""
+"""JSON Schema of scenario files: data files, completed with the names, bounds and choices of rules and settings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import math
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from malsim.memory import Rules
 from malsim.memory.rules import PRESETS
@@ -20,21 +20,24 @@ if TYPE_CHECKING:
     from malsim.base.parameters import Param
 
 DERIVED = {  # rules that name a derived value
-    "effective": "believe what records does, or the published law's times a derived value; default the published law's",
-    "tau_scale": "time constants of cells are their classes' times this derived value; default their classes'",
+    "effective": "belief: that of records, or that of the published law times a derived value; default the published law",
+    "tau_scale": "derived value by which the time constant of a cell's class is multiplied; default 1",
 }
 
 
 @cache
 def scenario_schema() -> dict[str, Any]:
-    schema, checks = (_data(name) for name in ("scenario.schema.json", "check.schema.json"))
+    folder = resources.files("malsim.scenario.file") / "data"
+    schema, checks = (
+        json.loads((folder / name).read_text(encoding="utf-8")) for name in ("scenario.schema.json", "check.schema.json")
+    )
     schema["properties"] |= checks
     parts = schema["$defs"]
     duration = parts["duration"]["pattern"]
     rules = {rule.name: _rule(rule, duration) for rule in dataclasses.fields(Rules) if rule.name not in DERIVED}
     for name, pattern in (("effective", "^(records|cell-derived-[a-z0-9-]+)$"), ("tau_scale", "^cell-derived-[a-z0-9-]+$")):
         rules[name] = {"type": "string", "pattern": pattern, "description": DERIVED[name]}
-    preset = {"enum": list(PRESETS), "description": "the rules to start from; default default"}
+    preset = {"enum": list(PRESETS), "description": "preset of rules; default default"}
     parts["rules"] = {"type": "object", "additionalProperties": False, "properties": {"preset": preset, **rules}}
     _add_population(parts["population"]["properties"], duration)
     reader = parts["reader"]["properties"]
@@ -43,13 +46,7 @@ def scenario_schema() -> dict[str, Any]:
     reader["behaviour"] = {"enum": list(POLICIES), "description": f"default obedient. {says}"}
     for name, params in (("noise", NOISE), ("bad", BAD)):
         parts[name]["properties"] = {key: _number(param, duration) for key, param in params.items()}
-    return schema
-
-
-def _data(name: str) -> dict[str, Any]:
-    text = resources.files("malsim.scenario.file").joinpath("data", name).read_text(encoding="utf-8")
-    data: dict[str, Any] = json.loads(text)
-    return data
+    return cast("dict[str, Any]", schema)
 
 
 def _rule(rule: dataclasses.Field[Any], duration: str) -> dict[str, Any]:
@@ -58,7 +55,7 @@ def _rule(rule: dataclasses.Field[Any], duration: str) -> dict[str, Any]:
         description = f"{meta['why']} ({meta['source']})"
         return {"enum": list(meta["choices"]), "description": description, "default": rule.default}
     if isinstance(rule.default, str):
-        return {"type": "string", "description": f"{meta['why']}, apart by blanks", "default": rule.default}
+        return {"type": "string", "description": f"{meta['why']}, separated by blanks", "default": rule.default}
     kind = "integer" if isinstance(rule.default, int) else "number"
     low = {"exclusiveMinimum" if meta["above"] else "minimum": meta["low"]}
     high = {} if math.isinf(meta["high"]) else {"maximum": meta["high"]}

@@ -1,4 +1,4 @@
-"""Netlist of a scenario: its own text, or a file in the scenario's folder, with errors at their line."""
+"""Reader of the netlist of a scenario file: its own text or a file in its folder, with errors at their line."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 def netlist_of(
     table: dict[str, Any], text: str, lines: Lines, where: str, *, recorded: str | None = None
 ) -> NetlistConfig | None:
-    """Read the `[netlist]` table; `recorded` replaces its netlist when a run is made again."""
+    """Read the tables `[netlist]` and `[derive]`; `recorded` replaces the netlist when a run is repeated."""
     given, derived = table.get("netlist"), table.get("derive")
     if given is None and derived is None:
         return None
     given = given or {"text": ""}
     if ("file" in given and "text" in given) or not {"file", "text", "signals"} & given.keys():
         at = f"{where}:{line_of(lines, ('netlist',))}: netlist"
-        problem = "a netlist needs exactly one of file and text, or signals alone"
+        problem = "a netlist needs either file or text, or only signals"
         raise ScenarioError(problem, where=at, given=", ".join(given), allowed="file, text, signals")
-    inputs = tuple(_input(number, item, where) for number, item in enumerate(given.get("input", [])))
+    inputs = tuple(_input(number, entry, where) for number, entry in enumerate(given.get("input", [])))
     try:
         document = _document(given, text, lines, where, recorded)
         if recorded is None:
@@ -40,9 +40,9 @@ def netlist_of(
         netlist = NetlistConfig(document=document, derive=given.get("derive", False))
     except NetlistError as error:
         raise ScenarioError(str(error)) from error
-    for number, item in enumerate(inputs):
+    for number, external in enumerate(inputs):
         try:
-            netlist.check(item)
+            netlist.check(external)
         except ScenarioError as error:
             line = line_of(lines, ("netlist", "input", number, error.where or ""))
             at = f"{where}:{line}: netlist.input[{number}].{error.where}"
@@ -50,41 +50,36 @@ def netlist_of(
     return replace(netlist, inputs=inputs)
 
 
-def _input(number: int, one: dict[str, Any], where: str) -> Input:
+def _input(number: int, table: dict[str, Any], where: str) -> Input:
     try:
-        value = float(one["value"])
+        value = float(table["value"])
     except OverflowError as problem:
         raise ScenarioError("too large for a number", where=f"{where}: netlist.input[{number}].value") from problem
-    return Input(one["signal"], span(one["at"]), value)
+    return Input(table["signal"], span(table["at"]), value)
 
 
 def _document(given: dict[str, Any], text: str, lines: Lines, where: str, recorded: str | None) -> Document:
-    if recorded is not None:  # this text contains the standing signals and derived values
+    if recorded is not None:  # it contains the standing signals and derived values
         return parse(recorded, file=str(Path(where).parent / given["file"]) if "file" in given else where)
     if "text" in given:
-        return parse("\n" * _lines_before(given["text"], text, lines) + given["text"], file=where)
+        before = line_of(lines, ("netlist", "text")) - 1
+        at = text.find(given["text"], sum(map(len, text.splitlines(keepends=True)[:before])))
+        before = before if at < 0 else text.count("\n", 0, at)
+        return parse("\n" * before + given["text"], file=where)  # so that errors name the line of the scenario file
     if "file" not in given:
         return parse("", file=where)
-    at = f"{where}:{line_of(lines, ('netlist', 'file'))}: netlist.file"
-    return read(inside(Path(where).parent, given["file"], where=at, what="a netlist"))
+    location = f"{where}:{line_of(lines, ('netlist', 'file'))}: netlist.file"
+    return read(inside(Path(where).parent, given["file"], where=location, what="a netlist"))
 
 
 def _with_signals(document: Document, names: list[str], derived: dict[str, str], lines: Lines, where: str) -> Document:
-    """Add the standing signals that the document lacks, and a net for each derived value of `[derive]`."""
+    """Return the document with the named standing signals and a net for each derived value of `[derive]`."""
     try:
         more = signals_text(name for name in names if name not in added_names(document.statements))
     except UsageError as error:
         at = f"{where}:{line_of(lines, ('netlist', 'signals'))}: netlist.signals"
         raise ScenarioError(error.problem, where=at, given=error.given, allowed=error.allowed, hint=error.hint) from error
     for name, value in derived.items():
-        domain, _, own = name.partition("-")
-        more += f"net derive.{name} {domain}-derived-{own} < {value}\n"
-    beside = parse(more, file=where)
-    return replace(document, statements=(*document.statements, *beside.statements))
-
-
-def _lines_before(netlist: str, text: str, lines: Lines) -> int:
-    before = line_of(lines, ("netlist", "text")) - 1
-    begin = sum(map(len, text.splitlines(keepends=True)[:before]))
-    at = text.find(netlist, begin)
-    return before if at < 0 else text.count("\n", 0, at)
+        domain, _, rest = name.partition("-")
+        more += f"net derive.{name} {domain}-derived-{rest} < {value}\n"
+    return replace(document, statements=(*document.statements, *parse(more, file=where).statements))

@@ -1,7 +1,8 @@
-"""Scenario files: read, checked against the schema, and made into a Scenario."""
+"""Reader of scenario files, which are checked against a schema and become a Scenario."""
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import math
 import tomllib
@@ -37,24 +38,23 @@ if TYPE_CHECKING:
     from malsim.base.files.toml_text import Lines
 
 LARGEST = 64 * 2**20
-# JSON has no such numbers: replace them by values beyond every bound
+# JSON has no such numbers; their replacements are out of all bounds
 STAND_INS = {"Infinity": 2**52 - 0.5, "-Infinity": 0.5 - 2**52, "NaN": None}
 
 
 def read(path: str | Path, *, allow_code: bool = False) -> Scenario:
-    """Read a scenario file; code that it names, such as an adapter or a process, is allowed to run only with `allow_code`.
+    """Read a scenario file. Code that it names, such as an adapter or a process, may run only with `allow_code`.
 
-    Raises `ScenarioError` for a file that is missing, larger than 64 MiB, not TOML, or not a scenario; the error names
-    file, line and key, what was given, what is allowed and what to try. All such errors of a file come in one message.
+    Raises one `ScenarioError` for all faults of the file: missing, larger than 64 MiB, not TOML, or not a scenario.
     """
     path = Path(path)
     if not path.is_file():
-        beside = [file.name for file in path.parent.glob("*.toml")] if path.parent.is_dir() else []
-        hint = where_shipped(path.name) or nearest(f"{path.stem}.toml", beside, "check the path")
+        others = [file.name for file in path.parent.glob("*.toml")] if path.parent.is_dir() else []
+        hint = where_shipped(path.name) or nearest(f"{path.stem}.toml", others, "check the path")
         raise ScenarioError("no such scenario file", given=str(path), hint=hint)
     if path.stat().st_size > LARGEST:
         given = f"{path.stat().st_size} bytes"
-        raise ScenarioError("scenario file too large", where=str(path), given=given, allowed="64 MiB")
+        raise ScenarioError("scenario file too large", where=str(path), given=given, allowed="at most 64 MiB")
     scenario = parse(read_text(path, refused=ScenarioError), name=path.stem, where=str(path))
     if allow_code and scenario.adapter:
         scenario = scenario.replace(adapter=replace(scenario.adapter, allowed=True))
@@ -64,7 +64,7 @@ def read(path: str | Path, *, allow_code: bool = False) -> Scenario:
 
 
 def holds_rules_alone(path: Path) -> bool:
-    """Return whether a TOML file holds only a table `[rules]`, and so is not a scenario."""
+    """Return whether a TOML file contains only a table `[rules]`, so that it is not a scenario."""
     if path.stat().st_size > LARGEST:
         return False
     try:
@@ -74,7 +74,7 @@ def holds_rules_alone(path: Path) -> bool:
 
 
 def holds_checks_alone(scenario: Scenario) -> bool:
-    """Return whether a file holds only checks of a recorded history, maybe with a netlist, and simulates nothing."""
+    """Return whether a file contains only checks of a recorded history, with or without a netlist and rules."""
     try:
         return set(tomllib.loads(scenario.text)) <= {"why", "use", "check", "goal", "netlist", "rules"}
     except ValueError:
@@ -82,16 +82,12 @@ def holds_checks_alone(scenario: Scenario) -> bool:
 
 
 def parse(
-    text: str,
-    *,
-    name: str = "scenario",
-    where: str = "scenario",
-    netlist: str | None = None,
+    text: str, *, name: str = "scenario", where: str = "scenario", netlist: str | None = None,
     stores: Mapping[str, str] | None = None,
-) -> Scenario:
-    """Make a Scenario from TOML text; `where` names the file in messages.
+) -> Scenario:  # fmt: skip
+    """Make a Scenario from TOML text; `where` is the file in messages.
 
-    `netlist`, where given, is read instead of the file that the text names; `stores` are the hashes its stores must have.
+    `netlist` replaces the netlist that the text names; `stores` are the hashes that its stores must have.
     """
     text = text.removeprefix("\ufeff")
     try:
@@ -124,7 +120,6 @@ def parse(
 
 
 def _run(table: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return the settings of `[run]`."""
     settings = dict(table)
     settings["days"] = in_days(settings.get("days", 30.0), where=f"{where}: run.days")
     if "turn_every" in settings:
@@ -134,7 +129,12 @@ def _run(table: dict[str, Any], where: str) -> dict[str, Any]:
     if isinstance(settings.get("record"), list):
         settings["record"] = tuple(settings["record"])
     if "start" in settings:
-        settings["start"] = _date(settings["start"], where)
+        try:
+            settings["start"] = dt.date.fromisoformat(text := settings["start"])
+        except ValueError as error:
+            raise ScenarioError(
+                "not a date", where=f"{where}: run.start", given=text, allowed="a date: 2026-01-01"
+            ) from error
     return settings
 
 
@@ -148,24 +148,14 @@ def _memory(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:
 
 def _adapter(table: dict[str, Any], where: str) -> dict[str, Any]:
     if "adapter" in table and "law" in table:
-        raise ScenarioError("two memories", where=f"{where}: memory", given="adapter and law", allowed="one of them")
+        raise ScenarioError("adapter and law cannot be combined", where=f"{where}: memory", hint="leave out one of them")
     try:
         phrases = Phrases(**{name: table[name] for name in ("sentence", "question", "answer") if name in table})
     except ScenarioError as problem:
         raise ScenarioError(str(problem), where=where) from problem
+    adapter = Adapter(name=table["adapter"]) if "adapter" in table else None
     resettles = span(table["resettles"], where=f"{where}: memory.resettles") if "resettles" in table else 0
-    return {"adapter": Adapter(name=table["adapter"]) if "adapter" in table else None, "phrases": phrases} | (
-        {"resettles": resettles} if resettles else {}
-    )
-
-
-def _date(text: str, where: str) -> Any:
-    import datetime as dt
-
-    try:
-        return dt.date.fromisoformat(text)
-    except ValueError as error:
-        raise ScenarioError("not a date", where=f"{where}: run.start", given=text, allowed="a date: 2026-01-01") from error
+    return {"adapter": adapter, "phrases": phrases, "resettles": resettles}
 
 
 def _check(table: dict[str, Any], lines: Lines, where: str) -> None:
@@ -180,7 +170,7 @@ def _check(table: dict[str, Any], lines: Lines, where: str) -> None:
     problems = [str(line) for error in errors for line in _errors(error, schema, table, lines, where)]
     problems += [
         str(ScenarioError("not a finite number", where=f"{where}:{line_of(lines, path)}: {_dotted(path)}", given=number))
-        for path, number in _endless(table)
+        for path, number in _infinite(table)
         if math.isnan(number) or not (path[0] == "rules" or "within" in path)
     ]
     problems += [
@@ -193,15 +183,15 @@ def _check(table: dict[str, Any], lines: Lines, where: str) -> None:
 
 def _secret_names(table: Mapping[str, Any]) -> Iterator[tuple[str | int, ...]]:
     for part in ("facts", "writers", "episode", "check", "proof"):
-        for number, item in enumerate(table.get(part, []) if isinstance(table.get(part), list) else []):
+        for number, entry in enumerate(table.get(part, []) if isinstance(table.get(part), list) else []):
             for key in ("name", "values", "fact"):
-                texts = item.get(key) if isinstance(item, dict) else None
+                texts = entry.get(key) if isinstance(entry, dict) else None
                 if any(holds_secret(str(text)) for text in (texts if isinstance(texts, list) else [texts or ""])):
                     yield part, number, key
 
 
 def _too_deep(where: str) -> ScenarioError:
-    return ScenarioError("nested too deeply", where=where, allowed="at most 255 in each other")
+    return ScenarioError("nested too deeply", where=where, allowed="at most 255 levels")
 
 
 def _rank(error: ValidationError, schema: Any) -> list[Any]:
@@ -217,10 +207,10 @@ def _rank(error: ValidationError, schema: Any) -> list[Any]:
     return rank
 
 
-def _endless(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], float]]:
+def _infinite(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], float]]:
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, part in parts:
-        yield from _endless(part, (*path, key))
+        yield from _infinite(part, (*path, key))
     if isinstance(value, float) and not math.isfinite(value):
         yield path, value
 
@@ -231,10 +221,8 @@ def _errors(error: ValidationError, schema: Any, table: Any, lines: Lines, where
     if kind.name == "additionalProperties":
         names = list(node["properties"])
         for key in (key for key in given if key not in names):
-            hint = nearest(key, names, f"one of {', '.join(names)}")
-            yield ScenarioError(
-                f"unknown key '{_without_secrets(key)}'", where=f"{where}:{line_of(lines, (*path, key))}", hint=hint
-            )
+            location, hint = f"{where}:{line_of(lines, (*path, key))}", nearest(key, names, f"one of {', '.join(names)}")
+            yield ScenarioError(f"unknown key '{_without_secrets(key)}'", where=location, hint=hint)
     elif kind.name == "required":
         yield ScenarioError(f"'{kind.value}' is missing", where=at, hint=f"add {kind.value} = …")
     elif not (kind.name == "type" and error.instance is None and "number" in kind.value):

@@ -1,1 +1,1 @@
-"""The reader's turn: what is pushed, what it does, what hooks and reviewers make of it."""
+"""Turns of the reader: the push, its actions, hooks, the netlist, and the review of disputes."""

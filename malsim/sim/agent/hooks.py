@@ -1,4 +1,4 @@
-"""The hooks of a turn: they run in order, whatever a reader does or raises."""
+"""Hooks of a turn, which always run in order, even if the reader raises."""
 
 from __future__ import annotations
 
@@ -41,25 +41,24 @@ def orient_reader(now: float, log: EventLog) -> None:
 def _ten_cells(memory: Memory, scenario: Scenario, now: float) -> Memory:
     reps = np.arange(scenario.first, scenario.first + scenario.replications)
     if memory.table("writers").height:
-        every = ten_cells(t=now).drop("rep").join(pl.DataFrame({"rep": reps}), how="cross")
-        return admit(memory, every, scenario.rules).memory
-    item = admit(Memory.empty(), ten_cells(t=now), scenario.rules).memory
-    alike = replicated(item, reps.tolist())
-    abreast = (
-        np.arange(alike.height).reshape(len(reps), -1).T.ravel()
-    )  # ordered by cell, then replication, as the gate admits them
-    cells, edges, writers = (LazyRows.of(table) for table in (alike.cells[abreast], alike.edges, alike.writers))
-    return memory.append(cells, edges, writers, [*item.cells["handle"], *item.cells["key"]])
+        claims = ten_cells(t=now).drop("rep").join(pl.DataFrame({"rep": reps}), how="cross")
+        return admit(memory, claims, scenario.rules).memory
+    single = admit(Memory.empty(), ten_cells(t=now), scenario.rules).memory
+    copies = replicated(single, reps.tolist())
+    # ordered by cell, then replication, as the gate admits them
+    order = np.arange(copies.height).reshape(len(reps), -1).T.ravel()
+    cells, edges, writers = (LazyRows.of(table) for table in (copies.cells[order], copies.edges, copies.writers))
+    return memory.append(cells, edges, writers, [*single.cells["handle"], *single.cells["key"]])
 
 
 def push(
     snapshot: Snapshot, reader: Reader, fact: Ints, number: int, now: float, counters: TurnCounters, log: EventLog,
     netlist: NetlistRunner | None = None,
 ) -> Turn:  # fmt: skip
-    """Compile each reader's mini-index about its fact before work, within the budget, and mark lines that must be opened.
+    """Push each reader a mini-index about its fact, within its word budget, and return the new turn.
 
-    The netlist may set the word budget of each reader. Where it sets none, or NaN, the reader's own budget applies.
-    Words left over by the lines go to the lines raised by surfaced signals.
+    The netlist may set the word budget of each reader; without one, or where it is NaN, the reader's own budget applies.
+    Words left over are used for the lines of surfaced signals.
     """
     budget, surfaced = (netlist.budget, netlist.surfaced) if netlist else (None, None)
     words = reader.budget_words if budget is None else np.where(np.isnan(budget), reader.budget_words, budget)
@@ -77,10 +76,10 @@ def stop(
     turn: Turn, again: Callable[[Bools, int], None], write: Callable[[], ClaimBatch], *, attempts: int,
     counters: TurnCounters, log: EventLog,
 ) -> ClaimBatch:  # fmt: skip
-    """Release the turns in which every marked row was opened, every lesson written and no pattern broken.
+    """Release the turns in which every marked row was opened, every lesson written and no output check failed.
 
-    A refused turn is retried with `again(mask, attempt)` at most `attempts` times. A turn that is still refused is given
-    up, and its actions do not count. No turn is released if the work, a retry or the writing fails.
+    Refused turns are retried with `again(mask, attempt)`, at most `attempts` times, then given up: their actions do not
+    count. No turn is released if the work, a retry or the writing raises.
     """
     log.opened(turn, turn.name)
     done, turn.worked = turn.worked, False

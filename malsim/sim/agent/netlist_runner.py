@@ -1,4 +1,4 @@
-"""The netlist inside the tick: it reads what has just ticked, drives the memory and the loop, and logs what happened."""
+"""Netlist of a run: scanned after every tick, it reads the memory, drives memory and loop, and logs events."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ALARMS = ("tripped", "cleared", "conflict", "refused", "webhook", "escalated")
 
 
 class NetlistRunner:
-    """Netlist of a scenario, with its state between scans."""
+    """Netlist of a scenario and its state between scans."""
 
     def __init__(self, wires: NetlistConfig, scenario: Scenario, context: RunContext, ops: WrittenOps | None = None) -> None:
         self.ops = ops
@@ -52,14 +52,14 @@ class NetlistRunner:
         self.derived: Mapping[str, Array] = {}
         self.surfaced: SurfacedLines | None = None  # lines of signals in the next push
         self._surfaces = surfaced_of(wires.document, wires.net)
-        self._external = sorted(wires.inputs, key=lambda given: given.at)
+        self._external = sorted(wires.inputs, key=lambda external: external.at)
         self._names = [name for name in wires.net.signals if name not in self.engine.series]
 
     @classmethod
     def of(cls, scenario: Scenario, context: RunContext, ops: WrittenOps | None = None) -> NetlistRunner | None:
-        """Return the runner of a scenario, or None if it has no netlist and nobody writes programs into the memory.
+        """Return the runner of a scenario, or None if it has neither a netlist nor claims that are programs.
 
-        `ops` are the ops that its readers wire.
+        `ops` are the ops written by its readers.
         """
         wires, claims = scenario.netlist, scenario.claims
         if wires is None and (claims["kind"].fill_null(claims["handle"].str.slice(0, 3)) == "prg").any():
@@ -72,34 +72,30 @@ class NetlistRunner:
 
     def put(self, memory: Memory) -> Memory:
         scenario, document = self.scenario, self.wires.document
-        coming = set(scenario.claims["handle"].drop_nulls()) | set(scenario.claims["key"].drop_nulls())
+        expected = set(scenario.claims["handle"].drop_nulls()) | set(scenario.claims["key"].drop_nulls())
         if scenario.reader:
             indices = range(int(scenario.reader.ops))
-            coming |= set(ten_cells()["handle"]) | {op_cell(index, kind) for index in indices for kind in READER_OPS}
+            expected |= set(ten_cells()["handle"]) | {op_cell(index, kind) for index in indices for kind in READER_OPS}
         holds = any(isinstance(statement, (Cell, Edges, Body, Prop)) for statement in document.statements)
-        empty = memory.cells.is_empty()  # then all replications start alike, so one is loaded and copied
+        empty = memory.cells.is_empty()  # then one replication is loaded and copied
         for rep in self.reps if (holds or self.wires.net.flags) and not empty else self.reps[:1]:
-            memory = load(document, memory, rules=scenario.rules, rep=int(rep), expected=coming).memory
+            memory = load(document, memory, rules=scenario.rules, rep=int(rep), expected=expected).memory
         memory = replicated(memory, self.reps.tolist()) if holds and empty else memory
         self.begin(memory)
         return memory
 
     def under(self, rules: Rules) -> None:
-        """Continue under other rules. They determine the locks of actuators and the gate for programs."""
+        """Continue under other rules, which determine the locks of actuators and the gate for programs."""
         self.engine.rules, self.engine.actuators.enforced = rules, rules.locks == "enforced"
 
     def begin(self, memory: Memory) -> None:
         self._state, self._labels = self.engine.start(memory), memory
 
     def scan(
-        self,
-        memory: Memory,
-        at: int,
-        counters: TurnCounters | None,
-        reviewers: ReviewerPool | None,
+        self, memory: Memory, at: int, counters: TurnCounters | None, reviewers: ReviewerPool | None,
         on_verdicts: Callable[[GateResult], None],
-    ) -> Memory:
-        """Run the net on a memory that has just ticked; `on_verdicts` receives the verdicts on claims of its programs."""
+    ) -> Memory:  # fmt: skip
+        """Scan the netlist after a tick; `on_verdicts` receives the verdicts on claims of its programs."""
         if self.ops:
             self._state = replace(self._state, aliases=self.ops.cells())
         scan = self.engine.scan(self._state, memory, self._inputs(at, counters, reviewers), now=days(at))
@@ -108,7 +104,7 @@ class NetlistRunner:
         if self._surfaces:
             rows = Rows(memory, len(self.reps), scan.state.topics, first=self.scenario.first)
             self.surfaced = surfaced_on(self._surfaces, scan.state.signals, self.wires.net, rows)
-        self._note(scan, at)
+        self._log_events(scan, days(at))
         if self.ops:
             self.ops.read(scan.state.signals)
         for happening in scan.happenings:
@@ -152,19 +148,11 @@ class NetlistRunner:
             pins |= {"reviewer.ack": reviewers.acknowledged, "reviewer.waiting": reviewers.waiting}
         if self.ops:
             pins |= self.ops.captures()
-        return pins | {given.signal: given.value for given in self._external if given.at <= at}
+        return pins | {external.signal: external.value for external in self._external if external.at <= at}
 
-    def _note(self, scan: Scan, at: int) -> None:
-        now = days(at)
-        for happening in scan.happenings:
-            self.log.record(
-                happening.kind,
-                now,
-                happening.reps,
-                subject=happening.subject,
-                detail=happening.detail,
-                cause=happening.cause,
-            )
+    def _log_events(self, scan: Scan, now: float) -> None:
+        for event in scan.happenings:
+            self.log.record(event.kind, now, event.reps, subject=event.subject, detail=event.detail, cause=event.cause)
         for ran in scan.ran:
             tripped = ran.output.values.get("tripped")
             if tripped is not None:

@@ -1,9 +1,9 @@
-"""Policies of readers in a turn: the lines that they open, the cell that they trust, the lesson that they learn."""
+"""Decisions of readers in a turn: lines to open, the cell to trust, and the lesson."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,38 +11,22 @@ from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.sim.agent.turns import Session
     from malsim.sim.context.snapshot import Snapshot
-    from malsim.sim.context.turn import ReleaseCheck, Turn
-    from malsim.sim.settings.reader import Reader
-
-
-class Perception(Protocol):
-    """Information that a session has about its readers in a turn, one row a replication; see `turns.Session`."""
-
-    reader: Reader
-
-    def obeys(self, number: int) -> Bools: ...
-    def senses(self, turn: Turn) -> Ints: ...
-    def remembers(self, turn: Turn) -> Ints: ...
-    def observes(self, turn: Turn) -> Bools: ...
-    def complies(self, turn: Turn, attempt: int) -> Bools: ...
-    def own(self, turn: Turn) -> Ints: ...
-    def watched(self, turn: Turn) -> tuple[Bools, Bools]: ...
+    from malsim.sim.context.turn import Turn
 
 
 class ReaderPolicy:
     """Decisions of the readers of all replications in one turn.
 
-    A line is given by its index in the flattened table (replications, lines) of the turn. Values that depend on the
-    lines alone are computed once. The others depend on which lines are open.
+    Lines are indexes into the flattened table (replications, lines) of the turn. Values that do not depend on which lines
+    are open are computed once.
     """
 
-    def __init__(self, session: Perception, snapshot: Snapshot, turn: Turn) -> None:
+    def __init__(self, session: Session, snapshot: Snapshot, turn: Turn) -> None:
         self.session, self.snapshot, self.turn = session, snapshot, turn
-        obeys, policy = (
-            session.obeys(turn.number),
-            session.reader.policy,
-        )  # a reader without its rules acts only when blocked
+        obeys, policy = session.obeys(turn.number), session.reader.policy
+        # readers that have forgotten the rules follow them only when blocked
         self.opens, self.verifies, self.uses_scores, self.writes = (
             obeys & does for does in (policy.opens, policy.verifies, policy.uses_scores, policy.writes)
         )
@@ -73,33 +57,30 @@ class ReaderPolicy:
         if self.verifies.any():
             self._verify()
         if turn.check is not None:
-            self._look(turn.check, complies & turn.unsound)
+            doubtful = complies & turn.unsound
+            wrong = doubtful & ((turn.value != self._sensed) | turn.check.looked)
+            turn.check.looked |= doubtful
+            turn.observed = np.where(doubtful, self._sensed, turn.observed)
+            turn.acted, turn.value = (np.where(wrong, NONE, column) for column in (turn.acted, turn.value))
+            turn.learned = np.where(wrong & self._differs, self._sensed, turn.learned)
         turn.wrote |= complies & (turn.learned != NONE)
 
-    def _look(self, check: ReleaseCheck, doubtful: Bools) -> None:
-        turn = self.turn
-        wrong = doubtful & ((turn.value != self._sensed) | check.looked)
-        check.looked |= doubtful
-        turn.observed = np.where(doubtful, self._sensed, turn.observed)
-        turn.acted, turn.value = (np.where(wrong, NONE, own) for own in (turn.acted, turn.value))
-        turn.learned = np.where(wrong & self._differs, self._sensed, turn.learned)
-
     def friend(self) -> Ints:
-        """Return the first active cell shown to each reader with the observed value; NONE for none."""
-        return self._first_of(self._active & self._agrees)
+        """Return the first active cell shown to each reader that states the observed value; NONE if there is none."""
+        return self._first_shown(self._active & self._agrees)
 
     def rival(self) -> Ints:
-        """Return the first active cell shown to each reader with another value; NONE for none."""
-        return self._first_of(self._active & (self._value != NONE) & ~self._agrees)
+        """Return the first active cell shown to each reader that states another value; NONE if there is none."""
+        return self._first_shown(self._active & (self._value != NONE) & ~self._agrees)
 
-    def _first_of(self, which: Bools) -> Ints:
-        lines = np.flatnonzero(which)[::-1]  # reversed, so that the first of several is written last
+    def _first_shown(self, mask: Bools) -> Ints:
+        lines = np.flatnonzero(mask)[::-1]  # reversed, so that the first of several is written last
         cells = np.full(len(self._sensed), NONE, dtype=np.int64)
         cells[self._rep[lines]] = self._cell[lines]
         return cells
 
     def _line_worth(self) -> Array:
-        """Return the trust in each line about the fact: equal for readers that ignore scores, −∞ for excluded lines."""
+        """Return the trust in each line about the fact: ∞ if its reader ignores scores, −∞ for excluded lines."""
         reader, snapshot, cell = self.session.reader, self.snapshot, self._cell
         trust = snapshot.worth[cell]
         currency = snapshot.view.column("currency", cell) if reader.trust != "effective" and self._believes else None
@@ -108,11 +89,11 @@ class ReaderPolicy:
         worth = np.where(self._active, trust, -np.inf)
         if not self.uses_scores.all():
             worth = np.where(self.uses_scores[self._rep], worth, np.inf)
-        stands = self._value != NONE
+        has_value = self._value != NONE
         if reader.recalls:
             context = self._context[self._rep]
-            stands &= (context == NONE) | (self._value == context)
-        return np.where(stands, worth, -np.inf)
+            has_value &= (context == NONE) | (self._value == context)
+        return np.where(has_value, worth, -np.inf)
 
     def _trust(self) -> None:
         turn, first = self.turn, self._first
@@ -154,14 +135,14 @@ class ReaderPolicy:
     def _differs(self) -> Bools:
         first = self._first
         news: Bools = (first == NONE) | (self._value_of(first) != self._sensed)
-        own = self._agrees & (self._cell == self.session.own(self.turn)[self._rep])
-        news[self._rep[own]] = False
+        own_claim = self._agrees & (self._cell == self.session.own(self.turn)[self._rep])
+        news[self._rep[own_claim]] = False
         return news
 
     def _best(self, worth: Array) -> Ints:
-        """Return the index of the most trusted line of each reader, the first of equals; NONE if no line is trusted enough.
+        """Return the index of each reader's most trusted line, the first of equals; NONE if no line is trusted enough.
 
-        Of a memory without belief the first by rank is, whatever it is worth.
+        In a memory without belief, the first line by rank is always trusted enough.
         """
         table: Array = np.full(self.turn.about.shape, -np.inf)
         table.reshape(-1)[self._lines] = worth

@@ -1,4 +1,4 @@
-"""Reviewers of escalated disputes: a queue and the free reviewers of each replication, as columns."""
+"""Reviewers of escalated disputes, with a queue in each replication."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 class ReviewerPool:
-    """Escalated cells of every replication, first come first served.
+    """Reviewers who serve escalated cells in order of arrival, in every replication.
 
-    A cell is escalated once, at the first tick after which an active cell contradicts it. A reviewer observes the fact
-    and writes a claim of kind ver, verification external, that supports the cell if it agrees and contradicts it
-    otherwise. A netlist may queue its alarms too. `acknowledged` marks the replications in which an alarm was reviewed
-    since the previous scan.
+    A cell is escalated once, at the first tick at which an active cell contradicts it. A reviewer observes the fact and
+    writes a claim of kind ver, verification external, that supports the cell if it agrees and contradicts it otherwise.
+    Alarms of a netlist are queued too. `acknowledged` marks the replications in which an alarm was reviewed since the
+    previous scan.
     """
 
     def __init__(self, reviewers: Reviewers, context: RunContext, *, who: int, form: int) -> None:
@@ -36,7 +36,7 @@ class ReviewerPool:
         self._draws = Draws(context.seed, "reviewers")
         self._escalated = np.zeros(0, dtype=bool)
         self._free_at = np.zeros((len(reps), reviewers.count), dtype=np.int64)
-        self._cases = ReviewCases.none()
+        self._cases = ReviewCases.of(row=0, rep=np.zeros(0, dtype=np.int64), turn=0, accuracy=0.0)
         self.verdicts: Ints = np.zeros(len(reps), dtype=np.int64)
         self.acknowledged: Bools = np.zeros(len(reps), dtype=bool)
 
@@ -48,14 +48,8 @@ class ReviewerPool:
         cell_index = snapshot.cell_index
         size = len(snapshot.active)
         self._escalated = np.append(self._escalated, np.zeros(size - len(self._escalated), dtype=bool))
-        disputed = (
-            snapshot.contradicted
-            & snapshot.active
-            & ~self._escalated
-            & (cell_index.fact != NONE)
-            & (cell_index.value != NONE)
-        )
-        row = np.flatnonzero(disputed)
+        disputed = snapshot.contradicted & snapshot.active & ~self._escalated
+        row = np.flatnonzero(disputed & (cell_index.fact != NONE) & (cell_index.value != NONE))
         if not row.size:
             return
         self._escalated[row] = True
@@ -70,7 +64,7 @@ class ReviewerPool:
         self._queue(ReviewCases.of(row=np.full(len(rep), NONE), rep=rep, turn=np.zeros(len(rep)), accuracy=1.0), now)
 
     def _queue(self, cases: ReviewCases, now: int) -> None:
-        self._cases = self._cases.joined(cases.due_at(self._served(cases.rep, now)))
+        self._cases = self._cases.joined(replace(cases, due=self._served(cases.rep, now)))
 
     def review(self, snapshot: Snapshot, before: int) -> ClaimBatch:
         over = self._cases.due + self.reviewers.late < before
@@ -96,19 +90,19 @@ class ReviewerPool:
 
     def _served(self, rep: Ints, now: int) -> Ints:
         done = np.zeros(len(rep), dtype=np.int64)
-        left: Bools = np.ones(len(rep), dtype=bool)
-        while left.any():  # assign one case of each replication per pass
-            case = np.flatnonzero(left)[np.unique(rep[left], return_index=True)[1]]
-            hands = self._free_at[rep[case]].argmin(axis=1)
-            done[case] = np.maximum(self._free_at[rep[case], hands], now) + self.reviewers.each
-            self._free_at[rep[case], hands] = done[case]
-            left[case] = False
+        waiting: Bools = np.ones(len(rep), dtype=bool)
+        while waiting.any():  # assign one case of each replication per pass
+            case = np.flatnonzero(waiting)[np.unique(rep[waiting], return_index=True)[1]]
+            reviewer = self._free_at[rep[case]].argmin(axis=1)
+            done[case] = np.maximum(self._free_at[rep[case], reviewer], now) + self.reviewers.each
+            self._free_at[rep[case], reviewer] = done[case]
+            waiting[case] = False
         return done
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewCases:
-    """Cases under review, one row a case: the cell in question and a cell that contradicts it.
+    """Cases under review, one row per case.
 
     `row` is the cell in question (NONE for an alarm) and `other` the contradicting cell (NONE if there is none). `rep`
     is the index of the replication and `due` the end of the look in ms. `turn` addresses the random draws and numbers
@@ -124,20 +118,11 @@ class ReviewCases:
 
     @classmethod
     def of(cls, *, row: Any, rep: Any, turn: Any, accuracy: Any, other: Any = NONE) -> ReviewCases:
-        whole = (np.full(len(rep), value, dtype=np.int64) for value in (row, other, rep, 0, turn))
-        row, other, rep, due, turn = whole
+        row, other, rep, due, turn = (np.full(len(rep), column, dtype=np.int64) for column in (row, other, rep, 0, turn))
         return cls(row=row, other=other, rep=rep, due=due, turn=turn, accuracy=np.full(len(rep), accuracy, dtype=np.float64))
 
-    @classmethod
-    def none(cls) -> ReviewCases:
-        nothing = np.zeros(0, dtype=np.int64)
-        return cls.of(row=nothing, rep=nothing, turn=nothing, accuracy=0.0)
-
-    def due_at(self, due: Ints) -> ReviewCases:
-        return replace(self, due=due)
-
-    def rows(self, which: Bools) -> ReviewCases:
-        return ReviewCases(**{part.name: getattr(self, part.name)[which] for part in fields(self)})
+    def rows(self, mask: Bools) -> ReviewCases:
+        return ReviewCases(**{part.name: getattr(self, part.name)[mask] for part in fields(self)})
 
     def joined(self, other: ReviewCases) -> ReviewCases:
         return ReviewCases(**{

@@ -1,4 +1,4 @@
-"""Session: the reader's turns in all replications at once, each with push, expand, work and write-back."""
+"""Turns of the reader in all replications at once, each with push, expand, work and write-back."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ RECURRING = 5  # reads of a cell after which an op is suggested
 
 
 class Session:
-    """Context of the reader of each replication, and the course of its turns."""
+    """Reader of every replication: its context, and the course of its turns."""
 
     def __init__(self, reader: Reader, context: RunContext, counters: TurnCounters, *, who: int, form: int) -> None:
         self.reader, self.counters, self._log = reader, counters, context.log
         self._world, self._reps = context.world, context.reps
         world, reps = context.world, context.reps
-        self._draws, self._places = Draws(context.seed, "reader"), np.arange(len(reps))
+        self._draws, self._indices = Draws(context.seed, "reader"), np.arange(len(reps))
         self._who, self._form = who, form
         self._audit = TurnAudit(reader, context, who + 1, form + 1) if reader.audit_every else None
         self.ops = WrittenOps(reader, context) if reader.policy.wires else None
@@ -56,7 +56,7 @@ class Session:
         self.on_push: Callable[[Snapshot, Turn], None] = lambda *_: None  # called at each push
 
     def asks(self, number: int) -> Ints:
-        """Return the facts that a turn asks about. They are drawn at an address, so that repeated calls agree."""
+        """Return the fact that each reader asks about in a turn; repeated calls return the same."""
         (uniform,) = self._draws.uniform(("fact",), rep=self._reps, turn=number)
         facts: Ints = self._upto.searchsorted(uniform, side="right")
         return facts
@@ -64,10 +64,7 @@ class Session:
     def run_turn(
         self, snapshot: Snapshot, number: int, now: float, netlist: NetlistRunner | None = None
     ) -> tuple[Ints, Ints, ClaimBatch]:
-        """Run one turn up to the write-back. Return the facts of the task, the opened rows and the claims for the gate.
-
-        The netlist may set the words that each reader is pushed, and raise lines of its own.
-        """
+        """Run one turn up to the write-back. Return the facts of the task, the opened rows and the claims for the gate."""
         self._begin(number, now)
         uniform, *self._uniforms = self._draws.uniform(("fact", *SENSES), rep=self._reps, turn=number)
         fact = self._upto.searchsorted(uniform, side="right")
@@ -75,13 +72,13 @@ class Session:
         self.on_push(snapshot, turn)
 
         def again(blocked: Bools, attempt: int) -> None:
-            policy.again(blocked, attempt)  # looked up late, since building the policy may raise too
+            policy.again(blocked, attempt)  # a closure, since building the policy may raise too
 
         try:
             policy = ReaderPolicy(self, snapshot, turn)
             policy.work()
             if self.reader.checks_output:
-                self._check(turn, snapshot)
+                self._check_output(turn, snapshot)
             turn.worked = True
         finally:
             lessons = hooks.stop(
@@ -94,20 +91,20 @@ class Session:
             lessons = ClaimBatch.joined([lessons, self._audit.verdicts(number, now, self.counters)])
         return fact, self._opened(turn, snapshot), lessons
 
-    def _check(self, turn: Turn, snapshot: Snapshot) -> None:
+    def _check_output(self, turn: Turn, snapshot: Snapshot) -> None:
         turn.check = OutputCheck(self.reader, snapshot, self._world)
         unsound = turn.unsound
-        wrong = self._world.at(self._places, turn.fact, milliseconds(turn.now)) != turn.value
+        wrong = self._world.at(self._indices, turn.fact, milliseconds(turn.now)) != turn.value
         self.counters.add("unsound", unsound)
         self.counters.add("unsound_wrong", unsound & wrong)
 
     def on_verdicts(self, drafts: ClaimBatch, row: Ints, view: View) -> None:
-        """Record which cells the write-backs of the turn became; `row` is NONE for a refusal."""
-        mine = drafts.who == self._who
-        own, refused = np.flatnonzero(mine & (row != NONE)), np.zeros(len(self._reps), dtype=bool)
-        self._own[drafts.rep[own], drafts.fact[own]] = row[own]
-        self._log.written_back(drafts, own, view, row[own])
-        refused[drafts.rep[mine & (row == NONE)]] = True
+        """Record the cells of the turn's write-backs; `row` is NONE for a refused claim."""
+        by_reader = drafts.who == self._who
+        admitted, refused = np.flatnonzero(by_reader & (row != NONE)), np.zeros(len(self._reps), dtype=bool)
+        self._own[drafts.rep[admitted], drafts.fact[admitted]] = row[admitted]
+        self._log.written_back(drafts, admitted, view, row[admitted])
+        refused[drafts.rep[by_reader & (row == NONE)]] = True
         if self._open:
             hooks.gate(self._open[1], refused, counters=self.counters, log=self._log)
 
@@ -140,35 +137,33 @@ class Session:
         reader = self.reader
         if reader.compact_every and number > 1 and (number - 1) % int(reader.compact_every) == 0:
             self._context[:] = NONE
-            self._anchor = number  # only the bootstrap cells, which state the rules, stay in the context
-            self._log.every(
-                "compacted", now, f"turn {number}", "the context was emptied", f"compact_every {reader.compact_every:g}"
-            )
+            self._anchor = number  # the bootstrap cells, which state the rules, stay in the context
+            cause = f"compact_every {reader.compact_every:g}"
+            self._log.every("compacted", now, f"turn {number}", "the context was emptied", cause)
         elif reader.reanchor_every and number > 1 and (number - 1) % int(reader.reanchor_every) == 0:
             self._anchor = number
-            self._log.every(
-                "reanchored", now, f"turn {number}", "the rules were read again", f"reanchor_every {reader.reanchor_every:g}"
-            )
+            cause = f"reanchor_every {reader.reanchor_every:g}"
+            self._log.every("reanchored", now, f"turn {number}", "the rules were read again", cause)
 
     def _happens(self, share: float, purpose: str, number: int, member: int = 0) -> Bools:
         return self._draws.happens(share, purpose, rep=self._reps, member=member, turn=number)
 
     def obeys(self, number: int) -> Bools:
-        """Return the readers whose context still contains the rules: all, except for the behaviour `forgets_rules`."""
+        """Return the mask of the readers whose context still contains the rules; only `forgets_rules` loses them."""
         if self.reader.behaviour != "forgets_rules":
             return np.ones(len(self._reps), dtype=bool)
         share = 0.5 ** ((number - self._anchor) / self.reader.half_life)
         return self._happens(share, "obeys", number)
 
     def senses(self, turn: Turn) -> Ints:
-        sight = self._world.sight(self._uniforms, rep=self._places, fact=turn.fact, t=milliseconds(turn.now))
+        sight = self._world.sight(self._uniforms, rep=self._indices, fact=turn.fact, t=milliseconds(turn.now))
         return sight.read(self.reader.skill)
 
     def remembers(self, turn: Turn) -> Ints:
-        """Return the value in the context about each turn's fact where the reader recalls it, NONE elsewhere."""
+        """Return the value of the turn's fact that each reader recalls from its context; NONE if it recalls none."""
         if not self.reader.recalls:
             return np.full(len(self._reps), NONE, dtype=np.int64)
-        value = self._context[self._places, turn.fact].astype(np.int64)
+        value = self._context[self._indices, turn.fact].astype(np.int64)
         return np.where(self._happens(self.reader.recalls, "recalls", turn.number), value, NONE)
 
     def observes(self, turn: Turn) -> Bools:
@@ -178,10 +173,10 @@ class Session:
         return self._happens(self.reader.complies, "complies", turn.number, attempt)
 
     def own(self, turn: Turn) -> Ints:
-        return self._own[self._places, turn.fact]
+        return self._own[self._indices, turn.fact]
 
     def watched(self, turn: Turn) -> tuple[Bools, Bools]:
-        """Return two masks over the pushed lines: lines watched by an op, and lines for which an op or a signal fires."""
+        """Return two masks over the pushed lines: lines watched by an op, and lines for which an op or signal fires."""
         none = np.zeros(turn.about.shape, dtype=bool)
         watched, fires = self.ops.lines(turn.pushed.row) if self.ops else (none, none)
         return watched, fires | turn.surfaced.name(turn.pushed.row) if turn.surfaced else fires
@@ -189,7 +184,7 @@ class Session:
     def _count(self, snapshot: Snapshot, turn: Turn) -> None:
         decided, learned = turn.value != NONE, turn.learned != NONE
         acts = turn.released & decided
-        false = acts & (self._world.at(self._places, turn.fact, milliseconds(turn.now)) != turn.value)
+        false = acts & (self._world.at(self._indices, turn.fact, milliseconds(turn.now)) != turn.value)
         stale = np.zeros_like(false)
         stale[self._once_true(snapshot, turn, np.flatnonzero(false))] = True
         counts = {
@@ -201,29 +196,26 @@ class Session:
         for name, count in counts.items():
             self.counters.add(name, count)
         if self.counters.compacts:
-            self._count_shown(snapshot, turn)
-        self.acted[turn.fact, self._places] += acts
+            shown = (turn.pushed.row != NONE) * (1 + turn.opened.astype(np.int64))
+            init = snapshot.cell_index.at("init", turn.pushed.row, none=False)
+            self.counters.add("shown", shown.sum(axis=1))
+            self.counters.add("shown_init", (shown * init).sum(axis=1))
+        self.acted[turn.fact, self._indices] += acts
         if self.reader.recalls:
             rep = np.flatnonzero(turn.observed != NONE)
             self._context[rep, turn.fact[rep]] = turn.observed[rep]
         self._log.acted(turn, counts)
 
-    def _count_shown(self, snapshot: Snapshot, turn: Turn) -> None:
-        count = (turn.pushed.row != NONE) * (1 + turn.opened.astype(np.int64))
-        init = snapshot.cell_index.at("init", turn.pushed.row, none=False)
-        self.counters.add("shown", count.sum(axis=1))
-        self.counters.add("shown_init", (count * init).sum(axis=1))
-
     def _once_true(self, snapshot: Snapshot, turn: Turn, rep: Ints) -> Ints:
         """Return the replications of `rep` whose reader acted on a value that was true when it was claimed."""
         acted, fact = turn.acted[rep], turn.fact[rep]
         born = snapshot.cell_index.at("born", acted, none=turn.now)
-        once = self._world.at(rep, fact, np.rint(born * milliseconds(1.0)).astype(np.int64)) == turn.value[rep]
-        true_once: Ints = rep[once]
-        return true_once
+        was_true = self._world.at(rep, fact, np.rint(born * milliseconds(1.0)).astype(np.int64)) == turn.value[rep]
+        once_true: Ints = rep[was_true]
+        return once_true
 
     def _update(self, turn: Turn) -> None:
-        """Select the cells that readers verify: acted on, observed to be right, and drawn with probability `updates`."""
+        """Select cells to verify: acted on, observed to be right, and drawn with probability `updates`."""
         self.updated = np.zeros(0, dtype=np.int64)
         if not self.reader.updates:
             return
@@ -233,10 +225,7 @@ class Session:
         self._log.updated(turn, rep, self.updated)
 
     def _write_back(self, policy: ReaderPolicy) -> ClaimBatch:
-        """Return each released lesson as a claim that contradicts the distrusted line and supports agreeing ones.
-
-        Cells that were acted on and seen to be right may be updated instead: `updated` holds their rows.
-        """
+        """Return released lessons as claims, with edges to the first trusted cell, a rival and an agreeing cell."""
         turn = policy.turn
         self._update(turn)
         rep = np.flatnonzero(turn.released & (turn.learned != NONE))

@@ -1,4 +1,4 @@
-"""Numeric index of a run's cells (fact, value, topics), filled once for each cell when it is admitted."""
+"""Numeric index of the cells of a run: fact, value and topics."""
 
 from __future__ import annotations
 
@@ -22,20 +22,19 @@ if TYPE_CHECKING:
     from malsim.sim.world import Fact
 
 CITES = np.array([relation in ("supports", "depends_on", "derived_from") for relation in RELATIONS])
-LINE_WORDS = 10  # words of a line besides the title: handle, four scores, five flags
+LINE_WORDS = 10  # words of a line in addition to the title: handle, four scores, five flags
 LINE = {"rep": "i4", "fact": "i4", "words": "i4", "degree": "i4"}
 
 
 class CellIndex:
-    """Columns by cell row, extended with the memory, and the listed cells of each topic of each replication.
+    """Columns with one row per cell, which grow with the memory, and an index from topics to listed cells.
 
-    `lines` holds the columns that a push reads together: `rep` (index in the run), `fact` (index, NONE for a cell about
-    no fact), `words` (of its line in a mini-index) and `degree` (edges in and out). Separate columns are `value` (index
-    or NONE), `born` (days), `init` (True if it came with the graph) and `says` (index in a table of values, facts,
-    replications).
+    `lines` holds the columns that a push reads together: `rep` (index in the run), `fact` (index, or NONE), `words` (of
+    the cell's line in a mini-index) and `degree` (edges in and out). Separate columns are `value` (index or NONE), `born`
+    (days), `init` (True if the cell came with the graph) and `says` (index in a table of values, facts, replications).
 
-    A cell from a claim of the harness takes its words from its statement (`statements`: object, title, topics, one row a
-    statement). The words of other cells are read from the memory.
+    For claims of populations, words and topics come from their statement (`statements`: object, title, topics, one row
+    per statement); for other cells they are read from the memory.
     """
 
     lines: NDArray[np.void]
@@ -50,9 +49,8 @@ class CellIndex:
 
     def __init__(self, facts: Sequence[Fact], replications: int, statements: pl.DataFrame) -> None:
         self.topics = tuple(dict.fromkeys(fact.topic for fact in facts))
-        self.topic_of = np.array(
-            [*(self.topics.index(fact.topic) for fact in facts), NONE], dtype=np.int64
-        )  # the last entry stands for no fact
+        # the last entry, at index NONE (-1), stands for no fact
+        self.topic_of = np.array([*(self.topics.index(fact.topic) for fact in facts), NONE], dtype=np.int64)
         self._choices = np.array([*(len(fact.values) for fact in facts), 0])
         self._topics = {topic: index for index, topic in enumerate(self.topics)}
         self.most_values = max((len(fact.values) for fact in facts), default=0)
@@ -62,10 +60,7 @@ class CellIndex:
             for name, kind in (("lines", list(LINE.items())), ("value", np.int32), ("born", np.float64),
                                ("init", np.bool_), ("says", np.int64))
         }  # fmt: skip
-        self._source, self._target = (
-            Column(np.zeros(0, dtype=np.int64)),
-            Column(np.zeros(0, dtype=np.int64)),
-        )  # edges that cite
+        self._source, self._target = (Column(np.zeros(0, dtype=np.int64)) for _ in range(2))  # ends of edges that cite
         self._counts, self._ordinal = np.zeros(replications, dtype=np.int64), Column(np.zeros(0, dtype=np.int64))
         self._topic_index = TopicIndex(replications * len(self.topics))
         names = [fact.name for fact in facts]
@@ -88,15 +83,15 @@ class CellIndex:
         return self._ordinal.values
 
     def at(self, name: str, rows: Ints, *, none: float) -> NDArray[Any]:
-        """Return a column at the given rows, with another value where the row is NONE."""
+        """Return a column at the given rows, with the value `none` where the row is NONE."""
         column = self._columns[name]  # the column has at least one row
         return np.where(rows == NONE, column.dtype.type(none), column[rows])
 
     def on_admitted(self, statement: Ints, row: Ints) -> None:
-        """Add the rows of cells that claims became, with their statement indexes, NONE for unknown words."""
-        own = np.flatnonzero((row != NONE) & (statement != NONE))
+        """Note the cells that claims became, with the index of each claim's statement, NONE if unknown."""
+        known = np.flatnonzero((row != NONE) & (statement != NONE))
         words, topics = self._statements
-        self._admitted.append((row[own], words[statement[own]], topics[statement[own]]))
+        self._admitted.append((row[known], words[statement[known]], topics[statement[known]]))
 
     def grow(self, view: View) -> None:
         before = self._cells
@@ -106,8 +101,8 @@ class CellIndex:
             self._admitted = []
         edges = view.edges(self._edges)
         if edges is not None and len(edges[0]):
-            self._join(*edges)
-        self._replace(view.value, before)
+            self._add_edges(*edges)
+        self._update_values(view.value, before)
 
     def of_topic(self, rep: Ints, topic: Ints, listed: Bools) -> tuple[Ints, Ints]:
         self._topic_index.update(listed)
@@ -117,7 +112,7 @@ class CellIndex:
         cells: Ints = self._target.values[np.flatnonzero(active[self._source.values])]
         return cells[np.flatnonzero(~active[cells])]
 
-    def _join(self, source: Ints, target: Ints, relation: Ints) -> None:
+    def _add_edges(self, source: Ints, target: Ints, relation: Ints) -> None:
         for end in (source, target):
             np.add.at(self._columns["lines"]["degree"], end, np.int32(1))  # same dtype, else numpy casts each element
         cites = np.flatnonzero(CITES[relation])
@@ -128,7 +123,10 @@ class CellIndex:
         start, end = self._cells, len(rows) + self._cells
         if end > len(self._columns["lines"]):
             size = max(end, 2 * len(self._columns["lines"]))
-            self._columns = {name: _with_room(column, size) for name, column in self._columns.items()}
+            self._columns = {
+                name: np.append(column, np.zeros(size - len(column), dtype=column.dtype))
+                for name, column in self._columns.items()
+            }
         about = view.object[start:]
         fact = np.where(about < len(self._choices) - 1, about, NONE)
         lines = self._columns["lines"][start:end]
@@ -144,8 +142,8 @@ class CellIndex:
         self._enter_values(view.value[start:], np.arange(start, end))
         self._show()
 
-    def _replace(self, value: Ints, cells: int) -> None:
-        """Update the values of those of the first `cells` cells whose value has changed."""
+    def _update_values(self, value: Ints, cells: int) -> None:
+        """Enter the values that have changed among the first `cells` cells."""
         if len(self._raw) and value is not self._raw:
             rows = np.flatnonzero(value[:cells] != self._raw[:cells])
             if rows.size:
@@ -164,19 +162,21 @@ class CellIndex:
         if texts is None:
             under = self.topic_of[fact][:, None]
             return self._file(row, np.full(len(row), LINE_WORDS), under)
-        cells = texts.with_columns(fact=fact).with_row_index("place")
-        groups = cells.group_by("fact", "title", "topics", "writer", maintain_order=True).agg("place")
-        index, times = groups["place"].explode().to_numpy(), groups["place"].list.len().to_numpy()
+        cells = texts.with_columns(fact=fact).with_row_index("index")
+        groups = cells.group_by("fact", "title", "topics", "writer", maintain_order=True).agg("index")
+        index, times = groups["index"].explode().to_numpy(), groups["index"].list.len().to_numpy()
         self._columns["init"][row[index]] = np.repeat(np.array(groups["writer"].to_list()) == WRITER, times)
         words, topics = self._read(groups["fact"].to_numpy(), groups)
-        item = np.repeat(np.arange(groups.height), times)
-        return self._file(row[index], words[item], topics[item])
+        group = np.repeat(np.arange(groups.height), times)
+        return self._file(row[index], words[group], topics[group])
 
     def _read(self, about: Ints, cells: pl.DataFrame) -> tuple[Ints, Ints]:
-        """Return the number of words of each cell's line, and the topics of each cell, padded with NONE."""
+        """Return the number of words and the topics of each cell, topics padded with NONE."""
         words = [LINE_WORDS + len(title.split()) for title in cells["title"].to_list()]
         tags = [{self._topics[topic] for topic in topics if topic in self._topics} for topics in cells["topics"].to_list()]
-        under = [sorted(indices | {own} - {NONE}) for indices, own in zip(tags, self.topic_of[about].tolist(), strict=True)]
+        under = [
+            sorted(indices | {topic} - {NONE}) for indices, topic in zip(tags, self.topic_of[about].tolist(), strict=True)
+        ]
         most = max((len(indices) for indices in under), default=0)
         rows = [[*indices, *([NONE] * (most - len(indices)))] for indices in under]
         return np.array(words, dtype=np.int64), np.array(rows, dtype=np.int64).reshape(len(under), most)
@@ -187,16 +187,10 @@ class CellIndex:
         self._topic_index.put(row, np.where(topics == NONE, NONE, rep[:, None] * len(self.topics) + topics))
 
 
-def _with_room(column: NDArray[Any], size: int) -> NDArray[Any]:
-    roomy = np.zeros(size, dtype=column.dtype)
-    roomy[: len(column)] = column
-    return roomy
-
-
 class TopicIndex:
-    """Index from topics to listed cells in row order. A cell can have several topics.
+    """Index from topics to listed cells in row order; a cell can have several topics.
 
-    Few cells move between two turns, so that only topics from which or to which one moved are sorted anew.
+    Only topics that gained or lost a cell since the last update are sorted again.
 
     >>> index = TopicIndex(2)
     >>> index.put(np.array([0, 1]), np.array([[1, NONE], [0, 1]]))
@@ -232,17 +226,19 @@ class TopicIndex:
         moved = listed.copy()
         moved[: len(self._listed)] ^= self._listed
         cells = np.flatnonzero(moved)
-        at, nth = np.nonzero(self._under[cells] != NONE)
+        index, nth = np.nonzero(self._under[cells] != NONE)
         self._listed = listed
-        if not at.size:
+        if not index.size:
             return
-        cell, topic = cells[at], self._under[cells[at], nth]
-        comes, goes = np.flatnonzero(listed[cell]), np.flatnonzero(~listed[cell])
-        self._append(cell[comes], topic[comes])
-        self._size -= np.bincount(topic[goes], minlength=len(self._size))
-        touched = np.zeros(len(self._table), dtype=bool)
-        touched[topic] = True
-        self._order(np.flatnonzero(touched))
+        cell, topic = cells[index], self._under[cells[index], nth]
+        added, removed = np.flatnonzero(listed[cell]), np.flatnonzero(~listed[cell])
+        self._append(cell[added], topic[added])
+        self._size -= np.bincount(topic[removed], minlength=len(self._size))
+        changed = np.unique(topic)
+        table = self._table.take(changed, axis=0)
+        table = np.where(listed.take(table), table, NONE)
+        table.view(np.uint64).sort(axis=1)  # as unsigned, NONE is the largest and sorts last
+        self._table[changed] = table
 
     def _append(self, cell: Ints, topic: Ints) -> None:
         index = self._size[topic] + rank_within_group(topic)
@@ -251,9 +247,3 @@ class TopicIndex:
             self._table = np.pad(self._table, ((0, 0), (0, more)), constant_values=NONE)
         self._table[topic, index] = cell
         self._size += np.bincount(topic, minlength=len(self._size))
-
-    def _order(self, topics: Ints) -> None:
-        cells = self._table.take(topics, axis=0)
-        cells = np.where(self._listed.take(cells), cells, NONE)
-        cells.view(np.uint64).sort(axis=1)  # as unsigned, NONE is the largest and sorts last
-        self._table[topics] = cells

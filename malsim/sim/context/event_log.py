@@ -1,4 +1,4 @@
-"""Events of a run: each with its kind, its subject, a detail and its cause, kept as codes of texts."""
+"""Events of a run, each with a kind, a subject, a detail and a cause."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ Text: TypeAlias = "Texts | Callable[[], Texts]"
 
 
 class EventLog:
-    """Events of a run in the order of recording. With `keeps` off they are only counted by kind and replication.
+    """Events of a run in the order of recording. Without `keeps` they are only counted, by kind and replication.
 
-    Each distinct text is kept once; an event holds its time, its replication and the codes of its four texts.
+    Each distinct text is stored once; an event holds its time, its replication and the codes of its four texts.
     """
 
     def __init__(self, reps: NDArray[Any], facts: Sequence[Fact], *, keeps: bool = True) -> None:
         self._reps = np.asarray(reps, dtype=np.int32)
-        self._everyone = np.arange(len(reps))
+        self._all = np.arange(len(reps))
         self._titles = [[f"{fact.name} is {fact.label(v)}" for v in range(len(fact.values))] for fact in facts]
         self._names = [fact.name for fact in facts]
         self.keeps = keeps
@@ -60,15 +60,15 @@ class EventLog:
         return tuple(self._kinds), counts
 
     def _add_up(self) -> None:
-        cells, self._cells, shape = self._cells, [], (len(self._kinds), len(self._everyone))
+        cells, self._cells, shape = self._cells, [], (len(self._kinds), len(self._all))
         counts = np.bincount(np.concatenate([np.zeros(0, dtype=np.int64), *cells]), minlength=shape[0] * shape[1])
         before, self._counts = self._counts, counts.reshape(shape)
         self._counts[: len(before)] += before
 
     def count(self, kind: str, rep: Ints) -> None:
-        """Count one event for each of the replications at indexes `rep`."""
+        """Count one event in each of the replications at indexes `rep`."""
         if len(rep):
-            self._cells.append(rep + self._kinds.setdefault(kind, len(self._kinds)) * len(self._everyone))
+            self._cells.append(rep + self._kinds.setdefault(kind, len(self._kinds)) * len(self._all))
             if len(self._cells) > WAITING:
                 self._add_up()
 
@@ -79,7 +79,7 @@ class EventLog:
     def record(
         self, kind: str, t: float | Callable[[], Array], rep: Ints, *, subject: Text, detail: Text, cause: Text
     ) -> None:
-        """Record one event for each replication at indexes `rep`; a column given as a function is computed if needed."""
+        """Record one event in each replication at indexes `rep`. Columns given as functions are computed only if needed."""
         if not self.keeps:
             self.count(kind, rep)
         elif len(rep):
@@ -90,7 +90,7 @@ class EventLog:
         self._parts.append((t, rep, np.stack([self._codes.of(text, len(rep)) for text in texts])))
 
     def every(self, kind: str, t: float, subject: str, detail: str, cause: str) -> None:
-        self.record(kind, t, self._everyone, subject=subject, detail=detail, cause=cause)
+        self.record(kind, t, self._all, subject=subject, detail=detail, cause=cause)
 
     def frame(self) -> pl.DataFrame:
         if not self._parts:
@@ -107,7 +107,7 @@ class EventLog:
     def pushed(self, turn: Turn) -> None:
         if self.keeps:
             self._opened = np.zeros_like(turn.opened)
-        self.record("pushed", turn.now, self._everyone, subject=turn.name, detail=lambda: _lines(turn),
+        self.record("pushed", turn.now, self._all, subject=turn.name, detail=lambda: _push_sizes(turn),
                   cause=lambda: [f"task: {name}" for name in self._facts(turn.fact)])  # fmt: skip
         if lines := turn.surfaced:
             self.record("surfaced", turn.now, lines.rep, subject=lambda: lines.subject, detail=lambda: lines.text,
@@ -133,7 +133,7 @@ class EventLog:
             self._refused(turn, refused, reason, self._facts(turn.fact[refused]))
 
     def broken(self, turn: Turn) -> None:
-        self._refused(turn, self._everyone, "its work broke off", turn.name)
+        self._refused(turn, self._all, "its work broke off", turn.name)
 
     def unheard(self, turn: Turn, refused: Bools) -> None:
         cause = f"claim {turn.number} of {self.writers[0]}"
@@ -148,8 +148,9 @@ class EventLog:
 
     def acted(self, turn: Turn, counts: Mapping[str, Bools]) -> None:
         acts = np.flatnonzero(counts["acted"])
-        self.record("acted", turn.now, acts, subject=lambda: self._trusted(turn.acted[acts]),
-                  detail=lambda: _harm(counts)[acts], cause=turn.name)  # fmt: skip
+        outcome = np.where(counts["acted_false"], "false", np.where(counts["acted_stale"], "stale", "true"))
+        self.record("acted", turn.now, acts, subject=lambda: self._acted_on(turn.acted[acts]),
+                  detail=lambda: outcome[acts], cause=turn.name)  # fmt: skip
         self.record("declined", turn.now, np.flatnonzero(counts["declined"]), subject=turn.name,
                   detail="nothing that it trusts enough", cause=turn.name)  # fmt: skip
 
@@ -164,11 +165,11 @@ class EventLog:
         detail = f"no op: {reason}"
         self.record("refused", turn.now, rep, subject=lambda: self.names(rows), detail=detail, cause=turn.name)
 
-    def written_back(self, drafts: ClaimBatch, own: Ints, view: View, row: Ints) -> None:
-        self.record("written_back", lambda: drafts.t[own] / DAY, drafts.rep[own],
+    def written_back(self, drafts: ClaimBatch, lessons: Ints, view: View, row: Ints) -> None:
+        self.record("written_back", lambda: drafts.t[lessons] / DAY, drafts.rep[lessons],
                   subject=lambda: view.names_of(row),
-                  detail=lambda: self._statements(drafts.fact[own], drafts.value[own]),
-                  cause=lambda: [f"turn {turn}" for turn in drafts.turn[own].tolist()])  # fmt: skip
+                  detail=lambda: self._statements(drafts.fact[lessons], drafts.value[lessons]),
+                  cause=lambda: [f"turn {turn}" for turn in drafts.turn[lessons].tolist()])  # fmt: skip
 
     def updated(self, turn: Turn, rep: Ints, row: Ints) -> None:
         self.record("updated", turn.now, rep, subject=lambda: self.names(row), detail="verification: tested",
@@ -195,33 +196,29 @@ class EventLog:
         return [self._names[index] for index in fact.tolist()]
 
     def _statements(self, fact: Ints, value: Ints) -> list[str]:
-        return [self._titles[position][index] for position, index in zip(fact.tolist(), value.tolist(), strict=True)]
+        return [self._titles[index][number] for index, number in zip(fact.tolist(), value.tolist(), strict=True)]
 
-    def _trusted(self, cell: Ints) -> Texts:
+    def _acted_on(self, cell: Ints) -> Texts:
         names = np.asarray(self.names(np.maximum(cell, 0)), dtype=object)
         return np.where(cell == NONE, "its own context", names)
 
 
-def _lines(turn: Turn) -> list[str]:
+def _push_sizes(turn: Turn) -> list[str]:
     counts = ((turn.pushed.row != NONE).sum(axis=1), turn.pushed.words, turn.pushed.marked.sum(axis=1))
     rows = zip(*(count.tolist() for count in counts), strict=True)
     return [f"{lines} lines, {words} words, {marks} marked ^" for lines, words, marks in rows]
 
 
-def _harm(counts: Mapping[str, Bools]) -> NDArray[Any]:
-    return np.where(counts["acted_false"], "false", np.where(counts["acted_stale"], "stale", "true"))
-
-
-CLAIM = "claim N of WRITER: the writer's own count"
+CLAIM = "claim N of WRITER, where N is the writer's own count"
 TURN = "turn N"
-PROGRAM = "the handle of the prg cell that asks for it"
-SIGNAL = "the signal that drives it, with its row if it has rows: low(dec_a3ee)"
-LATCH = f"the pin of the latch, with its row if it has rows; the operation of a standing program; or {PROGRAM}"
+PROGRAM = "handle of the prg cell that caused it"
+SIGNAL = "signal that caused it, with its row if it has rows: low(dec_a3ee)"
+LATCH = f"pin of the latch, with its row if it has rows; operation of a standing program; or {PROGRAM}"
 
 _WIRED = "webhook annexed reinstated locked unlocked pinned unpinned flagged unflagged conflict"  # events caused by a signal
 KINDS = {
     **dict.fromkeys(("admitted", "rejected", "deduplicated", "attenuated"), CLAIM),
-    "superseded": "the handle of the cell that took its place",
+    "superseded": "handle of the cell that replaced it",
     "bootstrapped": "the graph was empty",
     "oriented": "a session begins",
     "caught_up": "a gap of N turns",
@@ -230,33 +227,32 @@ KINDS = {
     "expanded": "turn N, or turn N was blocked",
     "nudged": TURN,
     "wired": TURN,
-    "blocked": "the handle of a row never opened; the FACT of a lesson never written; turn N, where its work broke off;"
-    " claim N of reader, where the gate refused the lesson",
+    "blocked": "handle of a row never opened; FACT of a lesson never written; turn N, if the work failed; claim N of"
+    " reader, if the gate refused the lesson",
     "withheld": "turn N was blocked",
     **dict.fromkeys(("acted", "declined", "written_back"), TURN),
-    "updated": f"{TURN}; of a store, who rewrote it",
+    "updated": f"{TURN}; in a store, who rewrote it",
     "compacted": "compact_every N",
     "reanchored": "reanchor_every N",
     "changed": "the world",
     **dict.fromkeys(("flipped", "perturbed", "lost", "doubled", "delayed", "reordered"), "noise on POPULATION"),
     "misled": "bad on POPULATION",
-    "escalated": "the handle of the cell that disputes it, or the signal that rose",
+    "escalated": "handle of the cell that disputes it, or the signal that rose",
     "tripped": LATCH,
     "cleared": LATCH,
     **dict.fromkeys(_WIRED.split(), SIGNAL),
-    "refused": f"{SIGNAL}; {PROGRAM}; turn N, of an op that a reader may not wire;"
-    " who asked for a correction and had no say",
+    "refused": f"{SIGNAL}; {PROGRAM}; turn N, if a reader may not write the op; or who asked for a refused correction",
     "scheduled": PROGRAM,
-    "corrected": "who took it back",
-    "forgotten": "who had it erased",
-    "shared": "who let another scope read it",
-    "unshared": "who took that back",
+    "corrected": "who corrected it",
+    "forgotten": "who erased it",
+    "shared": "who shared it",
+    "unshared": "who ended the sharing",
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunContext:
-    """State shared by all actors of a run. `reps` are the numbers of the replications; all other code uses their indexes."""
+    """State shared by all actors of a run. `reps` are the numbers of the replications; other code uses their indexes."""
 
     world: World
     reps: Ints

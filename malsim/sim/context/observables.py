@@ -1,4 +1,4 @@
-"""Measurements after every tick in every replication: answers to the world's facts, and the reader's turn."""
+"""Signals measured after every tick: answers about the facts of the world, and the reader's turn."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from malsim.sim.world import Fact
 
 OF_FACTS = {
-    "truth": "the fact's value",
-    "answer": "the value of the most effective active claim, the earlier of two equals",
-    "belief": "what that claim is worth",
-    "right": "whether the answer is the truth",
-    "for_truth": "the most that an active claim of the true value is worth",
-    "against_truth": "the most that an active claim of another value is worth",
+    "truth": "true value of the fact",
+    "answer": "value of the most effective active claim, the earliest of equals",
+    "belief": "effective of that claim",
+    "right": "1 if the answer is true, else 0",
+    "for_truth": "largest effective of an active claim of the true value",
+    "against_truth": "largest effective of an active claim of another value",
 }
 TURN = (
     "acted", "acted_false", "acted_stale", "acted_init", "declined", "withheld", "blocks", "expanded", "words", "learned",
@@ -35,10 +35,7 @@ CONTEXT = ("shown", "shown_init")  # only if the reader's context is compacted
 
 
 def cells_true(snapshot: Snapshot, truth: Ints) -> Bools:
-    """Return which cells hold the true value of their fact, False for cells about no fact.
-
-    `truth` has the shape (facts, replications).
-    """
+    """Return the mask of the cells that state the true value of their fact; `truth` has shape (facts, replications)."""
     cell_index = snapshot.cell_index
     about = (cell_index.fact != NONE) & (cell_index.value != NONE)
     true: Bools = about & (cell_index.value == truth[cell_index.fact, cell_index.rep])
@@ -46,7 +43,7 @@ def cells_true(snapshot: Snapshot, truth: Ints) -> Bools:
 
 
 def truth_of_cells(snapshot: Snapshot, truth: Ints) -> NDArray[np.int8]:
-    """Return 1 for each cell whose value is its fact's value now, 0 for the others, −1 for cells about no fact."""
+    """Return 1 for cells that state the true value of their fact, 0 for other cells, −1 for cells about no fact."""
     return np.where(snapshot.cell_index.fact == NONE, NONE, cells_true(snapshot, truth)).astype(np.int8)
 
 
@@ -60,11 +57,11 @@ def best_by_value(snapshot: Snapshot, truth: Ints) -> Array:
 
 
 def answers(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bool) -> dict[str, Array]:
-    """Return the signals of OF_FACTS, each of shape (facts, replications), NaN where no active claim is about the fact.
+    """Return the signals of OF_FACTS, each of shape (facts, replications), NaN for facts without an active claim.
 
-    Without `full`, `truth` and `answer`, whose values cannot be averaged, are left out. A memory without belief has no
-    `belief`, `for_truth` and `against_truth`, and its answer leads by rank. An answer that k values share, where the memory
-    lets a tie be one, is right by 1/k. `by_value` is as of `best_by_value`.
+    Without `full`, `truth` and `answer`, whose values cannot be averaged, are left out. A memory without belief has only
+    `right`, and its answer is the first by rank. A tie of k values counts as right by 1/k, unless the earliest value
+    leads (`view.leads`). `by_value` comes from `best_by_value`.
     """
     cell_index, size = snapshot.cell_index, truth.size
     best = by_value.ravel().copy()
@@ -76,14 +73,13 @@ def answers(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bool) -> 
     right, most = (good > bad).astype(np.float64), np.maximum(good, bad)
     silent = most == -np.inf
     answer = np.full(truth.shape, NONE)
-    needs = ~silent & (full | (snapshot.view.leads & (good == bad)))  # where the answer is recorded or decides a tie
+    needs = ~silent & (full | (snapshot.view.leads & (good == bad)))  # the answer is recorded, or decides a tie
     if needs.any():
         index = cell_index.says.take(snapshot.speaking) % size
-        here = np.flatnonzero(needs.ravel().take(index))
-        rows, index = snapshot.speaking[here], index[here]
-        leads = np.flatnonzero(snapshot.worth[rows] == most.ravel()[index])[
-            ::-1
-        ]  # reversed, so that the earliest is written last
+        needed = np.flatnonzero(needs.ravel().take(index))
+        rows, index = snapshot.speaking[needed], index[needed]
+        # in reversed order, so that the earliest is written last
+        leads = np.flatnonzero(snapshot.worth[rows] == most.ravel()[index])[::-1]
         index, value = index[leads], cell_index.value[rows[leads]]
         answer.reshape(-1)[index] = value
         if snapshot.view.leads:
@@ -104,15 +100,15 @@ def answers(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bool) -> 
     }
 
 
-def numbers(facts: Sequence[Fact], places: Array) -> Array:
-    """Return the numbers of the values at indexes `places` (facts, replications); NaN for index NaN."""
+def numbers(facts: Sequence[Fact], index: Array) -> Array:
+    """Return the numbers of the values at an index of shape (facts, replications); NaN for index NaN."""
     table = [np.array([fact.number(v) for v in range(len(fact.values))] + [np.nan]) for fact in facts]
-    rows = np.where(np.isnan(places), -1, places).astype(np.int64)
-    return np.stack([row[at] for row, at in zip(table, rows, strict=True)]) if facts else places
+    rows = np.where(np.isnan(index), -1, index).astype(np.int64)
+    return np.stack([values[row] for values, row in zip(table, rows, strict=True)]) if facts else index
 
 
 def of_turn(counters: TurnCounters | None, waiting: Ints | None) -> dict[str, Array]:
-    """Return the reader's signals of a turn and the number of cases `waiting` for reviewers, one value per replication."""
+    """Return the signals of the reader's turn and the number of cases waiting for reviewers, by replication."""
     names = TURN + (CONTEXT if counters and counters.compacts else ())
     signals = {name: counters.turn[name] for name in names} if counters else {}
     return signals | ({} if waiting is None else {"waiting": waiting.astype(np.float64)})

@@ -1,4 +1,4 @@
-"""Growable columns of recorded cells, writers and signals, converted to frames at the end of a run."""
+"""Growable columns of recorded cells, writers and signals, which become frames at the end of a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class RecordedRows:
-    """Rows of a frame with given column types, as of `frames.to_array`, added in batches.
+    """Rows of a frame with given column types, added in batches. Columns are arrays as of `frames.to_array`.
 
     >>> rows = RecordedRows({"t": pl.Float64, "status": pl.String})
     >>> rows.add(2, {"t": 1.0, "status": np.array(["active", "annexed"], dtype=object)})
@@ -34,13 +34,12 @@ class RecordedRows:
         self._kinds, self._columns = kinds, dict[str, Column]()
 
     def add(self, count: int, values: Mapping[str, NDArray[Any] | float]) -> None:
-        """Add `count` rows: of each column one value, or one a row."""
+        """Add `count` rows. Each column has one value, or one per row."""
         for name, value in values.items():
             column = np.broadcast_to(np.asarray(value), count)
             self._columns[name] = self._columns[name].append(column) if name in self._columns else Column(column.copy())
 
     def frame(self) -> pl.DataFrame:
-        """Return all rows; an absent number (NaN) is null."""
         series = [_series(name, self._columns[name].values, kind) for name, kind in self._kinds.items() if self._columns]
         return pl.DataFrame(series) if series else pl.DataFrame(schema=self._kinds)
 
@@ -70,7 +69,6 @@ class TextCodes:
         self._codes: dict[str | None, int] = {}
 
     def of(self, texts: Texts, count: int) -> Ints:
-        """Return the codes of `count` texts; a single text is repeated."""
         codes = self._codes
         if texts is None or isinstance(texts, str):
             return np.full(count, codes.setdefault(texts, len(codes)))
@@ -86,7 +84,7 @@ SIGNALS = {"t": pl.Float64, "rep": pl.Int32, "row": pl.String, "signal": pl.Stri
 
 
 class SignalLog:
-    """Samples in order of arrival, without NaN. `addresses` are the signals to keep, such as `words` or `right(pump)`."""
+    """Samples of signals in order of arrival, without NaN. `addresses` lists the signals to keep: `words`, `right(pump)`."""
 
     def __init__(self, reps: NDArray[Any], addresses: Collection[str] | None = None) -> None:
         self._reps, self._addresses = np.asarray(reps, dtype=np.int32), addresses
@@ -100,25 +98,25 @@ class SignalLog:
         return (signal if row is None else f"{signal}({row})") in addresses
 
     def add(self, t: float, rows: Sequence[str | None], signals: Sequence[str], values: Sequence[Array]) -> None:
-        """Add one sample a replication of each of some signals of rows, all at `t` days."""
+        """Add one sample per replication of each signal, all at `t` days."""
         lines = [line for line in zip(rows, signals, values, strict=True) if self.keeps(line[1], line[0])]
         if lines:
-            of_rows, names, arrays = zip(*lines, strict=True)
-            times = len(self._reps)
-            codes = np.repeat([self._codes.of(texts, len(lines)) for texts in (of_rows, names)], times, axis=1)
+            row_names, names, arrays = zip(*lines, strict=True)
+            codes = np.stack([self._codes.of(texts, len(lines)) for texts in (row_names, names)])
+            codes = codes.repeat(len(self._reps), axis=1)
             self._keep(t, np.tile(self._reps, len(lines)), codes, np.concatenate(arrays))
 
     def add_column(self, t: float, rep: Ints, rows: NDArray[Any], signal: str, values: Array) -> None:
-        """Add one sample per row of a signal, with the replication number of each row, all at `t` days."""
+        """Add one sample per row of a signal at `t` days; `rep` is the replication number of each row."""
         codes = np.stack([self._codes.of(texts, len(rep)) for texts in (rows, signal)])
         if self._addresses is not None:
-            here = np.array([self.keeps(signal, row) for row in rows.tolist()], dtype=bool)
-            rep, codes, values = rep[here], codes[:, here], values[here]
+            listed = np.array([self.keeps(signal, row) for row in rows.tolist()], dtype=bool)
+            rep, codes, values = rep[listed], codes[:, listed], values[listed]
         self._keep(t, rep, codes, values)
 
     def _keep(self, t: float, rep: Ints, codes: Ints, values: Array) -> None:
-        there = np.flatnonzero(~np.isnan(values))
-        self._parts.append((np.full(len(there), t), rep[there], codes[:, there], values[there]))
+        present = np.flatnonzero(~np.isnan(values))
+        self._parts.append((np.full(len(present), t), rep[present], codes[:, present], values[present]))
 
     def frame(self) -> pl.DataFrame:
         if not self._parts:

@@ -1,4 +1,4 @@
-"""State of a memory after a tick, and the push computed for many readers at once."""
+"""Snapshot of a memory after a tick, and the push, computed for many readers at once."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ LIMIT = 10
 
 @dataclass(frozen=True)
 class Pushed:
-    """Lines of each reader's mini-index, best first, shape (readers, lines). `row` is the cell, NONE for no line.
+    """Lines of each reader's mini-index, best first, shape (readers, lines).
 
-    `about` marks lines about the reader's fact itself, not only about its topic. `marked` marks lines with a mark.
-    `words` counts the words of the lines, `demand` the words that they would have without a budget.
+    `row` is the cell, NONE for no line. `about` marks lines about the reader's fact itself, not only about its topic.
+    `marked` marks lines with a mark (^). `words` is the number of words of the lines, `demand` that without a budget.
     """
 
     row: Ints
@@ -43,13 +43,13 @@ class Pushed:
 
 
 class Snapshot:
-    """State of a memory after a tick, with the run's index of its items. Each part is computed once."""
+    """View of a memory after a tick, with the index of its cells. Derived columns are computed once."""
 
     def __init__(self, view: View, cell_index: CellIndex) -> None:
         self.view, self.cell_index, self.active = view, cell_index, view.active
 
     def showing(self, facts: Bools) -> Snapshot:
-        """Return the snapshot restricted to these facts (shape (facts, replications)) and to cells about no fact."""
+        """Return the snapshot restricted to the marked facts, shape (facts, replications), and to cells about no fact."""
         part, index = Snapshot(self.view, self.cell_index), self.cell_index
         about = np.flatnonzero(index.fact[: len(self.active)] != NONE)
         part.active = self.active.copy()
@@ -67,7 +67,7 @@ class Snapshot:
 
     @cached_property
     def listed(self) -> Bools:
-        """Mask of the cells that a push may show: active cells, and superseded cells that an active cell still cites."""
+        """Mask of the cells that a push may show: active cells, and superseded cells cited by an active cell."""
         if self.active.all():
             return self.active
         listed, cited = self.active.copy(), self.cell_index.cited(self.active)
@@ -104,18 +104,23 @@ class Snapshot:
         marks: bool = True,
         rank_by: str = "",
     ) -> Pushed:
-        """Return mini-indexes about one fact each, for readers of the replications at indexes `rep`, at `now` days.
+        """Return a mini-index about one fact for each reader, in the replications at indexes `rep`, at `now` days.
 
-        Each has at most `limit` lines, 1 or more. `budget` is one number of words, or one a reader. A candidate's text match
-        is 1 for the fact's topic and 1 more for the fact itself; the memory's own order does the rest, and `rank_by`, a
-        derived value of cells, is added to it.
+        Each has at most `limit` lines, 1 or more. `budget` is a number of words, common or one per reader. The text match
+        of a cell is 1 for the fact's topic and 2 for the fact itself. `rank_by` names a derived value of cells that is
+        added to their rank.
         """
-        cells = self._candidates(rep, fact)
+        cell_index = self.cell_index
+        candidate, count = cell_index.of_topic(rep, cell_index.topic_of[fact], self.listed)
+        lines = cell_index.lines.take(candidate)
+        cells = _Candidates(candidate, count, lines, lines["fact"] == np.repeat(fact, count))
         match, degree = np.add(1.0, cells.about), cells.line["degree"]
         worth = self.view.order(cells.row, match=match, degree=degree, reader=cells.reader, now=now)
-        own = self.view.column(rank_by, cells.row) if rank_by else None
-        worth = worth if own is None else worth + np.nan_to_num(own)
-        index = top_k(cells.table(worth, besides=-np.inf), cells.table(self._touched(cells.row)), limit=limit)
+        derived = self.view.column(rank_by, cells.row) if rank_by else None
+        worth = worth if derived is None else worth + np.nan_to_num(derived)
+        touched = self.view.column("touched", cells.row)
+        touched = np.zeros(len(cells.row)) if touched is None else touched
+        index = top_k(cells.table(worth, fill=-np.inf), cells.table(touched), limit=limit)
         at = np.flatnonzero(index != NONE)
         line = (cells.first[:, None] + index).take(at)
         words = _entered(np.zeros(index.shape, dtype=np.int64), at, cells.line["words"][line])
@@ -127,9 +132,9 @@ class Snapshot:
         row = _entered(np.full(index.shape, NONE, dtype=np.int64), at, cells.row[line])
         about, marked = np.zeros((2, *index.shape), dtype=bool)
         if marks:
-            bears = self.view.marked(cells.row[line], now)
-            if bears is not None:
-                _entered(marked, at, bears)
+            has_mark = self.view.marked(cells.row[line], now)
+            if has_mark is not None:
+                _entered(marked, at, has_mark)
         return Pushed(row, _entered(about, at, cells.about[line]), marked, pushed, demand)
 
     def rows_about(self, rep: Ints, fact: Ints, now: float) -> ShownRows:
@@ -143,22 +148,10 @@ class Snapshot:
             _entered(np.zeros(row.shape), up, self.worth[cell]),
         )
 
-    def _candidates(self, rep: Ints, fact: Ints) -> _Candidates:
-        """Return the lines that may be shown to the readers of replications `rep`, each about one fact."""
-        cell_index = self.cell_index
-        row, count = cell_index.of_topic(rep, cell_index.topic_of[fact], self.listed)
-        line = cell_index.lines.take(row)
-        about = line["fact"] == np.repeat(fact, count)
-        return _Candidates(row, count, line, about)
-
-    def _touched(self, rows: Ints) -> Array:
-        touched = self.view.column("touched", rows)
-        return np.zeros(len(rows)) if touched is None else touched
-
 
 @dataclass(frozen=True)
 class _Candidates:
-    """Cells that may be shown to readers, one row each, grouped by reader. `count` is the number for each reader.
+    """Cells that may be shown, one row each, grouped by reader; `count` is the number for each reader.
 
     `row` is the cell, `line` its entry in the index, and `about` marks cells about the reader's fact itself.
     """
@@ -181,8 +174,8 @@ class _Candidates:
         starts = np.arange(len(self.count)) * self.count.max(initial=0)
         return np.repeat(starts - self.first, self.count) + np.arange(len(self.row))
 
-    def table(self, values: Array, besides: float = 0.0) -> Array:
-        return _entered(np.full((len(self.count), self.count.max(initial=0)), besides), self._at, values)
+    def table(self, values: Array, fill: float = 0.0) -> Array:
+        return _entered(np.full((len(self.count), self.count.max(initial=0)), fill), self._at, values)
 
 
 def _entered(table: NDArray[Any], at: Ints, values: NDArray[Any]) -> NDArray[Any]:
@@ -194,15 +187,12 @@ _NONE = np.zeros(0, dtype=np.int64)
 
 
 def shows(plant: Any, state: Any, now: float, facts: Ints, scope: str) -> Bools | None:
-    """Return the mask of facts that the memory shows in a scope, shape (facts, replications); None if it has no scopes."""
+    """Return the mask of the facts shown in a scope, shape (facts, replications); None if the memory has no scopes."""
     return plant.shows(state, facts, scope, now) if isinstance(plant, KeepsApart) else None
 
 
 def within(snapshot: Snapshot, plant: Any, state: Any, now: float, facts: Sequence[Fact], scope: str) -> Snapshot:
-    """Return the snapshot as seen in a scope.
-
-    It is unchanged if no fact has a scope, or if the memory itself answers reads.
-    """
+    """Return the snapshot as seen in a scope; unchanged if no fact has a scope or the memory itself answers reads."""
     apart = any(fact.scope for fact in facts) and not isinstance(plant, AnswersReads)
-    here = shows(plant, state, now, np.arange(len(facts)), scope) if apart else None
-    return snapshot if here is None else snapshot.showing(here)
+    shown = shows(plant, state, now, np.arange(len(facts)), scope) if apart else None
+    return snapshot if shown is None else snapshot.showing(shown)

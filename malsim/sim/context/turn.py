@@ -1,4 +1,4 @@
-"""Reader's turn in every replication, as arrays."""
+"""One turn of the reader in every replication, and the counters of turns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ReleaseCheck(Protocol):
-    """Patterns that the actions of a turn are checked against before release."""
+    """Output check of the actions of a turn before their release."""
 
     looked: Bools
 
@@ -28,13 +28,13 @@ class ReleaseCheck(Protocol):
 
 @dataclass
 class Turn:
-    """Turn of the reader in every replication. Arrays have the shape (replications,) or (replications, lines).
+    """One turn of the reader in every replication. Arrays have the shape (replications,) or (replications, lines).
 
     `opened` marks the lines that the reader opened. `first` is the cell that it trusted first, `acted` the cell that it
-    acted on, and `value` the value that it acted on (NONE: it declined). `observed` is the value that it saw itself,
-    `learned` the value of its lesson (NONE for none), and `wrote` marks lessons that were written back. `worked` is set
-    when the work has been done to its end. Only the hooks at the end of the turn set `blocked` (refused at least once)
-    and `released`. `check` has the patterns of actions, and `surfaced` the lines of the standing signals.
+    acted on, and `value` the value that it acted on (NONE if it declined). `observed` is the value that it saw itself,
+    `learned` the value of its lesson (NONE without one), and `wrote` marks lessons that were written back. `worked` is
+    set when the work is complete. Only the hooks at the end of the turn set `blocked` (refused at least once) and
+    `released`. `surfaced` holds the lines of the standing signals.
     """
 
     number: int
@@ -89,23 +89,23 @@ class Turn:
 COUNTS = {
     "turns": "turns of the reader",
     "acted": "turns released with an action",
-    "acted_false": "actions on a claim that was never true while it stood",
-    "acted_stale": "actions on a claim that was true when made and is no longer",
-    "acted_init": "actions resting on bootstrap or global-store cells",
-    "shown": "cells pushed, and opened: an opened one counts twice; where the context is compacted",
-    "shown_init": "those of them that came with the memory, of its bootstrap or lent by a global store",
-    "declined": "turns released without an action, for want of a claim trusted enough",
-    "withheld": "turns given up: the stop hook never released them",
+    "acted_false": "actions based on a claim that was false when made",
+    "acted_stale": "actions based on a claim that was true when made but no longer is",
+    "acted_init": "actions based on bootstrap or global-store cells",
+    "shown": "cells pushed or opened, opened cells twice; only if the context is compacted",
+    "shown_init": "shown cells that came from the bootstrap or a global store",
+    "declined": "turns released without an action, since no claim was trusted enough",
+    "withheld": "turns that the stop hook never released",
     "blocks": "times the stop hook refused to release a turn",
     "blocked": "turns refused at least once",
-    "unsound": "turns whose action broke a pattern at first",
-    "unsound_wrong": "those of them whose action would have been wrong",
-    "audited": "cells acted on that the outside verifier looked into",
-    "audited_wrong": "those of them that it contradicted",
+    "unsound": "turns whose first action failed an output check",
+    "unsound_wrong": "turns whose first action failed an output check and would have been wrong",
+    "audited": "cells acted on that the external verifier checked",
+    "audited_wrong": "cells that the external verifier contradicted",
     "expanded": "cells opened",
     "words": "words pushed",
     "demand": "words that would have been pushed without a budget",
-    "learned": "lessons: observations that differ from what was acted on",
+    "learned": "lessons: observations that differ from the value acted on",
     "written": "lessons written back",
     "lost": "lessons never written back",
 }
@@ -116,7 +116,7 @@ ONCE_A_TURN = frozenset(
 
 
 class TurnCounters:
-    """Counts by replication. `turn` holds those of the current turn; `compacts` is True if the context is ever emptied."""
+    """Counts by replication; `turn` holds those of the current turn. `compacts` is set if the context is ever emptied."""
 
     def __init__(self, replications: int, *, compacts: bool = False) -> None:
         self.compacts = compacts

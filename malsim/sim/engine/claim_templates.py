@@ -1,4 +1,4 @@
-"""Conversion of drafts, which are numbers, into claims that the gate has checked."""
+"""Conversion of drafts into claims that need no further check by the gate."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LONGEST = 10**18  # largest count of a writer, which gives the longest body
 _OF_FACTS = ("object", "stability", "stability_word", "topics", "entities")
 _OF_STATEMENTS = ("title", "folded", "value")
 _OF_FORMS = ("kind", "kind_word", "verification", "verification_word", "origin", "origin_word", "backed")
-# by the gate, as numbers:
+# columns that the gate reads as numbers:
 _READ_OF_FACTS = ("object", "stability_word")
 _READ_OF_FORMS = ("kind_word", "verification_word", "origin_word", "backed")
 _READ_OF_ALL = ("annexed", "marked", "reverify", "locked", "pinned", "requires_review")
@@ -49,7 +49,7 @@ _UNNAMED = frozenset(("handle", "key"))
 
 @dataclass(frozen=True)
 class ClaimForm:
-    """Properties shared by a population's claims. Claims that are not `about` a fact judge a claim and are not disputed."""
+    """Properties shared by the claims of a population. Claims that are not `about` a fact judge another claim."""
 
     kind: str = "obs"
     verification: str = "unverified"
@@ -60,21 +60,14 @@ class ClaimForm:
 class ClaimTemplates:
     """Texts of a run (names of writers, facts and forms) from which drafts become claims.
 
-    The gate checks and screens each distinct word and edge once, when the run begins, and a body with the largest count.
-    After that only the numbers of a claim are compared with their bounds. A batch with a number out of bounds, or under
-    rules that check more, passes the gate in full. A claim's body names its writer and the writer's own count. While the
-    counts rise, and no other cell has such a body, the duplicate check is skipped. Replications are numbered from `first`
-    to `last`.
+    The gate checks and screens each distinct text and edge once, when the run begins. After that only the numbers of a
+    claim are compared with their bounds. A batch with a number out of bounds, or under rules with further checks, is
+    checked in full. A claim's body names its writer and the writer's own count. While these counts rise, and no other
+    cell has such a body, duplicates are impossible and not searched for. Replications are numbered from `first` to `last`.
     """
 
     def __init__(
-        self,
-        facts: Sequence[Fact],
-        writers: Sequence[str],
-        forms: Sequence[ClaimForm],
-        *,
-        first: int,
-        last: int,
+        self, facts: Sequence[Fact], writers: Sequence[str], forms: Sequence[ClaimForm], *, first: int, last: int,
         rules: Rules,
     ) -> None:  # fmt: skip
         self.first, self.rules = first, rules
@@ -85,7 +78,9 @@ class ClaimTemplates:
         self._about = np.array([form.about for form in forms])
         self.external = np.array([form.verification == "external" for form in forms])  # by form
         samples = _samples(facts, writers, forms, last)
-        validated = _validated([sample for part in samples for sample in part], rules)
+        common = {"writer": "writer", "kind": "obs", "title": "title", "confidence": 1.0, "source_refs": []}
+        flat = [common | sample | {"t": float(t)} for t, sample in enumerate(sample for part in samples for sample in part)]
+        validated = validate(as_claims(flat), rules)
         result = screened(validated, rules)
         self._sound = not (result.issues or result.notes)
         self._covered = self._sound and self._are_covered(forms, rules)
@@ -99,7 +94,7 @@ class ClaimTemplates:
         self._same, self._kinds = _arrays(constant), dict(constant.schema)
         self._names = self.writers.to_numpy()
         self._authors, self._counts = np.full((2, last - first + 1, len(writers)), NONE)
-        self._read, self._alone = 0, True  # cells searched for such a body, and whether none was found
+        self._read, self._alone = 0, True  # number of cells searched for such a body, and whether none was found
         facts_, _, forms_ = self._words
         self._of_facts, self._of_forms, self._of_all = (
             {name: table[name] for name in names}
@@ -108,7 +103,7 @@ class ClaimTemplates:
         self._weights = validated.edges.column("weight")
 
     def _are_covered(self, forms: Sequence[ClaimForm], rules: Rules) -> bool:
-        """Return whether each check of the gate reads the words of one sample, or only numbers that `_passes` compares."""
+        """Return whether the samples cover every check of the gate except bounds, which `claims` compares."""
         constant = set(schema.CLAIMS) - {*_OF_FACTS, *_OF_STATEMENTS, *_OF_FORMS, *_OF_EACH}
         tables = ({*_OF_FACTS}, {*_OF_STATEMENTS}, {*_OF_FORMS}, {"writer"}, {*_OF_EACH})
         programs = any(form.kind == "prg" for form in forms)
@@ -126,15 +121,17 @@ class ClaimTemplates:
         return templates
 
     def claims(self, drafts: ClaimBatch, memory: Memory) -> Validated:
-        fact, statement = self._placed(drafts)
-        body, new = self._bodies(drafts), self._are_new(drafts, memory)
+        fact, statement = self._statement_index(drafts)
+        writers, turns = self._names[drafts.who], drafts.turn.tolist()
+        body = lists(f"{name} #{turn}" for name, turn in zip(writers.tolist(), turns, strict=True))
+        new, t = self._are_new(drafts, memory), drafts.t / DAY
         numbers = {
             **{name: values.repeat(len(drafts)) for name, values in self._of_all.items()},
             **{name: values[fact] for name, values in self._of_facts.items()},
             **{name: values[drafts.form] for name, values in self._of_forms.items()},
             "rep": drafts.rep + self.first,
-            "t": drafts.t / DAY,
-            "writer": self._names[drafts.who],
+            "t": t,
+            "writer": writers,
             "sequence": drafts.turn,
             "author": self._authors[drafts.rep, drafts.who],
             "confidence": drafts.stated,
@@ -146,36 +143,34 @@ class ClaimTemplates:
             numbers["content"] = make("content")
         rows = LazyRows(len(drafts), None, numbers, _UNNAMED, make, self._kinds)
         claims = Validated(rows, self._edges(drafts, memory), new=new)
-        return claims if self._passes(drafts) else _validated_in_full(claims, self.rules)
+        within_bounds = (drafts.stated > 0.0) & (drafts.stated <= 1.0) & (np.abs(t) <= FARTHEST)
+        if self._covered and within_bounds.all():
+            return claims
+        return screened(replace(claims, issues=checks.faults(claims.claims, claims.edges, self.rules)), self.rules)
 
     def _column(
-        self, drafts: ClaimBatch, places: tuple[Ints, Ints, Ints], numbers: Mapping[str, NDArray[Any]], name: str
+        self, drafts: ClaimBatch, indices: tuple[Ints, Ints, Ints], numbers: Mapping[str, NDArray[Any]], name: str
     ) -> NDArray[Any]:
         if name == "content":
-            words = (self._column(drafts, places, numbers, part).tolist() for part in ("kind", "folded"))
+            words = (self._column(drafts, indices, numbers, part).tolist() for part in ("kind", "folded"))
             return contents(numbers["rep"], *words, numbers["body"].tolist())
         if name == "claim":
             return np.arange(len(drafts))
-        for table, rows in zip(self._words, places, strict=True):
+        for table, rows in zip(self._words, indices, strict=True):
             if name in table:
                 return table[name][rows]
         return self._same[name].repeat(len(drafts))
 
-    def _passes(self, drafts: ClaimBatch) -> bool:
-        """Return whether the samples cover all checks but those of numbers, and the numbers are within their bounds."""
-        stated, t = drafts.stated, drafts.t / DAY
-        return self._covered and bool(((stated > 0.0) & (stated <= 1.0) & (np.abs(t) <= FARTHEST)).all())
-
-    def _placed(self, drafts: ClaimBatch) -> tuple[Ints, Ints]:
+    def _statement_index(self, drafts: ClaimBatch) -> tuple[Ints, Ints]:
         about = self._about[drafts.form]
         fact = np.where(about, drafts.fact, len(self._starts) - 1)
         return fact, self._starts[fact] + np.where(about, drafts.value, 0)
 
     def on_admitted(self, drafts: ClaimBatch, row: Ints, memory: Memory) -> None:
         """Store the author numbers of admitted drafts; `row` is the cell of each draft, NONE for no cell."""
-        own = np.flatnonzero(row != NONE)
-        self._authors[drafts.rep[own], drafts.who[own]] = memory.column("author")[row[own]]
-        if memory.height == self._read + len(own):
+        admitted = np.flatnonzero(row != NONE)
+        self._authors[drafts.rep[admitted], drafts.who[admitted]] = memory.column("author")[row[admitted]]
+        if memory.height == self._read + len(admitted):
             self._read = memory.height
 
     def _are_new(self, drafts: ClaimBatch, memory: Memory) -> bool:
@@ -186,10 +181,6 @@ class ClaimTemplates:
         rise = bool((turn > count[writer]).all()) and all_differ(writer * (turn.max(initial=0) + 1) + turn)
         np.maximum.at(count, writer, turn)
         return rise and self._alone and self._sound
-
-    def _bodies(self, drafts: ClaimBatch) -> NDArray[Any]:
-        names = self._names[drafts.who].tolist()
-        return lists(f"{name} #{turn}" for name, turn in zip(names, drafts.turn.tolist(), strict=True))
 
     def _edges(self, drafts: ClaimBatch, memory: Memory) -> LazyRows:
         claim, code = drafts.claim, drafts.relation
@@ -210,8 +201,8 @@ class ClaimTemplates:
         return frame_of({column.name: column[places(fact)] for column in self._facts} | dict(self._statements.to_dict()))
 
     def statement(self, drafts: ClaimBatch) -> Ints:
-        """Return each draft's statement index; NONE if the gate rejected or changed one of the sample words."""
-        _, statement = self._placed(drafts)
+        """Return the index of each draft's statement; NONE if the gate rejected or changed a sample text."""
+        _, statement = self._statement_index(drafts)
         return statement if self._sound else np.full(len(drafts), NONE, dtype=np.int64)
 
 
@@ -232,13 +223,3 @@ def _samples(
         [{"writer": name, "body": f"{name} #{LONGEST}"} for name in writers],
         [{"rep": last, "edges": edges}],
     ]
-
-
-def _validated(samples: list[dict[str, Any]], rules: Rules) -> Validated:
-    common = {"writer": "writer", "kind": "obs", "title": "title", "confidence": 1.0, "source_refs": []}
-    claims = as_claims([common | sample | {"t": float(index)} for index, sample in enumerate(samples)])
-    return validate(claims, rules)
-
-
-def _validated_in_full(claims: Validated, rules: Rules) -> Validated:
-    return screened(replace(claims, issues=checks.faults(claims.claims, claims.edges, rules)), rules)

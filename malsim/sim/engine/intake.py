@@ -1,4 +1,4 @@
-"""Queue of posted claims, and their merge into one numbered batch in the order of the gate."""
+"""Inbox of posted claims, and their conversion into one numbered batch in the order of the gate."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class Intake:
-    """Numbering of facts and values: those of the world first, then those that only scripted claims name.
+    """Numbering of writers, facts and values: those of the world first, then those named only by scripted claims.
 
     A scripted claim without an object is about itself: its handle, key or title. A scripted claim without a value states
-    its title. Users' processes write under their own names. Values that only processes state are known only to a graph.
+    its title. Values stated only by users' processes have no number, so that only a graph knows them.
     """
 
     def __init__(self, scenario: Scenario, populations: Populations) -> None:
@@ -61,9 +61,9 @@ class Intake:
         self._rank = np.argsort(np.argsort(names, kind="stable"), kind="stable")
 
     def claims(self, drafts: ClaimBatch, scripted: pl.DataFrame | None, *, checked: bool) -> tuple[Claims, Ints]:
-        """Return drafts (in the order of the gate) merged with scripted claims, and the draft row of each or NONE.
+        """Return drafts (in the order of the gate) merged with scripted claims, and the draft row of each claim, or NONE.
 
-        With `checked`, the gate's earlier checks of the drafts' words are passed on.
+        With `checked`, claims for a graph carry the results of earlier checks of their texts.
         """
         about = self._about[drafts.form]
         columns: dict[str, Any] = {
@@ -87,16 +87,16 @@ class Intake:
             checked=(lambda memory: self._checked(drafts, scripted, memory)) if checked else None,
         ), index
 
-    def _edges(self, drafts: ClaimBatch, scripted: pl.DataFrame | None, place: Ints) -> Edges:
+    def _edges(self, drafts: ClaimBatch, scripted: pl.DataFrame | None, draft_row: Ints) -> Edges:
         if scripted is None:
             return Edges(claim=drafts.claim, relation=drafts.relation, target=drafts.target, mutual=drafts.mutual)
-        own = np.flatnonzero(place != NONE)
-        now = np.full(len(drafts), NONE)
-        now[place[own]] = own
-        named = np.repeat(np.flatnonzero(place == NONE), scripted["edges"].list.len().fill_null(0).to_numpy())
+        from_draft = np.flatnonzero(draft_row != NONE)
+        position = np.full(len(drafts), NONE)
+        position[draft_row[from_draft]] = from_draft
+        named = np.repeat(np.flatnonzero(draft_row == NONE), scripted["edges"].list.len().fill_null(0).to_numpy())
         nowhere = np.full(len(named), NONE)
         return Edges(
-            claim=np.append(now[drafts.claim], named),
+            claim=np.append(position[drafts.claim], named),
             relation=np.append(drafts.relation, nowhere),
             target=np.append(drafts.target, nowhere),
             mutual=np.append(drafts.mutual, np.zeros(len(named), dtype=bool)),
@@ -118,12 +118,10 @@ class Intake:
             "verified": (scripted["verification"].fill_null("") == "external").to_numpy(),
             "stated": scripted["confidence"].cast(pl.Float64).fill_null(np.nan).to_numpy(),
             "object": np.array([index for _, index, _ in rows], dtype=np.int64),
-            "value": np.array([self._value(index, says) for _, index, says in rows], dtype=np.int64),
+            "value": np.array(
+                [NONE if index == NONE else self._values[index].get(says, NONE) for _, index, says in rows], dtype=np.int64
+            ),
         }
-
-    def _value(self, place: int, says: float | str) -> int:
-        """Return the index of a value; NONE for a value that only a process has stated."""
-        return NONE if place == NONE else self._values[place].get(says, NONE)
 
 
 def _statements(scripted: pl.DataFrame) -> list[tuple[str, str, float | str]]:
@@ -135,18 +133,17 @@ def _statements(scripted: pl.DataFrame) -> list[tuple[str, str, float | str]]:
 
 
 _NO_CLAIMS = pl.DataFrame(schema=schema.CLAIMS)
-_NOBODY = "\U0010ffff"  # sorts last, so that the gate refuses a claim without a writer after all others
+_NOBODY = "\U0010ffff"  # sorts last, so that claims without a writer are refused after all others
 
 
 class Inbox:
-    """Claims posted and not yet drained. The order of posting does not change the batches."""
+    """Claims posted but not yet drained. The order of posting does not change the batches."""
 
     def __init__(self) -> None:
         self._posted: list[pl.DataFrame] = []
         self._drafts: list[ClaimBatch] = []
 
     def post(self, claims: pl.DataFrame) -> None:
-        """Add claims (columns of `schema.CLAIMS`)."""
         self._posted.append(claims)
 
     def draft(self, drafts: ClaimBatch) -> None:
@@ -159,16 +156,13 @@ class Inbox:
         if not arrived.all():
             self._drafts = [drafts.rows(np.flatnonzero(~arrived))]
             drafts = drafts.rows(np.flatnonzero(arrived))
-        return self._due(before), drafts
-
-    def _due(self, before: float) -> pl.DataFrame | None:
         if not self._posted:
-            return None
+            return None, drafts
         waiting = pl.concat(self._posted)
         due = waiting["t"] < before
         late = waiting.filter(~due)
         self._posted = [late] if late.height else []
-        return waiting.filter(due) if due.any() else None
+        return waiting.filter(due) if due.any() else None, drafts
 
     def __len__(self) -> int:
         return sum(frame.height for frame in self._posted) + sum(len(drafts) for drafts in self._drafts)

@@ -1,4 +1,4 @@
-"""Index of the cells made by the claims of populations, by writer and fact."""
+"""Index of the cells made by claims of populations, by writer and fact."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class OwnClaims:
-    """Latest cell, its value and the cells not yet superseded, by writer (index in the schedule) and fact.
+    """Latest cell, its value, and the unsuperseded older cells, by writer (index in the schedule) and fact.
 
-    A writer learns the verdicts on its claims at the next turn. Of several about one fact in one turn the last is its
-    latest; its other claims stay active until its next one about the fact supersedes them too.
+    Writers learn the verdicts on their claims at the next turn. If a writer made several claims about a fact in one turn,
+    the last is its latest; the others stay active until its next claim about the fact supersedes them too.
     """
 
     def __init__(self, sizes: Ints, replications: int, facts: int) -> None:
@@ -33,11 +33,9 @@ class OwnClaims:
         self._value = np.full(size, NONE, dtype=np.int8)
         self._first = np.full(len(sizes) * replications * facts, NONE, dtype=np.int32)  # by population, replication, fact
         self._unsuperseded = np.zeros((2, 0), dtype=np.int64)  # writer-fact index and row
-        self._has_unsuperseded = np.zeros(size, dtype=bool)  # by place
-        self._turn, self._spoke = (
-            -1,
-            np.zeros(0, dtype=np.int64),
-        )  # current turn, and the writer-fact indexes asked for in it
+        self._has_unsuperseded = np.zeros(size, dtype=bool)  # by writer-fact index
+        self._turn = -1
+        self._spoke = np.zeros(0, dtype=np.int64)  # writer-fact indexes asked for in the current turn
 
     def on_verdicts(self, population: Ints, rep: Ints, member: Ints, fact: Ints, row: Ints, value: Ints) -> None:
         index = (self._starts[population] + rep * self._sizes[population] + member) * self._facts + fact
@@ -47,13 +45,13 @@ class OwnClaims:
             self._has_unsuperseded[index[unsuperseded]] = True
             self._unsuperseded = np.append(self._unsuperseded, [index[unsuperseded], row[unsuperseded]], axis=1)
         shared = (population * self._replications + rep) * self._facts + fact
-        new = np.flatnonzero(self._first[shared] == NONE)[::-1]  # reversed, so that the first of several is written last
+        new = np.flatnonzero(self._first[shared] == NONE)[::-1]  # reversed, so that the first is written last
         self._first[shared[new]] = row[new]
 
     def own(self, due: DueClaims, turn: int) -> LatestClaims:
-        """Return each writer's own latest claims. Each unsuperseded claim is returned once, for the next claim.
+        """Return each writer's latest claims. `turn` is the time at which the turn began.
 
-        `turn` is when the turn began; its claims may be asked for together or a few at a time.
+        Unsuperseded claims are returned once, to the writer's next claim.
         """
         if turn != self._turn:
             self._turn, self._spoke = turn, self._spoke[:0]
@@ -61,40 +59,36 @@ class OwnClaims:
         row, value = self._row[index].astype(np.int64), self._value[index].astype(np.int64)
         return LatestClaims(row, value, self._take_unsuperseded(index), partial(self.more, due))
 
-    def more(self, due: DueClaims, what: str) -> NDArray[Any]:
-        """Return a table that few behaviours need, for one population: `first`, `peers` or `again` (see `LatestClaims`)."""
-        rows: NDArray[Any] = {"first": self._firsts, "peers": self._peers, "again": self._again}[what](due)
-        return rows
-
-    def _firsts(self, due: DueClaims) -> Ints:
-        rows: Ints = self._first[(due.population * self._replications + due.rep) * self._facts + due.fact].astype(np.int64)
-        return rows
-
-    def _again(self, due: DueClaims) -> Bools:
+    def more(self, due: DueClaims, name: str) -> NDArray[Any]:
+        """Return the attribute `first`, `peers` or `again` of `LatestClaims`, which few behaviours need."""
+        if name == "peers":
+            return self._peers(due)
+        if name == "first":
+            shared = (due.population * self._replications + due.rep) * self._facts + due.fact
+            return self._first[shared].astype(np.int64)  # type: ignore[no-any-return]
         index = due.place * self._facts + due.fact
         again: Bools = (rank_within_group(index) > 0) | np.isin(index, self._spoke)
         self._spoke = np.append(self._spoke, index)
         return again
 
     def _peers(self, due: DueClaims) -> Ints:
-        """Return the latest cells of the other members about each claim's fact, shape (claims, members)."""
         members = np.arange(self._sizes[due.population[0]])
         index = (due.place - due.member)[:, None] + members
         peers: Ints = self._row.reshape(-1, self._facts)[index, due.fact[:, None]].astype(np.int64)
         peers[np.arange(len(due)), due.member] = NONE
         return peers
 
-    def _take_unsuperseded(self, place: Ints) -> Ints:
-        """Return the unsuperseded cells of each place to its first claim, shape (claims, largest count)."""
-        if not self._has_unsuperseded[place].any():
-            return np.zeros((len(place), 0), dtype=np.int64)
+    def _take_unsuperseded(self, index: Ints) -> Ints:
+        """Remove and return the unsuperseded cells of each writer-fact index, for its first claim; shape (claims, most)."""
+        if not self._has_unsuperseded[index].any():
+            return np.zeros((len(index), 0), dtype=np.int64)
         waiting, row = self._unsuperseded
-        here, first = np.unique(place, return_index=True)
-        at = np.searchsorted(here, waiting).clip(max=len(here) - 1)
-        due = here[at] == waiting
-        claim = first[at[due]]
+        asked, first = np.unique(index, return_index=True)
+        position = np.searchsorted(asked, waiting).clip(max=len(asked) - 1)
+        due = asked[position] == waiting
+        claim = first[position[due]]
         nth = rank_within_group(claim)
-        rows = np.full((len(place), int(nth.max(initial=-1)) + 1), NONE)
+        rows = np.full((len(index), int(nth.max(initial=-1)) + 1), NONE)
         rows[claim, nth] = row[due]
-        self._unsuperseded, self._has_unsuperseded[place] = self._unsuperseded[:, ~due], False
+        self._unsuperseded, self._has_unsuperseded[index] = self._unsuperseded[:, ~due], False
         return rows

@@ -1,4 +1,4 @@
-"""Population of a run in all replications: times, facts and contents of its claims, and their faulty delivery."""
+"""Process of one population in all replications: times, facts and contents of its claims, and faulty delivery."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class PopulationProcess:
-    """Members of a population: the facts they write about, their own times if any, and their values."""
+    """Members of one population: the times, facts and values of their claims."""
 
     def __init__(self, population: Population, context: RunContext, script: Script | None = None) -> None:
         self.population, self.script = population, script
@@ -60,10 +60,10 @@ class PopulationProcess:
         return not (self.script or self._gap or self.population.every) and self.population.rate > 0.0
 
     def next(self, number: Ints, member: Ints, turn: Ints, since: Ints) -> Ints:
-        """Return the time of each member's claim `turn`, counted from the previous one, by the population's own law."""
+        """Return the time of each member's claim `turn`, given the time `since` of its previous claim; both in ms."""
         population = self.population
         if self.script:
-            times = np.append(self.script.t, NEVER)[self.script.place(member, turn)]
+            times = np.append(self.script.t, NEVER)[self.script.index(member, turn)]
             return np.where(times < self.last, times + population.start, NEVER)
         if population.every is not None:
             return since + population.every
@@ -74,31 +74,28 @@ class PopulationProcess:
 
     def facts(self, uniform: Array, member: Ints, turn: Ints) -> Ints:
         if self.script:
-            return self.script.fact[self.script.place(member, turn)]
+            return self.script.fact[self.script.index(member, turn)]
         facts: Ints = self._facts[self._upto.searchsorted(uniform, side="right")]
         return facts
 
-    def say(self, due: DueClaims, push: ShownRows, own: LatestClaims, bad: Bools | None = None) -> ClaimDraft:
-        """Return the drafts of the members. Where `bad` is set, a wrong value replaces their own before edges are added."""
+    def write(self, due: DueClaims, push: ShownRows, own: LatestClaims, bad: Bools | None = None) -> ClaimDraft:
+        """Return the drafts of the members. Where `bad` is set, another value replaces theirs before edges are added."""
         context = self._context(due, push, own)
         if self.script:
-            place = self.script.place(due.member, due.turn)
-            draft = ClaimDraft(self.script.value[place], self.script.stated[place])
-        elif self._state:
-            draft = self._say_in_turn(due, push, own)
+            index = self.script.index(due.member, due.turn)
+            draft = ClaimDraft(self.script.value[index], self.script.stated[index])
+        elif self._state:  # one claim per member at a time, since each reads the state left by the previous one
+            nth = rank_within_group(due.rep * self.size + due.member)
+            rounds = [np.flatnonzero(nth == n) for n in range(int(nth.max(initial=-1)) + 1)]
+            drafts = ClaimDraft.joined([self._write_round(due, push, own, rows) for rows in rounds])
+            draft = drafts.rows(np.argsort(np.concatenate(rounds), kind="stable"))
         else:
             draft = self._module.write(context, **self._settings["write"])
         if bad is not None and bad.any():
             draft = replace(draft, value=np.where(bad, context.another(draft.value, "bad"), draft.value))
         return draft
 
-    def _say_in_turn(self, due: DueClaims, push: ShownRows, own: LatestClaims) -> ClaimDraft:
-        nth = rank_within_group(due.rep * self.size + due.member)
-        rounds = [np.flatnonzero(nth == n) for n in range(int(nth.max(initial=-1)) + 1)]
-        drafts = [self._say_once(due, push, own, rows) for rows in rounds]
-        return ClaimDraft.joined(drafts).rows(np.argsort(np.concatenate(rounds), kind="stable"))
-
-    def _say_once(self, due: DueClaims, push: ShownRows, own: LatestClaims, rows: Ints) -> ClaimDraft:
+    def _write_round(self, due: DueClaims, push: ShownRows, own: LatestClaims, rows: Ints) -> ClaimDraft:
         part = due.rows(int(due.population[0]), rows)
         latest = own.rows(rows, lambda name: own.more(name)[rows])
         state = {name: values[part.rep, part.member] for name, values in self._state.items()}
@@ -115,10 +112,10 @@ class PopulationProcess:
         draws = self.draws
 
         def sense(accuracy: float, *, lag: float = 0.0, member: Ints | None = None, turn: Ints | None = None) -> Ints:
-            own_eyes = member is None and turn is None
+            alone = member is None and turn is None
             by, nth = due.member if member is None else member, due.turn if turn is None else turn
             uniforms = draws.uniform(SENSES, rep=due.number, member=by, turn=nth)
-            if own_eyes and self._lineage:
+            if alone and self._lineage:
                 alike = draws.happens(self.population.alike, "alike", rep=due.number, member=by, turn=nth)
                 shared = self._lineage.uniform(SENSES, rep=due.number, member=self._fact_numbers[due.fact])
                 uniforms = np.where(alike, shared, uniforms)
@@ -137,13 +134,14 @@ def _facts_of(population: Population, world: World) -> Ints:
         if name not in names:
             hint = nearest(name, names, "add it under [[facts]]")
             raise ScenarioError("no such fact", where=f"writers[{population.name}].facts", given=name, hint=hint)
-    own = [names.index(name) for name in population.facts or names]
+    facts = [names.index(name) for name in population.facts or names]
     if population.scope:
-        own = [place for place in own if world.facts[place].scope in ("", population.scope)]
-        if not own:
+        facts = [fact for fact in facts if world.facts[fact].scope in ("", population.scope)]
+        if not facts:
             where, allowed = f"writers[{population.name}].scope", ", ".join({fact.scope for fact in world.facts} - {""})
-            raise ScenarioError("its scope contains none of its facts", where=where, given=population.scope, allowed=allowed)
-    return np.array(own, dtype=np.int64)
+            problem = "none of the population's facts is in its scope"
+            raise ScenarioError(problem, where=where, given=population.scope, allowed=allowed)
+    return np.array(facts, dtype=np.int64)
 
 
 def _parameters_of(function: Callable[..., object] | None, settings: Mapping[str, float | str]) -> dict[str, float | str]:
@@ -156,7 +154,7 @@ _KINDS = {"flip": "flipped", "perturb": "perturbed", "double": "doubled", "delay
 
 @dataclass(frozen=True)
 class DeliveryLine:
-    """Delivery from one population to the gate, with its faults. `first_writer` is the index of its first member."""
+    """Delivery of one population's claims to the gate, with its faults. `first_writer` is the index of its first member."""
 
     population: str
     faults: tuple[ClaimFault, ...]
@@ -166,16 +164,16 @@ class DeliveryLine:
 
     @classmethod
     def of(cls, faults: Sequence[ClaimFault], population: str, context: RunContext, first_writer: int) -> DeliveryLine:
-        own = tuple(fault for fault in faults if fault.population == population)
-        return cls(population, own, context, Draws(context.seed, f"faults of {population}"), first_writer)
+        faults = tuple(fault for fault in faults if fault.population == population)
+        return cls(population, faults, context, Draws(context.seed, f"faults of {population}"), first_writer)
 
     def bad(self, due: DueClaims) -> Bools | None:
-        """Return the mask of claims that a fault makes wrong at the source, or None if no fault does so."""
+        """Return the mask of the claims that a fault makes wrong at the source; None without such a fault."""
         hit = None
         for number, fault in enumerate(self.faults):
             if fault.bad["wrong"]:
-                here = self._misled(fault, number, due.rep, due.member, due.turn, due.t)
-                hit = here if hit is None else hit | here
+                misled = self._misled(fault, number, due.rep, due.member, due.turn, due.t)
+                hit = misled if hit is None else hit | misled
         return hit
 
     def _misled(self, fault: ClaimFault, number: int, rep: Ints, member: Ints, turn: Ints, t: Ints) -> Bools:
@@ -183,37 +181,34 @@ class DeliveryLine:
         return fault.during(t) & (uniform < fault.bad["wrong"])
 
     def carry(self, drafts: ClaimBatch, start: int, end: int) -> ClaimBatch:
-        """Return the claims of a turn from `start` to `end` (ms) as they arrive. Faults are recorded as events."""
+        """Return the claims of a turn from `start` to `end` (ms) as they arrive, and record the faults as events."""
         for number, fault in enumerate(self.faults):
             if fault.bad["wrong"] and len(drafts):
                 member = drafts.who - self.first_writer
-                self._note("misled", drafts, self._misled(fault, number, drafts.rep, member, drafts.turn, drafts.t))
+                self._log("misled", drafts, self._misled(fault, number, drafts.rep, member, drafts.turn, drafts.t))
         for number, fault in enumerate(self.faults):
             if any(fault.noise[name] for name in SHARES) and len(drafts):
-                drafts = self._hit(fault, number, drafts, start, end)
+                drafts = self._with_noise(fault, number, drafts, start, end)
         return drafts
 
-    def _note(self, kind: str, drafts: ClaimBatch, hit: Bools) -> None:
-        detail, which = ("another value at the source", "bad") if kind == "misled" else ("on its way to the gate", "noise")
-        self.context.log.faulty(kind, drafts, hit, detail=detail, cause=f"{which} on {self.population}")
+    def _log(self, kind: str, drafts: ClaimBatch, hit: Bools) -> None:
+        detail, table = ("another value at the source", "bad") if kind == "misled" else ("on its way to the gate", "noise")
+        self.context.log.faulty(kind, drafts, hit, detail=detail, cause=f"{table} on {self.population}")
 
-    def _hit(self, fault: ClaimFault, number: int, drafts: ClaimBatch, start: int, end: int) -> ClaimBatch:
+    def _with_noise(self, fault: ClaimFault, number: int, drafts: ClaimBatch, start: int, end: int) -> ClaimBatch:
         noise, during = fault.noise, fault.during(drafts.t)
-        address: dict[str, Ints | int] = {
-            "rep": self.context.reps[drafts.rep],
-            "member": drafts.who - self.first_writer,
-            "turn": drafts.turn,
-        }
+        rep, member = self.context.reps[drafts.rep], drafts.who - self.first_writer
+        address: dict[str, Ints | int] = {"rep": rep, "member": member, "turn": drafts.turn}
 
         def uniform(purpose: str) -> Array:
             return self.draws.uniform(f"{purpose} {number}", **address)
 
         drops: Bools = during & (uniform("drop") < noise["drop"])
-        self._note("lost", drafts, drops)
+        self._log("lost", drafts, drops)
 
         def hit(name: str) -> Bools:
             mask: Bools = during & ~drops & (uniform(name) < noise[name])
-            self._note(_KINDS[name], drafts, mask)
+            self._log(_KINDS[name], drafts, mask)
             return mask
 
         choices = self.context.world.choices[drafts.fact]

@@ -1,4 +1,4 @@
-"""Writers of a run: populations with their delivery to the gate, the reader and the reviewers; names and words."""
+"""Writers of a run: populations and the delivery of their claims, the reader and the reviewers."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ REVIEWERS = ClaimForm("ver", "external", "human")
 
 
 class Populations:
-    """Populations of a run: schedule, posts and verdicts.
+    """Populations of a run: their schedule, claims and verdicts.
 
-    `reader` and `reviewers` are the indexes of their names among the run's writers; their forms come first. `lineages`
-    maps writers to their lineage, where they have one.
+    `reader` and `reviewers` are the indexes of these writers in the run; their forms come first. `lineages` maps writers
+    to their lineage, if they have one.
     """
 
     def __init__(self, scenario: Scenario, context: RunContext) -> None:
@@ -73,9 +73,8 @@ class Populations:
         self._edge_policies = EdgePolicies(scenario.writers)
         self._own_claims = OwnClaims(self._schedule.sizes, len(context.reps), len(context.world.facts))
         self._reads = np.array([population.reads for population in scenario.writers], dtype=bool)
-        self._whose = np.repeat(
-            np.arange(-1, len(self._processes)), [2, *self._schedule.sizes]
-        )  # population of each writer, NONE for reader and reviewers
+        # population of each writer, NONE for reader and reviewers
+        self._whose = np.repeat(np.arange(-1, len(self._processes)), [2, *self._schedule.sizes])
         self._who = np.searchsorted(self._whose, np.arange(len(self._processes)))  # index of each population's first writer
 
     def post(self, snapshot: Snapshot, start: int, end: int) -> ClaimBatch:
@@ -84,15 +83,16 @@ class Populations:
         Populations that read are shown the memory after the last tick, at `start`.
         """
         due = self._schedule.take_due(end)
-        return self._carried(self._say(due, snapshot, start), start, end) if len(due) else ClaimBatch.none()
+        return self._delivered(self._write(due, snapshot, start), start, end) if len(due) else ClaimBatch.none()
 
-    def _say(self, due: DueClaims, snapshot: Snapshot, start: int) -> ClaimBatch:
+    def _write(self, due: DueClaims, snapshot: Snapshot, start: int) -> ClaimBatch:
         """Return the content of the claims that fall due in a turn that began at `start`."""
         push, own = self._push(snapshot, due, days(start)), self._own_claims.own(due, start)
         parts = []
-        for index, here, part in due.parts():
-            latest = own.rows(here, partial(self._own_claims.more, part))
-            parts.append(self._processes[index].say(part, push.rows(here), latest, self.lines[index].bad(part)))
+        for index, rows in due.spans:
+            part = due.rows(index, rows)
+            latest = own.rows(rows, partial(self._own_claims.more, part))
+            parts.append(self._processes[index].write(part, push.rows(rows), latest, self.lines[index].bad(part)))
         draft = ClaimDraft.joined(parts)
         form = _form(due.population)
         drafts = ClaimBatch.of(
@@ -116,7 +116,7 @@ class Populations:
         rows = np.flatnonzero(asks)
         return snapshot.rows_about(due.rep[rows], due.fact[rows], now).among(len(due), rows)
 
-    def _carried(self, drafts: ClaimBatch, start: int, end: int) -> ClaimBatch:
+    def _delivered(self, drafts: ClaimBatch, start: int, end: int) -> ClaimBatch:
         if not any(line.faults for line in self.lines):
             return drafts
         edges = np.searchsorted(self._whose[drafts.who], np.arange(len(self.lines) + 1))
@@ -124,12 +124,12 @@ class Populations:
         return ClaimBatch.joined([line.carry(part, start, end) for line, part in zip(self.lines, parts, strict=True)])
 
     def on_verdicts(self, drafts: ClaimBatch, row: Ints) -> None:
-        """Pass to every population the cells that its claims became, NONE for a refusal, in the order of the gate."""
+        """Record the cells that claims of populations became, in the order of the gate; NONE for a refused claim."""
         population = self._whose[drafts.who]
-        own = np.flatnonzero((row != NONE) & (population != NONE) & (drafts.form == _form(population)))
-        population = population[own]
-        member = drafts.who[own] - self._who[population]
-        self._own_claims.on_verdicts(population, drafts.rep[own], member, drafts.fact[own], row[own], drafts.value[own])
+        rows = np.flatnonzero((row != NONE) & (population != NONE) & (drafts.form == _form(population)))
+        drafts, population, row = drafts.rows(rows), population[rows], row[rows]
+        member = drafts.who - self._who[population]
+        self._own_claims.on_verdicts(population, drafts.rep, member, drafts.fact, row, drafts.value)
 
     def ordered(self, drafts: ClaimBatch) -> ClaimBatch:
         return drafts.rows(np.lexsort((drafts.turn, self.templates.rank[drafts.who], drafts.t)))
@@ -140,22 +140,14 @@ def _form(population: Ints) -> Ints:
 
 
 def _check_names(scenario: Scenario) -> None:
+    problem, hint = "this name is already used", 'choose another name = "…"'
     names = [population.name for population in scenario.writers]
     for name in names:
-        if name in RESERVED_NAMES or name.startswith(("faults of ", "lineage of ")):
-            raise ScenarioError(
-                "this name is already used",
-                where="writers",
-                given=name,
-                hint="choose another name: this one addresses other random draws",
-            )
-        if names.count(name) > 1:
-            raise ScenarioError("this name is already used", where="writers", given=name, hint='give one a name = "…"')
+        if names.count(name) > 1 or name in RESERVED_NAMES or name.startswith(("faults of ", "lineage of ")):
+            raise ScenarioError(problem, where="writers", given=name, hint=hint)
     for process in scenario.processes:
         if process.name in names or process.name in RESERVED_NAMES:
-            raise ScenarioError(
-                "this name is already used", where="process", given=process.name, hint='give it a name = "…"'
-            )
+            raise ScenarioError(problem, where="process", given=process.name, hint=hint)
         names.append(process.name)
     for fault in scenario.faults:
         if fault.population not in names:
@@ -172,9 +164,9 @@ def _script(population: Population, world: World, path: str) -> Script | None:
 
 
 class EdgePolicies:
-    """Edges by habit: dispute the best rival shown, support the best agreeing row, supersede the writer's own claim.
+    """Habitual edges: dispute the best rival shown, support the best agreeing row, supersede the writer's own claim.
 
-    Claims that judge an own claim get no such edges, and a writer's own latest claim is neither disputed nor supported.
+    Claims that judge a claim of the writer get no such edges. Writers neither dispute nor support their own latest claim.
     """
 
     def __init__(self, populations: Sequence[Population]) -> None:
@@ -205,7 +197,7 @@ class EdgePolicies:
 
 
 class _Share:
-    """Probability of a habit in each population; `some` is True if any population has the habit."""
+    """Probability of a habit in each population; `some` is set if any population has the habit."""
 
     def __init__(self, habit: str, share: Sequence[float]) -> None:
         self._habit, self._share = habit, np.array(share)
@@ -214,7 +206,5 @@ class _Share:
         self.some = bool((self._share > 0.0).any())
 
     def happens(self, due: DueClaims) -> Bools:
-        does: Bools = (
-            due.uniform(self._habit) < self._share[due.population] if self._is_random else self._always[due.population]
-        )
-        return does
+        happens: Bools = self._always[due.population]
+        return due.uniform(self._habit) < self._share[due.population] if self._is_random else happens

@@ -1,1 +1,1 @@
-"""Users' SimPy processes, and the shipped actors that run between two ticks."""
+"""SimPy processes of users, and the shipped actors that act between two ticks."""

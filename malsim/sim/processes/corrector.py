@@ -1,4 +1,4 @@
-"""People who correct the memory, and the background job that reads its sources again."""
+"""Corrections of the memory by people, and the background job that reads its sources again."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ STATED = 0.8
 
 
 class Corrector:
-    """Corrections that are due before each tick, applied in all replications at once.
+    """Corrections by people and runs of the background job, carried out before the tick at which they are due.
 
-    A correction takes back those values of its facts that the memory shows and that are false (or true, or any), and
-    then claims the truth. If the memory cannot take back values, only the claim is made. The background job claims
-    again, as the sources still state it, each value that was ever taken back.
+    A correction retracts the values of its facts that the memory shows and that are false (or true, or any), and then
+    claims the truth. If the memory cannot retract values, only the claim is made. The background job claims every value
+    that was ever retracted again, as its sources still state it.
     """
 
     def __init__(
@@ -56,16 +56,16 @@ class Corrector:
             elif correction.shares:
                 state = self._share(plant, state, correction, t)
             else:
-                state = self._do(plant, state, correction, t)
+                state = self._retract(plant, state, correction, t)
         return state
 
-    def _do(self, plant: Any, state: Any, correction: Correction, t: int) -> Any:
+    def _retract(self, plant: Any, state: Any, correction: Correction, t: int) -> Any:
         rep, fact, value = self._targets(view_now(plant, state, days(t)), correction, t)
         obeyed = np.zeros(len(rep), dtype=bool)
         if len(rep) and isinstance(plant, TakesBack):
             deed = Deed("forget" if correction.do == "forget" else "correct", correction.by, days(t))
             state, obeyed = plant.take_back(state, rep, fact, value, deed)
-        self._note(correction, t, rep, fact, obeyed)
+        self._log(correction, t, rep, fact, obeyed)
         self._scores.take(days(t), correction, rep, fact, value, obeyed)
         if correction.do == "correct" and correction.instead:
             pairs = np.unique(np.stack([rep, fact]), axis=1)
@@ -74,43 +74,44 @@ class Corrector:
         return state
 
     def _share(self, plant: Any, state: Any, correction: Correction, t: int) -> Any:
-        here = [name in correction.facts or not correction.facts for name in self._names]
-        facts, shared, obeyed = np.flatnonzero(here), correction.do == "share", False
+        facts, shared, obeyed = np.flatnonzero(self._is_meant(correction)), correction.do == "share", False
         if isinstance(plant, KeepsApart):
             state, obeyed = plant.share(state, facts, correction.reader, days(t), shared=shared)
         if self._scopes:
             self._scopes.share(facts, correction.reader, shared=shared)
-        rep, fact = (item.ravel() for item in np.meshgrid(np.arange(len(self._context.reps)), facts, indexing="ij"))
-        self._note(correction, t, rep, fact, np.full(len(rep), obeyed))
+        rep, fact = (part.ravel() for part in np.meshgrid(np.arange(len(self._context.reps)), facts, indexing="ij"))
+        self._log(correction, t, rep, fact, np.full(len(rep), obeyed))
         return state
+
+    def _is_meant(self, correction: Correction) -> Bools:
+        return np.array([not correction.facts or name in correction.facts for name in self._names])
 
     def _targets(self, view: Any, correction: Correction, t: int) -> tuple[Ints, Ints, Ints]:
         rep, fact, value = (np.asarray(column, dtype=np.int64) for column in (view.rep, view.object, view.value))
-        here = np.array([not correction.facts or name in correction.facts for name in self._names])
-        about = (fact >= 0) & (fact < len(here)) & (value >= 0)
+        about = (fact >= 0) & (fact < len(self._names)) & (value >= 0)
         rows = np.flatnonzero(about & view.active if correction.do == "correct" else about)
-        rows = rows[here[fact[rows]]]
+        rows = rows[self._is_meant(correction)[fact[rows]]]
         rows = rows[correction.wants(value[rows] == self._context.world.at(rep[rows], fact[rows], t))]
         rep, fact, value = np.unique(np.stack([rep[rows], fact[rows], value[rows]]), axis=1)
         return rep, fact, value
 
     def _post(self, by: str, rep: Ints, fact: Ints, value: Ints, t: int, stated: float, body: str) -> None:
-        self._posts += 1  # counted before the check, so that all replications count alike
+        self._posts += 1  # counted even if empty, so that the numbers do not depend on the replications of the run
         if not len(rep):
             return
         facts = self._context.world.facts
-        pairs = list(zip(fact.tolist(), value.tolist(), strict=True))
+        pairs = list(zip([facts[index] for index in fact.tolist()], value.tolist(), strict=True))
         columns = {
             "t": days(t), "rep": self._context.reps[rep], "writer": by, "sequence": self._posts, "kind": "obs",
-            "object": [facts[item].name for item, _ in pairs], "value": [facts[item].number(says) for item, says in pairs],
-            "title": [f"{facts[item].name} is {facts[item].label(says)}" for item, says in pairs],
-            "body": f"{body}, {self._posts}", "confidence": stated, "topics": [[facts[item].topic] for item, _ in pairs],
+            "object": [fact.name for fact, _ in pairs], "value": [fact.number(index) for fact, index in pairs],
+            "title": [f"{fact.name} is {fact.label(index)}" for fact, index in pairs],
+            "body": f"{body}, {self._posts}", "confidence": stated, "topics": [[fact.topic] for fact, _ in pairs],
         }  # fmt: skip
         self._inbox.post(as_claims(pl.DataFrame(columns)))
 
-    def _note(self, correction: Correction, t: int, rep: Ints, fact: Ints, obeyed: Bools) -> None:
-        for kind, which in ((KINDS[correction.do], obeyed), ("refused", ~obeyed)):
-            rows = np.flatnonzero(which)
+    def _log(self, correction: Correction, t: int, rep: Ints, fact: Ints, obeyed: Bools) -> None:
+        for kind, mask in ((KINDS[correction.do], obeyed), ("refused", ~obeyed)):
+            rows = np.flatnonzero(mask)
             detail = f"{correction.do}: {f'with {correction.reader}' if correction.shares else f'what is {correction.what}'}"
             subject = [self._names[index] for index in fact[rows].tolist()]
             self._context.log.record(kind, days(t), rep[rows], subject=subject, detail=detail, cause=correction.by)

@@ -1,4 +1,4 @@
-"""Interface of a user's process: reading and writing the memory of its replication, and events of the loop."""
+"""Interface of a user's process to the memory of its replication, and its SimPy environment."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 
 class Desk:
-    """Desk of one process in one replication. Everything that it reads is as of the last tick.
+    """Desk of one process in one replication, which shows the memory as of the last tick.
 
-    `inbox` is a `simpy.Store` of cells (`CellLine`) that an active cell contradicts, each put in once, at the tick that
-    shows it. `random` is a numpy generator keyed by the run's seed, the replication and the process's name.
+    `inbox` is a `simpy.Store` that receives each cell (`CellLine`) once, at the first tick at which an active cell
+    contradicts it. `random` is a numpy generator keyed by the run's seed, the replication and the process's name.
     """
 
     def __init__(self, name: str, env: Environment, room: Room, rep: int) -> None:
@@ -48,24 +48,19 @@ class Desk:
         self._trips: dict[str, simpy.Event] = {}
 
     def post(self, claim: Mapping[str, Any] | None = None, **fields: Any) -> simpy.Event:
-        """Post a claim with the fields of a scenario's `[[claim]]`; the event is triggered by the gate's verdict.
+        """Post a claim with the fields of a scenario's `[[claim]]`; the returned event has a `PostVerdict` as its value.
 
-        Its value is then a `PostVerdict`. A value may be the word that a fact of the scenario has for it; the kind is obs,
-        and the body the claim's number and its writer, where nothing else is given.
-        Raises `ProcessError` after the end of the run.
+        The event is triggered by the gate's verdict. `value` may be a text value of a fact. The default kind is obs, the
+        default body is the claim's number and its writer. Raises `ProcessError` after the end of the run.
         """
         count = self._posts
         fields = {"kind": "obs", "body": f"claim {count + 1} of {self.name}", **(claim or {}), **fields}
         if not self._room.open:
-            raise ProcessError(
-                "a claim was posted after the end of the run",
-                where=self.name,
-                given=fields.get("title") or fields.get("object"),
-            )
+            given = fields.get("title") or fields.get("object")
+            raise ProcessError("a claim was posted after the end of the run", where=self.name, given=given)
         if fields.setdefault("writer", self.name) != self.name:
-            raise ProcessError(
-                "a process writes under its own name only", where=self.name, given=fields["writer"], allowed=self.name
-            )
+            problem = "a process writes only under its own name"
+            raise ProcessError(problem, where=self.name, given=fields["writer"], allowed=self.name)
         if "value" in fields and "object" in fields:
             value = self._room.number(fields["object"], fields["value"])
             fields = {"title": f"{fields['object']} is {fields['value']}"} | fields | {"value": value}
@@ -83,11 +78,11 @@ class Desk:
         """Return the lines that a reader would be shown about an object of the scenario, best first."""
         room, fact = self._room, self._room.fact(object)
         pushed = room.look().push(np.array([self._rep]), np.array([fact]), self._env.now, limit=limit)
-        there = pushed.row[0] != NONE
-        return room.lines(pushed.row[0][there], pushed.marked[0][there])
+        shown = pushed.row[0] != NONE
+        return room.lines(pushed.row[0][shown], pushed.marked[0][shown])
 
     def ask(self, object: str) -> CellLine | None:  # noqa: A002
-        """Return the active cell about an object with the highest belief, the earlier of equals; None for no cell."""
+        """Return the active cell about an object with the highest belief, the earliest of equals; None without a cell."""
         room, fact = self._room, self._room.fact(object)
         snapshot = room.look()
         index = snapshot.cell_index
@@ -95,13 +90,13 @@ class Desk:
         return room.lines(rows[[snapshot.worth[rows].argmax()]])[0] if rows.size else None
 
     def expand(self, cell: str) -> dict[str, Any]:
-        """Open a cell: all its columns; the opening counts as a use of it at the next tick."""
+        """Open a cell and return all its columns. Opening counts as a use of the cell at the next tick."""
         row = self._room.row(cell, self._rep)
         self._room.opened.append((self._rep, row))
         return self._room.look().view.frame().row(row, named=True)
 
     def sense(self, object: str, accuracy: float = 1.0) -> float | str:  # noqa: A002
-        """Return the value of an object that an observer of this accuracy sees now. Each call is a new draw."""
+        """Return the value of an object as observed now with an accuracy. Each call is a new draw."""
         room, fact = self._room, np.array([self._room.fact(object)])
         self._looks += 1
         uniforms = room.draws(self.name).uniform(SENSES, rep=np.array([self.replication]), turn=self._looks)
@@ -110,19 +105,19 @@ class Desk:
         return room.facts[int(fact[0])].values[int(sight.read(accuracy)[0])]
 
     def tripped(self, signal: str) -> simpy.Event:
-        """Return an event that is triggered at the tick at which a signal of the netlist becomes true here."""
+        """Return an event that is triggered at the tick at which a signal of the netlist becomes true."""
         if signal not in self._room.signals:
-            hint = nearest(signal, self._room.signals, "name a signal of the netlist that has one value a run")
-            allowed = ", ".join(self._room.signals) or "none: no netlist"
+            hint = nearest(signal, self._room.signals, "name a signal of the netlist with one value per run")
+            allowed = ", ".join(self._room.signals) or "none, without a netlist"
             raise ProcessError("no such signal", where=f"{self.name}: tripped", given=signal, allowed=allowed, hint=hint)
         return self._trips.setdefault(signal, self._env.event())
 
     def on_verdicts(self, verdicts: Mapping[int, PostVerdict]) -> None:
-        """Trigger the events of posted claims with the gate's verdicts, by the claims' counts, and trigger `admitted`."""
+        """Trigger `admitted` and the events of posted claims, given the gate's verdicts by the number of the claim."""
         for count, verdict in verdicts.items():
             if count in self._waiting:  # a claim may arrive twice
                 self._waiting.pop(count).succeed(verdict)
-        self.admitted = _happen(self.admitted, [item for item in verdicts.values() if item.verdict == "admitted"])
+        self.admitted = _happen(self.admitted, [post for post in verdicts.values() if post.verdict == "admitted"])
 
     def on_tick(self, rose: set[str], disputed: Ints) -> None:
         """Trigger the events of signals that became true, and put newly disputed cells into the inbox."""
@@ -134,14 +129,13 @@ class Desk:
 
 
 def _happen(event: simpy.Event, value: object) -> simpy.Event:
-    """Trigger an event and return a new one of its kind."""
     event.succeed(value)
     return event.env.event()
 
 
 @dataclass(frozen=True)
 class CellLine:
-    """Line of a push: a cell, its object and value, its belief, and whether it is marked `^` (`marked`)."""
+    """Line of a push: a cell, its object, value and belief, and whether it has a mark (^)."""
 
     cell: str
     object: str
@@ -152,7 +146,7 @@ class CellLine:
 
 @dataclass(frozen=True)
 class PostVerdict:
-    """Verdict of the gate on a claim (admitted, deduplicated or refused), and the handle of its cell ("" for no cell)."""
+    """Verdict of the gate on a claim (admitted, deduplicated or rejected), and the handle of its cell ("" if none)."""
 
     verdict: str
     cell: str
@@ -163,8 +157,7 @@ class Room:
     """State shared by the desks of a run. `look` returns the memory as of the last tick.
 
     `posted` holds claims on their way to the inbox, and `opened` the cells opened since the last tick as (replication
-    index, row). `open` is True until the run is over. `signals` are the signals of the netlist that have one value a
-    run.
+    index, row). `open` is True until the end of the run. `signals` are the signals of the netlist with one value per run.
     """
 
     context: RunContext
@@ -176,21 +169,20 @@ class Room:
     opened: list[tuple[int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._places = {fact.name: index for index, fact in enumerate(self.facts)}
+        self._indices = {fact.name: index for index, fact in enumerate(self.facts)}
 
     def draws(self, name: str) -> Draws:
         return Draws(self.context.seed, f"process {name}")
 
     def fact(self, name: str) -> int:
-        """Return the index of an object of the world; raises `ProcessError` for an unknown name."""
-        if name not in self._places:
-            hint = nearest(name, self._places, "add it under [[facts]]")
-            raise ProcessError("no such object", given=name, allowed=", ".join(self._places) or "none", hint=hint)
-        return self._places[name]
+        if name not in self._indices:
+            hint = nearest(name, self._indices, "add it under [[facts]]")
+            raise ProcessError("no such object", given=name, allowed=", ".join(self._indices) or "none", hint=hint)
+        return self._indices[name]
 
     def number(self, name: object, value: object) -> object:
-        """Return the number that a claim of a value carries; for text it is the index among the object's values."""
-        index = self._places.get(str(name))
+        """Return the number of a value in claims: for text, its index among the values of the object."""
+        index = self._indices.get(str(name))
         if index is None or not isinstance(value, str):
             return value
         words = list(self.facts[index].values)
@@ -201,11 +193,10 @@ class Room:
         return self.facts[index].number(words.index(value))
 
     def row(self, cell: str, rep: int) -> int:
-        """Return the row of a cell in a replication; raises `ProcessError` for an unknown name."""
         snapshot = self.look()
         rows = np.flatnonzero((snapshot.view.name == cell).to_numpy() & (snapshot.view.rep == rep))
         if not rows.size:
-            hint = "a handle as desk.push gives it; a claim is a cell after the tick"
+            hint = "use a handle from desk.push; a claim becomes a cell at the next tick"
             raise ProcessError("no such cell", given=cell, hint=hint)
         return int(rows[0])
 
@@ -218,22 +209,21 @@ class Room:
         lines = []
         for row, name, mark in zip(rows.tolist(), names, marks, strict=True):
             fact, value = int(index.fact[row]), int(index.value[row])
-            of = self.facts[fact] if fact != NONE else None
-            says = of.values[value] if of and value != NONE else ""
-            lines.append(CellLine(name, of.name if of else "", says, float(snapshot.worth[row]), mark))
+            about = self.facts[fact] if fact != NONE else None
+            stated = about.values[value] if about and value != NONE else ""
+            lines.append(CellLine(name, about.name if about else "", stated, float(snapshot.worth[row]), mark))
         return lines
 
 
-_WRONG_YIELD = re.compile(
-    r'File "(.*)", line (\d+), in (\w+)\n.*\nInvalid yield value "(.*)"', re.DOTALL
-)  # message of SimPy
+# message of SimPy
+_WRONG_YIELD = re.compile(r'File "(.*)", line (\d+), in (\w+)\n.*\nInvalid yield value "(.*)"', re.DOTALL)
 _NOT_THE_USERS = str(Path(__file__).parents[2]), str(Path(simpy.__file__).parent)
 
 
 class Environment(simpy.Environment):
-    """SimPy environment of one replication: `now` and delays are in days, the clock counts whole milliseconds.
+    """SimPy environment of one replication, with times in days and a clock of whole milliseconds.
 
-    What is due at a tick is therefore due at it exactly, and happens after it.
+    Events due at the time of a tick are therefore due exactly at the tick, and happen after it.
 
     >>> env = Environment()
     >>> _ = env.timeout(0.1), env.timeout(0.3)
@@ -247,11 +237,10 @@ class Environment(simpy.Environment):
         return float(self._now) / DAY
 
     def schedule(self, event: simpy.Event, priority: Any = NORMAL, delay: float = 0) -> None:
-        """Put an event on the calendar, `delay` days from now."""
         super().schedule(event, priority, round(delay * DAY))
 
     def advance(self, at: int, *, where: str = "a process") -> None:
-        """Advance to a time (ms), before what is due at it. Raises `ProcessError` with the place where a process failed."""
+        """Advance to a time (ms), before the events due then. Raises `ProcessError` with the line that failed."""
         if at <= self._now:
             return
         try:
@@ -260,14 +249,12 @@ class Environment(simpy.Environment):
             raise self._failure(problem, where) from problem
 
     def _failure(self, problem: Exception, where: str) -> ProcessError:
-        """Build the error with the place where a process failed. SimPy raises a copy whose cause is the original error."""
+        """Return the error with the line at which a process failed. SimPy raises a copy whose cause is the original."""
         cause = problem.__cause__
         first = cause if isinstance(cause, Exception) and type(cause) is type(problem) else problem
-        every = traceback.extract_tb(first.__traceback__)
-        frames = [frame for frame in every if not frame.filename.startswith(_NOT_THE_USERS)]
-        frames = [
-            frame for frame in frames if frame.filename == frames[0].filename
-        ]  # frames of the process, not of libraries
+        stack = traceback.extract_tb(first.__traceback__)
+        frames = [frame for frame in stack if not frame.filename.startswith(_NOT_THE_USERS)]
+        frames = [frame for frame in frames if frame.filename == frames[0].filename]  # without those of libraries
         location = f"{frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}, " if frames else ""
         location += f"{where}, day {self.now:g}"
         if isinstance(first, ProcessError):

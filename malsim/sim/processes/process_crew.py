@@ -1,4 +1,4 @@
-"""Users' processes of a run, advanced from tick to tick, and the other actors between two ticks."""
+"""Processes of users, advanced from tick to tick, and the other actors between two ticks."""
 
 from __future__ import annotations
 
@@ -36,9 +36,8 @@ if TYPE_CHECKING:
 class ProcessCrew:
     """User processes of all replications.
 
-    Each replication has its own environment, processes and random numbers, so that its results do not depend on the
-    other replications. Actions between two ticks are carried out before the second tick: processes see the memory after
-    the first, and post into the run's inbox.
+    Each replication has its own environment, processes and random numbers, so that its results do not depend on other
+    replications. Between two ticks, processes see the memory after the first tick and post into the run's inbox.
     """
 
     def __init__(self, scenario: Scenario, context: RunContext, look: Callable[[], Snapshot]) -> None:
@@ -62,17 +61,11 @@ class ProcessCrew:
             with noted(f"process {process.run}"):
                 generator = function(env, desk)
         except Exception as problem:
-            raise ProcessError(
-                f"the process could not start: {text_of(problem).removeprefix('raised ')}", where=process.run
-            ) from problem
+            text = text_of(problem).removeprefix("raised ")
+            raise ProcessError(f"the process could not start: {text}", where=process.run) from problem
         if not hasattr(generator, "throw"):
-            hint = "def my_writer(env, desk): … yield env.timeout(1)"
-            raise ProcessError(
-                "the process function did not return a generator",
-                where=process.run,
-                given=type(generator).__name__,
-                hint=hint,
-            )
+            hint, given = "def my_writer(env, desk): … yield env.timeout(1)", type(generator).__name__
+            raise ProcessError("the function did not return a generator", where=process.run, given=given, hint=hint)
         running = env.process(generator)
         for fault in faults:
             if fault.population == process.name:
@@ -80,7 +73,7 @@ class ProcessCrew:
         return desk
 
     def work(self, end: int) -> pl.DataFrame | None:
-        """Run all processes up to a tick (ms); return the claims that they post, or None."""
+        """Run all processes up to a tick (ms), and return the claims that they post, or None."""
         room = self._room
         for number, env in zip(room.context.reps.tolist(), self._environments, strict=True):
             with noted(self._name):
@@ -96,9 +89,9 @@ class ProcessCrew:
     def on_verdicts(self, claims: Claims, verdicts: Verdicts, names: pl.Series, writers: Sequence[str]) -> None:
         for rep, desks in enumerate(self._desks):
             for desk in desks:
-                own = np.flatnonzero((claims.rep == rep) & (claims.writer == writers.index(desk.name)))
+                posted = np.flatnonzero((claims.rep == rep) & (claims.writer == writers.index(desk.name)))
                 answers: dict[int, PostVerdict] = {}
-                for claim in own.tolist():
+                for claim in posted.tolist():
                     row = int(verdicts.row[claim])
                     cell = names[row] if row != NONE else ""
                     answers[int(claims.sequence[claim])] = PostVerdict(VERDICT[int(verdicts.verdict[claim])], cell)
@@ -110,10 +103,10 @@ class ProcessCrew:
         rose, self._true = {name: true[name] & ~was for name, was in self._true.items()}, true
         disputed = np.setdiff1d(np.flatnonzero(snapshot.contradicted & snapshot.active), self._before)
         self._before = np.append(self._before, disputed)
-        of = snapshot.cell_index.rep[disputed]
+        reps = snapshot.cell_index.rep[disputed]
         for rep, desks in enumerate(self._desks):
             for desk in desks:
-                desk.on_tick({name for name, where in rose.items() if where[rep]}, disputed[of == rep])
+                desk.on_tick({name for name, mask in rose.items() if mask[rep]}, disputed[reps == rep])
 
     def close(self) -> None:
         self._room.open = False
@@ -126,7 +119,7 @@ def _interrupt(env: Environment, process: simpy.Process, fault: ClaimFault) -> G
 
 
 class Actors:
-    """Actors that post between two ticks of a run. `look` returns the memory as of the last tick."""
+    """Actors that post between two ticks of a run; `look` returns the memory as of the last tick."""
 
     def __init__(
         self, scenario: Scenario, context: RunContext, populations: Populations, inbox: Inbox, look: Callable[[], Snapshot],

@@ -1,4 +1,4 @@
-"""Scores of a memory when the truth changes: time to correction, stale answers and returned old values."""
+"""Scores of a memory when the truth changes or is attacked: time to correction, stale answers, false answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from malsim.memory.graph.arrays import ratio
 from malsim.memory.schema import NONE
-from malsim.sim.world.censored_times import own_means
+from malsim.sim.world.censored_times import add_spells, own_means
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 AGES = {"1d": 1.0, "7d": 7.0, "30d": 30.0, "later": np.inf}
 BELIEVED = 0.5
-MOST_VOICES = 100_000_000  # largest table of claims by writer, in bytes; above it no echo share is computed
+MOST_VOICES = 100_000_000  # bytes of the largest table of claims by writer; no echo share is computed above it
 
 
 class ChangeScores:
-    """Sums by replication over ticks, and the spells that began at a change of truth or with a wrong answer.
+    """Sums by replication over ticks, and spells of wrong answers.
 
-    A spell is a row (replication, days, whether it ended): `late` from a change until the answer is right, ended too early
-    by the next change or the run's end; `wrong` from the first wrong answer until a right one. `lineage` numbers the
-    lineage of each writer, where any has one.
+    `invalidation_latency` is the time from a change of truth to the next right answer, censored by the next change and by
+    the end of the run. `time_to_correction` is the time from the first wrong answer to a right one. `lineage` holds the
+    number of each writer's lineage.
     """
 
     def __init__(self, facts: int, replications: int, values: int, writers: int, lineage: Ints | None = None) -> None:
@@ -42,8 +42,7 @@ class ChangeScores:
         fits = values * facts * replications * writers <= MOST_VOICES
         self._voices = {name: _Voices((values, *shape), group) for name, group in groups.items() if fits}
         self.counts = {name: np.zeros(replications) for name in COUNTS}
-        self.late: Spells = []
-        self.wrong: Spells = []
+        self.spells: dict[str, Spells] = {"invalidation_latency": [], "time_to_correction": []}
         self.believes = False
 
     def add_voices(self, value: Ints, fact: Ints, rep: Ints, writer: Ints) -> None:
@@ -51,7 +50,7 @@ class ChangeScores:
             voices.add(value, fact, rep, writer)
 
     def add(self, t: float, truth: Ints, right: Array, best: Array, *, believes: bool) -> None:
-        """Add a tick at `t` days: truth and right, shape (facts, replications), and the best worth of each value before."""
+        """Add a tick at `t` days: truth and right, shape (facts, replications), and the largest worth of each value."""
         most = best.max(axis=0)
         silent = np.isnan(right)
         is_right = right == 1.0
@@ -62,16 +61,16 @@ class ChangeScores:
         age = t - self.since
         low = 0.0
         for name, high in AGES.items():
-            here = (age >= low) & (age < high)
-            self._count(f"aged_{name}", here & ~silent)
-            self._count(f"stale_{name}", here & stale)
+            in_range = (age >= low) & (age < high)
+            self._count(f"aged_{name}", in_range & ~silent)
+            self._count(f"stale_{name}", in_range & stale)
             low = high
         leads = best == most
         self._count("answered", ~silent)
         for name, voices in self._voices.items():
-            own = np.where(leads, voices.count, 0).max(axis=0)
-            self._count(f"echoed_{name}", ~silent & (own < voices.count.max(axis=0)))
-            self._count(f"{name}_heard", np.where(silent, 0, own))
+            leading = np.where(leads, voices.count, 0).max(axis=0)
+            self._count(f"echoed_{name}", ~silent & (leading < voices.count.max(axis=0)))
+            self._count(f"{name}_heard", np.where(silent, 0, leading))
         number = (best > BELIEVED).sum(axis=0) if believes else (~silent).astype(np.int64)
         self.believes |= believes
         self._count("contested", number > 1)
@@ -80,17 +79,14 @@ class ChangeScores:
         self._count("decided_wrong", (number > 0) & ~silent & ~is_right)
 
     def close(self, t: float) -> None:
-        for spells, since, open_ in (
-            (self.late, self.since, self.waits),
-            (self.wrong, self.wrong_since, ~np.isnan(self.wrong_since)),
-        ):
-            _end(spells, open_, t - since, ended=False)
+        add_spells(self.spells["invalidation_latency"], self.waits, t - self.since, ended=False)
+        add_spells(self.spells["time_to_correction"], ~np.isnan(self.wrong_since), t - self.wrong_since, ended=False)
         self.waits[:], self.wrong_since[:] = False, np.nan
 
     def _changes(self, t: float, truth: Ints) -> None:
         changed = (truth != self.truth) & (self.truth != NONE)
         if changed.any():
-            _end(self.late, changed & self.waits, t - self.since, ended=False)
+            add_spells(self.spells["invalidation_latency"], changed & self.waits, t - self.since, ended=False)
             self.before[changed], self.since[changed] = self.truth[changed], t
             self.returns[changed] = _at(self._past, truth)[changed]
             self.waits |= changed
@@ -100,27 +96,21 @@ class ChangeScores:
 
     def _spells(self, t: float, right: Bools, wrong: Bools) -> None:
         done = self.waits & right
-        _end(self.late, done, t - self.since, ended=True)
+        add_spells(self.spells["invalidation_latency"], done, t - self.since, ended=True)
         self._count("returned", done & self.returns)
         self.waits &= ~right
         corrected = right & ~np.isnan(self.wrong_since)
-        _end(self.wrong, corrected, t - self.wrong_since, ended=True)
+        add_spells(self.spells["time_to_correction"], corrected, t - self.wrong_since, ended=True)
         self.wrong_since[corrected] = np.nan
         self.wrong_since[wrong & np.isnan(self.wrong_since)] = t
 
     def _count(self, name: str, part: Bools | Ints) -> None:
         self.counts[name] += part.sum(axis=0)
 
-    @property
-    def spells(self) -> dict[str, Spells]:
-        return {"invalidation_latency": self.late, "time_to_correction": self.wrong}
-
     def figures(self) -> dict[str, Array]:
-        """Return each figure by replication, NaN where it is undefined."""
         count, size = self.counts, self.truth.shape[1]
         figures = {
-            "invalidation_latency": own_means(self.late, size),
-            "time_to_correction": own_means(self.wrong, size),
+            **{name: own_means(spells, size) for name, spells in self.spells.items()},
             "returned": ratio(count["returned"], count["returns"]),
         }
         if "voices" in self._voices:
@@ -136,7 +126,7 @@ class ChangeScores:
 
 
 class _Voices:
-    """Set of the speakers that ever claimed each value. `count` is their number: writers, or groups of writers."""
+    """Writers, or groups of writers, that have claimed each value; `count` is their number."""
 
     def __init__(self, shape: tuple[int, ...], group: Ints) -> None:
         self._group = np.unique(group, return_inverse=True)[1]
@@ -145,8 +135,8 @@ class _Voices:
 
     def add(self, value: Ints, fact: Ints, rep: Ints, writer: Ints) -> None:
         self._claims[value, fact, rep, self._group[writer]] = True
-        here = np.unique(np.ravel_multi_index((value, fact, rep), self.count.shape))
-        self.count.reshape(-1)[here] = self._claims.reshape(-1, self._claims.shape[-1])[here].sum(axis=1)
+        cells = np.unique(np.ravel_multi_index((value, fact, rep), self.count.shape))
+        self.count.reshape(-1)[cells] = self._claims.reshape(-1, self._claims.shape[-1])[cells].sum(axis=1)
 
 
 COUNTS = (
@@ -156,14 +146,8 @@ COUNTS = (
 )  # fmt: skip
 
 
-def _end(spells: Spells, which: Bools, days: Array, *, ended: bool) -> None:
-    fact, rep = np.nonzero(which)
-    if len(rep):
-        spells.append((rep, days[fact, rep], np.full(len(rep), ended)))
-
-
 def _at(table: Array | Bools, value: Ints) -> Array:
-    """Return the entry of each fact and replication at an index of the first axis. The entry at NONE is arbitrary."""
+    """Return the entry of each fact and replication at the index `value` of the first axis; NONE gives any entry."""
     entries: Array = np.take_along_axis(table, value[None], axis=0)[0]
     return entries
 
@@ -171,56 +155,46 @@ def _at(table: Array | Bools, value: Ints) -> Array:
 class AttackScores:
     """Sums by replication over the ticks of an attack on facts, and the times from its end to a true answer.
 
-    A lie is an answer that is not the truth. It is marked if the cell that gives it bears a mark (^), or, in a memory
-    without marks, if an active item states another value. `facts` are the names of all facts, in order.
+    A false answer counts as marked if its cell has a mark (^) or, in a memory without marks, if an active item states
+    another value. `facts` are the names of all facts, in order.
     """
 
     def __init__(self, attack: Attack, facts: Sequence[str], replications: int) -> None:
-        self._here = np.array([not attack.facts or name in attack.facts for name in facts])
+        self._attacked = np.array([not attack.facts or name in attack.facts for name in facts])
         self._start, self._end = attack.start / DAY, np.inf if attack.end is None else attack.end / DAY
         self._lies, self._questions, self._marked, self._losses, self._others = np.zeros((5, replications))
         self._waits: Bools | None = None
-        self._spells: Spells = []
+        self.spells: dict[str, Spells] = {"recovery": []}
 
     def add(self, t: float, right: Array, best: Array, snapshot: Snapshot) -> None:
-        """Add a tick at `t` days: right, shape (facts, replications), and the best worth of each value before it."""
+        """Add a tick at `t` days: right, shape (facts, replications), and the largest worth of each value."""
         true = right == 1.0
         during = self._start <= t < self._end
-        others = true[~self._here] if during or t >= self._end else true
+        others = true[~self._attacked] if during or t >= self._end else true
         self._others += len(others)
         self._losses += (~others).sum(axis=0)
         if during:
-            lies = self._here[:, None] & ~np.isnan(right) & ~true
-            self._questions += self._here.sum()
+            lies = self._attacked[:, None] & ~np.isnan(right) & ~true
+            self._questions += self._attacked.sum()
             self._lies += lies.sum(axis=0)
             self._marked += _marked(t, lies, best, snapshot).sum(axis=0)
         elif t >= self._end:
-            waits = np.broadcast_to(self._here[:, None], true.shape) if self._waits is None else self._waits
-            self._finish(waits & true, t, ended=True)
+            waits = np.broadcast_to(self._attacked[:, None], true.shape) if self._waits is None else self._waits
+            add_spells(self.spells["recovery"], waits & true, t - self._end, ended=True)
             self._waits = waits & ~true
 
     def close(self, t: float) -> None:
         if self._waits is not None:
-            self._finish(self._waits, t, ended=False)
+            add_spells(self.spells["recovery"], self._waits, t - self._end, ended=False)
             self._waits = None
 
-    @property
-    def spells(self) -> dict[str, Spells]:
-        return {"recovery": self._spells}
-
     def figures(self) -> dict[str, Array]:
-        """Return each figure by replication, NaN where it is undefined."""
         return {
             "attack_success": ratio(self._lies, self._questions),
             "attack_marked": ratio(self._marked, self._lies),
             "honest_lost": ratio(self._losses, self._others),
-            "recovery": own_means(self._spells, len(self._lies)),
+            "recovery": own_means(self.spells["recovery"], len(self._lies)),
         }
-
-    def _finish(self, which: Bools, t: float, *, ended: bool) -> None:
-        rep = np.nonzero(which)[1]
-        if len(rep):
-            self._spells.append((rep, np.full(len(rep), t - self._end), np.full(len(rep), ended)))
 
 
 def _marked(t: float, lies: Bools, best: Array, snapshot: Snapshot) -> Bools:
@@ -231,10 +205,10 @@ def _marked(t: float, lies: Bools, best: Array, snapshot: Snapshot) -> Bools:
     fact, rep = snapshot.cell_index.fact[rows], snapshot.cell_index.rep[rows]
     leads = lies[fact, rep] & (snapshot.worth[rows] == best.max(axis=0)[fact, rep])
     rows, fact, rep = rows[leads], fact[leads], rep[leads]
-    bears = snapshot.view.marked(rows, t)
+    marked = snapshot.view.marked(rows, t)
     marks = np.zeros(lies.shape, dtype=bool)
-    if bears is None:
+    if marked is None:
         marks |= (best > -np.inf).sum(axis=0) > 1
     else:
-        marks[fact[bears], rep[bears]] = True
+        marks[fact[marked], rep[marked]] = True
     return lies & marks

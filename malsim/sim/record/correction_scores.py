@@ -1,4 +1,4 @@
-"""Scores of corrections: how long they last, what is lost with them, and what leaks from one scope to another."""
+"""Scores of corrections: time until they take effect, their side effects, and leaks between scopes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.memory.graph.arrays import ratio
-from malsim.sim.world.censored_times import own_means
+from malsim.sim.world.censored_times import add_spells, own_means
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class CorrectionScores:
     """Sums by replication over the ticks after corrections. Arrays have the shape (values, facts, replications).
 
-    A value counts from its correction on, whether or not the memory complied. A false value that becomes true no longer
-    counts. The correction of a true value is counted only as an action.
+    A value counts from its correction on, whether or not the memory complied, until it becomes true. A correction of a
+    true value counts only as an action.
     """
 
     def __init__(self, values: int, facts: int, replications: int) -> None:
@@ -33,7 +33,7 @@ class CorrectionScores:
         self._missing, self._others = np.zeros((2, replications))
         self._spared, self._before = np.ones((facts, replications), dtype=bool), np.zeros((facts, replications), dtype=bool)
         self._erases = np.zeros(replications, dtype=bool)  # replications in which an erasure was requested
-        self._spells: Spells = []
+        self.spells: dict[str, Spells] = {"correction_shows": []}
 
     @property
     def sources(self) -> tuple[Ints, Ints, Ints]:
@@ -41,7 +41,7 @@ class CorrectionScores:
         return fact, rep, value
 
     def take(self, t: float, correction: Correction, rep: Ints, fact: Ints, value: Ints, obeyed: Bools) -> None:
-        """Record a correction at `t` days, one row a value, and whether the memory complied."""
+        """Record a correction at `t` days, one row per value, and whether the memory complied."""
         replications = len(self._deeds)
         self._deeds += np.bincount(rep, minlength=replications)
         self._refused += np.bincount(rep[~obeyed], minlength=replications)
@@ -58,61 +58,50 @@ class CorrectionScores:
         self._forgotten[index] |= correction.do == "forget"
 
     def add(self, t: float, truth: Ints, best: Array) -> None:
-        """Add a tick at `t` days: truth of shape (facts, replications), and the best worth of each value before it."""
+        """Add a tick at `t` days: truth, shape (facts, replications), and the largest worth of each value."""
         values = np.arange(len(best))[:, None, None]
         late = self._over & ~self._forgotten & (values == truth)
         self._finish(late & ~self._absent, t, ended=False)
         self._over &= ~late
-        there = best > -np.inf
-        answers = there & (best == best.max(axis=0))
+        stated = best > -np.inf
+        answers = stated & (best == best.max(axis=0))
         new = self._over & ~self._absent & ~answers
         self._finish(new, t, ended=True)
         self._back |= self._over & self._absent & answers
         self._absent |= new
-        answered = there.any(axis=0)
+        answered = stated.any(axis=0)
         others = self._before & self._spared & self._erases
         self._others += others.sum(axis=0)
         self._missing += (others & ~answered).sum(axis=0)
         self._before |= answered & ~self._erases
         touched = self._over.any(axis=0)
         self._looks += self._over.sum(axis=(0, 1))
-        self._present += (self._over & there).sum(axis=(0, 1))
+        self._present += (self._over & stated).sum(axis=(0, 1))
         self._questions += touched.sum(axis=0)
         self._silent += (touched & ~answered).sum(axis=0)
 
     def close(self, t: float) -> None:
         self._finish(self._over & ~self._absent, t, ended=False)
 
-    @property
-    def spells(self) -> dict[str, Spells]:
-        return {"correction_shows": self._spells}
-
     def figures(self) -> dict[str, Array]:
-        """Return each figure by replication, NaN where it is undefined."""
+        ended = np.zeros(len(self._deeds))
+        for rep, _, has_ended in self.spells["correction_shows"]:
+            np.add.at(ended, rep[has_ended], 1.0)
         return {
-            "resurfaced": ratio(self._back.sum(axis=(0, 1)).astype(np.float64), self._ended),
-            "correction_shows": own_means(self._spells, len(self._deeds)),
+            "resurfaced": ratio(self._back.sum(axis=(0, 1)).astype(np.float64), ended),
+            "correction_shows": own_means(self.spells["correction_shows"], len(self._deeds)),
             "residue": ratio(self._present, self._looks),
             "silent_after": ratio(self._silent, self._questions),
             "answers_lost": ratio(self._missing, self._others),
             "corrections_refused": ratio(self._refused, self._deeds),
         }
 
-    @property
-    def _ended(self) -> Array:
-        count = np.zeros(len(self._deeds))
-        for rep, _, ended in self._spells:
-            np.add.at(count, rep[ended], 1.0)
-        return count
-
-    def _finish(self, which: Bools, t: float, *, ended: bool) -> None:
-        value, fact, rep = np.nonzero(which)
-        if len(rep):
-            self._spells.append((rep, t - self._since[value, fact, rep], np.full(len(rep), ended)))
+    def _finish(self, where: Bools, t: float, *, ended: bool) -> None:
+        add_spells(self.spells["correction_shows"], where, t - self._since, ended=ended)
 
 
 class ScopeScores:
-    """Sums by replication over questions about facts of a scope, asked at every tick within every other scope."""
+    """Sums by replication over questions about facts of one scope, asked at every tick in every other scope."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._owner = np.array([fact.scope for fact in scenario.facts])
@@ -125,21 +114,20 @@ class ScopeScores:
         self._shared[scope][facts] = shared
 
     def add(self, answered: Bools, shows: Callable[[Ints, str], Bools | None]) -> None:
-        """Add a tick: the facts answered at all, shape (facts, replications), and those answered within a scope.
+        """Add a tick: the mask of answered facts, shape (facts, replications).
 
-        A memory that knows no scopes (None) shows to all what it answers.
+        `shows` returns the mask of the given facts that are answered in a scope; None if the memory has no scopes.
         """
         for scope, may_read in self._shared.items():
             facts = np.flatnonzero((self._owner != "") & (self._owner != scope))
             if not facts.size:
                 continue
-            there, allowed, own = shows(facts, scope), may_read[facts], answered[facts]
-            there = own if there is None else there
+            shown, allowed, in_own_scope = shows(facts, scope), may_read[facts], answered[facts]
+            shown = in_own_scope if shown is None else shown
             self._closed += np.count_nonzero(~allowed)
-            self._leaks += there[~allowed].sum(axis=0)
-            self._due += own[allowed].sum(axis=0)
-            self._silent += (own & ~there)[allowed].sum(axis=0)
+            self._leaks += shown[~allowed].sum(axis=0)
+            self._due += in_own_scope[allowed].sum(axis=0)
+            self._silent += (in_own_scope & ~shown)[allowed].sum(axis=0)
 
     def figures(self) -> dict[str, Array]:
-        """Return each figure by replication, NaN where it is undefined."""
         return {"leaks": ratio(self._leaks, self._closed), "shared_silent": ratio(self._silent, self._due)}

@@ -1,4 +1,4 @@
-"""Manifest of a run: scenario text, constants, seed, versions, counts and frame hashes, enough to repeat the run."""
+"""Manifest of a run: everything needed to repeat the run and to check that its frames are the same."""
 
 from __future__ import annotations
 
@@ -20,20 +20,23 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from malsim.memory import Rules
-    from malsim.sim.settings.netlist_config import NetlistConfig
     from malsim.sim.settings.scenario import Scenario
 
 _PACKAGES = ("malsim", "numpy", "polars", "scipy", "simpy")
 
 
 def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
+    netlist = None
+    if scenario.netlist is not None:
+        text, name = scenario.netlist.text, scenario.netlist.document.name
+        netlist = {"name": name, "text": redacted(text), "sha256": hashlib.sha256(text.encode()).hexdigest()}
     return {
         "malsim": 1,
         "name": scenario.name,
         "path": scenario.path,
         "scenario": redacted(scenario.text),
         "scenario_sha256": hashlib.sha256(scenario.text.encode()).hexdigest(),
-        "netlist": _netlist(scenario.netlist),
+        "netlist": netlist,
         "stores": dict(scenario.initial_memory.stores) if scenario.initial_memory else {},
         "law": scenario.law,
         "law_settings": dict(scenario.law_settings),
@@ -55,36 +58,24 @@ def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str
     }
 
 
-def _netlist(netlist: NetlistConfig | None) -> dict[str, Any] | None:
-    if netlist is None:
-        return None
-    text = netlist.text
-    sha = hashlib.sha256(text.encode()).hexdigest()
-    return {"name": netlist.document.name, "text": redacted(text), "sha256": sha}
-
-
 def versions() -> dict[str, str]:
     return {name: _version(name) for name in _PACKAGES} | {"python": platform.python_version()}
 
 
 def simd_targets() -> list[str]:
-    """Return numpy's instruction sets on this machine, on which the last bit of `tanh` and `exp` depends.
-
-    `NPY_DISABLE_CPU_FEATURES` switches some of them off.
-    """
+    """Return the SIMD instruction sets that numpy uses here; the last bit of `tanh` and `exp` depends on them."""
     extensions = cast("dict[str, list[str]]", np.show_config(mode="dicts")["SIMD Extensions"])
     return [*extensions.get("baseline", []), *extensions.get("found", [])]
 
 
 def digest(frame: pl.DataFrame) -> str:
-    """Return a hash of a frame's names, types and values, bit for bit. Columns must not hold lists."""
+    """Return the SHA-256 of a frame's names, types and values, bit for bit. Columns must not hold lists."""
     kinds = ", ".join(f"({name!r}, {kind!r})" for name, kind in frame.schema.items())
-    sha = hashlib.sha256(
-        f"Schema([{kinds}])".encode()
-    )  # written out, since the repr of a mapping depends on the Python version
+    # written out, since the repr of a mapping depends on the Python version
+    sha = hashlib.sha256(f"Schema([{kinds}])".encode())
     for column in frame.get_columns():
         sha.update(column.is_null().to_numpy().tobytes())
-        values = column.drop_nulls()  # bytes under a null are undefined
+        values = column.drop_nulls()  # the bytes of a null are undefined
         if values.dtype == pl.String:
             sha.update(values.str.join("").item().encode())
             values = values.str.len_bytes()

@@ -1,4 +1,4 @@
-"""Measurements of replications: the estimators of mean and interval behind every printed figure."""
+"""Estimators of mean and interval over replications, behind every printed figure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RESAMPLES = 1_000
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """Number for each replication, NaN where undefined. The mean is that of `mean_interval`, within `bounds`.
+    """Value of a figure in each replication, NaN where undefined; its mean and interval are those of `mean_interval`.
 
     >>> [round(end, 3) for end in Measurement(np.array([1.0, 2.0, 3.0])).mean()]
     [2.0, -0.484, 4.484]
@@ -44,7 +44,7 @@ class Measurement:
         return None
 
     def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:
-        """Return the mean with the ends of its 95 % interval; `stopped` as in `mean_interval`."""
+        """Return the mean and the ends of its 95 % interval; `stopped` as in `mean_interval`."""
         return mean_interval(self.each, self.bounds, stopped=stopped)
 
     def and_more(self, more: Self) -> Self:
@@ -53,7 +53,7 @@ class Measurement:
 
 @dataclass(frozen=True, eq=False)
 class Times(Measurement):
-    """Times in days, some of them censored. Spells of all replications, numbered from 0, are pooled (`censored_mean`)."""
+    """Times in days, some of them censored. The spells of all replications are pooled by `censored_mean`."""
 
     spells: Spells = ()  # type: ignore[assignment]
 
@@ -73,23 +73,24 @@ class Times(Measurement):
     def time(self) -> CensoredMean | None:
         return censored_mean(self.spells, len(self.each))
 
-    def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:  # noqa: ARG002  # its interval is wide enough
-        """Return the pooled mean and its interval; NaN if more than half of the spells outlast the longest observed."""
+    def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:  # noqa: ARG002  # the interval is wide enough
+        """Return the pooled mean and its interval; NaN if more than half of the spells outlast the longest one observed."""
         return (self.time.value, self.time.low, self.time.high) if self.time else (np.nan, np.nan, np.nan)
 
     def and_more(self, more: Self) -> Self:
-        behind = [(rep + len(self.each), days, ended) for rep, days, ended in more.spells]
-        return replace(self, each=np.concatenate([self.each, more.each]), spells=[*self.spells, *behind])
+        later = [(rep + len(self.each), days, ended) for rep, days, ended in more.spells]
+        return replace(self, each=np.concatenate([self.each, more.each]), spells=[*self.spells, *later])
 
 
 @dataclass(frozen=True, eq=False)
 class CalibrationErrors(Measurement):
-    """Distance of beliefs from the shares of true claims, in 15 equal bins over the claims of all replications.
+    """Calibration error of beliefs, in 15 equal bins over the claims of all replications.
 
-    ece = Σ_b |g_b| / Σ_b c_b,  rmse = √(Σ_b g_b² / c_b / Σ_b c_b): g_b is the sum of true − belief in bin b, c_b its
-    number of claims, both of shape (replications, 15). Each end of the interval is the wider of two: that of the mean of
-    pseudo-values, and that of a bootstrap over replications. With few claims the error is biased upward, and either
-    interval alone covers only 0.04 to 0.9.
+        ece = Σ_b |g_b| / Σ_b c_b;  rmse = √(Σ_b g_b² / c_b / Σ_b c_b)
+
+    g_b is the sum of true − belief in bin b and c_b the number of its claims, both of shape (replications, 15). Each end
+    of the interval is the wider of two: the mean of pseudo-values, and a bootstrap over replications. With few claims the
+    error is biased upward, and either interval alone covers only 0.04 to 0.9.
     """
 
     gaps: Array = ()  # type: ignore[assignment]
@@ -101,13 +102,13 @@ class CalibrationErrors(Measurement):
         index, size = rep * BINS + np.minimum((belief * BINS).astype(np.int64), BINS - 1), replications * BINS
         sums = (np.bincount(index, part, minlength=size) for part in (true - belief, np.ones(len(rep))))
         gaps, counts = (part.astype(np.float64).reshape(-1, BINS) for part in sums)
-        item = np.where(counts.sum(axis=1) > 0, _error(gaps, counts, squared=squared), np.nan)
-        return cls(item, SHARE, gaps, counts, squared)
+        each = np.where(counts.sum(axis=1) > 0, _error(gaps, counts, squared=squared), np.nan)
+        return cls(each, SHARE, gaps, counts, squared)
 
     @property
     def pooled(self) -> float:
-        all_of_them = self.gaps.sum(axis=0, keepdims=True), self.counts.sum(axis=0, keepdims=True)
-        return float(_error(*all_of_them, squared=self.squared)[0]) if all_of_them[1].any() else np.nan
+        gaps, counts = self.gaps.sum(axis=0, keepdims=True), self.counts.sum(axis=0, keepdims=True)
+        return float(_error(gaps, counts, squared=self.squared)[0]) if counts.any() else np.nan
 
     @property
     def parts(self) -> Array:
@@ -121,8 +122,8 @@ class CalibrationErrors(Measurement):
             return value, np.nan, np.nan
         weight = resamples(size, RESAMPLES, seed=0).astype(np.float64)
         redrawn = ends(_error(weight @ self.gaps, weight @ self.counts, squared=self.squared))
-        _, *own = mean_interval(parts, SHARE if 0.0 < parts.mean() < 1.0 else ANY, stopped=stopped)
-        low, high = np.fmin(own[0], min(redrawn[0], value)), np.fmax(own[1], max(redrawn[1], value))
+        _, low, high = mean_interval(parts, SHARE if 0.0 < parts.mean() < 1.0 else ANY, stopped=stopped)
+        low, high = np.fmin(low, min(redrawn[0], value)), np.fmax(high, max(redrawn[1], value))
         return value, max(float(low), 0.0), min(float(high), 1.0)
 
     def and_more(self, more: Self) -> Self:
@@ -155,7 +156,7 @@ class Paired:
         return next((side.time for side in (self.left, self.right) if side.time and np.isnan(side.time.value)), None)
 
     def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:
-        """Return the mean of right − left with the ends of `difference_interval`; all three are equal if all pairs are."""
+        """Return the mean of right − left and the ends of its interval, by `difference_interval`; equal if all pairs are."""
         pairs = self.parts
         mean, low, high = difference_interval(pairs, np.zeros(len(pairs)), self.left.bounds, stopped=stopped)
         return (mean, mean, mean) if np.isnan(low) else (mean, low, high)

@@ -1,4 +1,4 @@
-"""A run's figures with their intervals over replications: against truth, of the reader, and how much law there was."""
+"""Figures of a run with their intervals over replications."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from malsim.base.intervals import COUNT, SHARE
 from malsim.memory.graph.arrays import ratio
 from malsim.sim.record.measurement import CalibrationErrors, Measurement, Times
 from malsim.sim.record.scoring import CLIPPED
-from malsim.sim.world.censored_times import spells_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,75 +21,75 @@ if TYPE_CHECKING:
     from malsim.sim.record.scoring import FinalScores
 
 METRICS = {
-    "accuracy": "share of answers, over facts and ticks, that were the truth",
-    "answered": "share of facts, over ticks, of which some active claim spoke",
-    "abstained": "of a memory of your own: share of looks at what was claimed of that showed no value",
-    "invented": "the same of looks that showed a value that nobody claimed",
-    "ambiguous": "the same of looks that showed a text with several values",
-    "off_topic": "the same of looks that showed an item about something else",
-    "answer_brier": "mean (effective − right)² of the answers, over facts and ticks; of a tie of k, one drawn at random",
+    "accuracy": "share of answers, over facts and ticks, that were true",
+    "answered": "share of facts, over ticks, with an active claim about them",
+    "abstained": "your own memory: share of reads about a claimed fact that returned no value",
+    "invented": "your own memory: share of such reads that returned a value nobody had claimed",
+    "ambiguous": "your own memory: share of such reads that returned a text with several values",
+    "off_topic": "your own memory: share of such reads that returned an item about something else",
+    "answer_brier": "mean (effective − right)² of the answers, over facts and ticks; a tie counts as one drawn at random",
     "brier": "mean (effective − true)² of the active claims at the end",
     "trust_brier": "mean (effective · currency − true)² of the active claims at the end",
-    "brier_stated": "the same of what their writers stated",
-    "brier_constant": "the same of one constant, the share that is true",
-    "log_loss": "mean −log of the probability given to what is the case, clipped to 1e-6",
-    "log_loss_stated": "the same of what their writers stated",
-    "log_loss_constant": "the same of the constant",
-    "auc": "probability that a true claim is worth more than a false one, ties half",
-    "auc_stated": "the same of what their writers stated",
-    "ece": "mean gap between effective and share true, 15 equal bins, all replications pooled",
-    "ece_stated": "the same of what their writers stated",
-    "rmse_bins": "root mean square of those gaps",
-    "currency_gap": "mean currency less the share of claims still true, at the end",
-    "false_acted": "share of actions on a claim that was never true while it stood",
-    "stale_acted": "share of actions on a claim that was true when made and is no longer",
-    "harm": "the two together",
+    "brier_stated": "mean (stated − true)² of the stated confidences of those claims",
+    "brier_constant": "mean (share − true)², where the share of true claims is used for every claim",
+    "log_loss": "mean −log of the probability given to the outcome, clipped to 1e-6",
+    "log_loss_stated": "log loss of the stated confidences",
+    "log_loss_constant": "log loss of the share of true claims, used for every claim",
+    "auc": "probability that a true claim is worth more than a false one; ties count one half",
+    "auc_stated": "AUC of the stated confidences",
+    "ece": "mean gap between effective and the share of true claims, in 15 equal bins, replications pooled",
+    "ece_stated": "mean gap between stated confidence and the share of true claims, in the same bins",
+    "rmse_bins": "root mean square gap between effective and the share of true claims, in the same bins",
+    "currency_gap": "mean currency minus the share of claims that are still true, at the end",
+    "false_acted": "share of actions based on a claim that was false when made",
+    "stale_acted": "share of actions based on a claim that was true when made but no longer is",
+    "harm": "false_acted plus stale_acted",
     "acted_share": "share of turns released with an action",
-    "declined_share": "share of turns released without one",
+    "declined_share": "share of turns released without an action",
     "withheld_share": "share of turns never released",
-    "blocked_share": "share of turns refused at least once",
-    "expanded_per_turn": "cells opened a turn",
-    "words_per_turn": "words pushed a turn",
-    "lessons_learned": "observations that differed from what was acted on",
-    "lessons_written": "those written back",
-    "lessons_lost": "those never written back",
-    "init_share": "share of actions resting on bootstrap or global-store cells",
-    "unsound_share": "share of turns whose action broke an output check's pattern at first",
-    "caught_share": "share of wrong actions, let out or not, that a pattern refused",
-    "audited_per_turn": "cells that an outside verifier looked into, a turn",
-    "audited_wrong_per_turn": "those that it contradicted",
-    "autonomy": "share of turns that ended in a right action with no person in them",
-    "reviews": "verdicts that people wrote",
+    "blocked_share": "share of turns that the stop hook refused at least once",
+    "expanded_per_turn": "cells opened per turn",
+    "words_per_turn": "words pushed per turn",
+    "lessons_learned": "observations that differed from the value acted on",
+    "lessons_written": "lessons written back",
+    "lessons_lost": "lessons never written back",
+    "init_share": "share of actions based on bootstrap or global-store cells",
+    "unsound_share": "share of turns whose first action failed an output check",
+    "caught_share": "share of wrong actions, released or not, that an output check refused",
+    "audited_per_turn": "cells checked by the external verifier per turn",
+    "audited_wrong_per_turn": "cells contradicted by the external verifier per turn",
+    "autonomy": "share of turns that ended in a right action without a person",
+    "reviews": "verdicts written by reviewers",
     "cells": "cells at the end",
     "challenge_density": "share of active cells with an incoming challenge, at the end",
     "grounded_share": "share of active cells whose writer has enough outcomes, at the end",
-    "calibrated_share": "share of their writers that have; the others' calibration is 1 for want of a record",
-    "invalidation_latency": "days from a change of truth until the answer is right (Kaplan–Meier)",
-    "time_to_correction": "days from a wrong answer until a right one (Kaplan–Meier)",
-    "returned": "share of changes back to an earlier value after which the answer was right before the next",
-    "stale_share_1d": "share of answers, less than a day after a change, that were still the value before it",
-    "stale_share_7d": "the same one to seven days after it",
-    "stale_share_30d": "the same seven to thirty days after it",
-    "stale_share_later": "the same thirty days after it and later",
-    "echo_share": "share of answers whose value had fewer different writers than a rival: repeats decided",
-    "echo_share_by_lineage": "the same of different lineages: what one model said under several names counts once",
-    "voices_per_answer": "different writers that ever claimed the answer's value, a mean over answers",
-    "lineages_per_answer": "different lineages that ever claimed it; a writer without one is its own",
-    "contested": "share of facts, over ticks, with two values believed above a half",
-    "undecided": "share of facts, over ticks, with none believed above a half",
-    "decision_score": "right less wrong answers over facts and ticks; what is undecided counts 0",
-    "attack_success": "share of the questions about facts under attack that were answered with a lie",
-    "attack_marked": "share of those lies that the memory marks, or, where it marks nothing, holds beside another value",
-    "honest_lost": "share of all other questions, silent ones too, without a true answer",
-    "recovery": "days from the end of the attack until the answer is true (Kaplan–Meier)",
-    "resurfaced": "share of values taken back that were answered again after they once were not",
-    "correction_shows": "days until a value that was taken back is no longer answered (Kaplan–Meier)",
-    "residue": "share of values taken back, over ticks, that an active item still says",
-    "silent_after": "share of questions about facts something of which was taken back that were not answered",
-    "answers_lost": "share of questions about all other facts, once something was erased, that were answered before",
-    "leaks": "share of questions about facts of another scope, not shared with the asker's, that were answered",
-    "shared_silent": "share of questions about facts shared with the asker's scope that were answered in their own alone",
-    "corrections_refused": "share of what people asked to have taken back that the memory refused, or does not offer",
+    "calibrated_share": "share of the writers of active cells with enough outcomes; the calibration of the others is 1",
+    "invalidation_latency": "days from a change of truth to the next right answer (Kaplan–Meier)",
+    "time_to_correction": "days from a wrong answer to the next right one (Kaplan–Meier)",
+    "returned": "share of changes back to an earlier value that were answered rightly before the next change",
+    "stale_share_1d": "share of answers less than a day after a change that gave the old value",
+    "stale_share_7d": "share of answers one to seven days after a change that gave the old value",
+    "stale_share_30d": "share of answers seven to thirty days after a change that gave the old value",
+    "stale_share_later": "share of answers thirty days or more after a change that gave the old value",
+    "echo_share": "share of answers whose value had fewer distinct writers than a rival: repetition decided",
+    "echo_share_by_lineage": "share of answers whose value had fewer distinct lineages than a rival",
+    "voices_per_answer": "mean number of distinct writers that ever claimed the answer's value",
+    "lineages_per_answer": "mean number of distinct lineages that ever claimed it; a writer without one counts alone",
+    "contested": "share of facts, over ticks, with two values believed above one half",
+    "undecided": "share of facts, over ticks, with no value believed above one half",
+    "decision_score": "right minus wrong answers, as a share of facts and ticks; undecided facts count 0",
+    "attack_success": "share of questions about attacked facts that were answered falsely",
+    "attack_marked": "share of those false answers that are marked or, in a memory without marks, have a rival value",
+    "honest_lost": "share of all other questions without a true answer, including unanswered ones",
+    "recovery": "days from the end of the attack to a true answer (Kaplan–Meier)",
+    "resurfaced": "share of retracted values that were answered again after they had disappeared",
+    "correction_shows": "days until a retracted value is no longer answered (Kaplan–Meier)",
+    "residue": "share of retracted values, over ticks, that an active item still states",
+    "silent_after": "share of questions about facts with a retracted value that were not answered",
+    "answers_lost": "share of questions about other facts, answered before an erasure, that were not answered after it",
+    "leaks": "share of questions about facts of another scope, not shared with the asker, that were answered",
+    "shared_silent": "share of questions about shared facts that were answered only in their own scope",
+    "corrections_refused": "share of requested retractions that the memory refused or does not support",
 }
 TIMES = ("invalidation_latency", "time_to_correction", "recovery", "correction_shows")
 COUNTS = {"lessons_learned", "lessons_written", "lessons_lost", "reviews", "cells", *TIMES}
@@ -122,14 +121,14 @@ def by_replication(run: RunData) -> dict[str, Array]:
         figures |= {} if scores is None else scores.figures()
     if finals is not None:
         if run.scenario.facts:
-            figures |= _scores_of(finals)
+            figures |= _claim_scores(finals)
         figures |= {"cells": finals.cells.astype(np.float64)}
         shares = {
             "challenge_density": finals.challenged, "grounded_share": finals.grounded, "calibrated_share": finals.calibrated,
         }  # fmt: skip
         figures |= {name: share for name, share in shares.items() if share is not None}
     if counters is not None:
-        figures |= _of_turns(run, counters)
+        figures |= _reader_figures(run, counters)
     if run.reviews is not None:
         figures["reviews"] = run.reviews.astype(np.float64)
     broken = np.zeros(run.scenario.replications, dtype=bool)
@@ -137,7 +136,7 @@ def by_replication(run: RunData) -> dict[str, Array]:
     return {name: np.where(broken, np.nan, figures[name]) for name in METRICS if name in figures}
 
 
-def _of_turns(run: RunData, counters: pl.DataFrame) -> dict[str, Array]:
+def _reader_figures(run: RunData, counters: pl.DataFrame) -> dict[str, Array]:
     count = {name: counters[name].to_numpy().astype(np.float64) for name in counters.columns}
     turns, acted = count["turns"], count["acted"]
     figures = {f"{name}_acted": ratio(count[f"acted_{name}"], acted) for name in ("false", "stale")}
@@ -156,23 +155,25 @@ def _of_turns(run: RunData, counters: pl.DataFrame) -> dict[str, Array]:
 
 
 def measurements(run: RunData) -> dict[str, Measurement]:
-    """Return an estimator for each figure. Times and calibration errors are pooled; failed replications are left out.
+    """Return an estimator for each figure, without failed replications. Times and calibration errors are pooled.
 
-    The calibration error of a replication alone, of fewer claims, lies above that of all claims.
+    Calibration errors are pooled because the error of one replication, over fewer claims, is biased upward.
     """
     size, broken = run.scenario.replications, [number - run.scenario.first for number in run.failures]
-    every = {name: Measurement(item, metric_bounds(name)) for name, item in by_replication(run).items()}
-    times = spells_of((run.changes, run.attack_scores, run.correction_scores), broken)
-    every |= {name: Times.of(spells, size, COUNT) for name, spells in times.items()}
+    every = {name: Measurement(each, metric_bounds(name)) for name, each in by_replication(run).items()}
+    for scores in (run.changes, run.attack_scores, run.correction_scores):
+        for name, spells in scores.spells.items() if scores else ():
+            whole = [(rep[ok], days[ok], ended[ok]) for rep, days, ended in spells if (ok := ~np.isin(rep, broken)).any()]
+            every[name] = Times.of(whole, size, COUNT)
     if (finals := run.final_scores) is not None and run.scenario.facts:
         kinds = {
             "ece": (finals.effective, False),
             "ece_stated": (finals.claimed, False),
             "rmse_bins": (finals.effective, True),
         }
-        own = ~np.isin(finals.rep, broken)
+        ok = ~np.isin(finals.rep, broken)
         every |= {
-            name: CalibrationErrors.of(finals.rep[own], belief[own], finals.true[own], size, squared=squared)
+            name: CalibrationErrors.of(finals.rep[ok], belief[ok], finals.true[ok], size, squared=squared)
             for name, (belief, squared) in kinds.items()
             if belief is not None
         }
@@ -180,22 +181,21 @@ def measurements(run: RunData) -> dict[str, Measurement]:
 
 
 def metrics(run: RunData) -> pl.DataFrame:
-    """Return one row a figure: metric, value, low and high (95 %), number of replications with a value, and meaning.
+    """Return one row per figure: metric, value, low and high (95 %), number of replications with a value, and meaning.
 
-    Value and interval are those of `measurements`; a single replication has no interval. For times, the meaning gives
-    the number of censored spells and the longest spell. A time that more than half of the spells outlast has no value,
-    and its meaning is "> 70 d".
+    A single replication has no interval. For times, the meaning gives the share of censored spells and the longest spell.
+    If more than half of the spells outlast the longest one, the time has no value and its meaning says "> 70 d".
     """
     rows = [
-        (name, *item.mean(), item.count, f"{METRICS[name]}: {item.time}" if item.time else METRICS[name])
-        for name, item in measurements(run).items()
+        (name, *figure.mean(), figure.count, f"{METRICS[name]}: {figure.time}" if figure.time else METRICS[name])
+        for name, figure in measurements(run).items()
     ]
     kinds = {"metric": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "replications": pl.Int64}
     frame = pl.DataFrame(rows, schema=kinds | {"meaning": pl.String}, orient="row")
     return frame.with_columns(pl.col("value", "low", "high").fill_nan(None))
 
 
-def _scores_of(final_scores: FinalScores) -> dict[str, Array]:
+def _claim_scores(final_scores: FinalScores) -> dict[str, Array]:
     rep, true, size = final_scores.rep, final_scores.true, len(final_scores.cells)
     base = _mean(rep, true.astype(np.float64), size)
     scores: dict[str, Array] = {}

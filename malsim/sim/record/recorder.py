@@ -1,4 +1,4 @@
-"""Recorder of a run: cells and writers at each tick, signals or their bands, and events with their causes."""
+"""Recorder of a run: cells, writers, signals or their bands at each tick, and events with their causes."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ WRITERS = {"t": pl.Float64, **schema.WRITERS}
 
 
 class Recorder:
-    """Collector of frames, tick by tick, joined once at the end.
+    """Collector of the frames of a run, tick by tick.
 
-    Under `record = "bands"` quantiles over replications replace cells, writers, signals and events; events are counted
-    by kind (signal `events`, row the kind, from the first of its kind on). Under a list of addresses every event is
-    kept, but only the listed cells (by handle), signals (`right(pump)`, `words`) and writers (`writer(ann)`).
+    Under `record = "bands"` quantiles over replications replace all frames; events are counted by kind (signal `events`,
+    row the kind). Under a list of addresses all events are kept, but only the listed cells (by handle), signals
+    (`right(pump)`, `words`) and writers (`writer(ann)`).
     """
 
     def __init__(self, scenario: Scenario) -> None:
@@ -90,9 +90,9 @@ class Recorder:
         turn, netlist_runner = observables.of_turn(context.counters, waiting), context.netlist_runner
         if bands:
             netlist, (kinds, counts) = netlist_runner.of_runs() if netlist_runner else {}, self.log.take_counts()
-            self.bands.add(t, answers, self._names, whole=("right",) if snapshot.view.leads else ())
-            self.bands.add(t, turn | netlist, (None,), whole=turn.keys() - netlist.keys())
-            self.bands.add(t, {"events": counts}, kinds, whole=("events",))
+            self.bands.add(t, answers, self._names)
+            self.bands.add(t, turn | netlist, (None,))
+            self.bands.add(t, {"events": counts}, kinds)
             return
         if netlist_runner:
             netlist_runner.record(t, self._signals)
@@ -115,12 +115,9 @@ class Recorder:
         return answers
 
     def close(self, t: float) -> None:
-        if self.changes:
-            self.changes.close(t)
-        if self.attack:
-            self.attack.close(t)
-        if self.corrections:
-            self.corrections.close(t)
+        for scores in (self.changes, self.attack, self.corrections):
+            if scores:
+                scores.close(t)
 
     def _keep(self, view: View, t: float, truth: NDArray[np.int8] | None) -> None:
         cells, writers, addresses = view.recorded(_FIELDS), view.records(), self._addresses
@@ -129,12 +126,12 @@ class Recorder:
             self._keep_frame(view, t, is_true)
         else:
             columns: dict[str, NDArray[Any]] = {"rep": self._reps[view.rep], "truth": is_true, **cells}
-            here = None if addresses is None else [name in addresses for name in cells["cell"].tolist()]
-            _add(self._cells, t, columns, here)
+            listed = None if addresses is None else [name in addresses for name in cells["cell"].tolist()]
+            _add(self._cells, t, columns, listed)
         if writers is not None:
             columns = {name: np.asarray(writers[name]) for name in schema.WRITERS}
-            here = None if addresses is None else [f"writer({name})" in addresses for name in columns["writer"].tolist()]
-            _add(self._writers, t, columns, here)
+            listed = None if addresses is None else [f"writer({name})" in addresses for name in columns["writer"].tolist()]
+            _add(self._writers, t, columns, listed)
 
     def _keep_frame(self, view: View, t: float, truth: NDArray[np.int8]) -> None:
         is_true = pl.Series(truth == 1).set(pl.Series(truth < 0), None)
@@ -151,7 +148,7 @@ class Recorder:
     def admitted(self, verdicts: Verdicts, rep: Ints, view: View, claims: Claims | None = None) -> None:
         """Record the gate's verdicts on claims of the replications at indexes `rep`, and the superseded cells.
 
-        `view` is of the memory after it; `claims` are asked for where the verdicts do not account for themselves.
+        `view` shows the memory after the gate. `claims` are needed if the verdicts have no events of their own.
         """
         self.dropped += verdicts.dropped
         if claims is not None:
@@ -162,7 +159,9 @@ class Recorder:
                 for part in [events] if isinstance(events, pl.DataFrame) else events:
                     self.log.add(part)
             elif claims is not None:
-                self.log.add(_account(verdicts, claims, self.reps.gather(rep), view.name, pl.Series(self.log.writers)))
+                self.log.add(
+                    _verdict_events(verdicts, claims, self.reps.gather(rep), view.name, pl.Series(self.log.writers))
+                )
             return
         for index, kind in enumerate(KINDS.values()):
             self.log.count(kind, rep[verdicts.verdict == index])
@@ -172,7 +171,7 @@ class Recorder:
             self.log.count("superseded", view.rep[verdicts.superseded])
 
     def _change_scores(self) -> ChangeScores | None:
-        """Return the sums over changes of truth, created at the first claim or tick; None without facts."""
+        """Return the scores of changes, created once all writers are known; None without facts."""
         facts = self.scenario.facts
         if facts and self.changes is None:
             indices = None
@@ -195,17 +194,25 @@ class Recorder:
         limits = (len(self.scenario.facts), self._most_values, len(self.log.writers))
         for column, limit in zip((claims.object, claims.value, claims.writer), limits, strict=True):
             counts &= (column >= 0) & (column < limit)
-        here = np.flatnonzero(counts)
-        changes.add_voices(claims.value[here], claims.object[here], claims.rep[here], claims.writer[here])
+        rows = np.flatnonzero(counts)
+        changes.add_voices(claims.value[rows], claims.object[rows], claims.rep[rows], claims.writer[rows])
 
     def events(self) -> pl.DataFrame:
         return self.log.frame()
 
     def cells(self) -> pl.DataFrame:
-        """Return all recorded cells. Handles that hold a credential are withheld, since a law screens no claims."""
+        """Return all recorded cells, without handles that hold a credential, since laws of items screen no claims."""
         self._flush()
-        own = {name: kind for frame in self._frames[-1:] for name, kind in frame.schema.items() if name not in CELLS}
-        return without_credentials(_joined(CELLS | own, self._frames), ["cell"])
+        added = {name: kind for frame in self._frames[-1:] for name, kind in frame.schema.items() if name not in CELLS}
+        kinds = {**CELLS, **added}
+        parts = [pl.DataFrame(schema=kinds)]
+        for frame in self._frames:
+            columns = [
+                pl.col(name).cast(kind) if name in frame.columns else pl.lit(None, kind).alias(name)
+                for name, kind in kinds.items()
+            ]
+            parts.append(frame.select(*columns))
+        return without_credentials(pl.concat(parts).rechunk(), ["cell"])
 
     def signals(self) -> pl.DataFrame:
         return self._signals.frame()
@@ -228,26 +235,13 @@ class Recorder:
             self._signals.add(t, *zip(*lines, strict=True))
 
 
-def _add(rows: RecordedRows, t: float, columns: Mapping[str, NDArray[Any]], here: list[bool] | None) -> None:
-    """Add the selected rows of some columns; all rows if `here` is None."""
-    if here is not None:
-        columns = {name: values[here] for name, values in columns.items()}
+def _add(rows: RecordedRows, t: float, columns: Mapping[str, NDArray[Any]], listed: list[bool] | None) -> None:
+    if listed is not None:
+        columns = {name: values[listed] for name, values in columns.items()}
     rows.add(len(columns["rep"]), {"t": t, **columns})
 
 
-def _joined(columns: Mapping[str, pl.DataType | type[pl.DataType]], frames: list[pl.DataFrame]) -> pl.DataFrame:
-    nothing = pl.DataFrame(schema=columns)
-    return pl.concat([nothing, *(frame.select(*_all(columns, frame)) for frame in frames)]).rechunk()
-
-
-def _all(columns: Mapping[str, pl.DataType | type[pl.DataType]], frame: pl.DataFrame) -> list[pl.Expr]:
-    return [
-        pl.col(name).cast(kind) if name in frame.columns else pl.lit(None, kind).alias(name)
-        for name, kind in columns.items()
-    ]
-
-
-def _account(verdicts: Verdicts, claims: Claims, rep: pl.Series, name: pl.Series, writers: pl.Series) -> pl.DataFrame:
+def _verdict_events(verdicts: Verdicts, claims: Claims, rep: pl.Series, name: pl.Series, writers: pl.Series) -> pl.DataFrame:
     row = pl.Series(verdicts.row)
     by = writers.gather(claims.writer)
     issues = [verdicts.issues.get(claim, "") for claim in range(len(claims))]
@@ -265,7 +259,7 @@ def _account(verdicts: Verdicts, claims: Claims, rep: pl.Series, name: pl.Series
 
 @dataclass(frozen=True)
 class TickContext:
-    """State after a tick, for the recorder. `truth` has the shape (facts, replications)."""
+    """State of a run after a tick. `truth` has the shape (facts, replications)."""
 
     snapshot: Snapshot
     truth: Ints

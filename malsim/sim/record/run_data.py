@@ -1,4 +1,4 @@
-"""Frames and scores of a finished run, which properties, figures and explanations read."""
+"""Frames and scores of a finished run, as read by properties, figures and explanations."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class RunFrames(Protocol):
-    """Frames that properties read, of a run or a recorded history.
+    """Frames of a run or a recorded history, over which properties are evaluated.
 
-    Columns: `cells` t, rep, cell and the fields of cells; `signals` t, rep, row (null for a run's signal), signal, value;
-    `events` t, rep, kind, subject; `writers` t, rep, writer and the fields of writers.
+    Columns: `cells` t, rep, cell and the fields of cells; `signals` t, rep, row (null for a signal of the run), signal,
+    value; `events` t, rep, kind, subject; `writers` t, rep, writer and the fields of writers.
     """
 
     @property
@@ -42,7 +42,7 @@ class RunFrames(Protocol):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RunData:
-    """Recorded frames of a run, its final memory, and sums and counts over its ticks; see `malsim.sim.run.Run`."""
+    """Frames of a run, its final memory, and sums and counts over its ticks; see `malsim.sim.run.Run`."""
 
     scenario: Scenario
     cells: pl.DataFrame
@@ -68,5 +68,5 @@ class RunData:
 
     @cached_property
     def memory(self) -> Memory:
-        """Final graph of claims. Raises `UsageError` under a law without a graph."""
+        """Final graph of claims. Raises `UsageError` if the law keeps no graph."""
         return graph_of(self.plant, self.state, self.scenario.law, "cells and edges to look at")

@@ -1,4 +1,4 @@
-"""Scores of answers against the truth, as rankings and as probabilities, with intervals."""
+"""Scores of answers against the truth: accuracy, AUC, Brier score, log loss and calibration error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.base.intervals import ends
-from malsim.memory.graph.arrays import ratio
+from malsim.memory.graph.arrays import ratio, sum_in_order
 from malsim.memory.schema import NONE
 from malsim.sim.context import observables
 
@@ -29,7 +29,7 @@ _CHUNK = 100
 
 @dataclass(frozen=True)
 class Score:
-    """Value of each metric and its 95 % interval by bootstrap over `objects` questions."""
+    """Value of each metric and its 95 % bootstrap interval over `objects` questions."""
 
     objects: int
     value: dict[str, float]
@@ -39,11 +39,10 @@ class Score:
 def score(
     probability: NDArray[np.float64] | None, right: NDArray[np.bool_] | NDArray[np.float64], *, seed: int = 0
 ) -> Score:
-    """Score answers with their probabilities against whether they were right (1/k for a tie of k values), shape (objects,).
+    """Score answers, given their probabilities and whether they were right (1/k for a tie of k values), shape (objects,).
 
-    Answers without a probability (None) have an accuracy, and NaN for the rest.
-
-    The interval is the 2.5 % to 97.5 % range over 1,000 resamples of the objects, drawn from the seed.
+    Without probabilities (None), all metrics except the accuracy are NaN. The interval is the 2.5 % to 97.5 % range over
+    1,000 resamples of the objects, drawn from the seed.
     """
     count = len(right)
     if count == 0:
@@ -54,23 +53,21 @@ def score(
         nan = float("nan")
         rest, intervals = dict.fromkeys(METRICS[1:], nan), dict.fromkeys(METRICS[1:], (nan, nan))
         return Score(count, whole.value | rest, whole.interval | intervals)
-    item = metrics(probability, right, np.ones((1, count)))
+    values = metrics(probability, right, np.ones((1, count)))
     draws = np.random.Generator(np.random.Philox(key=seed))
     parts = [
         metrics(probability, right, draws.multinomial(count, np.full(count, 1 / count), size=_CHUNK).astype(np.float64))
         for _ in range(RESAMPLES // _CHUNK)
     ]
     spread = {name: np.concatenate([part[name] for part in parts]) for name in METRICS}
-    return Score(
-        count, {name: float(item[name][0]) for name in METRICS}, {name: ends(values) for name, values in spread.items()}
-    )
+    return Score(count, {name: float(values[name][0]) for name in METRICS}, {name: ends(spread[name]) for name in METRICS})
 
 
 def squared_error(probability: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the Brier score of each answer, (p − 1)² where it is right and p² where it is wrong.
+    """Return the Brier score of each answer: right · (p − 1)² + (1 − right) · p².
 
-    right · (p − 1)² + (1 − right) · p², all of one shape, in [0, 1]: an answer that k values share is right by 1/k, which is
-    how often one of them drawn at random would be.
+    All arrays have one shape, with values in [0, 1]. For a tie of k values `right` is 1/k, the probability that one of
+    them drawn at random is right.
 
     >>> squared_error(np.array([0.9, 0.5]), np.array([1.0, 0.5])).round(3).tolist()
     [0.01, 0.25]
@@ -84,10 +81,12 @@ def metrics(
 ) -> dict[str, NDArray[np.float64]]:
     """Return every metric under each row of weights, shape (resamples, objects).
 
-    `right` is 1, 0, or 1/k of an answer that k values share: it counts as right by so much, and as wrong by the rest.
+    `right` is 1, 0, or 1/k for a tie of k values.
 
-    accuracy = mean right; brier = mean (p − right)²; log_loss = −mean log p(what happened), p clipped to [1e-6, 1 − 1e-6];
-    ece = Σ over 15 equal bins of |Σ (right − p)| / n; auc = P(p of a right answer > p of a wrong one), ties half.
+        accuracy = mean right;  brier = mean (p − right)²
+        log_loss = −mean log p(outcome), p clipped to [1e-6, 1 − 1e-6]
+        ece = Σ over 15 equal bins of |Σ (right − p)| / n
+        auc = P(p of a right answer > p of a wrong one), ties count one half
 
     >>> result = metrics(np.array([0.9, 0.8, 0.3]), np.array([True, True, False]), np.ones((1, 3)))
     >>> float(result["auc"][0]), round(float(result["accuracy"][0]), 3), round(float(result["brier"][0]), 4)
@@ -112,7 +111,7 @@ def _auc(probability: NDArray[np.float64], right: NDArray[np.float64], weight: N
     """Return the area under the ROC curve; NaN where all answers are right or all wrong."""
     order = np.argsort(probability, kind="stable")
     begins = np.unique(probability[order], return_index=True)[1]
-    good, bad = (np.add.reduceat((weight * of)[:, order], begins, axis=1) for of in (right, 1.0 - right))
+    good, bad = (np.add.reduceat((weight * share)[:, order], begins, axis=1) for share in (right, 1.0 - right))
     below = np.cumsum(bad, axis=1) - bad
     pairs = good.sum(axis=1) * bad.sum(axis=1)
     wins = (good * (below + 0.5 * bad)).sum(axis=1)
@@ -131,31 +130,25 @@ class RunningScores:
         right = answers["right"]
         self.questions += len(right)
         self.answered += (~np.isnan(right)).sum(axis=0)
-        self.right += _sum(right)
+        self.right += _sum_over_facts(right)
         if "belief" in answers:
             self.believes = True
-            self.squares += _sum(squared_error(answers["belief"], right))
-            self.against += _sum(answers["against_truth"])
+            self.squares += _sum_over_facts(squared_error(answers["belief"], right))
+            self.against += _sum_over_facts(answers["against_truth"])
 
 
-def _sum(values: Array) -> Array:
-    """Return the sum over the facts, with NaN and negative values counted as 0.
-
-    One fact after the other: a plain sum over an axis groups its terms by how many replications lie beside it.
-    """
-    running = np.cumsum(np.fmax(values, 0.0), axis=0)
-    total: Array = running[-1] if len(running) else np.zeros(values.shape[1])
-    return total
+def _sum_over_facts(values: Array) -> Array:
+    return sum_in_order(np.fmax(values, 0.0), axis=0)  # NaN and negative values count 0
 
 
 @dataclass(frozen=True)
 class FinalScores:
-    """Active cells about facts at the end of a run, one row each, with statistics of their graph.
+    """Active cells about facts at the end of a run, one row each, with statistics of the graph.
 
     `effective` and `claimed` are the memory's belief and the writer's stated confidence; `true` marks claims that are
     true now. `challenged` and `grounded` are shares of active cells by replication: with an incoming challenge, and with
-    a writer that has enough outcomes. `calibrated` is the share of the writers of these cells with enough outcomes. A
-    number that the memory lacks is None.
+    a writer that has enough outcomes. `calibrated` is the share of the writers of these cells with enough outcomes.
+    Fields that the memory does not provide are None.
     """
 
     rep: Ints
@@ -171,7 +164,7 @@ class FinalScores:
     @classmethod
     def of(cls, snapshot: Snapshot, truth: Ints) -> FinalScores:
         cell_index, view, active = snapshot.cell_index, snapshot.view, snapshot.active
-        rep, fact, value = (item[: len(active)] for item in (cell_index.rep, cell_index.fact, cell_index.value))
+        rep, fact, value = (column[: len(active)] for column in (cell_index.rep, cell_index.fact, cell_index.value))
         rep = rep.astype(np.int64)
         about = np.flatnonzero(active & (fact != NONE) & (value != NONE))
         true = observables.cells_true(snapshot, truth) if len(truth) else np.zeros(len(rep), dtype=bool)
@@ -200,9 +193,9 @@ def _calibrated(snapshot: Snapshot, size: int) -> Array | None:
     view, grounded = snapshot.view, snapshot.view.column("grounded")
     if grounded is None:
         return None
-    here = np.flatnonzero(snapshot.active & (view.writer != NONE))
+    rows = np.flatnonzero(snapshot.active & (view.writer != NONE))
     most = int(view.writer.max(initial=0)) + 1
-    who, first = np.unique(snapshot.cell_index.rep[here].astype(np.int64) * most + view.writer[here], return_index=True)
+    who, first = np.unique(snapshot.cell_index.rep[rows].astype(np.int64) * most + view.writer[rows], return_index=True)
     counts = np.bincount(who // most, minlength=size).astype(np.float64)
-    enough = np.bincount(who // most, weights=grounded[here[first]], minlength=size)
+    enough = np.bincount(who // most, weights=grounded[rows[first]], minlength=size)
     return ratio(enough, counts)

@@ -1,7 +1,7 @@
 """Supports and disputes between the claims of a recorded stream, computed for the whole stream at once.
 
-The first claim of an (object, value) pair is that value's head; when its writer revises it, the pair's next standing claim
-becomes head. So the heads and their times follow from the stream alone, whatever the memory makes of it.
+The first claim of an (object, value) pair is the head of the pair; when its writer revises it, the pair's next active claim
+becomes head. The heads therefore follow from the stream alone.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import polars as pl
 from malsim.base.limits import within
 
 _PAIR = ["object", "value"]
-PAIR = 250  # measured bytes per pair of claim and head in the join
+PAIR = 250  # bytes per pair of claim and head in the join, measured
 
 
 def disputes(stream: pl.DataFrame, *, mutual: bool) -> pl.DataFrame:
-    """Return the edges of a stream of claims: source, target (arrival numbers), relation, at (arrival that writes it).
+    """Return the edges of a stream of claims: source and target (arrival numbers), relation, at (arrival that writes it).
 
-    `stream` has arrival (0, 1, …), writer, object, value, in order of arrival. Every claim contradicts the heads of the
-    rival values that stand when it arrives; with `mutual` also those that become heads later. Every other claim of a pair
-    supports its head. A writer's later claim on an object supersedes its earlier one.
+    `stream` has arrival (0, 1, …), writer, object, value, in order of arrival. Every claim contradicts the current heads
+    of rival values, with `mutual` also later heads. Every other claim of a pair supports its head. A writer's later claim
+    about an object supersedes its earlier one.
     """
     claims = _lives(stream)
     heads = _heads(claims)
@@ -30,20 +30,19 @@ def disputes(stream: pl.DataFrame, *, mutual: bool) -> pl.DataFrame:
     at = pl.max_horizontal("arrival", "from")
     pairs = pairs.with_columns(at=at).filter((pl.col("at") < pl.col("end")) & (pl.col("at") < pl.col("until")))
     ally = pl.col("value") == pl.col("head_value")
-    was_there = pl.col("arrival") > pl.col("first")
-    evidence = pairs.filter(ally | was_there | pl.lit(mutual)).select(
-        source="arrival",
-        target="head",
-        relation=pl.when(ally).then(pl.lit("supports")).otherwise(pl.lit("contradicts")),
-        at="at",
+    is_later = pl.col("arrival") > pl.col("first")
+    relation = pl.when(ally).then(pl.lit("supports")).otherwise(pl.lit("contradicts"))
+    evidence = pairs.filter(ally | is_later | pl.lit(mutual)).select(
+        "at", source="arrival", target="head", relation=relation
     )
+    evidence = evidence.select("source", "target", "relation", "at")
     revised = claims.filter(pl.col("next").is_not_null())
     supersedes = revised.select(source="next", target="arrival", relation=pl.lit("supersedes"), at="next")
     return pl.concat([evidence, supersedes]).sort("at", "source", "target", "relation")
 
 
 def _lives(stream: pl.DataFrame) -> pl.DataFrame:
-    """Return the claims with the arrival of their writer's next claim (`next`), and the arrival at which each ends."""
+    """Return the claims with the arrival of their writer's next claim (`next`) and the arrival at which they end."""
     following = pl.col("arrival").shift(-1).over("writer", "object")
     return (
         stream.select("arrival", "writer", *_PAIR)
@@ -59,12 +58,5 @@ def _heads(claims: pl.DataFrame) -> pl.DataFrame:
     return (
         spells.with_columns(starts.alias("from"))
         .filter(pl.col("from") < pl.col("end"))
-        .select(
-            "object",
-            pl.col("arrival").alias("head"),
-            pl.col("value").alias("head_value"),
-            "from",
-            until="end",
-            first="first",
-        )
+        .select("object", "from", "first", head="arrival", head_value="value", until="end")
     )

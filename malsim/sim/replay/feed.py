@@ -1,4 +1,4 @@
-"""Replay of recorded claims through the real gate and tick, batch by batch, and the score of the answers."""
+"""Replay of recorded claims through the gate and the tick, batch by batch, and the score of the answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from malsim.memory.gate.edit import connect_rows
 from malsim.memory.graph.frames import format_expr
 from malsim.memory.graph.index import scattered
 from malsim.memory.scoring.answers import leaders, share_right
-from malsim.sim.record.scoring import Score, score
+from malsim.sim.record import scoring
 from malsim.sim.replay.disputes import disputes
 from malsim.sim.writers.engine.claim_files import read_claims, read_truth
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from malsim.memory import Settled
+    from malsim.sim.record.scoring import Score
 
 Stop: TypeAlias = tuple[int, float | None]
 Watch: TypeAlias = Callable[[Sequence[Stop]], Iterable[Stop]]
@@ -37,11 +38,11 @@ _CONTRADICTIONS = ("mutual", "forward")
 
 @dataclass(frozen=True, kw_only=True)
 class Replay:
-    """Result of replaying a stream.
+    """Result of the replay of a stream of claims.
 
-    `answers` has object, said, probability, and asked (days, null for an undated truth); with truth also right (1/k for
-    a tie of k values). `score` and `baselines` are None without truth. `cells` and `events` hold the heads of the most
-    contested objects, tick by tick.
+    `answers` has object, said, probability and asked (days, null for an undated truth), and with truth also right (1/k
+    for a tie of k values). Without truth, `score` is None and `baselines` is empty. `cells` holds the heads of the most
+    contested objects, tick by tick, and `labels` their objects and values.
     """
 
     memory: Memory
@@ -57,29 +58,20 @@ class Replay:
 
 
 def replay(
-    claims: pl.DataFrame | str | Path,
-    truth: pl.DataFrame | str | Path | None = None,
-    *,
-    rules: Rules | None = None,
-    contradictions: str = "mutual",
-    seed: int = 0,
-    watch: Watch = iter,
-) -> Replay:
+    claims: pl.DataFrame | str | Path, truth: pl.DataFrame | str | Path | None = None, *, rules: Rules | None = None,
+    contradictions: str = "mutual", seed: int = 0, watch: Watch = iter,
+) -> Replay:  # fmt: skip
     """Replay claims (time, writer, object, value, stated_confidence; see `claim_files.read_claims`) and score the answers.
 
-    Both may be frames with the columns of the files, or the paths of files: CSV, Parquet or NDJSON.
-    Every claim is a cell (verification external). Untimed claims arrive in an order drawn from the seed, timed ones by
-    time, writer and line; a batch of 1 % of them a tick, then the graph settles. With a dated truth (object, value, asked)
-    it settles at each question, with the claims before it. The answer for an object is the head with the highest effective.
-    `watch` receives the batches and yields them as they are fed, like a progress bar.
+    `claims` and `truth` are frames with the columns of the files, or paths of files: CSV, Parquet or NDJSON. Every claim
+    is a cell (verification external). Untimed claims arrive in an order drawn from the seed, timed claims by time, writer
+    and line, in batches of 1 % per tick; then the graph settles. With a dated truth (object, value, asked) it settles at
+    each question, with the claims before it. The answer for an object is the head with the highest effective. `watch`
+    receives the batches and yields them as they are fed, like a progress bar.
     """
     if contradictions not in _CONTRADICTIONS:
-        raise UsageError(
-            "no such contradiction mode",
-            where="contradictions",
-            given=contradictions,
-            allowed=", ".join(_CONTRADICTIONS),
-        )
+        allowed = ", ".join(_CONTRADICTIONS)
+        raise UsageError("no such contradiction mode", where="contradictions", given=contradictions, allowed=allowed)
     claims, truth = _read(claims, truth)
     stream = arranged(claims, seed)
     feed = _Feed(stream, disputes(stream, mutual=contradictions == "mutual"), rules or Rules())
@@ -95,19 +87,13 @@ def replay(
     if not dated:
         parts = [_answers(feed, None)]
     given = pl.concat(parts) if parts else _answers(feed, None).clear()
-    graded, own, baselines = _graded(given, stream, truth, seed)
+    answers, score, baselines = _graded(given, stream, truth, seed)
     return Replay(
-        memory=settled.memory,
-        settled=settled,
-        answers=graded,
-        score=own,
-        baselines=baselines,
-        cells=pl.concat(feed.cells) if feed.cells else pl.DataFrame(),
-        labels=feed.labels,
-        ticks=feed.ticks,
+        memory=settled.memory, settled=settled, answers=answers, score=score, baselines=baselines, labels=feed.labels,
+        cells=pl.concat(feed.cells) if feed.cells else pl.DataFrame(), ticks=feed.ticks,
         dated=stream["time"].null_count() < stream.height,
         refused=pl.concat(feed.refused) if feed.refused else pl.DataFrame(),
-    )
+    )  # fmt: skip
 
 
 def _read(
@@ -122,7 +108,7 @@ def _read(
 
 
 def arranged(claims: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Sort claims in order of arrival, numbered, with `t` in days: their own times, or one batch a day."""
+    """Return claims in order of arrival, numbered, with `t` in days: their own times, or one batch per day."""
     if claims["time"].null_count() == claims.height:
         lines = claims["line"].to_numpy().astype(np.uint64)
         order = np.argsort(scattered(lines + scattered(np.array([seed], dtype=np.uint64))), kind="stable")
@@ -138,7 +124,7 @@ def _batch(count: int) -> int:
 
 
 def _stops(stream: pl.DataFrame, questions: list[float]) -> Iterator[Stop]:
-    """Yield the number of claims that have arrived at the end of each batch and at each question, in order."""
+    """Yield the number of claims that have arrived by the end of each batch and by each question, in order."""
     size = _batch(stream.height)
     ends: list[Stop] = [(end, None) for end in range(size, stream.height, size)]
     before = np.searchsorted(stream["t"].to_numpy(), np.array(questions), side="left").tolist() if questions else []
@@ -147,7 +133,7 @@ def _stops(stream: pl.DataFrame, questions: list[float]) -> Iterator[Stop]:
 
 
 class _Feed:
-    """Memory that is filled from the stream."""
+    """Memory that is filled from a stream of claims."""
 
     def __init__(self, stream: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> None:
         self.stream, self.rules = stream, rules
@@ -164,7 +150,7 @@ class _Feed:
         self.labels = contested.select(rep=pl.lit(0, pl.Int32), cell="cell", object="object", title="value")
 
     def advance(self, stop: int) -> None:
-        """Feed the claims up to an arrival number, in batches of 1 % a tick."""
+        """Feed the claims up to an arrival number, in batches of 1 % per tick."""
         size = _batch(self.stream.height)
         while self.done < stop:
             end = min(stop, (self.done // size + 1) * size)
@@ -215,11 +201,11 @@ _HANDLE = pl.lit("obs_") + pl.col("arrival").cast(pl.String).str.zfill(6)
 
 
 def claims_to_admit(stream: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
-    """Return a stream (`arranged`) as claims for the gate; the edges of a claim are those written at its own arrival."""
+    """Return an arranged stream as claims for the gate, with the edges that are written at each claim's arrival."""
     name = stream.select(_HANDLE).to_series()
-    own = edges.filter(pl.col("source") == pl.col("at"))
-    own = own.select(arrival="source", edge=pl.struct("relation", target=name.gather(own["target"])))
-    lists = own.group_by("arrival", maintain_order=True).agg(pl.col("edge").alias("edges"))
+    written = edges.filter(pl.col("source") == pl.col("at"))
+    written = written.select(arrival="source", edge=pl.struct("relation", target=name.gather(written["target"])))
+    lists = written.group_by("arrival", maintain_order=True).agg(pl.col("edge").alias("edges"))
     claims = stream.join(lists, on="arrival", how="left", maintain_order="left").select(
         "t", "writer", "object",
         sequence="arrival",
@@ -237,7 +223,7 @@ def claims_to_admit(stream: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
 
 
 def _most_contested(stream: pl.DataFrame) -> pl.DataFrame:
-    """Return the first claims of each value of the objects with the most, and most evenly split, votes."""
+    """Return the first claim of each value of the objects whose second most frequent value has the most votes."""
     votes = stream.group_by("object", "value").agg(pl.len().alias("votes"), pl.col("arrival").min())
     runner_up = votes.group_by("object").agg(pl.col("votes").sort(descending=True).get(1, null_on_oob=True).alias("second"))
     objects = runner_up.drop_nulls().sort(["second", "object"], descending=[True, False]).head(MOST_CONTESTED)["object"]
@@ -268,21 +254,18 @@ def _graded(
 
 
 def baselines_of(stream: pl.DataFrame, questions: pl.DataFrame, seed: int) -> dict[str, Score]:
-    """Score counting claims (`majority`) and adding stated confidences (`stated`), at each question."""
-    votes = _votes(stream, questions, dated=questions["asked"].null_count() < questions.height)
+    """Score two baselines at each question: counts of claims (`majority`), and sums of stated confidences (`stated`)."""
+    votes = questions.rename({"value": "truth"}).join(stream, on="object", maintain_order="left_right")
+    if questions["asked"].null_count() < questions.height:
+        votes = votes.filter(pl.col("t") < pl.col("asked"))
     tables = {"majority": pl.len().cast(pl.Float64), "stated": pl.col("confidence").sum()}
     return {name: _score(_vote(votes, weight), seed) for name, weight in tables.items()}
 
 
-def _votes(stream: pl.DataFrame, truth: pl.DataFrame, *, dated: bool) -> pl.DataFrame:
-    votes = truth.rename({"value": "truth"}).join(stream, on="object", maintain_order="left_right")
-    return votes.filter(pl.col("t") < pl.col("asked")) if dated else votes
-
-
 def _vote(votes: pl.DataFrame, weight: pl.Expr) -> pl.DataFrame:
-    """Return the value with the most weight a question, the earliest of equals, with its share as probability.
+    """Return the value with the most weight at each question, the earliest of equals, with its share as probability.
 
-    It is right by 1/k where the true value is one of k with the most weight.
+    A value is right by 1/k if the true value is one of k values with the most weight.
     """
     question = ["object", "asked"]
     weights = votes.group_by(*question, "value", maintain_order=True).agg(
@@ -297,4 +280,4 @@ def _vote(votes: pl.DataFrame, weight: pl.Expr) -> pl.DataFrame:
 
 
 def _score(graded: pl.DataFrame, seed: int) -> Score:
-    return score(graded["probability"].to_numpy(), graded["right"].to_numpy(), seed=seed)
+    return scoring.score(graded["probability"].to_numpy(), graded["right"].to_numpy(), seed=seed)

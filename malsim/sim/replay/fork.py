@@ -1,6 +1,6 @@
-"""A run continued from some day under other settings: replayed to that day, then changed.
+"""Forks of a run, which repeat it up to a day and then continue under other settings.
 
-Every random number is an addressed draw, so the days before are the same, bit for bit, however the run goes on.
+Every random number is an addressed draw, so the days before the fork are the same, bit for bit.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ ALLOWED = ("rules", "law", "writers", "faults", "replications", "first", "record
 def fork(run: Run | Scenario, *, day: float, watch: Watch = iter, **changes: Any) -> Run:
     """Continue a run from a day under other rules, law, writers or faults.
 
-    The ticks up to and including the day are those of the run; all later ticks are made under the changes. Without
-    changes the frames equal those of the uninterrupted run, bit for bit.
+    The ticks up to and including the day are those of the run; the changes apply to all later ticks. Without changes the
+    frames equal those of the uninterrupted run, bit for bit.
 
     Parameters
     ----------
     run
         The run, or its scenario.
     day
-        From 0 to the run's last day.
+        Day of the fork, from 0 to the run's last day.
     watch
-        As of `bench.run`.
+        Progress of the ticks, as in `bench.run`.
     changes
-        `rules` (`Rules`, or a dict of those that differ); `law` (mal or recall_v5, which keep the same graph); `writers`,
-        all of them from then on: one that is left out falls silent, a new one begins; `faults`, likewise; and
-        `replications`, `first`, `record`, `record_every`.
+        `rules` (`Rules`, or a dict of changed rules); `law` (mal or recall_v5, which keep the same graph); `writers`, all
+        populations after the fork: omitted ones fall silent, new ones begin; `faults`, likewise; and `replications`,
+        `first`, `record`, `record_every`.
 
     Raises
     ------
     UsageError
-        For a day outside the run, or a setting that this setting cannot change in a fork.
+        For a day outside the run, or a setting that cannot change in a fork.
     ScenarioError
-        For a population that is there already with other settings: a new one needs a name of its own.
+        For a population whose name is used by another population with other settings.
     """
     scenario = run if isinstance(run, Scenario) else run.scenario
     finite(day, where="day", low=0.0, high=scenario.days)
@@ -58,7 +58,7 @@ def fork(run: Run | Scenario, *, day: float, watch: Watch = iter, **changes: Any
         if name not in ALLOWED:
             raise UsageError("this setting cannot change in a fork", where="fork", given=name, allowed=", ".join(ALLOWED))
     if scenario.forked is not None:
-        given, hint = f"day {scenario.forked}", "fork the first run anew"
+        given, hint = f"day {scenario.forked}", "fork the original run"
         raise UsageError("a fork cannot be forked again", where="fork", given=given, hint=hint)
     at = milliseconds(day)
     writers = _writers(scenario.writers, changes.pop("writers", scenario.writers), at)
@@ -66,11 +66,11 @@ def fork(run: Run | Scenario, *, day: float, watch: Watch = iter, **changes: Any
     law, rules = changes.pop("law", scenario.law), changes.pop("rules", None)
     before = scenario.replace(writers=writers, faults=faults, forked=day, **changes)
     if law != scenario.law and not (law in GRAPHS and scenario.law in GRAPHS):
-        problem = f"{law} cannot go on with what {scenario.law} keeps"
+        problem = f"{law} cannot continue from the memory of {scenario.law}"
         hint = "run it under that law from the start: malsim.run(…, law=…)"
         raise UsageError(problem, where="fork: law", allowed=" or ".join(GRAPHS), hint=hint)
     if rules is not None and scenario.law not in GRAPHS:
-        raise UsageError(f"{scenario.law} has no rules", where="fork: rules", hint="rules are the graph's")
+        raise UsageError(f"{scenario.law} has no rules", where="fork: rules", hint="only mal and recall_v5 have rules")
     after = before.replace(law=law) if law != before.law else before
     if rules is not None:
         after = after.replace(rules=rules if isinstance(rules, Rules) else dict(rules))
@@ -78,7 +78,7 @@ def fork(run: Run | Scenario, *, day: float, watch: Watch = iter, **changes: Any
 
 
 def _writers(old: Sequence[Population], new: Sequence[Population], at: int) -> tuple[Population, ...]:
-    """Combine the populations before and after the fork: omitted populations end, new ones begin."""
+    """Return the populations before and after the fork: omitted populations end, new ones begin."""
     names = {population.name: population for population in old}
     for population in new:
         if names.get(population.name, population) != population:
@@ -95,10 +95,7 @@ def _writers(old: Sequence[Population], new: Sequence[Population], at: int) -> t
 
 
 def _faults(old: Sequence[ClaimFault], new: Sequence[ClaimFault], at: int) -> tuple[ClaimFault, ...]:
-    """Combine the faults before and after the fork.
-
-    An omitted fault keeps its index, because its random draws are addressed by the index.
-    """
+    """Return the faults before and after the fork. Omitted faults keep their index, which addresses their draws."""
     before = [
         fault if fault in new or (fault.end is not None and fault.end <= at)
         else replace(fault, end=at) if fault.start < at

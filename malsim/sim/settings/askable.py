@@ -1,4 +1,4 @@
-"""Checks that a law cannot answer because it lacks the number, and the reason."""
+"""Checks that a law cannot answer, with the reason."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FIELDS = ("eff", "effective", "rank", "stated", "status", "conf")
 
 
 def absent(scenario: Scenario, check: Check) -> str:
-    """Return why the check cannot be evaluated: the address and what the scenario's law lacks; "" if it can be."""
+    """Return why the scenario's law cannot answer a check: the address and what the law lacks; "" if it can."""
     if scenario.law in GRAPHS:
         return ""
     for text in check.reads:
@@ -32,7 +32,7 @@ def absent(scenario: Scenario, check: Check) -> str:
 
 
 def askable(scenario: Scenario) -> tuple[Scenario, list[str]]:
-    """Return the scenario with only the checks that its law can answer, and a line for each omitted check."""
+    """Return the scenario without the checks that its law cannot answer, and a line for each omitted check."""
     why = {check.name: absent(scenario, check) for check in scenario.checks}
     lines = [f"skipped: {name}: {reason}" for name, reason in why.items() if reason]
     checks = tuple(check for check in scenario.checks if not why[check.name])
@@ -73,11 +73,7 @@ def _absent_in_rows(scenario: Scenario, where: Row) -> str:
 
 
 def _believes(scenario: Scenario) -> bool:
-    """Return whether the law has beliefs.
-
-    A user's own memory declares this, and is taken to have beliefs if it declares nothing.
-    """
-    if adapter := scenario.adapter:
+    if adapter := scenario.adapter:  # a user's memory declares this; the default is True
         adapter.check_allowed(scenario.path or scenario.name)
         source, name, trusted = adapter.source, adapter.name, adapter.trusted
         with closing(CheckedMemories(source, name, limit=adapter.limit, trusted=trusted)) as memories:

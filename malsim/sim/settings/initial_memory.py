@@ -1,4 +1,4 @@
-"""Initial memory of a run: the cells of a store and of a lent memory, once for each replication."""
+"""Initial memory of a run: the cells of a store and of a memory that primes it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InitialMemory:
-    """Memory whose day `now` is day 0 of the run, an optional `lender` that primes it, and file hashes by path."""
+    """Memory whose day `now` is day 0 of the run, an optional `lender` that primes it, and hashes of the files by path."""
 
     memory: Memory = field(default_factory=Memory.empty)
     now: float = 0.0

@@ -1,4 +1,4 @@
-"""Choice of the memory of a scenario: the graph with its rules, or a law of items with its parameters."""
+"""Memory of a scenario: a graph with its rules, a law of items with its parameters, or a user's memory."""
 
 from __future__ import annotations
 
@@ -22,46 +22,46 @@ if TYPE_CHECKING:
 
 
 def plant_of(scenario: Scenario) -> Plant[Any]:
-    """Return the memory under test. Raises `UsageError` for code that was not allowed to run."""
+    """Return the memory of a scenario. Raises `UsageError` for code that may not run."""
     if scenario.adapter:
-        refuse_what_is_the_graphs(scenario)
+        refuse_graph_settings(scenario)
         return UserPlant(scenario.adapter, scenario.phrases, where=f"{scenario.path or scenario.name}: memory")
     if scenario.law in GRAPHS:
         graph = BelievedGraph if scenario.rules.effective == "records" else Graph
         return graph(rules=scenario.rules, begin=scenario.initial_memory.replicate if scenario.initial_memory else None)
-    refuse_what_is_the_graphs(scenario)
+    refuse_graph_settings(scenario)
     return item_plant(scenario.law, scenario.law_settings)
 
 
 def graph_of(plant: Plant[Any], state: Any, law: str, thing: str) -> Memory:
-    """Return the graph behind a state. Raises a `UsageError` that names `law` and `thing` if there is no graph."""
+    """Return the graph of a state. Raises a `UsageError` that names `law` and `thing` if there is no graph."""
     if not isinstance(plant, HoldsGraph):
         raise UsageError(f"{law} keeps no graph of claims, so it has no {thing}", hint="run it under the law mal")
     return plant.graph(state)
 
 
-def refuse_what_is_the_graphs(scenario: Scenario) -> None:
+def refuse_graph_settings(scenario: Scenario) -> None:
     """Raise `ScenarioError` for settings that need a graph of claims: stores, programs, netlists over cells."""
     claims = scenario.claims
-    things = [
+    settings = [
         ("the stores of [memory]", scenario.initial_memory is not None),
         ("claims that are programs", (claims["kind"].fill_null(claims["handle"].str.slice(0, 3)) == "prg").any()),
     ]
-    present = [thing for thing, there in things if there] + (_of_graph(scenario.netlist) if scenario.netlist else [])
-    if present:
+    used = [name for name, present in settings if present] + (_graph_parts(scenario.netlist) if scenario.netlist else [])
+    if used:
         raise ScenarioError(
-            f"{scenario.law} keeps no graph of claims and cannot be given {present[0]}",
+            f"{scenario.law} keeps no graph of claims, which {used[0]} would need",
             where=f"{scenario.path or scenario.name}: law", given=scenario.law, allowed=" or ".join(GRAPHS),
         )  # fmt: skip
 
 
-def _of_graph(netlist: NetlistConfig) -> list[str]:
+def _graph_parts(netlist: NetlistConfig) -> list[str]:
     net, statements = netlist.net, netlist.document.statements
-    holds = any(isinstance(statement, (Cell, Edges, Body, Prop)) for statement in statements)
+    has_cells = any(isinstance(statement, (Cell, Edges, Body, Prop)) for statement in statements)
     ends = [(signal.writer, signal.domain) for signal in net.signals.values() if signal.writer]
     read = [end.word for end, domain in ends if domain != "run" or _reads_graph(end.address)]
-    things = (("a netlist's cells", holds), ("standing programs", net.programs), ("a netlist's flags", net.flags))
-    return [thing for thing, there in things if there] + [f"the netlist's address {word}" for word in read]
+    parts = (("a netlist's cells", has_cells), ("standing programs", net.programs), ("a netlist's flags", net.flags))
+    return [name for name, present in parts if present] + [f"the netlist's address {word}" for word in read]
 
 
 def _reads_graph(where: object) -> bool:

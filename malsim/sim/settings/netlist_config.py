@@ -1,4 +1,4 @@
-"""A scenario's netlist as settings: its text, what is fed to it from outside, whether its programs write claims."""
+"""Netlist of a scenario as settings: its text, its external inputs, and the ops that readers may wire."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ READER_OP = "reader-op-"
 
 
 class ReaderOp(NamedTuple):
-    """Kind of op that a reader writes: when it is written, its level with the setting for it, and its wiring.
+    """Kind of op that a reader writes: its description, the pin and setting of its level, and its wiring.
 
     `fires` is the suffix, after the op's name, of the signal that is true while the op fires.
     """
@@ -37,14 +37,14 @@ class ReaderOp(NamedTuple):
 
 
 READER_OPS = {
-    "watch": ReaderOp("a cell at rest: fires below a level", ("below", "watch_below"), "low", (
+    "watch": ReaderOp("for a cell at rest: fires below a level", ("below", "watch_below"), "low", (
         "loadrt watch names={op}",
         "net {op}-eff {op}.in < {cell}-scores-eff",
         "net {op}-low {op}.below > {cell}-flags-review",
         "setp {op}.level {watch_below:g}",
         "addf {op} tick",
     )),
-    "drift": ReaderOp("a cell that an active one contradicts: fires where it left what it was when read last",
+    "drift": ReaderOp("for a contradicted cell: fires when effective has moved since the last read",
                       ("beyond", "drift_beyond"), "moved", (
         "loadrt drift names={op}-drift",
         "net {op}-disputed {op}-drift.in < {cell}-scores-eff",
@@ -53,7 +53,7 @@ READER_OPS = {
         "setp {op}-drift.limit {drift_beyond:g}",
         "addf {op}-drift tick",
     )),
-    "trend": ReaderOp("a cell whose effective moved while it was read: fires while it falls, since it was read last",
+    "trend": ReaderOp("for a cell whose effective moves: fires while it has been falling since the last read",
                       ("falls", "falls_by"), "falls", (
         "loadrt trend names={op}-trend",
         "loadrt watch names={op}-fall",
@@ -70,7 +70,7 @@ RESERVED = frozenset((*OF_FACTS, *TURN, *CONTEXT, "waiting"))
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """Input from outside: from `at` (ms) on, an undriven signal or a pin of the loop has this value."""
+    """External input: from `at` (ms) on, an undriven signal or a pin of the loop has this value."""
 
     signal: str
     at: int
@@ -79,9 +79,9 @@ class Input:
 
 @dataclass(frozen=True, kw_only=True)
 class NetlistConfig:
-    """Netlist that runs inside the tick of a scenario.
+    """Netlist that runs after every tick of a scenario.
 
-    With `derive`, findings of its standing programs are proposed to the gate. `inputs` hold until the next input of the
+    With `derive`, findings of its standing programs are proposed to the gate. An input holds until the next input of the
     same signal. The constructor raises all errors of the netlist as one `NetlistError`.
     """
 
@@ -101,8 +101,8 @@ class NetlistConfig:
         if faults:
             raise NetlistError(faults)
         object.__setattr__(self, "net", net)
-        for given in self.inputs:
-            self.check(given)
+        for external in self.inputs:
+            self.check(external)
 
     @cached_property
     def text(self) -> str:
@@ -113,31 +113,31 @@ class NetlistConfig:
     def pins(self) -> dict[str, str]:
         return self.net.pins
 
-    def check(self, given: Input) -> None:
-        """Raise `ScenarioError` for an input that no signal or pin takes, or of the wrong type."""
-        signal = self.net.signals.get(given.signal)
-        free = {name for name, item in self.net.signals.items() if item.writer is None and item.domain == "run"}
-        kind = signal.type if signal and given.signal in free else LOOP_WRITES.get(given.signal, ("",))[0]
+    def check(self, external: Input) -> None:
+        """Raise `ScenarioError` if the netlist has no such input, or the value has the wrong type."""
+        name, value = external.signal, external.value
+        free = {name for name, signal in self.net.signals.items() if signal.writer is None and signal.domain == "run"}
+        kind = self.net.signals[name].type if name in free else LOOP_WRITES.get(name, ("",))[0]
         if not kind:
-            problem, allowed = "nothing in the netlist takes this input", " ".join([*sorted(free), *LOOP_WRITES])
-            raise ScenarioError(problem, where="signal", given=given.signal, allowed=allowed)
-        if (kind == "bit" and given.value not in (0, 1)) or (kind == "int" and given.value != round(given.value)):
+            allowed = " ".join([*sorted(free), *LOOP_WRITES])
+            raise ScenarioError("the netlist has no such input", where="signal", given=name, allowed=allowed)
+        if (kind == "bit" and value not in (0, 1)) or (kind == "int" and value != round(value)):
             allowed = "true or false" if kind == "bit" else "a whole number"
-            raise ScenarioError("not a value of this signal", where="value", given=given.value, allowed=allowed)
+            raise ScenarioError("not a value of this signal", where="value", given=value, allowed=allowed)
 
 
-def op_name(place: int) -> str:
-    """Return the name of the op in a slot that a reader may wire.
+def op_name(slot: int) -> str:
+    """Return the name of the reader op in a slot.
 
     >>> op_name(0), op_cell(0)
     ('reader-op-1', 'prg_reader_0001')
     """
-    return f"{READER_OP}{place + 1}"
+    return f"{READER_OP}{slot + 1}"
 
 
-def op_cell(place: int, kind: str = "watch") -> str:
-    """Return the handle that the op in a slot reads until a reader wires it to a cell; no cell has this handle."""
-    return f"prg_{'reader' if kind == 'watch' else kind}_{place + 1:04x}"
+def op_cell(slot: int, kind: str = "watch") -> str:
+    """Return the placeholder handle that the op in a slot reads until a reader wires it to a cell."""
+    return f"prg_{'reader' if kind == 'watch' else kind}_{slot + 1:04x}"
 
 
 def with_reader_ops(wires: NetlistConfig | None, reader: Reader | None) -> NetlistConfig | None:
@@ -147,15 +147,15 @@ def with_reader_ops(wires: NetlistConfig | None, reader: Reader | None) -> Netli
     loaded and scheduled, and read nothing until a reader wires them.
     """
     before = wires.document.statements if wires else ()
-    own = tuple(statement for statement in before if not _is_readers(statement))
+    others = tuple(statement for statement in before if not _is_reader_op(statement))
     if reader is None or not reader.policy.wires:
-        return wires if len(own) == len(before) else _with(wires, own) if own else None
+        return wires if len(others) == len(before) else _with(wires, others) if others else None
     lines = []
-    for index in range(int(reader.ops)):
-        for kind, item in READER_OPS.items():
-            given = {item.level[1]: getattr(reader, item.level[1]), "op": op_name(index), "cell": op_cell(index, kind)}
-            lines += [line.format(**given) for line in item.wiring]
-    return _with(wires, (*own, *parse("\n".join(lines), file="the reader's ops").statements))
+    for slot in range(int(reader.ops)):
+        for kind, op in READER_OPS.items():
+            values = {op.level[1]: getattr(reader, op.level[1]), "op": op_name(slot), "cell": op_cell(slot, kind)}
+            lines += [line.format(**values) for line in op.wiring]
+    return _with(wires, (*others, *parse("\n".join(lines), file="the reader's ops").statements))
 
 
 def _with(wires: NetlistConfig | None, statements: tuple[Statement, ...]) -> NetlistConfig:
@@ -163,11 +163,11 @@ def _with(wires: NetlistConfig | None, statements: tuple[Statement, ...]) -> Net
     return replace(wires, document=replace(wires.document, statements=statements))
 
 
-def _is_readers(one: Statement) -> bool:
-    names = one.names if isinstance(one, Load) else [getattr(one, name, "") for name in ("signal", "address", "op")]
+def _is_reader_op(line: Statement) -> bool:
+    names = line.names if isinstance(line, Load) else [getattr(line, name, "") for name in ("signal", "address", "op")]
     return any(name.startswith(READER_OP) for name in names)
 
 
 def _fault(wire: Wire) -> Fault:
-    hint = "take another name; a run records a signal of its own under this one"
+    hint = "choose another name; runs record a signal under this name"
     return Fault.at(wire, wire.signal, "this name is already used", hint=hint)

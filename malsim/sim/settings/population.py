@@ -1,4 +1,4 @@
-"""Populations of writers: a behaviour, a size, a schedule, and the habits that the members share."""
+"""Settings of populations of writers and of faults of their claims."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 MOST_MEMBERS = 100_000
 HABITS = {
-    "rate": Param(0.1, "1/d", "claims a member a day, at random times", 0.0, 10_000.0),
+    "rate": Param(0.1, "1/d", "claims per member and day, at random times", 0.0, 10_000.0),
     "disputes": Param(1.0, "1", "probability that a claim contradicts the most effective rival it was shown", 0.0, 1.0),
     "supports": Param(0.0, "1", "probability that a claim supports the most effective agreeing row it was shown", 0.0, 1.0),
-    "alike": Param(0.0, "1", "probability that a claim says what its lineage as a whole reads of the fact", 0.0, 1.0),
+    "alike": Param(0.0, "1", "probability that a claim states the common observation of its lineage", 0.0, 1.0),
 }
 
 
@@ -30,13 +30,13 @@ HABITS = {
 class Population:
     """Population of `count` writers, named after it: `honest-1`, `honest-2` and so on.
 
-    `facts` names its facts (all, if empty; in a `scope`, those of everybody or of that scope), drawn by popularity. Each
-    member writes `rate` claims a day at random times, or one every `every`, from `start` on and before `end`
+    `facts` names its facts (all, if empty; in a `scope`, those without a scope or of that scope), drawn by popularity.
+    Each member writes `rate` claims per day at random times, or one every `every`, from `start` to before `end`
     (milliseconds, or text: "36h"). With `reads`, members are shown a push about the fact before they write. With
     `revises`, a member's claim supersedes its own earlier claim about the fact. With `mutual`, disputes are written in
-    both directions. `lineage` is the common source of the members: a model, a vendor or a prompt; populations may share
-    it. A lineage reads a fact correctly as often as a member would, but the reading is the same for all of its members.
-    `settings` are the behaviour's own parameters.
+    both directions. `lineage` is the common source of the members (a model, a vendor or a prompt), which populations may
+    share. The observation of a lineage is right as often as a member's, but is the same for all its members. `settings`
+    are the behaviour's own parameters.
     """
 
     behaviour: str
@@ -96,33 +96,29 @@ class Population:
         if "behaviour" not in table:
             raise ScenarioError("'behaviour' is missing", where=where, hint="see `malsim docs writers`")
         kind = behaviour(table["behaviour"])
-        own = {part.name for part in fields(cls)} - {"settings"}
-        common = kind.habits | {name: value for name, value in table.items() if name in own}
-        return cls(**common, settings={name: value for name, value in table.items() if name not in own})
+        names = {part.name for part in fields(cls)} - {"settings"}
+        common = kind.habits | {name: value for name, value in table.items() if name in names}
+        return cls(**common, settings={name: value for name, value in table.items() if name not in names})
 
 
 SHARES = {
-    "flip": "its value becomes another, its edges stay",
-    "perturb": "its confidence moves by spread · N(0, 1)",
-    "drop": "it never arrives",
-    "double": "it arrives twice",
-    "delay": "it arrives late, by late · Exp(1)",
-    "reorder": "it arrives at a random time of its turn",
+    "flip": "gets another value, with the same edges",
+    "perturb": "has its confidence moved by spread · N(0, 1)",
+    "drop": "never arrives",
+    "double": "arrives twice",
+    "delay": "arrives late, by late · Exp(1)",
+    "reorder": "arrives at a random time of its turn",
 }
-NOISE = {name: Param(0.0, "1", f"probability that a claim is hit so: {what}", 0.0, 1.0) for name, what in SHARES.items()} | {
+NOISE = {name: Param(0.0, "1", f"probability that a claim {what}", 0.0, 1.0) for name, what in SHARES.items()} | {
     "spread": Param(0.2, "1", "size of a perturbation", 0.0, 1.0),
     "late": Param(1.0, "d", "mean delay", 0.0, 1e6),
 }
-BAD = {
-    "wrong": Param(
-        0.0, "1", "probability that another value is put in at the source, and wired as if it were meant", 0.0, 1.0
-    )
-}
+BAD = {"wrong": Param(0.0, "1", "probability that a claim gets another value at the source, with edges to match", 0.0, 1.0)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimFault:
-    """Fault of a population's claims made from `start` on and before `end` (milliseconds, or text: "36h")."""
+    """Fault of the claims that a population makes from `start` to before `end` (milliseconds, or text: "36h")."""
 
     population: str
     noise: Mapping[str, float] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The reader: one agent that is pushed a mini-index, opens what it must, acts on what it trusts, and may write back."""
+"""Settings of the reader, an agent that reads a pushed mini-index, acts and writes back, and of the reviewers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ Trust = Literal["effective", "effective*currency"]
 
 @dataclass(frozen=True)
 class Policy:
-    """Habits of a reader.
+    """Habits of a reader: whether it opens marked rows (^), verifies them before acting, and uses the scores of a line.
 
-    It `opens` rows marked ^, `verifies` a marked row before acting on it, `uses_scores` of a line and not only its
-    title, `writes` back its lessons, and `wires` an op to a cell that it opens repeatedly, of the kind in `READER_OPS`
-    that fits the cell.
+    A reader that `writes` returns its lessons to the memory. One that `wires` writes an op for a cell that it opens
+    repeatedly.
     """
 
     says: str
@@ -31,16 +30,16 @@ class Policy:
 
 
 POLICIES: dict[str, Policy] = {
-    "obedient": Policy("opens every row marked ^, checks it before acting on it, writes back what it learns"),
-    "lazy": Policy("opens marked rows only when blocked, and checks them then", opens=False),
-    "hurried": Policy("acts on the first title about its fact and never looks again",
+    "obedient": Policy("opens every row marked ^, checks it before acting on it, and writes back its lessons"),
+    "lazy": Policy("opens and checks marked rows only when blocked", opens=False),
+    "hurried": Policy("acts on the first title about its fact, without opening it",
                       opens=False, verifies=False, uses_scores=False),
-    "forgetful": Policy("does not write back what it learned until it is blocked", writes=False),
-    "stubborn": Policy("ignores flags: opens marked rows only when blocked, and acts on them all the same",
+    "forgetful": Policy("writes back its lessons only when blocked", writes=False),
+    "stubborn": Policy("opens marked rows only when blocked, and acts on them without checking",
                        opens=False, verifies=False),
-    "forgets_rules": Policy("obedient in a share of its turns that halves each half_life, else hurried and forgetful"),
-    "writes_ops": Policy("obedient, and writes an op for a cell that it opens again and again: then opens it only when"
-                         " that fires, and looks for itself before it acts on it", wires=True),
+    "forgets_rules": Policy("obedient in a share of turns that halves every half_life, else hurried and forgetful"),
+    "writes_ops": Policy("obedient, and writes an op for a cell that it opens repeatedly; then opens it only when the op"
+                         " fires, and checks it before acting on it", wires=True),
 }  # fmt: skip
 
 
@@ -50,48 +49,49 @@ def _number(default: float, unit: str, meaning: str, low: float, high: float) ->
 
 @dataclass(frozen=True, kw_only=True)
 class Reader:
-    """Reader agent: its behaviour and its numbers. `PARAMS` has their units, bounds and meanings.
+    """Reader agent: its behaviour and parameters, whose units, bounds and meanings are in `PARAMS`.
 
     `banned` lists values that no action may have, separated by blanks. `rank_by` names a derived value of cells, such as
-    `cell-derived-triage`, that is added to the rank of lines in its push. The reader asks within `scope`: it is shown
-    facts of everybody, of that scope, and shared with that scope.
+    `cell-derived-triage`, that is added to the rank of lines in its push. A reader with a `scope` is shown facts without
+    a scope, facts of that scope, and facts shared with it.
     """
 
     behaviour: Behaviour = "obedient"
     trust: Trust = "effective"
-    act_above: float = _number(0.3, "1", "least trust on which it acts; below it declines", 0.0, 1.0)
+    act_above: float = _number(0.3, "1", "least trust at which it acts; below, it declines", 0.0, 1.0)
     skill: float = _number(0.9, "1", "accuracy of its own observations", 0.0, 1.0)
-    observes: float = _number(1.0, "1", "probability of seeing how an action turned out", 0.0, 1.0)
-    wants: float = _number(1.0, "rows", "rows about its fact that it opens of its own accord", 0.0, 100.0)
-    complies: float = _number(1.0, "1", "probability of doing as told when it is blocked", 0.0, 1.0)
-    attempts: float = _number(3.0, "tries", "blocks after which a turn is given up, its action never released", 1.0, 100.0)
+    observes: float = _number(1.0, "1", "probability of observing the outcome of an action", 0.0, 1.0)
+    wants: float = _number(1.0, "rows", "unmarked rows about its fact that it opens", 0.0, 100.0)
+    complies: float = _number(1.0, "1", "probability of complying when blocked", 0.0, 1.0)
+    attempts: float = _number(3.0, "tries", "blocks after which a turn is given up without an action", 1.0, 100.0)
     half_life: float = _number(
         10.0, "turns", "turns until half of the rules in its context are lost (forgets_rules)", 0.01, 1e9
     )
     reanchor_every: float = _number(0.0, "turns", "turns from one reminder of the rules to the next; 0 never", 0.0, 1e9)
     compact_every: float = _number(0.0, "turns", "turns from one emptying of its context to the next; 0 never", 0.0, 1e9)
-    recalls: float = _number(0.0, "1", "probability of acting on its own last look while that is in its context", 0.0, 1.0)
-    updates: float = _number(0.0, "1", "probability of verifying a cell acted on and seen to be right: an update", 0.0, 1.0)
-    least_sources: float = _number(0.0, "writers", "writers who must state a value, else the stop hook refuses it", 0.0, 1e3)
+    recalls: float = _number(0.0, "1", "probability of acting on its last observation while it is in the context", 0.0, 1.0)
+    updates: float = _number(0.0, "1", "probability of verifying a cell that it acted on and observed to be right", 0.0, 1.0)
+    least_sources: float = _number(
+        0.0, "writers", "least number of writers of a value, else the stop hook refuses it", 0.0, 1e3
+    )
     sure_above: float = _number(1.0, "1", "stated confidence above which the stop hook refuses unverified claims", 0.0, 1.0)
     audit_every: float = _number(0.0, "turns", "turns from one audit by an external verifier to the next; 0 never", 0.0, 1e9)
     audit_accuracy: float = _number(0.95, "1", "accuracy of the external verifier", 0.0, 1.0)
     banned: str = ""
     rank_by: str = ""
     scope: str = ""
-    ops: float = _number(8.0, "ops", "most ops it has wired at a time (writes_ops)", 1.0, 64.0)
-    watch_below: float = _number(0.6, "1", "effective below which its watch fires (writes_ops)", 0.0, 1.0)
-    drift_beyond: float = _number(0.1, "1", "change of effective beyond which its drift fires (writes_ops)", 0.0, 1.0)
-    falls_by: float = _number(0.02, "1/d", "fall of effective at which its trend fires (writes_ops)", 0.0, 1.0)
-    slips: float = _number(0.0, "1", "probability that an op it writes does not parse (writes_ops)", 0.0, 1.0)
-    limit: float = _number(10.0, "lines", "most lines of a mini-index", 1.0, 1_000.0)
-    budget_words: float = _number(900.0, "words", "most words of a mini-index", 1.0, 1e6)
+    ops: float = _number(8.0, "ops", "largest number of ops wired at a time (writes_ops)", 1.0, 64.0)
+    watch_below: float = _number(0.6, "1", "effective below which a watch op fires (writes_ops)", 0.0, 1.0)
+    drift_beyond: float = _number(0.1, "1", "change of effective beyond which a drift op fires (writes_ops)", 0.0, 1.0)
+    falls_by: float = _number(0.02, "1/d", "fall of effective at which a trend op fires (writes_ops)", 0.0, 1.0)
+    slips: float = _number(0.0, "1", "probability that a written op does not parse (writes_ops)", 0.0, 1.0)
+    limit: float = _number(10.0, "lines", "largest number of lines of a mini-index", 1.0, 1_000.0)
+    budget_words: float = _number(900.0, "words", "largest number of words of a mini-index", 1.0, 1e6)
 
     def __post_init__(self) -> None:
         checked({name: getattr(self, name) for name in PARAMS}, PARAMS, where="reader")
-        words = (("behaviour", self.behaviour, tuple(POLICIES)), ("trust", self.trust, ("effective", "effective*currency")))
-        for name, given, allowed in words:
-            if given not in allowed:
+        for name, allowed in (("behaviour", tuple(POLICIES)), ("trust", get_args(Trust))):
+            if (given := getattr(self, name)) not in allowed:
                 raise ScenarioError("not an allowed word", where=f"reader.{name}", given=given, allowed=", ".join(allowed))
 
     @property
@@ -106,19 +106,19 @@ class Reader:
 PARAMS: dict[str, Param] = {part.name: part.metadata["param"] for part in fields(Reader) if part.metadata}
 
 
-MOST = 1_000
+MOST, MOST_WEEKLY = 1_000, 1e6
 Triage = Literal["", "first", "swing", "acted", "uncertain", "rank", "value", "random"]
 TRIAGE: tuple[str, ...] = get_args(Triage)[1:]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reviewers:
-    """Reviewers of each replication: `count` people, each busy `each` ms with a dispute; `accuracy` of their look.
+    """Reviewers of each replication: `count` people who take `each` ms per dispute and observe with `accuracy`.
 
-    Without `triage`, every disputed cell is escalated once, first come first served. Under a policy the reviewers choose
-    among the disputed facts at each tick. `weekly` is the largest number of disputes a week, 0 for no limit. `tires` is
-    the share of accuracy lost with each look of a day. `late` is the time from a look to its verdict. `each` and `late`
-    are milliseconds, or text with a unit ("30min").
+    Without `triage`, every disputed cell is escalated once, in order of arrival. Under a triage policy the reviewers
+    choose among the disputed facts at each tick. `weekly` is the largest number of disputes per week, 0 for no limit.
+    `tires` is the share of accuracy lost with each look of a day. `late` is the time from a look to its verdict. `each`
+    and `late` are milliseconds, or text with a unit ("30min").
     """
 
     count: int = 1
@@ -145,6 +145,3 @@ class Reviewers:
             if getattr(self, key) and not self.triage:
                 hint = f'name a policy: triage = "{TRIAGE[0]}"'
                 raise ScenarioError(f"{key} needs a triage policy", where="reviewers", given=getattr(self, key), hint=hint)
-
-
-MOST_WEEKLY = 1e6

@@ -1,4 +1,4 @@
-"""Scenario of a simulation as frozen settings and frames, read from a file or built in Python."""
+"""Scenario of a simulation: frozen settings and frames, read from a file or built in Python."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """Temporal property that must hold in at least a `share` of a run's replications. `line` is its line in the file.
+    """Temporal property that must hold in at least a `share` of a run's replications.
 
-    `reads` are the addresses it looks at, so that a cell can be asked who reads it.
+    `line` is its line in the file, `reads` are the addresses that it reads.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True)
 class Episode:
-    """Span of truth for scoring tripwires: while `when` holds, or from `start` on and before `end` (ms).
+    """Time in which a tripwire should fire: while `when` holds, or from `start` to before `end` (ms).
 
     `test` marks an episode that trips the wire on purpose, to show that it works.
     """
@@ -65,18 +65,18 @@ class Episode:
 class Scenario:
     """Scenario of a run.
 
-    `claims` are scripted: a list of mappings, or a frame with one row a claim (columns of `memory.schema.CLAIMS`, times
-    in days; omitted columns take their defaults). They are made in every replication. `turn_every` is the time between
-    ticks in milliseconds; it and `days` may be text with a unit ("2w"). `record` is "all", "bands", or the handles to
-    keep; every `record_every`-th tick is kept, and the last. Replications are numbered from `first`; a replication
-    depends on its number only, not on the run that it is part of.
+    `claims` are scripted and made in every replication: a list of mappings, or a frame with one row per claim (columns of
+    `memory.schema.CLAIMS`, times in days; omitted columns take their defaults). `turn_every` is the time between ticks in
+    milliseconds; it and `days` may be text with a unit ("2w"). `record` is "all", "bands", or the addresses to keep; every
+    `record_every`-th tick and the last one are kept. Replications are numbered from `first`; a replication depends only on
+    its number, not on the run that it is part of.
 
     `law` is the rule by which the memory scores claims: mal, recall_v5, or one of `malsim.laws` with its parameters. An
     `adapter` is a user's own memory, used in place of a law; its name becomes `law`, and `phrases` are the sentences of
-    its calls. `netlist` runs inside the tick. `attack` defines the facts and times of the attack scores. `corrections`
-    are the corrections by people; each `resettles` (ms; 0: never) a background job claims the corrected values again
-    from its sources. `processes` are the user's own. `path` is the file of the scenario. `forked` is the day on which a
-    run was continued under these settings.
+    its calls. `netlist` runs after every tick. `attack` defines the facts and times of the attack scores. `corrections`
+    are made by people; every `resettles` (ms; 0: never) a background job claims the corrected values again from its
+    sources. `processes` are the user's own. `path` is the file of the scenario. `forked` is the day on which a run was
+    continued under these settings.
     """
 
     name: str = "scenario"
@@ -132,12 +132,13 @@ class Scenario:
         )
         for name, good, allowed in checks:
             if not good:
-                turn = max(-FARTHEST * DAY, min(FARTHEST * DAY, self.turn_every))  # a manifest may hold 400 digits
+                turn = max(-FARTHEST * DAY, min(FARTHEST * DAY, self.turn_every))  # a manifest may hold a huge number
                 given = f"{turn / DAY:g}d" if name == "turn_every" else getattr(self, name)
                 raise ScenarioError("out of bounds", where=f"{where}.{name}", given=given, allowed=allowed)
-        law, settings = self.adapter.name if self.adapter else self.law, dict[str, float | str]()
-        if not self.adapter:
-            law, settings = checked_law(law, self.law_settings, where=f"{self.name}: law")
+        where_law = f"{self.name}: law"
+        law, settings = (
+            (self.adapter.name, {}) if self.adapter else checked_law(self.law, self.law_settings, where=where_law)
+        )
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "law_settings", settings)
         names = [fact.name for fact in self.facts]
@@ -147,24 +148,24 @@ class Scenario:
                 raise ScenarioError("this name is already used", where=where, given=name, hint=hint)
         for key in ("writers", "reader", "reviewers"):
             if getattr(self, key) and not names and not (key == "reviewers" and self.netlist):
-                raise ScenarioError(
-                    "this scenario has no facts to write about", where=f"{self.name}: {key}", hint="add [[facts]]"
-                )
-        named = {f"corrections[{number}]": item for number, item in enumerate(self.corrections)}
-        for key, item in (named | ({"attack": self.attack} if self.attack else {})).items():
-            item.check(names, length, where=f"{self.name}: {key}")
+                where = f"{self.name}: {key}"
+                raise ScenarioError("this scenario has no facts to write about", where=where, hint="add [[facts]]")
+        for number, correction in enumerate(self.corrections):
+            correction.check(names, where=f"{self.name}: corrections[{number}]")
+        if self.attack:
+            self.attack.check(names, length, where=f"{self.name}: attack")
 
     def _check_derived(self) -> None:
-        """Refuse a rule or a reader that names a derived value which nothing in the netlist owns."""
-        owned = [name.replace("-", "-derived-", 1) for name in (self.netlist.net.derived if self.netlist else ())]
+        """Raise `ScenarioError` if a rule or the reader names a derived value that the netlist does not write."""
+        written = [name.replace("-", "-derived-", 1) for name in (self.netlist.net.derived if self.netlist else ())]
         effective = self.rules.effective
         named = (("rules.effective", effective if effective != "records" else ""),
                  ("rules.tau_scale", self.rules.tau_scale or ""),
                  ("reader.rank_by", self.reader.rank_by if self.reader else ""))  # fmt: skip
         for where, name in named:
-            if isinstance(name, str) and name and name not in owned:
-                hint = 'write it under [derive]: cell-trust = "…", or see malsim signals'
-                allowed = " ".join(sorted(item for item in owned if item.startswith("cell-"))) or "none: nothing is derived"
+            if isinstance(name, str) and name and name not in written:
+                hint = 'define it under [derive]: cell-trust = "…", or see malsim signals'
+                allowed = " ".join(sorted(other for other in written if other.startswith("cell-"))) or "none is defined"
                 location = f"{self.name}: {where}"
                 raise ScenarioError("no such derived value", where=location, given=name, allowed=allowed, hint=hint)
 
@@ -179,14 +180,14 @@ class Scenario:
 
     @property
     def ticks_at(self) -> tuple[int, ...]:
-        """Times of the run's ticks in milliseconds: the end of every turn that does not lie in a gap."""
+        """Times of the run's ticks in milliseconds: the end of every turn outside the gaps."""
         every = range(self.turn_every, milliseconds(self.days) + 1, self.turn_every)
         return tuple(at for at in every if not any(start <= at < end for start, end in self.gaps))
 
     def replace(self, **changes: Any) -> Scenario:
         """Return the scenario with `changes`. `rules` may be a dict of changed rules, `netlist` a text.
 
-        Under another `law` the parameters start from its defaults, and those of recall_v5 from its own rules.
+        Another `law` starts from its default parameters, and recall_v5 from its own rules.
         """
         if self.adapter and changes.get("adapter", self.adapter) is None:
             changes.setdefault("law", "mal")
@@ -207,7 +208,7 @@ GRAPHS = ("mal", "recall_v5")  # laws that keep a graph of claims
 
 
 def checked_law(law: str, settings: Mapping[str, object], *, where: str) -> tuple[str, dict[str, float | str]]:
-    """Return a law's name and all its parameters. Raises for an unknown law or parameter, or a value out of bounds."""
+    """Return a law's name and all its parameters. Raises for unknown laws, unknown parameters and values out of bounds."""
     if law in GRAPHS:
         if settings:
             raise ScenarioError(f"{law} has no parameters", where=where, given=", ".join(settings), hint="set [rules]")
@@ -220,19 +221,12 @@ RECORDED = 150  # bytes of a cell at a tick, measured under mal; other laws need
 
 
 def check_size(scenario: Scenario) -> None:
-    """Raise `ScenarioError` if the scenario has more replications, ticks or cells than the limits allow.
-
-    The error states the size asked for, the size allowed, and how to raise the limit.
-    """
+    """Raise `ScenarioError` if the scenario has more replications, ticks or cells than the limits allow."""
     ticks = scenario.turns * scenario.replications
-    cells = _cells(scenario) * ticks
-    sizes = {"replications": scenario.replications, "ticks": ticks, "cells": cells, "memory": cells * RECORDED}
-    Limits.current().check(sizes, where=scenario.path or None)
-
-
-def _cells(scenario: Scenario) -> int:
-    draws = 0.0
+    claims = 0.0
     for group in scenario.writers:
         days = max(0.0, min(scenario.days * DAY, group.last) - group.start) / DAY
-        draws += group.count * days * (DAY / group.every if group.every else group.rate)
-    return scenario.claims.height + int(draws)
+        claims += group.count * days * (DAY / group.every if group.every else group.rate)
+    cells = (scenario.claims.height + int(claims)) * ticks
+    sizes = {"replications": scenario.replications, "ticks": ticks, "cells": cells, "memory": cells * RECORDED}
+    Limits.current().check(sizes, where=scenario.path or None)

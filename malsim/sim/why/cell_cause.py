@@ -1,4 +1,4 @@
-"""Explanations of a recorded number: its terms at a tick and its last change, on a graph or under a law of items."""
+"""Explanations of a recorded number: its terms at a tick and its last change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SAME = 1e-9  # tolerance between a recomputed tick of a law and the recorded one
 
 
 def explain(run: RunData, cell: str, *, t: float | None, rep: int) -> Explanation:
-    """Explain a cell's effective at the last recorded tick not after `t` days (the last of all, if None)."""
+    """Explain a cell's effective at the last recorded tick not after `t` days (None: at the last tick)."""
     row = run.memory.row(cell, rep=rep)
     hint = f'run that replication in full: run.replication({rep}), or set record = "all" in [run]'
     past = _past(run.cells, cell, t=t, rep=rep, hint=hint)
@@ -38,28 +38,27 @@ def explain(run: RunData, cell: str, *, t: float | None, rep: int) -> Explanatio
 def explain_item(
     plant: Explains[Any], state: Any, cells: pl.DataFrame, cell: str, *, t: float | None, rep: int, first: int
 ) -> LawExplanation:
-    """Explain a cell under a law of items by repeating the last tick over the items alive then.
+    """Explain a cell under a law of items, by repeating the last tick over the items that were active then.
 
-    `state` is the run's last, `cells` what it recorded; the replication is number `rep` of those from `first` on.
-
-    Raises `AddressError` for a cell that was not recorded, or one of whose rivals was not.
+    `state` is the final state of the run and `cells` its recorded cells. `rep` is a replication's number, `first` that of
+    the first. Raises `AddressError` if the cell or one of its rivals was not recorded.
     """
-    past = _past(cells, cell, t=t, rep=rep, hint="a law names its items after objects, claim-0; run.cells lists them")
+    past = _past(cells, cell, t=t, rep=rep, hint="laws of items name them after objects; see run.cells")
     now = float(past["t"][-1])
     view: View = plant.view(state, now)
     rows = np.flatnonzero(view.rep == rep - first)
     names = view.name.gather(rows).to_numpy()
-    here = cells.filter((pl.col("t") == now) & (pl.col("rep") == rep) & (pl.col("status") == "active"))
-    alive = np.isin(names.astype(str), here["cell"].to_numpy().astype(str))
-    explanation = plant.explain(state, rows[alive], int(rows[names == cell][0]), now)
-    recorded = past["effective"][-1]  # null if the memory has no belief
-    if recorded is not None and abs(explanation.effective - recorded) > SAME:
+    recorded = cells.filter((pl.col("t") == now) & (pl.col("rep") == rep) & (pl.col("status") == "active"))
+    active = np.isin(names.astype(str), recorded["cell"].to_numpy().astype(str))
+    explanation = plant.explain(state, rows[active], int(rows[names == cell][0]), now)
+    effective = past["effective"][-1]  # null if the memory has no belief
+    if effective is not None and abs(explanation.effective - effective) > SAME:
         raise AddressError("other cells were not recorded", given=cell, hint='set record = "all" in [run]')
     return replace(explanation, moved=_last_move(past, SAME)[0])
 
 
 def _past(cells: pl.DataFrame, cell: str, *, t: float | None, rep: int, hint: str) -> pl.DataFrame:
-    """Return the records of a cell up to the last tick not after `t` days."""
+    """Return the recorded rows of a cell up to the last tick not after `t` days."""
     history = cells.filter((pl.col("cell") == cell) & (pl.col("rep") == rep)).sort("t")
     if history.is_empty():
         raise AddressError("the cell was not recorded", given=cell, hint=hint)

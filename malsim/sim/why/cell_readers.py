@@ -1,4 +1,4 @@
-"""Readers of a cell of a run: checks of the scenario, signals and alarms of the netlist, and standing programs."""
+"""Readers of a cell: checks of the scenario, signals and alarms of the netlist, and standing programs."""
 
 from __future__ import annotations
 
@@ -29,18 +29,17 @@ Reader = tuple[str, str, str, str]
 
 
 def readers(run: RunData, cell: str, *, t: float, rep: int) -> pl.DataFrame:
-    """Return the readers of a cell, as the graph and the recorded cells were at the tick at `t` days.
+    """Return the readers of a cell at the tick at `t` days.
 
-    Columns: kind, name, address (by which it is read), place (file and line). Rows: each signal that a cell's value
-    enters the net on; each alarm that such a signal moves through ops; each standing program that has the cell among its
-    members; each check that reads the cell itself or one of those signals. A path over cells that were not recorded is
-    not followed.
+    Columns: kind, name, address (by which the cell is read), place (file and line). Rows: each signal that reads the
+    cell; each alarm that depends on such a signal; each standing program with the cell among its members; each check that
+    reads the cell or such a signal. Paths over cells that were not recorded are not followed.
     """
     return pl.DataFrame(list(_CellReaders(run, cell, t, rep).rows()), schema=READERS, orient="row")
 
 
 def as_of(run: RunData, *, t: float, rep: int) -> Memory:
-    """Return the memory of a replication in which only cells recorded as active at the tick at `t` days are active."""
+    """Return the memory of a replication at the tick at `t` days: only cells recorded as active then are active."""
     cells = run.memory.cells
     here = (pl.col("t") == t) & (pl.col("rep") == rep) & (pl.col("status") == "active")
     live = (pl.col("rep") == rep) & pl.col("handle").is_in(run.cells.filter(here)["cell"].implode())
@@ -50,7 +49,7 @@ def as_of(run: RunData, *, t: float, rep: int) -> Memory:
 
 @dataclass(frozen=True)
 class _CellReaders:
-    """Search for the readers of one cell of one replication at a recorded tick."""
+    """Search for the readers of one cell in one replication at a recorded tick."""
 
     run: RunData
     cell: str
@@ -66,9 +65,12 @@ class _CellReaders:
         yield from (_entry("alarm", signal) for signal in net.alarms if signal.name in moved)
         yield from self._programs(wires)
         for check in checks:
-            read = next((item for item in check.reads if self._signal(item, wires) in moved or self._reads_text(item)), None)
-            if read is not None:
-                yield "check", check.name, read, f"{self.run.scenario.path or self.run.scenario.name}:{check.line}"
+            for read in check.reads:
+                if wires.pins.get(read, read).removesuffix(f"({self.cell})") in moved or self._reads_text(read):
+                    break
+            else:
+                continue
+            yield "check", check.name, read, f"{self.run.scenario.path or self.run.scenario.name}:{check.line}"
 
     @cached_property
     def _frames(self) -> Frames:
@@ -92,9 +94,6 @@ class _CellReaders:
         except AddressError:  # the text names a metric or a fact's signal
             return False
 
-    def _signal(self, text: str, wires: NetlistConfig) -> str:
-        return wires.pins.get(text, text).removesuffix(f"({self.cell})")
-
     @cached_property
     def _memory(self) -> Memory:
         return as_of(self.run, t=self.t, rep=self.rep)
@@ -104,12 +103,12 @@ class _CellReaders:
         for program in programs(wires.net):
             if self._has_member(program):
                 yield "program", program.operation, program.handle, lines[program.operation]
-        for item in program_cells(self._memory, after=0, tick=0, first=self.rep):
-            own = (pl.col("rep") == self.rep) & (pl.col("handle") == item.handle) & (pl.col("status") == "active")
-            standing = 0 in item.places and self._memory.cells.select(own.any()).item()
-            for program in item.programs if standing else ():
+        for cell in program_cells(self._memory, after=0, tick=0, first=self.rep):
+            is_active = (pl.col("rep") == self.rep) & (pl.col("handle") == cell.handle) & (pl.col("status") == "active")
+            standing = 0 in cell.places and self._memory.cells.select(is_active.any()).item()
+            for program in cell.programs if standing else ():
                 if self._has_member(program):
-                    yield "program", program.operation, program.handle, item.handle
+                    yield "program", program.operation, program.handle, cell.handle
 
     def _has_member(self, program: Program) -> bool:
         rows = members(program, self._memory, 1, first=self.rep).rows

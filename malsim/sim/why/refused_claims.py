@@ -1,4 +1,4 @@
-"""Refused and capped claims of a run with the reasons, and the endings of recorded trajectories."""
+"""Refused and capped claims of a run with reasons, and the endings of recorded trajectories."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CAPPED = r"confidence capped from \S+ to ([\d.]+)"
 
 
 def refusals(events: pl.DataFrame) -> pl.DataFrame:
-    """Return the reasons of refusals, most frequent first: reason, claims, and the first claim (`cause`, `t` in days)."""
+    """Return the reasons of refusals, most frequent first: reason, claims, cause and t of the first refused claim."""
     reason = pl.col("detail").str.replace_all(r"\[\d+\]", "").alias("reason")
     groups = events.filter(pl.col("kind") == "rejected").group_by(reason, maintain_order=True)
     reasons = groups.agg(pl.len().alias("claims"), pl.col("cause").first(), pl.col("t").first())
@@ -35,7 +35,7 @@ def refusal_lines(events: pl.DataFrame, bands: pl.DataFrame, replications: int) 
         days = pl.Series([f"{day:g}" for day in reasons["t"]], dtype=pl.String)
         lines += _reason_lines(reasons.with_columns(first=pl.format("{}, day {}", "cause", days)))
         if reasons.is_empty():
-            lines.append('    why is recorded where events are: run one of the replications alone, or record = "all"')
+            lines.append('    the reasons are recorded only with events: run one replication alone, or set record = "all"')
     return lines
 
 
@@ -43,9 +43,9 @@ def cap_lines(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> l
     capped = events.filter(pl.col("kind") == "attenuated")["detail"].str.extract(CAPPED).drop_nulls()
     if capped.is_empty():
         return []
-    of = sum(_count(events, bands, replications, kind) for kind in ("admitted", "deduplicated", "rejected"))
-    lifts = 'verification = "checked", a source or an edge of evidence lifts it'
-    return [f"  {capped.len():,} of {of:,} claims capped at {capped[0]}: unverified; {lifts}"]
+    total = sum(_count(events, bands, replications, kind) for kind in ("admitted", "deduplicated", "rejected"))
+    hint = 'verification = "checked", a source or an edge of evidence lifts the cap'
+    return [f"  {capped.len():,} of {total:,} claims capped at {capped[0]}: unverified; {hint}"]
 
 
 def replay_lines(refused: pl.DataFrame) -> list[str]:
@@ -59,7 +59,7 @@ def replay_lines(refused: pl.DataFrame) -> list[str]:
 
 
 def _reason_lines(reasons: pl.DataFrame) -> list[str]:
-    """Return a text line for each of the first few reasons: reason, claims, and the `first` claim."""
+    """Return a line of text for each of the most frequent reasons, with the number of claims and the first claim."""
     rows = reasons.head(MOST_REASONS).to_dicts()
     lines = [f"    {row['claims']:,} × {row['reason']} (the first: {row['first']})" for row in rows]
     return lines + ([f"    … and {reasons.height - MOST_REASONS} more reasons"] if reasons.height > MOST_REASONS else [])
@@ -81,9 +81,10 @@ STILL = 1e-6
 
 
 def endings(cells: pl.DataFrame, *, column: str = "effective") -> pl.DataFrame:
-    """Return one row a cell and replication: final value, period (1 settled, 0 none found), amplitude over a period.
+    """Return the final value, period and amplitude of each cell in each replication.
 
-    `cells` has t, rep, cell and the column, in time order. A period counts when it is seen twice over.
+    `cells` has t, rep, cell and the column, in order of time. Period 1 is settled, 0 is none found; a period must be seen
+    twice.
     """
     series = cells.group_by("rep", "cell", maintain_order=True).agg(pl.col(column))
     rows = [_ending(np.asarray(values)) for values in series[column].to_list()]

@@ -1,4 +1,4 @@
-"""Causes of a signal's value, traced back through the wires, and the signals of a run as channels of a figure."""
+"""Causes of a signal's value, traced back through the netlist, and the signals of a run as channels of a figure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from malsim.sim.world.clock import days
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from malsim.netlist.language.address import Address
     from malsim.netlist.why import Because
     from malsim.netlist.wiring import Signal
     from malsim.sim.record.run_data import RunData
@@ -36,10 +35,10 @@ def is_signal(run: RunData, where: str) -> bool:
 
 
 def because(run: RunData, where: str, *, t: float | None = None, rep: int | None = None) -> list[Because]:
-    """Walk back from a signal or pin along the input that changed last, up to the first signal that no op of the net moved.
+    """Trace a signal or pin back along the input that changed last, to the first signal that no op of the net writes.
 
-    `where` is a signal's name or a pin's, with the row where it has one value a row: `low(dec_a3ee)`. `t` is in days, by
-    default the last recorded tick. The `cause` of the last step names the claim or the input that moved it.
+    `where` is the name of a signal or pin, with its row if it has rows: `low(dec_a3ee)`. `t` is in days, by default the
+    last recorded tick. The `cause` of the last step names the claim or the external input that changed it.
     """
     wires, rep = run.scenario.netlist, run.scenario.first if rep is None else rep
     if wires is None:
@@ -53,32 +52,35 @@ def is_program(run: RunData, where: str) -> bool:
 
 
 def of_program(run: RunData, operation: str, *, t: float | None = None, rep: int = 0) -> str:
-    """Describe the cells that a standing program read by `t` days, and why the one that moved most has its value."""
+    """Describe the cells that a standing program read by `t` days, and explain the one that moved most."""
     wires = run.scenario.netlist or NetlistConfig.of("")
-    program = next(item for item in programs(wires.net) if item.operation == operation)
+    program = next(program for program in programs(wires.net) if program.operation == operation)
     ticks = run.cells.filter(pl.col("rep") == rep)["t"].unique().sort()
     past = ticks if t is None else ticks.filter(ticks <= t)
     if past.is_empty():
         raise AddressError("not recorded yet", given=f"{operation} at {t}")
     memory = as_of(run, t=float(past[-1]), rep=rep)
     handles = memory.cells["handle"].gather(members(program, memory, 1, first=rep).rows)
-    now, then = (
-        run.cells.filter((pl.col("t") == at) & (pl.col("rep") == rep)) for at in (past[-1], past[max(-2, -len(past))])
-    )
+    times = past[-1], past[max(-2, -len(past))]
+    now, then = (run.cells.filter((pl.col("t") == time) & (pl.col("rep") == rep)) for time in times)
     moved = now.join(then, on="cell", suffix="_was", maintain_order="left").filter(pl.col("cell").is_in(handles.implode()))
     if moved.is_empty():
-        return f"{operation} has no member yet"
+        return f"{operation} has no members yet"
     most = str(moved["cell"][int((moved["effective"] - moved["effective_was"]).abs().fill_null(0.0).arg_max() or 0)])
-    return f"{operation} looks at {listed(handles.to_list())}\n  because {cell_cause.explain(run, most, t=t, rep=rep).why}"
+    return f"{operation} reads {listed(handles.to_list())}\n  because {cell_cause.explain(run, most, t=t, rep=rep).why}"
 
 
 def _moved(run: RunData, word: str, since: float, rep: int) -> str:
-    """Describe the cause of a change, at the tick `since`, of an address that no op writes."""
+    """Describe why an address that no op writes changed at the tick `since`."""
     where = address(word)
     inner = where.inner if isinstance(where, Reduced) else where
     if isinstance(inner, Pin) and str(inner) in LOOP_WRITES:
-        return _outside(run, str(inner), since)
-    if isinstance(inner, Path) and not inner.hops and _is_effective(inner):
+        wires, pin = run.scenario.netlist, str(inner)
+        times = [days(given.at) for given in wires.inputs if given.signal == pin] if wires else []
+        times = [time for time in times if time <= since]
+        return f"external input on day {max(times):g}" if times else LOOP_WRITES[pin][1]
+    scores = ["effective", "stated", "currency", "salience"]
+    if isinstance(inner, Path) and not inner.hops and column_of(inner.fields, scores, inner) == "effective":
         handle = _wired_to(run, inner.handle, since, rep)
         try:
             explanation = cell_cause.explain(run, handle, t=since, rep=rep)
@@ -86,25 +88,16 @@ def _moved(run: RunData, word: str, since: float, rep: int) -> str:
             return _entered(run, since, rep)
         sources = explanation.contributions["source"].to_list()
         return "; ".join(filter(None, (explanation.moved, _entered(run, since, rep, [handle, *sources]))))
-    return _entered(run, since, rep) or _aged(inner)
+    aged = "no claim was made in between" + (", only time passed" if "curr" in str(inner) else "")
+    return _entered(run, since, rep) or aged
 
 
 def _wired_to(run: RunData, handle: str, since: float, rep: int) -> str:
     events = run.events.filter((pl.col("kind") == "wired") & (pl.col("rep") == rep) & (pl.col("t") <= since))
-    indices = range(int(run.scenario.reader.ops) if run.scenario.reader else 0)
-    ops = {op_cell(index, kind): f"{op_name(index)}: {kind} " for index in indices for kind in READER_OPS}
-    own = events.filter(pl.col("detail").str.starts_with(ops.get(handle, handle)))
-    return str(own["subject"][-1]) if own.height else handle
-
-
-def _outside(run: RunData, pin: str, since: float) -> str:
-    wires = run.scenario.netlist
-    times = [days(given.at) for given in wires.inputs if given.signal == pin and days(given.at) <= since] if wires else []
-    return f"fed in from outside on day {max(times):g}" if times else LOOP_WRITES[pin][1]
-
-
-def _is_effective(where: Path) -> bool:
-    return column_of(where.fields, ["effective", "stated", "currency", "salience"], where) == "effective"
+    slots = range(int(run.scenario.reader.ops) if run.scenario.reader else 0)
+    ops = {op_cell(slot, kind): f"{op_name(slot)}: {kind} " for slot in slots for kind in READER_OPS}
+    of_op = events.filter(pl.col("detail").str.starts_with(ops.get(handle, handle)))
+    return str(of_op["subject"][-1]) if of_op.height else handle
 
 
 def _entered(run: RunData, since: float, rep: int, subjects: list[str] | None = None) -> str:
@@ -119,42 +112,41 @@ def _entered(run: RunData, since: float, rep: int, subjects: list[str] | None = 
     return listed([f"{row['subject']} was {row['kind']} on day {row['t']:g} ({row['cause']})" for row in claims.to_dicts()])
 
 
-def _aged(where: Address) -> str:
-    return "no claim came in between: it goes with time" if "curr" in str(where) else "no claim came in between"
-
-
 MOST = 24
 
 
 def all_signals(run: RunData, rep: int) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Return samples (t, channel, value) of every signal of the run's netlist in a replication, and the channels' types.
+    """Return samples (t, channel, value) of every signal of the netlist in a replication, and the types of the channels.
 
     Raises `ScenarioError` if the scenario has no netlist, or none of its signals was recorded.
     """
-    own, signals = _recorded(run, rep), _signals(run)
-    if own.is_empty():
+    samples, signals = _recorded(run, rep), _signals(run)
+    if samples.is_empty():
         raise ScenarioError("no signal of this netlist was recorded", hint="wire one to an existing pin or field")
-    pairs = own.unique("channel", keep="first", maintain_order=True).select("channel", "signal").rows()
+    pairs = samples.unique("channel", keep="first", maintain_order=True).select("channel", "signal").rows()
     kinds = {channel: signals[name].type for channel, name in pairs}
-    return own.select("t", "channel", "value"), kinds
+    return samples.select("t", "channel", "value"), kinds
 
 
 def wired(run: RunData, rep: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return samples (t, channel, value) and channels (channel, address, digital, panel) of a replication.
 
-    The signals of the run itself in the order of the netlist, or where it has none those with a value a row, as
-    `signal(row)`; 24 at most. Signals of one `panel` are of like size.
+    The channels are the signals of the run in the order of the netlist or, if there are none, signals with rows, as
+    `signal(row)`; at most 24. Signals in one `panel` have similar sizes.
     """
-    own, signals = _recorded(run, rep), _signals(run)
-    of_run = own.filter(pl.col("row").is_null())
-    own = own if of_run.is_empty() else of_run
-    turn = {one: index for index, one in enumerate(signals)}
-    pairs = own.unique("channel", keep="first", maintain_order=True).select("channel", "signal").rows()
-    pairs = sorted(pairs, key=lambda one: turn[one[1]])[:MOST]
-    samples = own.select("t", "channel", "value").filter(pl.col("channel").is_in([pair[0] for pair in pairs]))
-    most = dict(samples.group_by("channel").agg(pl.col("value").abs().max()).iter_rows())
-    panels = _panels(most)
-    rows = [(channel, str(_word(signals[one])), signals[one].type == "bit", panels[channel]) for channel, one in pairs]
+    recorded, signals = _recorded(run, rep), _signals(run)
+    of_run = recorded.filter(pl.col("row").is_null())
+    recorded = recorded if of_run.is_empty() else of_run
+    order = {name: index for index, name in enumerate(signals)}
+    pairs = recorded.unique("channel", keep="first", maintain_order=True).select("channel", "signal").rows()
+    pairs = sorted(pairs, key=lambda pair: order[pair[1]])[:MOST]
+    samples = recorded.select("t", "channel", "value").filter(pl.col("channel").is_in([pair[0] for pair in pairs]))
+    panels = _panels(dict(samples.group_by("channel").agg(pl.col("value").abs().max()).iter_rows()))
+    rows = []
+    for channel, name in pairs:
+        signal = signals[name]
+        address = signal.writer.word if signal.writer else signal.name
+        rows.append((channel, str(address), signal.type == "bit", panels[channel]))
     kinds = {"channel": pl.String, "address": pl.String, "digital": pl.Boolean, "panel": pl.Int64}
     channels = pl.DataFrame(rows, schema=kinds, orient="row").sort("panel", maintain_order=True)
     return samples.sort("t", maintain_order=True), channels
@@ -167,19 +159,15 @@ def _signals(run: RunData) -> Mapping[str, Signal]:
 
 
 def _recorded(run: RunData, rep: int) -> pl.DataFrame:
-    """Return the recorded rows of the netlist's signals, with the channel: `signal`, or `signal(row)`."""
+    """Return the recorded samples of the netlist's signals, with their channel: `signal` or `signal(row)`."""
     channel = pl.when(pl.col("row").is_null()).then(pl.col("signal")).otherwise(pl.format("{}({})", "signal", "row"))
-    is_own = (pl.col("rep") == rep) & pl.col("signal").is_in(list(_signals(run)))
-    return run.signals.filter(is_own).with_columns(channel.alias("channel"))
+    of_netlist = (pl.col("rep") == rep) & pl.col("signal").is_in(list(_signals(run)))
+    return run.signals.filter(of_netlist).with_columns(channel.alias("channel"))
 
 
-def _word(signal: Signal) -> str:
-    return signal.writer.word if signal.writer else signal.name
-
-
-def _panels(most: Mapping[str, float]) -> dict[str, int]:
+def _panels(sizes: Mapping[str, float]) -> dict[str, int]:
     panels, panel, least = {}, 0, 0.1
-    for name, size in sorted(most.items(), key=lambda one: one[1]):
+    for name, size in sorted(sizes.items(), key=lambda pair: pair[1]):
         if size > 10.0 * least:
             panel, least = panel + 1, size
         panels[name] = panel

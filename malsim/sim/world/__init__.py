@@ -1,4 +1,4 @@
-"""The world of a run: facts whose truth changes, the clock, and chance that has addresses."""
+"""World of a run: facts whose truth changes, the clock, and addressed random draws."""
 
 from malsim.sim.world.truth import SENSES, Fact, Sight, TruthChanges, World
 

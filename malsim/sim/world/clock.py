@@ -1,4 +1,4 @@
-"""Time in whole milliseconds, and its conversion to the days of files and frames."""
+"""Time in whole milliseconds, and its conversion from and to days."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DAY = 86_400_000
 
 
 def span(text: str, *, where: str = "duration") -> int:
-    """Return the milliseconds of a duration: a number and a unit of ms, s, min, h, d or w.
+    """Convert a duration, a number with a unit of ms, s, min, h, d or w, to milliseconds.
 
     >>> span("10min"), span("1.5d")
     (600000, 129600000)
@@ -34,7 +34,7 @@ def read_spans(settings: object, *names: str, where: str) -> None:
         if isinstance(given, str):
             object.__setattr__(settings, name, span(given, where=f"{where}.{name}"))
         elif isinstance(given, tuple):
-            spans = tuple(span(item, where=f"{where}.{name}") if isinstance(item, str) else item for item in given)
+            spans = tuple(span(part, where=f"{where}.{name}") if isinstance(part, str) else part for part in given)
             object.__setattr__(settings, name, spans)
 
 

@@ -1,4 +1,4 @@
-"""Requests of people to the memory: correct or forget facts, share them, or end the sharing."""
+"""Corrections by people, which correct, forget, share or unshare facts, and attacks on facts."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ JOB = "resettle"  # writer name of the background job
 
 @dataclass(frozen=True, kw_only=True)
 class Correction:
-    """Action of a person on `facts` (all, if empty), once at `start`, or every `every` from `start` to before `end`.
+    """Request of a person about `facts` (all, if empty), once at `start`, or every `every` from `start` to before `end`.
 
-    `do` is correct (take back, and with `instead` claim the truth), forget, share or unshare. `what` selects the values:
-    those false at that instant, the true one, or all. Sharing lets the scope `reader` read the facts, unsharing ends
-    that. `by` is the person who asks. Times are ms, or text: "36h".
+    `do` is correct (retract, and with `instead` claim the truth), forget, share or unshare. `what` selects the values:
+    those false at that instant, the true one, or all. Sharing lets the scope `reader` read the facts; unsharing ends
+    this. `by` is the person who asks. Times are ms, or text: "36h".
     """
 
     do: Literal["correct", "forget", "share", "unshare"] = "correct"
@@ -47,7 +47,7 @@ class Correction:
             ("to", self.end is None or self.end > self.start, self.end, "later than from"),
             ("stated", 0.0 < self.stated <= 1.0, self.stated, "above 0, to 1"),
             ("by", bool(self.by), self.by, "a name"),
-            ("with", bool(self.reader) == self.shares, self.reader, "a scope, where something is shared or unshared"),
+            ("with", bool(self.reader) == self.shares, self.reader, "a scope, for share and unshare only"),
         )
         refuse_out_of_bounds(bounds, where="corrections")
 
@@ -56,7 +56,7 @@ class Correction:
         return self.do in ("share", "unshare")
 
     def times(self, days: float) -> list[int]:
-        """Return the times of the action in a run of `days` (ms).
+        """Return the times of the request in a run of `days`, in ms.
 
         >>> [t // 86_400_000 for t in Correction(start="1d", every="2d", end="6d").times(30.0)]
         [1, 3, 5]
@@ -67,7 +67,7 @@ class Correction:
     def wants(self, is_true: Bools) -> Bools:
         return is_true == (self.what == "true") if self.what != "all" else np.ones(len(is_true), dtype=bool)
 
-    def check(self, facts: Sequence[str], _: float, *, where: str) -> None:
+    def check(self, facts: Sequence[str], *, where: str) -> None:
         for name in self.facts:
             if name not in facts:
                 raise ScenarioError("no such fact", where=f"{where}.facts", given=name, allowed=" ".join(facts) or "none")
@@ -75,7 +75,7 @@ class Correction:
 
 @dataclass(frozen=True, kw_only=True)
 class Attack:
-    """Attack on facts (all, if empty) by lies, from `start` on and before `end` (ms, or text: "36h")."""
+    """Attack on facts (all, if empty) by false claims, from `start` to before `end` (ms, or text: "36h")."""
 
     facts: tuple[str, ...] = ()
     start: int = 0
@@ -91,6 +91,5 @@ class Attack:
             if name not in facts:
                 raise ScenarioError("no such fact", where=f"{where}.facts", given=name, allowed=" ".join(facts) or "none")
         if self.start >= days * DAY:
-            raise ScenarioError(
-                "out of bounds", where=f"{where}.from", given=f"{self.start / DAY:g}d", allowed=f"< {days:g}d"
-            )
+            given, allowed = f"{self.start / DAY:g}d", f"below {days:g}d"
+            raise ScenarioError("out of bounds", where=f"{where}.from", given=given, allowed=allowed)

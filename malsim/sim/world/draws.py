@@ -1,8 +1,7 @@
-"""Addressed draws: every random number is a pure function of who draws it, when, and for what.
+"""Addressed random draws: every random number is a pure function of its address.
 
-A draw's address is (seed, replication, population, member, turn, purpose). There is no generator state to keep, share or
-advance. Adding or reordering populations, running more replications or using other processes therefore changes no other
-draw.
+An address is (seed, replication, population, member, turn, purpose). Since no generator has a state, adding or reordering
+populations, running more replications or using other processes changes no other draw.
 """
 
 from __future__ import annotations
@@ -28,18 +27,20 @@ _UNIT = np.array(2.0**-53)
 
 @cache
 def name_number(name: str) -> np.uint64:
-    """Return the 64-bit number that stands for a name in an address."""
+    """Return the 64-bit number of a name in addresses: its BLAKE2b hash."""
     return np.uint64(int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little"))
 
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Random draws of one population of one seed; the rest of the address is given with each call.
+    """Random draws of one population under one seed; each call adds the rest of the address.
 
-    bits = m(m(m(m(m(seed) ^ population) ^ purpose) ^ replication) ^ member) ^ turn), m(x) = the finaliser of SplitMix64
-    of x + its golden gamma. `rep`, `member` and `turn` are whole numbers or arrays of them that broadcast together; `turn`
-    counts what the member does, such as its claims. Source of the mixer: Steele, Lea and Flood, Fast splittable
-    pseudorandom number generators, 2014. Of several populations at once, `of` says whose each draw is, by place.
+        bits = m(m(m(m(m(m(seed) ^ population) ^ purpose) ^ replication) ^ member) ^ turn)
+
+    m(x) is the finaliser of SplitMix64 of x + its golden gamma. `rep`, `member` and `turn` are whole numbers or arrays
+    that broadcast together; `turn` counts what the member does, such as its claims. With several populations, `of` is the
+    index of the population of each draw. Source: Steele, Lea and Flood, Fast splittable pseudorandom number generators,
+    2014.
 
     >>> draws = Draws(7, "honest")
     >>> both = draws.uniform("accuracy", rep=np.arange(3), member=0, turn=5)
@@ -57,7 +58,7 @@ class Draws:
     def bits(
         self, purpose: str | tuple[str, ...], *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
     ) -> NDArray[np.uint64]:
-        """Return 64 random bits for each address; for several purposes, one row each."""
+        """Return 64 random bits for each address, with one row per purpose if there are several."""
         key = _key(self.seed, self.population, purpose)
         key = key if self.of is None else key[..., self.of]
         return _mix_in(_mix_in(_mix_in(key, rep), member), turn)
@@ -65,24 +66,25 @@ class Draws:
     def uniform(
         self, purpose: str | tuple[str, ...], *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
     ) -> Array:
-        """Return uniform numbers in [0, 1); for several purposes, one row each."""
-        return _unit(self.bits(purpose, rep=rep, member=member, turn=turn))
+        """Return uniform numbers in [0, 1), with one row per purpose if there are several."""
+        unit: Array = (self.bits(purpose, rep=rep, member=member, turn=turn) >> _UNUSED) * _UNIT
+        return unit
 
     def happens(
         self, share: float, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
     ) -> NDArray[np.bool_]:
-        """Draw whether an event of probability `share` happens. Nothing is drawn for 0 and 1."""
+        """Return whether an event of probability `share` happens at each address."""
         if 0.0 < share < 1.0:
             return self.uniform(purpose, rep=rep, member=member, turn=turn) < share
         return np.full(np.broadcast(rep, member, turn).shape or 1, share >= 1.0)
 
     def normal(self, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0) -> Array:
-        """Return standard normal numbers, by the inverse of the distribution function."""
+        """Return standard normal numbers, by inversion of the distribution function."""
         normal: Array = ndtri(self.uniform(purpose, rep=rep, member=member, turn=turn) + _UNIT / 2)
         return normal
 
     def exponential(self, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0) -> Array:
-        """Convert uniform numbers from 0 to 1 to exponential numbers with mean 1."""
+        """Return exponential numbers with mean 1."""
         return exponential(self.uniform(purpose, rep=rep, member=member, turn=turn))
 
     def below(
@@ -93,7 +95,7 @@ class Draws:
 
 
 def exponential(uniform: Array) -> Array:
-    """Return exponential numbers with mean 1."""
+    """Convert uniform numbers in [0, 1) to exponential numbers with mean 1."""
     numbers: Array = -np.log1p(-uniform)
     return numbers
 
@@ -103,7 +105,7 @@ def _key(seed: int, population: str | tuple[str, ...], purpose: str | tuple[str,
     if isinstance(purpose, tuple):
         return np.stack([_key(seed, population, part) for part in purpose])
     if isinstance(population, tuple):
-        return np.array([_key(seed, item, purpose)[0] for item in population], dtype=np.uint64)
+        return np.array([_key(seed, name, purpose)[0] for name in population], dtype=np.uint64)
     key = _mix(np.array([seed], dtype=np.uint64))
     for name in (population, purpose):
         key = _mix(key ^ name_number(name))
@@ -112,12 +114,6 @@ def _key(seed: int, population: str | tuple[str, ...], purpose: str | tuple[str,
 
 def _mix_in(key: NDArray[np.uint64], part: Ints | int) -> NDArray[np.uint64]:
     return _mix(key ^ np.asarray(part).astype(np.uint64))
-
-
-def _unit(bits: NDArray[np.uint64]) -> Array:
-    """Convert random bits to numbers in [0, 1)."""
-    unit: Array = (bits >> _UNUSED) * _UNIT
-    return unit
 
 
 def _mix(number: NDArray[np.uint64]) -> NDArray[np.uint64]:

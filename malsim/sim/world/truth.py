@@ -1,4 +1,4 @@
-"""The world that writers look at: facts whose truth changes. Nothing on the memory's side may read it."""
+"""World of a run: facts whose truth changes. No memory may read it."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ MOST_VALUES = 100
 class Fact:
     """Fact of the world, with its values, changes and scope.
 
-    It starts with one of its `values` (numbers or words), drawn uniformly, or with the first of them if `start` is
+    A fact starts with one of its `values` (numbers or words), drawn uniformly, or with the first one if `start` is
     first. It changes to another value, drawn uniformly, on average `hazard` times a day, or at each of `changes`
-    (milliseconds, or text: "20d"). `stability` is the declared class of its claims. `popularity` is its weight where a
-    fact is drawn. `scope` is the scope of its claims ("": visible to everybody).
+    (milliseconds, or text: "20d"). `stability` is the declared class of its claims. `popularity` is its weight when
+    facts are drawn. `scope` is the scope of its claims ("": visible to everybody).
     """
 
     name: str
@@ -46,24 +46,29 @@ class Fact:
     def __post_init__(self) -> None:
         read_spans(self, "changes", where=f"facts[{self.name}]")
         bounds = (
-            ("values", 1 < len(set(self.values)) == len(self.values) <= MOST_VALUES, self.values, "2 to 100, no two alike"),
+            (
+                "values",
+                1 < len(set(self.values)) == len(self.values) <= MOST_VALUES,
+                self.values,
+                "2 to 100 distinct values",
+            ),
             ("hazard", 0.0 <= self.hazard <= DAY, self.hazard, f"0 to {DAY} a day"),
             ("popularity", 0.0 < self.popularity < np.inf, self.popularity, "above 0"),
             ("scope", len(self.scope) <= LONGEST_SCOPE, self.scope, f"at most {LONGEST_SCOPE} characters"),
             ("start", self.start in ("first", "drawn"), self.start, "first or drawn"),
-            ("changes", not (self.changes and self.hazard), self.changes, "a hazard or times of change, not both"),
+            ("changes", not (self.changes and self.hazard), self.changes, "either a hazard or times of change"),
         )
         refuse_out_of_bounds(bounds, where=f"facts[{self.name}]")
 
     def number(self, value: int) -> float:
         """Return the number that a claim of the nth value carries: the value if it is a number, else its index."""
-        own = self.values[value]
-        return float(value) if isinstance(own, str) else float(own)
+        given = self.values[value]
+        return float(value) if isinstance(given, str) else float(given)
 
     def label(self, value: int) -> str:
         """Return the nth value as written in a title."""
-        own = self.values[value]
-        return own if isinstance(own, str) else f"{own:g}"
+        given = self.values[value]
+        return given if isinstance(given, str) else f"{given:g}"
 
 
 @dataclass(frozen=True)
@@ -78,14 +83,14 @@ class TruthChanges:
 
 @dataclass(frozen=True)
 class Sight:
-    """Readings of sensors, one row each: the truth, another value drawn uniformly, and the number that decides."""
+    """Observations, one row each: the truth, another value, and the uniform number `errs` that chooses between them."""
 
     truth: Ints
     another: Ints
     errs: Array
 
     def read(self, accuracy: float | Array) -> Ints:
-        """Return the reading of each sensor: the truth with probability `accuracy`."""
+        """Return the observed values: the truth with probability `accuracy`, else the other value."""
         return np.where(self.errs >= accuracy, self.another, self.truth)
 
 
@@ -104,7 +109,7 @@ class World:
             given, allowed = f"{expected:.3g}", f"{MOST_CHANGES}"
             raise ScenarioError("too many changes of truth", where="facts", given=given, allowed=allowed)
         draws = Draws(seed, "world")
-        first = [_first(fact, draws, reps) for fact in facts]
+        first = [_initial(fact, draws, reps) for fact in facts]
         changes = [_history(fact, draws, reps, end, value) for fact, value in zip(facts, first, strict=True)]
         starts = np.arange(len(reps) * len(facts))  # every row has a value before any time
         row = np.concatenate([starts, *(rep * len(facts) + fact for fact, (rep, _, _) in enumerate(changes))])
@@ -119,8 +124,8 @@ class World:
         most = int(np.diff(self._begins).max(initial=1))
         self._strides = [1 << n for n in reversed(range((most - 1).bit_length()))]
 
-    def _place(self, row: Ints, t: Ints | int) -> Ints:
-        """Return the index of the last change at or before the time of each row (fact of a replication)."""
+    def _last_change(self, row: Ints, t: Ints | int) -> Ints:
+        """Return the index of the last change at or before a time, for each row (fact in a replication)."""
         index, last = self._begins[row], self._begins[row + 1] - 1
         for stride in self._strides:
             ahead = np.minimum(index + stride, last)
@@ -128,18 +133,18 @@ class World:
         return index
 
     def at(self, rep: Ints, fact: Ints, t: Ints | int) -> Ints:
-        """Return the value of each fact at a time, common or one each; `rep` is the index of the replication in the run."""
-        return self._values[self._place(rep * len(self.facts) + fact, t)].astype(np.int64)
+        """Return the values of facts at a time; `rep` is the index of the replication in the run."""
+        return self._values[self._last_change(rep * len(self.facts) + fact, t)].astype(np.int64)
 
     def between(self, start: int, end: int) -> TruthChanges:
-        """Return the changes from `start` on and before `end`, ordered by time, replication and fact."""
+        """Return the changes from `start` to before `end`, ordered by time, replication and fact."""
         first, last = np.searchsorted(self._times, (start, end))
-        here = self._in_time[first:last]
-        rep, fact = np.divmod(self._row[here], max(len(self.facts), 1))
-        return TruthChanges(rep, fact, self._times[first:last], self._values[here].astype(np.int64))
+        rows = self._in_time[first:last]
+        rep, fact = np.divmod(self._row[rows], max(len(self.facts), 1))
+        return TruthChanges(rep, fact, self._times[first:last], self._values[rows].astype(np.int64))
 
     def sight(self, uniforms: Iterable[Array], *, rep: Ints, fact: Ints, t: Ints | int) -> Sight:
-        """Return the readings of sensors at a time. `uniforms` are numbers from 0 to 1 for the purposes `SENSES`.
+        """Return observations at a time. `uniforms` are numbers from 0 to 1 for the purposes `SENSES`.
 
         Writers learn about the world only through this function.
         """
@@ -149,10 +154,10 @@ class World:
 
 
 _NONE = np.zeros(0, dtype=np.int64)
-_NEVER = -1  # before all times
+_NEVER = -1  # earlier than all times
 
 
-def _first(fact: Fact, draws: Draws, reps: Ints) -> Ints:
+def _initial(fact: Fact, draws: Draws, reps: Ints) -> Ints:
     if fact.start == "first":
         return np.zeros(len(reps), dtype=np.int64)
     member = np.array([name_number(fact.name)]).astype(np.int64)
@@ -160,7 +165,7 @@ def _first(fact: Fact, draws: Draws, reps: Ints) -> Ints:
 
 
 def _history(fact: Fact, draws: Draws, reps: Ints, end: int, value: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return every change of one fact before the end: replication index, time, new value."""
+    """Return all changes of one fact before the end: replication index, time, new value."""
     rep, t = np.arange(len(reps)), np.zeros(len(reps), dtype=np.int64)
     member = np.array([name_number(fact.name)]).astype(np.int64)
     rounds: list[tuple[Ints, Ints, Ints]] = [(_NONE, _NONE, _NONE)]

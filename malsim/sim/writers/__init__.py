@@ -1,9 +1,9 @@
-"""Behaviours of writers, one file each; being in this folder is being registered.
+"""Behaviours of writers, one module each; every module in this folder is registered.
 
-A behaviour is a module. Its docstring describes the writer in one sentence, followed by the equation that generates its
-claims. Its `Param`s declare the settings. `write` turns a `ClaimContext` into a `ClaimDraft`. Optional: `gap` returns
-the days between claims if they are not exponential, and `habits` holds common settings to start from. `state` names the
-values that each writer keeps from claim to claim, with their start: `state = {"mood": 0.5}`; `write` reads
+The module's docstring describes the writer in one sentence, followed by the equation that generates its claims. Its
+`Param`s declare the settings. `write` turns a `ClaimContext` into a `ClaimDraft`. Optional: `gap` returns the days between
+claims if they are not exponential, and `habits` holds defaults of the population's settings. `state` names the values that
+each writer keeps from claim to claim, with their initial values: `state = {"mood": 0.5}`; `write` reads
 `context.state["mood"]` and returns `ClaimDraft(…, state={"mood": …})`.
 """
 
@@ -39,12 +39,12 @@ class Behaviour:
 
     @property
     def equation(self) -> str:
-        """Equation that generates its claims, and the rest of its docstring."""
+        """Equation that generates the claims, with the rest of the module's docstring."""
         return (self.module.__doc__ or "").strip().partition("\n")[2].strip()
 
     @property
     def habits(self) -> dict[str, Any]:
-        """Common settings of a population that this behaviour starts from."""
+        """Defaults of a population's settings under this behaviour."""
         return getattr(self.module, "habits", {})
 
 
@@ -52,15 +52,15 @@ class Behaviour:
 def behaviours() -> dict[str, Behaviour]:
     """Return every behaviour by name."""
     by_name = {}
-    for part in (item for item in pkgutil.iter_modules(__path__) if not item.ispkg):
-        module = importlib.import_module(f"{__name__}.{part.name}")
-        params = {name: value for name, value in vars(module).items() if isinstance(value, Param)}
-        by_name[part.name] = Behaviour(part.name, module, params)
+    for file in (file for file in pkgutil.iter_modules(__path__) if not file.ispkg):
+        module = importlib.import_module(f"{__name__}.{file.name}")
+        params = {name: param for name, param in vars(module).items() if isinstance(param, Param)}
+        by_name[file.name] = Behaviour(file.name, module, params)
     return by_name
 
 
 def behaviour(name: str) -> Behaviour:
-    """Return the behaviour of a name. Raises `ScenarioError` with the known names."""
+    """Return a behaviour by name. Raises `ScenarioError` for an unknown name."""
     if name not in behaviours():
         names = ", ".join(behaviours())
         raise ScenarioError("no such behaviour", given=name, allowed=names, hint="see `malsim docs writers`")

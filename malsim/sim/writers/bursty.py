@@ -1,6 +1,6 @@
-"""Silent for long, then many claims at once.
+"""Writer that is silent for long and then makes many claims at once.
 
-gap before claim n: spacing within a burst; before every burst-th claim Exp(mean burst / rate − (burst − 1) · spacing)
+gap before claim n: spacing within a burst; between bursts Exp with mean burst / rate − (burst − 1) · spacing
 value = truth with probability accuracy, else another value; stated = accuracy
 
 The mean rate is that of the population.
@@ -15,7 +15,7 @@ from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft
 
 accuracy = Param(0.85, "1", "share of its claims that are true when made", 0.0, 1.0)
 burst = Param(8.0, "claims", "claims in a burst", 1.0, 10_000.0)
-spacing = Param(0.01, "d", "from one claim of a burst to the next", 0.0, 1_000.0)
+spacing = Param(0.01, "d", "time between two claims of a burst", 0.0, 1_000.0)
 
 
 def gap(draws: Draws, *, rep: Ints, member: Ints, turn: Ints, rate: float, burst: float, spacing: float) -> Array:

@@ -1,7 +1,7 @@
-"""A ring that agreed on what to say, each supporting all the others, and they it.
+"""Ring of writers that agree on a value and all support each other.
 
-value = one reading for the whole ring at the time, right with probability accuracy
-stated = confidence; edges: supports, both ways, to the latest claim of every other member
+value = one observation for the whole ring, right with probability accuracy
+stated = confidence; edges: supports, in both directions, to the latest claim of every other member
 """
 
 import numpy as np
@@ -9,8 +9,8 @@ import numpy as np
 from malsim.base.parameters import Param
 from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
-accuracy = Param(0.0, "1", "probability that what they agreed on is true", 0.0, 1.0)
-confidence = Param(0.7, "1", "what each of them states", 0.01, 1.0)
+accuracy = Param(0.0, "1", "probability that the agreed value is true", 0.0, 1.0)
+confidence = Param(0.7, "1", "stated confidence", 0.01, 1.0)
 habits = {"disputes": 0.0}
 
 

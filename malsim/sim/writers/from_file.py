@@ -1,9 +1,9 @@
-"""Posts the claims of a file, each at its time, alike in every replication.
+"""Writers that make the claims of a file at their times, the same in every replication.
 
-value, writer, time and stated confidence = those of the file's line; where the file has no times, one claim every step days
+value, writer, time and stated confidence = those of the line of the file; without times, one claim every step days
 
-The file is a claim file (CSV, Parquet or NDJSON; columns writer, object, value, and optionally time, stated_confidence); its
-objects must be facts of the scenario and its values theirs.
+The file is a claim file (CSV, Parquet or NDJSON; columns writer, object, value, and optionally time, stated_confidence).
+Its objects and values must be facts of the scenario and their values.
 """
 
 from pathlib import Path
@@ -18,9 +18,9 @@ from malsim.sim.world.clock import DAY
 from malsim.sim.writers.engine.claim_context import Script
 from malsim.sim.writers.engine.claim_files import read_claims
 
-path = Param("", "file", "the claim file, in the scenario's folder")
-step = Param(1.0, "d", "from one claim to the next, where the file has no times", 0.0, 1e6)
-default_confidence = Param(0.7, "1", "what is stated where the file is silent", 0.01, 1.0)
+path = Param("", "file", "claim file, in the scenario's folder")
+step = Param(1.0, "d", "time between two claims, if the file has no times", 0.0, 1e6)
+default_confidence = Param(0.7, "1", "stated confidence of lines without one", 0.01, 1.0)
 
 
 def script(facts: tuple[Fact, ...], *, path: str, step: float, default_confidence: float, folder: str) -> Script:

@@ -1,6 +1,6 @@
-"""Says what it sees, and states how often it is right.
+"""Writer that states what it observes, with its accuracy as confidence.
 
-value = truth with probability accuracy, else another value, all alike
+value = truth with probability accuracy, else another value, drawn uniformly
 stated = accuracy + noise · N(0, 1), within 0.01 and 1
 """
 
@@ -8,7 +8,7 @@ from malsim.base.parameters import Param
 from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft
 
 accuracy = Param(0.85, "1", "share of its claims that are true when made", 0.0, 1.0)
-noise = Param(0.05, "1", "spread of what it states around its accuracy", 0.0, 1.0)
+noise = Param(0.05, "1", "standard deviation of the stated confidence", 0.0, 1.0)
 
 
 def write(context: ClaimContext, *, accuracy: float, noise: float) -> ClaimDraft:

@@ -1,4 +1,4 @@
-"""Is right more often than it says: it hedges.
+"""Writer that is right more often than it states.
 
 value = truth with probability accuracy, else another value; stated = confidence + noise · N(0, 1), confidence < accuracy
 """
@@ -7,8 +7,8 @@ from malsim.base.parameters import Param
 from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft
 
 accuracy = Param(0.95, "1", "share of its claims that are true when made", 0.0, 1.0)
-confidence = Param(0.55, "1", "what it states", 0.01, 1.0)
-noise = Param(0.02, "1", "spread of what it states", 0.0, 1.0)
+confidence = Param(0.55, "1", "stated confidence", 0.01, 1.0)
+noise = Param(0.02, "1", "standard deviation of the stated confidence", 0.0, 1.0)
 
 
 def write(context: ClaimContext, *, accuracy: float, confidence: float, noise: float) -> ClaimDraft:

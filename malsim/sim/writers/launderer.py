@@ -1,12 +1,12 @@
-"""An untrusted origin, and others who pass on its value under their own names.
+"""Untrusted origin whose value other writers pass on under their own names.
 
-member 0 is the origin: value = one reading for all, right with probability accuracy, in its own name
-the others say the same. By `way`:
+value = one observation of the origin (member 0), right with probability accuracy, the same for all members
+edges of the other members, by `way`:
 0 summary: derived_from the origin's latest claim
-1 tool echo: no edge at all, as if a tool had answered
-2 manufactured corroboration: supports, to the latest claim of each of them
+1 tool echo: none, as if a tool had answered
+2 manufactured corroboration: supports, to the latest claim of every other member
 
-What a law makes of it shows whether authority stays with the origin or is washed off on the way.
+The belief in the value shows whether a law keeps authority with its origin.
 Source of the ways: origin-bound authority, arXiv 2606.24322.
 """
 
@@ -16,8 +16,8 @@ from malsim.base.parameters import Param
 from malsim.memory.schema import NONE
 from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
-accuracy = Param(0.0, "1", "probability that what the origin said is true", 0.0, 1.0)
-confidence = Param(0.8, "1", "what each states", 0.01, 1.0)
+accuracy = Param(0.0, "1", "probability that the value of the origin is true", 0.0, 1.0)
+confidence = Param(0.8, "1", "stated confidence", 0.01, 1.0)
 way = Param(0.0, "1", "0 by summary, 1 by tool echo, 2 by manufactured corroboration", 0.0, 2.0)
 habits = {"disputes": 0.0, "supports": 0.0}
 

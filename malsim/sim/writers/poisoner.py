@@ -1,9 +1,9 @@
-"""Attacks its facts: wrong every time, and sure of it.
+"""Attacker of its facts, always wrong and confident.
 
-value = never the truth at the time; stated = confidence
-edge to the most effective rival it was shown: supersedes with probability supersedes, else contradicts
+value = always another value than the truth; stated = confidence
+edge to the most effective rival shown: supersedes with probability supersedes, else contradicts
 
-Name its target with `facts = ["…"]`. With supersedes = 1 it takes rivals off the record instead of arguing with them.
+Name its targets with `facts = ["…"]`. With supersedes = 1 it replaces rivals instead of contradicting them.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from malsim.base.parameters import Param
 from malsim.memory.schema import NONE
 from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
-confidence = Param(0.95, "1", "what it states", 0.01, 1.0)
+confidence = Param(0.95, "1", "stated confidence", 0.01, 1.0)
 supersedes = Param(0.0, "1", "probability of superseding the rival instead of contradicting it", 0.0, 1.0)
 habits = {"disputes": 0.0, "revises": False}
 

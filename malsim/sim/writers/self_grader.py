@@ -1,9 +1,9 @@
-"""Judges its own outcomes, and finds them good.
+"""Writer that judges its own claims, always in favour.
 
 claim n, where n mod (1 + grades) = 0: value = truth with probability accuracy; stated = confidence
-the others are grades: claims of kind ver, about no fact, that support its own latest about the fact
+all other claims are grades: of kind ver, about no fact, in support of its own latest claim about the fact
 
-A grade counts as an outcome, and nobody disputes it: the share of its outcomes that are wrong shrinks by 1 / (1 + grades).
+A grade counts as an undisputed outcome, so that the share of wrong outcomes shrinks by 1 / (1 + grades).
 """
 
 import numpy as np
@@ -12,9 +12,9 @@ from malsim.base.parameters import Param
 from malsim.memory.schema import NONE
 from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
-accuracy = Param(0.5, "1", "share of its proper claims that are true when made", 0.0, 1.0)
-confidence = Param(0.9, "1", "what it states", 0.01, 1.0)
-grades = Param(4.0, "claims", "grades it gives itself for each proper claim", 0.0, 1_000.0)
+accuracy = Param(0.5, "1", "share of its claims about facts that are true when made", 0.0, 1.0)
+confidence = Param(0.9, "1", "stated confidence", 0.01, 1.0)
+grades = Param(4.0, "claims", "grades per claim about a fact", 0.0, 1_000.0)
 
 
 def write(context: ClaimContext, *, accuracy: float, confidence: float, grades: float) -> ClaimDraft:

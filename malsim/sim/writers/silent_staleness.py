@@ -1,9 +1,9 @@
-"""Says a thing once and never comes back to it, whatever becomes of it.
+"""Writer that makes one claim about each fact and never updates it.
 
-value = truth with probability accuracy when it first writes about the fact; it never writes about that fact again
+value = truth with probability accuracy at its first claim about the fact; silent about the fact afterwards
 stated = accuracy
 
-Where no other writer covers the fact, nothing ever contradicts the claim: only its currency tells that it has grown old.
+Without other writers nothing contradicts the claim: only its currency shows its age.
 """
 
 from malsim.base.parameters import Param
@@ -15,6 +15,5 @@ habits = {"disputes": 0.0}
 
 
 def write(context: ClaimContext, *, accuracy: float) -> ClaimDraft:
-    return ClaimDraft(
-        context.sense(accuracy), context.stated(accuracy, 0.0), speaks=(context.own.row == NONE) & ~context.own.again
-    )
+    is_first = (context.own.row == NONE) & ~context.own.again
+    return ClaimDraft(context.sense(accuracy), context.stated(accuracy, 0.0), speaks=is_first)

@@ -1,6 +1,6 @@
-"""Earns a track record, then turns on it.
+"""Writer that is accurate until it has a track record, and then always wrong.
 
-value = truth with probability accuracy while it has made fewer than loyal claims; never the truth from then on
+value = truth with probability accuracy for the first loyal claims; then always another value than the truth
 stated = accuracy before, confidence after
 """
 
@@ -9,9 +9,9 @@ import numpy as np
 from malsim.base.parameters import Param
 from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft
 
-accuracy = Param(0.95, "1", "share of its claims that are true while it is loyal", 0.0, 1.0)
-loyal = Param(20.0, "claims", "claims it makes before it turns", 0.0, 1e9)
-confidence = Param(0.95, "1", "what it states once it has turned", 0.01, 1.0)
+accuracy = Param(0.95, "1", "share of its first claims that are true", 0.0, 1.0)
+loyal = Param(20.0, "claims", "number of claims before it turns", 0.0, 1e9)
+confidence = Param(0.95, "1", "stated confidence after it has turned", 0.01, 1.0)
 
 
 def write(context: ClaimContext, *, accuracy: float, loyal: float, confidence: float) -> ClaimDraft:

@@ -1,11 +1,11 @@
-"""Reads first, and some time later overwrites the current value.
+"""Writer that reads a value and, some time later, overwrites the current one.
 
-turn 2n: reads the best ranked row about its fact and the value of the fact; writes nothing
-turn 2n + 1, delay days later: value = the value read, right with probability accuracy; stated = accuracy
-edge: supersedes the most effective row that it is shown when it writes
+turn 2n: reads the best ranked row about its fact and observes the fact; writes nothing
+turn 2n + 1, delay days later: value = the observed value, right with probability accuracy; stated = accuracy
+edge: supersedes the most effective row shown when it writes
 
-With if_seen = 0 it overwrites what others wrote in between: a lost update. With if_seen = 1 a write is refused if the best
-ranked row is no longer the one that it read, and it reads again. Name its one fact with `facts = ["…"]`.
+With if_seen = 0 it overwrites claims made in between: a lost update. With if_seen = 1 a write is refused if the best
+ranked row is no longer the one read, and the writer reads again. Name its fact with `facts = ["…"]`.
 """
 
 import numpy as np
@@ -16,9 +16,9 @@ from malsim.memory.schema import NONE
 from malsim.sim.world.draws import Draws
 from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
-accuracy = Param(0.95, "1", "share of its observations that are true when it reads", 0.0, 1.0)
-delay = Param(3.0, "d", "from reading to writing", 0.0, 1_000.0)
-if_seen = Param(0.0, "1", "1: a write is refused if the row that it read has been replaced; 0: it is admitted", 0.0, 1.0)
+accuracy = Param(0.95, "1", "share of its observations that are true when made", 0.0, 1.0)
+delay = Param(3.0, "d", "time from reading to writing", 0.0, 1_000.0)
+if_seen = Param(0.0, "1", "1: refuse a write if the row that was read has been replaced; 0: admit it", 0.0, 1.0)
 habits = {"disputes": 0.0, "supports": 0.0, "revises": False}
 state = {"seen": float(NONE)}
 

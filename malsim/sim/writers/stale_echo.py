@@ -1,16 +1,16 @@
-"""Repeats the last value it read, as if it were news.
+"""Writer that repeats the best ranked claim as if it were news.
 
-value = that of the best ranked row about the fact that it was shown, derived_from that row; silent where it was shown none
+value = that of the best ranked row shown about the fact, derived_from that row; silent if none was shown
 stated = confidence
 
-It never looks at the world, so it renews the date of what may have ceased to be true.
+It never observes the world, so it renews the date of claims that may no longer be true.
 """
 
 from malsim.base.parameters import Param
 from malsim.memory.schema import NONE
 from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
-confidence = Param(0.8, "1", "what it states", 0.01, 1.0)
+confidence = Param(0.8, "1", "stated confidence", 0.01, 1.0)
 habits = {"disputes": 0.0, "supports": 0.0}
 
 

@@ -1,4 +1,4 @@
-"""Checks of the output: patterns that each action is compared with, and an external verifier of the last turns."""
+"""Output checks of each action before its release, and audits of recent turns by an external verifier."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ UNVERIFIED = VERIFICATION.index("unverified")
 
 
 class OutputCheck:
-    """Patterns of one turn: the actions that may not be released, with reasons.
+    """Output check of one turn: the actions that may not be released, with reasons.
 
     An action is refused if its value is a banned word, if fewer than `least_sources` writers state the value, or if the
-    unverified claim behind it states more than `sure_above`. A reader that then observes the fact itself is marked in
-    `looked`. An action that agrees with this observation passes, unless its value is banned.
+    unverified claim behind it has a stated confidence above `sure_above`. `looked` marks the readers that then observed
+    the fact themselves; an action that agrees with this observation passes, unless its value is banned.
     """
 
     def __init__(self, reader: Reader, snapshot: Snapshot, world: World) -> None:
@@ -38,15 +38,15 @@ class OutputCheck:
         self.looked: Bools = np.zeros(len(world.first.T), dtype=bool)
 
     def reasons(self, turn: Turn) -> dict[str, Bools]:
-        reader, acts, open_ = self._reader, turn.value != NONE, ~self.looked
+        reader, acts, unseen = self._reader, turn.value != NONE, ~self.looked
         reasons = {}
         if reader.banned:
             reasons["it has a banned word"] = acts & self._banned(turn)
         if reader.least_sources > 1.0:
             few = self._sources(turn) < reader.least_sources
-            reasons[f"fewer than {reader.least_sources:g} writers say it"] = acts & open_ & few
+            reasons[f"fewer than {reader.least_sources:g} writers say it"] = acts & unseen & few
         if reader.sure_above < 1.0:
-            reasons["it is stated with confidence and nobody verified it"] = acts & open_ & self._sure(turn)
+            reasons["it is stated with confidence and nobody verified it"] = acts & unseen & self._sure(turn)
         return reasons
 
     def refused(self, turn: Turn) -> Bools:
@@ -72,12 +72,12 @@ class OutputCheck:
         return np.bincount(pairs[:, 0], minlength=len(turn.fact)).astype(np.int64)
 
     def _sure(self, turn: Turn) -> Bools:
-        view, on = self._snapshot.view, np.flatnonzero(turn.acted != NONE)
+        view, acts = self._snapshot.view, np.flatnonzero(turn.acted != NONE)
         verified, stated = view.column("verification"), view.column("claimed")
-        row = turn.acted[on]
+        row = turn.acted[acts]
         confident = (view.stated if stated is None else stated)[row] > self._reader.sure_above
         sure = np.zeros(len(turn.fact), dtype=bool)
-        sure[on] = confident if verified is None else confident & (verified[row] == UNVERIFIED)
+        sure[acts] = confident if verified is None else confident & (verified[row] == UNVERIFIED)
         return sure
 
 
@@ -85,7 +85,7 @@ class OutputCheck:
 class TurnAudit:
     """External verifier that checks, every `audit_every` turns, the cells on which recent actions were based.
 
-    Where it sees otherwise than was acted on it contradicts the cell, in a claim of verification external.
+    If it observes another value than the one acted on, it contradicts the cell in a claim of verification external.
     """
 
     reader: Reader
@@ -104,12 +104,14 @@ class TurnAudit:
             return ClaimBatch.none()
         fact, acted, value = (np.concatenate(part) for part in zip(*self._acted, strict=True))
         self._acted.clear()
-        reps = len(self.context.reps)
+        context, reps = self.context, len(self.context.reps)
         first = np.unique(np.arange(len(fact)) % reps * (acted.max(initial=0) + 2) + acted + 1, return_index=True)[1]
         first = first[acted[first] != NONE]  # audit each cell once
         rep, fact, acted, value = first % reps, fact[first], acted[first], value[first]
-        turn = number * (len(self.context.world.facts) + 1) + fact
-        look = self._look(rep, fact, turn, now)
+        turn = number * (len(context.world.facts) + 1) + fact
+        uniforms: Array = Draws(context.seed, "verifier").uniform(SENSES, rep=context.reps[rep], turn=turn)
+        sight = context.world.sight(uniforms, rep=rep, fact=fact, t=milliseconds(now))
+        look = sight.read(self.reader.audit_accuracy)
         wrong = np.flatnonzero(look != value)
         counters.add("audited", np.bincount(rep, minlength=reps))
         counters.add("audited_wrong", np.bincount(rep[wrong], minlength=reps))
@@ -118,8 +120,3 @@ class TurnAudit:
             turn=turn[wrong], fact=fact[wrong], value=look[wrong],
             stated=max(self.reader.audit_accuracy, LEAST_STATED), form=self.form,
         ) if len(wrong) else ClaimBatch.none()  # fmt: skip
-
-    def _look(self, rep: Ints, fact: Ints, turn: Ints, now: float) -> Ints:
-        uniforms: Array = Draws(self.context.seed, "verifier").uniform(SENSES, rep=self.context.reps[rep], turn=turn)
-        sight = self.context.world.sight(uniforms, rep=rep, fact=fact, t=milliseconds(now))
-        return sight.read(self.reader.audit_accuracy)

@@ -1,6 +1,6 @@
-"""Disputes about facts, and the policies that decide which of them is reviewed first.
+"""Disputes about facts, and the policies that rank them for review.
 
-Each policy is a function of what triage may know, never of the truth.
+No policy uses the truth.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 class TriageContext:
     """Input of a triage policy. Tables have the shape (facts, replications).
 
-    `acted` counts the reader's actions on each fact. `luck` holds numbers from 0 to 1. `accuracy` is that of a
-    reviewer's look. `lasts` is the number of ticks for which each fact persists, by its class. `signal` is the value of
-    `triage-rank` for each row of the memory; it is empty under another policy.
+    `acted` counts the reader's actions on each fact. `luck` holds uniform numbers from 0 to 1. `accuracy` is that of a
+    reviewer's look. `lasts` is the time constant of each fact's class, in ticks. `signal` is the value of `triage-rank`
+    for each row of the memory, empty under other policies.
     """
 
     disputes: DisputesByFact
@@ -56,8 +56,8 @@ def uncertain(context: TriageContext) -> Array:
 
 
 def rank(context: TriageContext) -> Array:
-    """Prefer the fact whose leading claim, or its rival, has the highest value of the signal `triage-rank`."""
-    disputes, signal = context.disputes, np.append(context.signal, 0.0)  # so that the index NONE (-1) reads 0
+    """Return the larger value of the signal `triage-rank` of the leading claim and its rival."""
+    disputes, signal = context.disputes, np.append(context.signal, 0.0)  # the index NONE (-1) reads 0
     highest: Array = np.maximum(signal[disputes.lead], signal[disputes.rival])
     return highest
 
@@ -74,7 +74,7 @@ def random(context: TriageContext) -> Array:
 
 
 def value_of_look(shares: Array, accuracy: float) -> Array:
-    """Return how much one look raises the probability that the most probable value is the true one.
+    """Return how much one look raises the probability that the most probable value is true.
 
         V = Σ_v max_k p_k L(v|k) − max_k p_k;  L(v|k) = accuracy where v = k, else (1 − accuracy) / (K − 1)
 
@@ -92,7 +92,7 @@ def value_of_look(shares: Array, accuracy: float) -> Array:
 
 
 PRIORITIES: dict[str, Callable[[TriageContext], Array]] = {
-    one.__name__: one for one in (first, swing, acted, uncertain, rank, value, random)
+    policy.__name__: policy for policy in (first, swing, acted, uncertain, rank, value, random)
 }
 
 
@@ -102,11 +102,9 @@ FORGETS = 0.7  # share of a swing that remains after a tick
 class DisputesByFact:
     """State of the dispute about each fact of each replication. Tables have the shape (facts, replications).
 
-    `worth` is the largest worth of an active claim of each value, shape (values, facts, replications), 0 where no claim
-    states it. `lead` and `rival` are the rows of the best claim and of the best claim of another value, NONE where there
-    is none. `swing` sums how far the worth of a value moved from tick to tick, and decays. `since` is the tick at which
-    the dispute began. `is_open` marks disputes in which somebody other than a reviewer has claimed since the last
-    review. Nothing here depends on the truth.
+    `worth` is the largest worth of an active claim of each value, shape (values, facts, replications), 0 if no claim
+    states it. `lead` and `rival` are the rows of the best claim and of the best claim of another value, or NONE. `swing`
+    is a decaying sum of the changes of worth from tick to tick. `since` is the tick at which the dispute began.
     """
 
     def __init__(self, facts: int, replications: int, *, who: int) -> None:
@@ -138,7 +136,7 @@ class DisputesByFact:
 
     @property
     def is_open(self) -> Bools:
-        """Mask of the disputes that wait for a reviewer, shape (facts, replications)."""
+        """Mask of the disputes in which somebody other than a reviewer has claimed since the last review."""
         waits: Bools = self.disputed & (self.newest > self._last_review)
         return waits
 
@@ -155,7 +153,7 @@ class DisputesByFact:
         return shared
 
     def judged_shares(self, accuracy: float, lasts: Array) -> Array:
-        """Return `shares` updated by the last verdicts, whose weight decays to 1/e in `lasts` ticks, by fact.
+        """Return `shares` updated by the last verdicts, whose weight decays to 1/e in `lasts` ticks.
 
         p_k ∝ share_k (h L(v|k) + (1 − h) / K);  h = exp(−age / lasts)
         """

@@ -1,4 +1,4 @@
-"""Reviewers with a triage policy: at each tick the free reviewers get the disputes of highest priority."""
+"""Reviewers with a triage policy: at each tick, free reviewers take the disputes of highest priority."""
 
 from __future__ import annotations
 
@@ -30,27 +30,18 @@ WEEK = 7 * DAY
 
 
 class TriageDesk(ReviewerPool):
-    """Disputes of every replication, ordered by the policy of `Reviewers.triage`.
+    """Reviewers who choose among the disputes of every replication by the policy of `Reviewers.triage`.
 
     A dispute is a fact about which active claims state different values. A reviewed dispute opens again only after a new
     claim. The verdict contradicts the leading claim, its rival, or both, and supports the claim that is right. The kth
     look at a fact has the same random draw under every policy. `acted`, shape (facts, replications), counts actions by
-    fact and is updated by the reader. `lasts` is the number of ticks for which each fact persists, by its class.
-    `signal` is used by the policy that reads it.
+    fact and is updated by the reader. `lasts` is the time constant of each fact's class, in ticks.
     """
 
     def __init__(
-        self,
-        reviewers: Reviewers,
-        context: RunContext,
-        *,
-        who: int,
-        form: int,
-        turn_every: int,
-        lasts: Array,
-        acted: Array | None = None,
-        signal: TriageSignal | None = None,
-    ) -> None:
+        self, reviewers: Reviewers, context: RunContext, *, who: int, form: int, turn_every: int, lasts: Array,
+        acted: Array | None = None, signal: TriageSignal | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(reviewers, context, who=who, form=form)
         shape = (len(context.world.facts), len(context.reps))
         self._disputes = DisputesByFact(*shape, who=who)
@@ -78,8 +69,10 @@ class TriageDesk(ReviewerPool):
         order = np.argsort(np.where(is_open, -score, np.inf), axis=0, kind="stable")
         takes = np.take_along_axis(is_open, order, axis=0) & (np.arange(len(order))[:, None] < self._room(now))
         rep, index = np.nonzero(takes.T)
-        self._take(order[index, rep], rep, now)
-        self._log_cases(disputes.lead[order[index, rep], rep], disputes.rival[order[index, rep], rep], rep, day)
+        fact, names = order[index, rep], self._log.names
+        self._take(fact, rep, now)
+        self._log.record("escalated", day, rep, subject=lambda: names(disputes.lead[fact, rep]),
+                         detail=f"chosen by {policy}", cause=lambda: names(disputes.rival[fact, rep]))  # fmt: skip
 
     def review(self, snapshot: Snapshot, before: int) -> ClaimBatch:
         verdicts = super().review(snapshot, before)
@@ -97,13 +90,8 @@ class TriageDesk(ReviewerPool):
         self._begun += np.bincount(rep, minlength=len(self._begun))
         disputes.close(fact, rep)
 
-    def _log_cases(self, lead: Ints, rival: Ints, rep: Ints, day: float) -> None:
-        names = self._log.names
-        self._log.record("escalated", day, rep, subject=lambda: names(lead),
-                         detail=f"chosen by {self.reviewers.triage}", cause=lambda: names(rival))  # fmt: skip
-
     def _accuracy(self, fact: Ints, rep: Ints, now: int) -> Array:
-        """Return the accuracy of each look. It falls with the looks of the day, but not below chance."""
+        """Return the accuracy of each look, which falls with the number of looks of the day, but not below chance."""
         day = now // DAY
         if day != self._day:
             self._today[:], self._day = 0.0, day
@@ -115,8 +103,8 @@ class TriageDesk(ReviewerPool):
         return np.minimum(np.maximum(tired, chance), self.reviewers.accuracy)
 
     def _room(self, now: int) -> Ints:
-        left = now + self._turn_every - np.maximum(self._free_at, now)
-        room: Ints = np.maximum(-(-left // self.reviewers.each), 0).sum(axis=1)
+        time_left = now + self._turn_every - np.maximum(self._free_at, now)
+        room: Ints = np.maximum(-(-time_left // self.reviewers.each), 0).sum(axis=1)
         weekly = self.reviewers.weekly
         if weekly:
             allowed = np.floor(weekly * now / WEEK + 1e-9).astype(np.int64)
@@ -125,9 +113,8 @@ class TriageDesk(ReviewerPool):
 
     def _under_review(self, snapshot: Snapshot) -> Bools:
         facts = np.zeros(self._looks.shape, dtype=bool)
-        row = self._cases.row
-        at = row != NONE
-        facts[snapshot.cell_index.fact[row[at]], self._cases.rep[at]] = True
+        about_cell = self._cases.row != NONE
+        facts[snapshot.cell_index.fact[self._cases.row[about_cell]], self._cases.rep[about_cell]] = True
         return facts
 
 
@@ -146,7 +133,7 @@ NAME = "triage-rank"
 
 
 class TriageSignal:
-    """Values of the signal `triage-rank` for every cell of a graph. Its ops have state, so that it must see every tick."""
+    """Values of the signal `triage-rank` for every cell of a graph. Its ops have state, so it must be read at every tick."""
 
     def __init__(self, *, reps: Ints, tick: int, rules: Rules) -> None:
         net = link(parse(signals_text([NAME])))
@@ -155,7 +142,6 @@ class TriageSignal:
         self._state = self._engine.start(Memory.empty())
 
     def read(self, snapshot: Snapshot, now: float) -> Array:
-        """Return the signal for each row of the memory after the last tick, at `now` days."""
         if snapshot.view.graph is None:
             hint = "choose another policy, or run it under the law mal"
             raise ScenarioError("triage by rank needs a graph of claims", where="reviewers.triage", given="rank", hint=hint)

@@ -1,4 +1,4 @@
-"""Batch of drafted claims, as arrays of numbers."""
+"""Batches of drafted claims, as arrays of numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimBatch:
-    """Claims, one row each, and their edges, one row each.
+    """Drafted claims and their edges, in columns.
 
     Columns of claims: `rep` (index of the replication in the run), `t` (arrival at the gate, ms), `who` (index of the
     writer in the run), `turn` (the writer's own count), `fact` and `value` (indexes), `stated`, `form` (index among the
@@ -67,16 +67,16 @@ class ClaimBatch:
         return cls(**columns)
 
     def rows(self, rows: Ints) -> ClaimBatch:
-        item = np.bincount(self.claim, minlength=len(self))
-        counts = item[rows]
+        edges = np.bincount(self.claim, minlength=len(self))
+        counts = edges[rows]
         claim = np.repeat(np.arange(len(rows)), counts)
-        edge = np.repeat(item.cumsum()[rows] - counts.cumsum(), counts) + np.arange(len(claim))
-        own = {name: getattr(self, name)[rows] for name in _OF_CLAIMS}
-        return ClaimBatch(**own, claim=claim, **{name: getattr(self, name)[edge] for name in _OF_EDGES})
+        edge = np.repeat(edges.cumsum()[rows] - counts.cumsum(), counts) + np.arange(len(claim))
+        columns = {name: getattr(self, name)[rows] for name in _OF_CLAIMS}
+        return ClaimBatch(**columns, claim=claim, **{name: getattr(self, name)[edge] for name in _OF_EDGES})
 
 
 def _flat(edges: Sequence[DraftEdge]) -> dict[str, NDArray[Any]]:
-    """Return edges as columns of `ClaimBatch`: claim by claim, in the given order, without repetition."""
+    """Return edges as columns of `ClaimBatch`, claim by claim in the given order, without duplicates."""
     targets = np.array([edge.target for edge in edges], dtype=np.int64).reshape(len(edges), -1 if edges else 0)
     claim, index = np.nonzero(targets.T != NONE)
     relation = np.array([schema.RELATIONS.index(edge.relation) for edge in edges], dtype=np.int64)[index]

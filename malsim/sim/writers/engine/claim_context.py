@@ -1,4 +1,4 @@
-"""Interface of behaviours: the claims due, what their writers can sense and were shown, and their drafts."""
+"""Interface of behaviours: the claims that are due, what their writers sense and are shown, and the drafts."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ LEAST_STATED = 0.01
 
 
 class Senses(Protocol):
-    """Sensor of a writer with an accuracy, reading the world as it was `lag` days ago."""
+    """Observation of the world as it was `lag` days ago, with an accuracy."""
 
     def __call__(self, accuracy: float, *, lag: float = 0.0, member: Ints | None = None, turn: Ints | None = None) -> Ints:
-        """Return the value that each claim's writer reads; equal `member` and `turn` give writers the same reading."""
+        """Return the value that each claim's writer observes; equal `member` and `turn` give the same observation."""
 
 
 @dataclass(frozen=True)
 class ShownRows:
-    """Rows that the push showed about each claim's fact, best first, shape (claims, lines); NONE for none.
+    """Rows shown about each claim's fact, best first, shape (claims, lines); NONE where nothing was shown.
 
     `row` is the shown cell, `value` the index of its value among those of the fact, and `effective` the number in its
     line: the memory's belief, or its rank if it has none.
@@ -45,24 +45,24 @@ class ShownRows:
 
     @classmethod
     def nothing(cls, claims: int) -> ShownRows:
-        """Return the rows of writers that read no push."""
+        """Return empty rows, for writers who do not read."""
         empty = np.full((claims, 1), NONE, dtype=np.int64)
         return cls(empty, empty, np.zeros((claims, 1)))
 
-    def rows(self, here: slice | Ints) -> ShownRows:
+    def rows(self, rows: slice | Ints) -> ShownRows:
         """Return the rows shown to the selected claims."""
-        return ShownRows(self.row[here], self.value[here], self.effective[here])
+        return ShownRows(self.row[rows], self.value[rows], self.effective[rows])
 
     def among(self, claims: int, rows: Ints) -> ShownRows:
-        """Expand to `claims` claims: these are at the indexes `rows`, and the others were shown nothing."""
+        """Expand to `claims` claims: these at the indexes `rows`, the others without shown rows."""
         shape = (claims, self.row.shape[1])
         whole = ShownRows(np.full(shape, NONE), np.full(shape, NONE), np.zeros(shape))
         whole.row[rows], whole.value[rows], whole.effective[rows] = self.row, self.value, self.effective
         return whole
 
-    def best(self, which: Bools) -> Ints:
+    def best(self, mask: Bools) -> Ints:
         """Return the column of the most effective masked row, the better ranked of equals; NONE without a masked row."""
-        worth = np.where(which & (self.row != NONE), self.effective, -np.inf)
+        worth = np.where(mask & (self.row != NONE), self.effective, -np.inf)
         column = worth.argmax(axis=1)
         return np.where(worth[np.arange(len(column)), column] > -np.inf, column, NONE)
 
@@ -73,10 +73,10 @@ class ShownRows:
 
 @dataclass(frozen=True)
 class LatestClaims:
-    """Cells that the population's claims about each claim's fact became: rows of cells, NONE where there is none.
+    """Earlier claims of the population about each claim's fact, as rows of cells; NONE where there is none.
 
     `row` and `value` are of the writer's own latest claim; `unsuperseded` are its earlier claims that have not been
-    replaced. Tables that few behaviours need are computed when they are read, by `more` from their names.
+    replaced. The other attributes are computed on first use, by `more(name)`.
     """
 
     row: Ints
@@ -84,9 +84,9 @@ class LatestClaims:
     unsuperseded: Ints
     more: Callable[[str], NDArray[Any]]
 
-    def rows(self, here: slice | Ints, more: Callable[[str], NDArray[Any]]) -> LatestClaims:
+    def rows(self, rows: slice | Ints, more: Callable[[str], NDArray[Any]]) -> LatestClaims:
         """Return the selected claims, all of one population."""
-        return LatestClaims(self.row[here], self.value[here], self.unsuperseded[here], more)
+        return LatestClaims(self.row[rows], self.value[rows], self.unsuperseded[rows], more)
 
     @cached_property
     def first(self) -> Ints:
@@ -106,7 +106,7 @@ class LatestClaims:
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimContext:
-    """Claims due from members of one population, one row each.
+    """Claims that are due from members of one population, one row each.
 
     `rep` is the number of the replication, `member` the index of the writer in its population, `turn` the number of its
     earlier claims, `fact` the index of the fact, and `choices` the number of its values. `state` holds the declared
@@ -125,7 +125,7 @@ class ClaimContext:
     state: Mapping[str, Array] = field(default_factory=dict)
 
     def happens(self, share: float, purpose: str) -> Bools:
-        """Draw whether an event of probability `share` happens at each claim."""
+        """Draw, for each claim, whether an event of probability `share` happens."""
         return self.draws.happens(share, purpose, rep=self.rep, member=self.member, turn=self.turn)
 
     def stated(self, mean: float, noise: float) -> Array:
@@ -152,11 +152,11 @@ class DraftEdge:
 
 @dataclass(frozen=True)
 class ClaimDraft:
-    """Content of claims: a value and a confidence each, the edges that the behaviour adds, and which writers keep silent.
+    """Content of claims: value, stated confidence, edges added by the behaviour, and the mask of the writers who speak.
 
-    `graded` marks claims that judge an own earlier one: they are of kind `ver`, and the population's habits (disputes,
-    supports, revises) add no edges to them. `stale` marks claims that are refused because the cell that their writer read
-    has been replaced since. `state` is the writers' state after each claim.
+    `graded` marks claims that judge an earlier claim of their writer: they are of kind `ver`, and the population's habits
+    (disputes, supports, revises) add no edges to them. `stale` marks claims that are refused because the cell that their
+    writer read has been replaced. `state` is the writers' state after each claim.
     """
 
     value: Ints
@@ -186,17 +186,17 @@ class ClaimDraft:
             for edge in part.edges
         ]
         value, stated = (np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "stated"))
-        speaks, graded, stale = (
-            _marks(
-                [(end, getattr(part, name)) for end, part in zip(ends, parts, strict=True)], ends[-1], otherwise=otherwise
-            )
-            for name, otherwise in (("speaks", True), ("graded", False), ("stale", False))
-        )
+        marks = []
+        for name, otherwise in (("speaks", True), ("graded", False), ("stale", False)):
+            masks = [(end, getattr(part, name)) for end, part in zip(ends, parts, strict=True)]
+            some = any(mask is not None for _, mask in masks)
+            marks.append(_whole(masks, ends[-1], otherwise=otherwise) if some else None)
+        speaks, graded, stale = marks
         return cls(value, stated, tuple(edges), speaks, graded, stale)
 
 
 def _whole(parts: Iterable[tuple[int, NDArray[Any] | None]], claims: int, *, otherwise: int) -> NDArray[Any]:
-    """Concatenate the parts of a column, which end at the given indexes; a part None is filled with `otherwise`."""
+    """Concatenate the parts of a column, which end at the given indexes; missing parts are filled with `otherwise`."""
     column = np.full(claims, otherwise)
     for end, part in parts:
         if part is not None:
@@ -204,13 +204,9 @@ def _whole(parts: Iterable[tuple[int, NDArray[Any] | None]], claims: int, *, oth
     return column
 
 
-def _marks(parts: Sequence[tuple[int, Bools | None]], claims: int, *, otherwise: bool) -> Bools | None:
-    return _whole(parts, claims, otherwise=otherwise) if any(part is not None for _, part in parts) else None
-
-
 @dataclass(frozen=True)
 class Script:
-    """Claims sorted by writer and time. Those of writer m are at `starts[m]` up to `starts[m + 1]` − 1."""
+    """Claims sorted by writer and time; writer m has those from `starts[m]` up to `starts[m + 1]` − 1."""
 
     names: tuple[str, ...]
     starts: Ints
@@ -226,7 +222,7 @@ class Script:
         starts = np.searchsorted(member[order], np.arange(len(names) + 1))
         return cls(tuple(names.tolist()), starts, t[order], fact[order], value[order], stated[order])
 
-    def place(self, member: Ints, turn: Ints) -> Ints:
+    def index(self, member: Ints, turn: Ints) -> Ints:
         """Return the index of each writer's nth claim, or the number of claims if the writer has fewer."""
-        place = self.starts[member] + turn
-        return np.where(place < self.starts[member + 1], place, len(self.t))
+        index = self.starts[member] + turn
+        return np.where(index < self.starts[member + 1], index, len(self.t))

@@ -1,4 +1,4 @@
-"""Readers of claim files and truth files; every bad row is reported with its line."""
+"""Readers of claim files and truth files, which report bad rows with their lines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from malsim.base.errors import DataError
 from malsim.base.files.table_files import kind_of, read_table
 
 DEFAULT_CONFIDENCE = 0.7
-SURE = 0.001  # a stated confidence of 0 or 1 is moved inside by this much, since neither can be updated
+SURE = 0.001  # distance from 0 and 1 to which stated confidences are clipped
 MOST_LISTED = 10
 STABILITY = ("stable", "volatile", "ephemeral")
 
@@ -20,9 +20,9 @@ STABILITY = ("stable", "volatile", "ephemeral")
 class ClaimFile:
     """Claims (line, time, writer, object, value, confidence, stated) in the order of the file, and the rejected rows.
 
-    `lineage` and `stability` are there where any row has one. `time` is in days since the earliest claim, null throughout
-    where the file has none; `stated` is the confidence, null where the row has none; `bad` has line and problem; of so many
-    claims (`clipped`) the stated confidence was 0 or 1.
+    Columns `lineage` and `stability` are present if any row has one. `time` is in days since the earliest claim, or null
+    in all rows. `stated` is null in rows without a confidence. `bad` has line and problem. `clipped` is the number of
+    claims with a stated confidence of 0 or 1.
     """
 
     claims: pl.DataFrame
@@ -36,12 +36,11 @@ def read_claims(
 ) -> ClaimFile:
     """Read a claim file (CSV, Parquet or NDJSON, also gzipped), or a frame with its columns.
 
-    Columns: `writer`, `object`, `value`; optionally `time` (a date, a date and time, also with a UTC offset, an ISO week
-    (2008-W25), a number of days; or, where every row has one, a year) and `stated_confidence` from 0 to 1, which becomes
-    `default_confidence` where empty and is clipped to [0.001, 0.999]; `lineage`, the model or vendor that a writer is an
-    instance of, which is kept where any row has one; `stability` (stable, volatile, ephemeral; stable where empty), which
-    says by which time constant the claim goes stale, kept likewise. Other columns are ignored. Bad rows raise `DataError`,
-    or are left out and listed under `on_bad_rows="skip"`.
+    Required columns: `writer`, `object`, `value`. Optional columns: `time` (a date, a date and time with or without UTC
+    offset, an ISO week such as 2008-W25, a number of days or, if all rows have one, a year); `stated_confidence` (0 to 1,
+    clipped to [0.001, 0.999]; empty: `default_confidence`); `lineage` (model or vendor of the writer); `stability`
+    (stable, volatile, ephemeral; empty: stable). Other columns are ignored. Bad rows raise `DataError`; with
+    `on_bad_rows="skip"` they are left out and listed.
     """
     where = "claims" if isinstance(path, pl.DataFrame) else str(path)
     frame = _texts(path, ("writer", "object", "value"), ("time", "stated_confidence", "lineage", "stability"))
@@ -64,7 +63,7 @@ def read_claims(
         raise DataError(_bad_rows(bad), where=where, hint="correct them, or leave them out with --on-bad-rows skip")
     good = rows.filter(pl.col("problem").is_null())
     if good.is_empty():
-        raise DataError("holds no claim", where=where, given=f"{frame.height} rows", allowed="one row a claim")
+        raise DataError("holds no claim", where=where, given=f"{frame.height} rows", allowed="one row per claim")
     epoch = good["day"].min() if dated else None
     claims = good.select(
         "line",
@@ -79,11 +78,10 @@ def read_claims(
 
 
 def read_truth(path: str | Path | pl.DataFrame, *, epoch: float | None = None) -> pl.DataFrame:
-    """Read a truth file, or a frame with its columns: object, value, and asked, null where the truth is not dated.
+    """Read a truth file (object, value, optionally valid_from), or a frame with its columns.
 
-    `asked` is in days since `epoch`.
-
-    Raises `DataError` for bad rows, for dates without dated claims, and where one object has two values and no dates.
+    Returns object, value, and asked: days since `epoch`, null if the truth is not dated. Raises `DataError` for bad rows,
+    for dates without dated claims, and for an object with two values and no dates.
     """
     where = "truth" if isinstance(path, pl.DataFrame) else str(path)
     frame = _texts(path, ("object", "value"), ("valid_from",))
@@ -95,7 +93,7 @@ def read_truth(path: str | Path | pl.DataFrame, *, epoch: float | None = None) -
         raise DataError(_bad_rows(bad), where=where)
     several = frame.filter(pl.col("day").is_null()).filter(pl.col("value").n_unique().over("object") > 1)
     if several.height:
-        given, hint = several["object"][0], "one row an object, or a column valid_from with the day each value began"
+        given, hint = several["object"][0], "one row per object, or a column valid_from with the day each value began"
         raise DataError("an object has two true values and no dates", where=where, given=given, hint=hint)
     if frame["day"].null_count() < frame.height and epoch is None:
         raise DataError("a dated truth needs dated claims", where=where, hint="give the claims a time column")
@@ -108,7 +106,7 @@ def _texts(source: str | Path | pl.DataFrame, required: tuple[str, ...], optiona
     frame = source if isinstance(source, pl.DataFrame) else read_table(path, default=".csv", texts=True)
     if missing := [name for name in required if name not in frame.columns]:
         given, allowed = ", ".join(frame.columns), ", ".join(required)
-        raise DataError("a column is missing", where=where, given=given, allowed=allowed, hint=f"add {missing[0]}")
+        raise DataError(f"{missing[0]} is missing", where=where, given=given, allowed=allowed, hint=f"add {missing[0]}")
     first = 1 if whole else 2 if kind_of(path, default=".csv") == ".csv" else 1
     columns = [
         frame[name].cast(pl.String) if name in frame.columns else pl.Series(name, [None] * frame.height, pl.String)
@@ -122,7 +120,7 @@ def _blank(name: str) -> pl.Expr:
 
 
 def _days(times: pl.Series) -> pl.Series:
-    """Return the days of a date, date and time, ISO week, year (if all are years) or plain number; null otherwise.
+    """Return days since 1970 of dates, times, ISO weeks, years (if all are years) or plain numbers; null otherwise.
 
     >>> _days(pl.Series(["1970-01-02", "1970-01-01T12:00:00+06:00", "1970-W02", "3.5"])).to_list()
     [1.0, 0.25, 4.0, 3.5]

@@ -1,4 +1,4 @@
-"""User's process: a generator function named in a scenario, or given from Python."""
+"""Process written by the user: a generator function named in a scenario or passed from Python."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class UserProcess:
     """User's process: `run` is `module:function`, and `name` the writer of its posts (default: the function's name).
 
-    `allowed` permits running its code. Code named in somebody else's file is not allowed until the user permits it.
+    Code named in a scenario file runs only if `allowed` is set, which needs the consent of the user.
     """
 
     run: str
@@ -30,7 +30,7 @@ class UserProcess:
 
     @classmethod
     def of(cls, given: object) -> UserProcess:
-        """Build from a function or a name `module:function`, each taken as consent to run it; else raises `UsageError`.
+        """Build from a function or a name `module:function`, with consent to run it. Raises `UsageError` otherwise.
 
         >>> UserProcess.of("desks:night_shift").name
         'night_shift'
@@ -49,10 +49,9 @@ class UserProcess:
     def load(self) -> Callable[..., Any]:
         """Return the function. Raises `UsageError` if the code may not be run, `AdapterError` if it is missing."""
         if not self.allowed:
+            problem, where = "this scenario names code that would run", f"process {self.name}"
             hint = "read that code, then add --allow-code (malsim run, test, compare), or run it from Python"
-            raise UsageError(
-                "this scenario names code that would run", where=f"process {self.name}", given=self.run, hint=hint
-            )
+            raise UsageError(problem, where=where, given=self.run, hint=hint)
         if self.function:
             return self.function
         before_loading(self.run)
