@@ -25,7 +25,10 @@ FOUND: dict[str, tuple[str, Callable[[], object]]] = {
     "a count": ("too many instances", lambda: read_hal("loadrt limit1 count=90000000000000000\n")),
     "a count of digits": ("too many instances", lambda: read_hal(f"loadrt limit1 count={'9' * MANY}\n")),
     "counts": ("too many instances", lambda: read_hal("loadrt limit1 count=9999\nloadrt limit2 count=9999\n")),
-    "a period of nothing": ("no period of a thread", lambda: read_hal("loadrt threads name1=t period1=1e-320\n")),
+    "a period of nothing": (
+        "period of a thread is out of bounds",
+        lambda: read_hal("loadrt threads name1=t period1=1e-320\n"),
+    ),
     "removals": (
         "too many removal commands",
         lambda: read_hal(INSTANCES + NETS + "".join(f"delsig s{n}\n" for n in range(1_100))),
@@ -57,5 +60,5 @@ def test_files_that_source_one_another_are_limited(tmp_path: Path) -> None:
     with pytest.raises(MalsimError) as refused:
         read_hal("source a0.hal\n", folder=tmp_path)
     assert isinstance(refused.value, NetlistError)
-    assert any(fault.problem == "too much is sourced" for fault in refused.value.faults)
+    assert any(fault.problem == "sourced files are too large" for fault in refused.value.faults)
     assert len(refused.value.faults) < MANY

@@ -52,4 +52,4 @@ def test_their_checker_passes_it(name: str, upstream: Path, tmp_path: Path, caps
 @pytest.mark.parametrize("name", LACKING)
 def test_what_has_no_op_is_refused_by_its_line(name: str, upstream: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["hal", "-f", str(upstream / name / "test.hal")]) == 2
-    assert f"this component has no op here; given: '{LACKING[name]}'" in capsys.readouterr().err
+    assert f"no op for this component; given: '{LACKING[name]}'" in capsys.readouterr().err

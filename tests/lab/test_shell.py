@@ -158,7 +158,7 @@ def test_a_thread_made_at_the_prompt_takes_functions() -> None:
     answer, code = output_of(None, script, keep_going=True)
     assert code == 1
     assert answer.splitlines() == [
-        "drill:4: this function was added already; given: 'not.0'; a function is on one thread, once",
+        "drill:4: this function was added already; given: 'not.0'; keep one addf",
         (
             "drill:5: no such thread; given: 'fast'; allowed: tick slow; "
             "declare it first: loadrt threads name1=fast period1=1000000"

@@ -1,4 +1,4 @@
-"""`.hal` text, as LinuxCNC writes it, read through the word table."""
+"""Reader of LinuxCNC's `.hal` text, based on the word table of the ops."""
 
 from malsim.netlist.hal.read import Translated, read_hal
 

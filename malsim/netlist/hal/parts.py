@@ -1,17 +1,24 @@
-"""Ops for one HAL instance: usually one op; a four-pin sampler is four rings, a float-to-bit mux two ops."""
+"""Ops of a HAL instance: usually one, but a sampler of four pins is four rings, and a float-to-bit mux two ops."""
 
 from __future__ import annotations
 
+import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import ops
+from malsim.base.errors import nearest
+from malsim.netlist.language.lexicon import LIMITS
+from malsim.netlist.language.statements import End, Load, Set, Thread, Wire
+from malsim.netlist.language.values import exact, number
 from ops import OpError
+from ops.pin.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from malsim.netlist.hal.state import HalText
     from ops import Sheet
     from ops.pin.words import Component
 
@@ -40,6 +47,11 @@ def _pins(instance: HalInstance) -> Iterator[tuple[str, str]]:
 TYPES = {"b": "bit", "f": "float", "r": "float", "s": "int", "u": "int", "l": "int", "k": "int"}
 _CONVERTERS = {"b": "to-bit", "f": "to-float", "r": "to-float", "s": "to-int", "u": "to-u32"}
 _WORDS = {"b": "bit", "f": "float", "r": "float", "s": "s32", "u": "u32"}
+_COUNTS = ("count", "num_chan")
+_LISTS = {"cfg", "config", "depth", "personality", "wsum_sizes", "step_type"}  # one word per instance
+NANO = 1e-9
+LEAST_PERIOD = 1.0  # ns
+PERIOD = 1e6  # ns, HAL's own default
 _HYPHEN = re.compile(r"-(?=\d+$)")
 _NO_HYPHEN = re.compile(r"(?<=[A-Za-z])(?=\d+$)")
 _CONFIG = re.compile(r"([bfsuBFSU])([bfsuBFSU]?)([0-9]+)([bfsuBFSU]?)|([bfsuBFSU])([0-9]+)([bfsuBFSU])")
@@ -47,7 +59,7 @@ _CONFIG = re.compile(r"([bfsuBFSU])([bfsuBFSU]?)([0-9]+)([bfsuBFSU]?)|([bfsuBFSU
 
 @dataclass(frozen=True)
 class OpPart:
-    """An op that an instance is made of: its name in our net, its sheet, and what its `loadrt` says."""
+    """Op of an instance: name in our net, data sheet, and type, sizes and settings of its `loadrt`."""
 
     name: str
     sheet: Sheet
@@ -58,9 +70,9 @@ class OpPart:
 
 @dataclass(frozen=True)
 class HalInstance:
-    """A HAL instance: its component, its parts in the order they run, pins that the word table alone does not place.
+    """HAL instance: its component, its ops in run order, and the pins that the word table does not map.
 
-    `pair` are the pins, one of each part, that a signal of its own joins.
+    `pair` are two pins, one of each op, that are joined by a signal.
     """
 
     component: Component
@@ -72,19 +84,17 @@ class HalInstance:
         if word in self.pins:
             return self.pins[word]
         main = self.parts[0]
-        ours = self.component.pin(word) or self._summand(word) or self.component.pin(other_spelling(word))
+        summand = next((pin for pin, factors in self.component.add.items() if factors.get(word) == 1), None)
+        ours = self.component.pin(word) or summand or self.component.pin(other_spelling(word))
         return (f"{main.name}.{ours}",) if ours in main.sheet.slots else ()
 
     def part(self, address: str) -> tuple[OpPart, str]:
         name, _, pin = address.rpartition(".")
         return next(part for part in self.parts if part.name == name), pin
 
-    def _summand(self, word: str) -> str | None:
-        return next((pin for pin, factors in self.component.add.items() if factors.get(word) == 1), None)
-
 
 def other_spelling(pin: str) -> str:
-    """Return a pin's name with the hyphen before its number added or removed.
+    """Return the name of a pin with the hyphen before its number added or removed.
 
     >>> other_spelling("in0"), other_spelling("in-0"), other_spelling("out")
     ('in-0', 'in0', 'out')
@@ -93,7 +103,7 @@ def other_spelling(pin: str) -> str:
 
 
 def hal_instance(component: Component, name: str, arguments: Mapping[str, str], presets: Mapping[str, float]) -> HalInstance:
-    """Return an instance by HAL's load arguments, those of this instance alone, and the settings that choose between ops."""
+    """Return an instance for its `loadrt` arguments; `presets` are settings that choose between ops."""
     if component.name in {"sampler", "streamer"}:
         return _ring(component, name, arguments, presets)
     if component.name in {"mux_generic", "demux_generic"}:
@@ -115,7 +125,7 @@ def _part(component: Component, name: str, sizes: Mapping[str, int], presets: Ma
 def _ring(component: Component, name: str, arguments: Mapping[str, str], presets: Mapping[str, float]) -> HalInstance:
     letters = arguments.get("cfg", "").lower()
     if not letters or set(letters) - set(TYPES):
-        raise OpError("the pins' types are wrong", where=component.name, given=letters, allowed="cfg= of b f s u l k")
+        raise OpError("unknown pin types", where=component.name, given=letters, allowed="cfg= of b f s u l k")
     names = [name, *(f"{name}.{position}" for position in range(1, len(letters)))]
     sizes = component.sized(arguments)
     parts = tuple(_part(component, part, sizes, presets, TYPES[letter]) for part, letter in zip(names, letters, strict=True))
@@ -128,16 +138,17 @@ def _ring(component: Component, name: str, arguments: Mapping[str, str], presets
 def _converter(component: Component, name: str, config: str) -> HalInstance:
     into, out, count = _config(component, config)
     routes = component.name == "mux_generic"
-    own, size = (into, "inputs") if routes else (out, "outputs")
-    main = _part(component, name, {size: count}, {}, TYPES[own])
-    item, many = ("out", "in") if routes else ("in", "out")
+    kind, size = (into, "inputs") if routes else (out, "outputs")
+    main = _part(component, name, {size: count}, {}, TYPES[kind])
+    item, many = ("out", "in") if routes else ("in", "out")  # the single pin and the family of pins
     several = {f"{many}-{_WORDS[into if routes else out]}-{index:02}": (f"{name}.{many}-{index}",) for index in range(count)}
     single = f"{item}-{_WORDS[out if routes else into]}"
+    unused = {word: () for word in component.pins if "#" not in word and word.split("-")[0] in {"in", "out"}}
     if into == out:
-        return HalInstance(component, (main,), {**_none(component), **several, single: (f"{name}.{item}",)})
+        return HalInstance(component, (main,), {**unused, **several, single: (f"{name}.{item}",)})
     turn = OpPart(f"{name}.{item}", ops.load(_CONVERTERS[out], type=TYPES[into]), TYPES[into])
     parts = (main, turn) if routes else (turn, main)
-    pins = {**_none(component), **several, single: (f"{turn.name}.{item}",)}
+    pins = {**unused, **several, single: (f"{turn.name}.{item}",)}
     return HalInstance(component, parts, pins, pair=(f"{parts[0].name}.out", f"{parts[1].name}.in"))
 
 
@@ -150,5 +161,96 @@ def _config(component: Component, config: str) -> tuple[str, str, int]:
     return letters[0], letters[-1], count
 
 
-def _none(component: Component) -> dict[str, tuple[str, ...]]:
-    return {word: () for word in component.pins if "#" not in word and word.split("-")[0] in {"in", "out"}}
+def loadrt(text: HalText, line: list[str]) -> None:
+    """Load the threads or the instances of a `loadrt` command."""
+    name, *rest = line or [""]
+    arguments = {key: value.strip('"') for key, _, value in (word.partition("=") for word in rest)}
+    if name == "threads":
+        _threads(text, arguments)
+        return
+    component = words().get(name)
+    if component is None:
+        hint = nearest(name, words(), "malsim op lists the palette")
+        text.fault(name, "no op for this component", hint=hint)
+        return
+    allowed = ["count", "names", *component.arguments]
+    if unknown := [key for key in arguments if key not in allowed]:
+        text.fault(unknown[0], f"{name} takes no such argument", allowed=" ".join(allowed))
+    elif "names" in arguments and any(key in arguments for key in _COUNTS):
+        text.fault("names", "names= and count= cannot be combined")
+    elif _count(component, arguments) + len(text.instances) > LIMITS["instances"] and "names" not in arguments:
+        text.fault(name, "too many instances", allowed=f"at most {LIMITS['instances']} in one text")
+    elif component.most and len(_names(component, arguments)) > component.most:
+        text.fault(name, "too many instances", allowed=f"at most {component.most} of {name}")
+    else:
+        for index, instance in enumerate(_names(component, arguments)):
+            lists = {key: value.split(",") for key, value in arguments.items() if key in _LISTS}
+            single = {key: words[min(index, len(words) - 1)] for key, words in lists.items()}
+            _instance(text, component, instance, arguments | single)
+
+
+def _threads(text: HalText, arguments: dict[str, str]) -> None:
+    """Declare the threads: the first runs at every tick, the others at every nth tick, according to their periods."""
+    for index in range(1, 4):
+        period = number(arguments.get(f"period{index}", "")) or (PERIOD if index == 1 else None)
+        if period is None:
+            continue
+        name = arguments.get(f"name{index}", f"thread{index}")
+        if not LEAST_PERIOD <= period < math.inf:
+            text.fault(name, "the period of a thread is out of bounds", allowed="1 ns or more")
+            continue
+        if text.period and period * NANO < text.period * (1 - NANO):
+            text.fault(name, "the first thread must be the fastest", hint="name the fastest thread first")
+            continue
+        text.period = text.period or period * NANO
+        every = max(1, round(period * NANO / text.period))
+        text.threads[name] = []
+        text.statements.append(Thread(name, every, file=text.file, line=text.line, comment=text.comment))
+
+
+def _names(component: Component, arguments: dict[str, str]) -> list[str]:
+    if "names" in arguments:
+        return arguments["names"].split(",")
+    if component.single:
+        return [component.instance]
+    return [f"{component.instance}.{index:0{component.digits}}" for index in range(int(_count(component, arguments)))]
+
+
+def _count(component: Component, arguments: dict[str, str]) -> float:
+    if component.single:
+        return 1
+    count = next((float(value) for name in _COUNTS if (value := arguments.get(name, "")).isdecimal()), None)
+    if count:
+        return count
+    lists = [
+        [argument for argument in arguments[key].split(",") if argument not in {"", "-1"}]
+        for key in _LISTS
+        if key in arguments
+    ]
+    return max([len(part) for part in lists if component.name not in {"logic", "demux"}], default=component.count)
+
+
+def _instance(text: HalText, component: Component, name: str, arguments: dict[str, str]) -> None:
+    if name in text.instances:
+        text.fault(name, "this name is already used", hint="choose another name")
+        return
+    try:
+        instance = hal_instance(component, name, arguments, text.presets.get(name, {}))
+    except OpError as error:
+        text.fault(component.name, error.problem, allowed=error.allowed or "", hint=error.hint or "")
+        return
+    text.instances[name] = text.all_instances[name] = instance
+    parts = tuple(part.name for part in instance.parts)
+    for function in component.functions or {"": ""}:
+        whole = function if component.shared else f"{name}.{function}" if function else name
+        text.functions[whole] = (*text.functions.get(whole, ()), *parts) if component.shared else parts
+    for index, part in enumerate(instance.parts):
+        load = Load(part.sheet.name, (part.name,), type=part.type, sizes=part.sizes, file=text.file, line=text.line)
+        text.statements.append(replace(load, comment="" if index else text.comment))
+        for pin, value in part.settings:
+            text_value = ("true" if value else "false") if isinstance(value, bool) else exact(value)
+            text.statements.append(Set(f"{part.name}.{pin}", text_value, file=text.file, line=text.line))
+    if instance.pair:
+        ends = tuple(End(address) for address in instance.pair)
+        text.signals.add(f"{name}.turned")
+        text.statements.append(Wire(f"{name}.turned", ends, file=text.file, line=text.line))

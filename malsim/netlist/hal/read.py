@@ -1,8 +1,8 @@
 """Translation of `.hal` commands to netlist statements.
 
-Commands that wire become our sentences; those that do something (`start`, `loadusr`, `show` …) are kept as actions with
-their place. HAL's arrows say nothing, so ends come without roles and take the directions of their pins. HAL counts in
-seconds and a net in days: a day stands for each second, so that every rate, slope and gain keeps its number.
+Commands that wire become statements; commands that do something (`start`, `loadusr`, `show` …) become actions. HAL's
+arrows have no meaning, so ends have no roles. HAL counts in seconds and a net in days: one day stands for one second, so
+that every rate, slope and gain keeps its number.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from malsim.base.errors import nearest
-from malsim.netlist.hal.loadrt import loadrt
+from malsim.netlist.hal.parts import loadrt
 from malsim.netlist.hal.removal import delf, delsig, ran, remaining, unlinkp, unload
 from malsim.netlist.hal.state import SIGNAL_TYPES, HalText
 from malsim.netlist.hal.tokens import commands
@@ -37,9 +37,9 @@ PROGRAMS = {"halstreamer", "halsampler", "sleep", "sh", "bash"}
 
 @dataclass(frozen=True)
 class Translated:
-    """HAL's text in our sentences, its base period in seconds (0 without threads), and what it does when it is run.
+    """Translated `.hal` text: the document, the base period in seconds (0 without threads), and the actions of a run.
 
-    The document is what stands at the end; `statements` has every sentence in order, of which actions may take some away.
+    `statements` are all statements in order; the document holds those that no action has removed at the end.
     """
 
     document: Document
@@ -51,30 +51,17 @@ class Translated:
 
     @property
     def tick(self) -> float:
-        """The length of a tick, in milliseconds, that runs the text at its own pace: its period with a day for a second."""
+        """Tick in milliseconds that runs the text at its own speed: its period, with a day for a second."""
         return self.period * DAY
 
 
 def read_hal(
     source: str | bytes, *, file: str = "netlist.hal", folder: Path | None = None, variables: Mapping[str, str] | None = None
 ) -> Translated:
-    r"""Read `.hal` text.
+    r"""Translate `.hal` text (or its UTF-8 bytes); raise `NetlistError` with every line that has no counterpart.
 
-    Parameters
-    ----------
-    source
-        The text, or its bytes in UTF-8.
-    file
-        What faults call it.
-    folder
-        Where the files that it sources stand; without it nothing is sourced.
-    variables
-        Values by name: `NAME` for `$NAME`, `SECTION.NAME` for `[SECTION]NAME`.
-
-    Raises
-    ------
-    NetlistError
-        With every line that has no counterpart here.
+    `file` is the name of the text in faults; sourced files are read from `folder`, if given. `variables` are values by
+    name: `NAME` for `$NAME`, `SECTION.NAME` for `[SECTION]NAME`.
 
     >>> hal = read_hal("loadrt threads period1=1000000\nloadrt lowpass\nsetp lowpass.0.gain .2\naddf lowpass.0 thread1")
     >>> hal.document.statements[2].address, hal.period
@@ -82,18 +69,18 @@ def read_hal(
     >>> read_hal("loadrt bldc")
     Traceback (most recent call last):
         ...
-    malsim.netlist.language.faults.NetlistError: netlist.hal:1: this component has no op here; given: 'bldc'; ...
+    malsim.netlist.language.faults.NetlistError: netlist.hal:1: no op for this component; given: 'bldc'; ...
     """
     text = HalText(file)
     lines = commands(text, source, file, folder, variables or {})
     for _, words, _ in lines:
-        text.net_signals |= _signals(words)
+        signal_index = {"net": 1, "linksp": 1, "linkps": 2}.get(words[0] if words else "", len(words))
+        text.net_signals |= set(words[signal_index : signal_index + 1])
         if words[:1] == ["setp"] and len(words) > 2:  # noqa: PLR2004 - a pin and a value
             text.foresee(words[1], words[2])
         elif words[1:2] == ["="] and len(words) > 2:  # noqa: PLR2004
             text.foresee(words[0], words[2])
-    for (own, line), words, comment in lines:
-        text.file, text.line, text.comment = own, line, comment
+    for (text.file, text.line), words, text.comment in lines:
         translate(text, words)
     if text.faults:
         raise NetlistError(text.faults)
@@ -124,16 +111,11 @@ def _translate(text: HalText, words: list[str]) -> None:
         try:
             _COMMANDS[name](text, rest)
         except (IndexError, ValueError):
-            text.fault(" ".join(words), "this command is not complete")
+            text.fault(" ".join(words), "this command is incomplete")
     else:
         text.fault(name, "this command has no counterpart", allowed=" ".join([*_COMMANDS, *ACTIONS, "source"]))
     if len(text.statements) == before and text.comment:
         text.statements.append(text.where)
-
-
-def _signals(words: list[str]) -> set[str]:
-    at = {"net": 1, "linksp": 1, "linkps": 2}.get(words[0] if words else "", len(words))
-    return set(words[at : at + 1])
 
 
 def _net(text: HalText, words: list[str]) -> None:
@@ -162,7 +144,7 @@ def _setp(text: HalText, words: list[str]) -> None:
     hals, value = words
     name, word = text.split(hals)
     if name and word in text.instances[name].component.defaults:
-        return  # it chose the op
+        return  # this setting chose the op
     text.statements += text.settings(hals, value)
 
 
@@ -185,19 +167,18 @@ def _addf(text: HalText, words: list[str]) -> None:
         text.fault(thread, "no such thread", allowed=" ".join(text.threads), hint=hint)
         return
     if any(function in functions for functions in text.threads.values()):
-        text.fault(function, "this function was added already", hint="a function is on one thread, once")
+        text.fault(function, "this function was added already", hint="keep one addf")
         return
     functions = text.threads[thread]
-    at = place_of(int(position[0]) if position else None, len(functions))
-    if (position and int(position[0]) == 0) or not 0 <= at <= len(functions):
-        text.fault(
-            position[0], "bad position", allowed=f"1 to {len(functions) + 1}, or from the end -1 to -{len(functions) + 1}"
-        )
+    slot = place_of(int(position[0]) if position else None, len(functions))
+    if (position and int(position[0]) == 0) or not 0 <= slot <= len(functions):
+        allowed = f"1 to {len(functions) + 1}, or from the end -1 to -{len(functions) + 1}"
+        text.fault(position[0], "no such position", allowed=allowed)
         return
-    ours = sum(len(ran(text, earlier)) for earlier in functions[:at])
-    functions.insert(at, function)
+    ours = sum(len(ran(text, earlier)) for earlier in functions[:slot])
+    functions.insert(slot, function)
     for index, name in enumerate(ran(text, function)):
-        where = ours + index + 1 if at < len(functions) - 1 else None
+        where = ours + index + 1 if slot < len(functions) - 1 else None
         schedule = Schedule(name, thread, where, file=text.file, line=text.line, comment="" if index else text.comment)
         text.statements.append(schedule)
 
@@ -221,9 +202,9 @@ def _unalias(text: HalText, words: list[str]) -> None:
 def _newsig(text: HalText, words: list[str]) -> None:
     signal, kind = words
     if kind not in SIGNAL_TYPES:
-        text.fault(kind, "unknown signal type", allowed=" ".join(SIGNAL_TYPES))
+        text.fault(kind, "no such signal type", allowed=" ".join(SIGNAL_TYPES))
     elif signal in text.signals:
-        text.fault(signal, "duplicate signal")
+        text.fault(signal, "this name is already used", hint="choose another name")
     else:
         text.signal_types[signal] = SIGNAL_TYPES[kind]
         if signal not in text.net_signals:
@@ -231,13 +212,9 @@ def _newsig(text: HalText, words: list[str]) -> None:
     text.signals.add(signal)
 
 
-def _nothing(text: HalText, words: list[str]) -> None:
-    del text, words
-
-
 _COMMANDS: dict[str, Callable[[HalText, list[str]], None]] = {
-    "loadrt": loadrt, "net": _net, "linksp": _net, "linkps": _linkps, "unlinkp": unlinkp, "delsig": delsig, "setp": _setp,
-    "sets": _sets, "addf": _addf, "delf": delf,
-    "unload": unload, "unloadrt": unload, "alias": _alias, "unalias": _unalias, "newsig": _newsig,
-    "linkpp": _linkpp, "lock": _nothing, "unlock": _nothing, "setexact_for_test_suite_only": _nothing,
+    "loadrt": loadrt, "net": _net, "linksp": _net, "linkps": _linkps, "linkpp": _linkpp, "unlinkp": unlinkp,
+    "delsig": delsig, "setp": _setp, "sets": _sets, "addf": _addf, "delf": delf, "unload": unload, "unloadrt": unload,
+    "alias": _alias, "unalias": _unalias, "newsig": _newsig,
+    **dict.fromkeys(("lock", "unlock", "setexact_for_test_suite_only"), lambda *_: None),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Removal commands of `.hal` text, recorded as actions, and their effect on the statements."""
+"""Removal commands of `.hal` text: they are recorded as actions, which remove statements."""
 
 from __future__ import annotations
 
@@ -22,11 +22,6 @@ def without_pins(statements: Iterable[Statement], pins: Collection[str]) -> list
     return _without_ends(list(statements), lambda _, pin: pin in pins)
 
 
-def without_signals(statements: Iterable[Statement], signals: Collection[str]) -> list[Statement]:
-    """Return the statements with nothing on these signals, or on any where `all` is among them."""
-    return _without_ends(list(statements), lambda wire, _: "all" in signals or wire.signal in signals)
-
-
 def without_functions(statements: Iterable[Statement], functions: Collection[str]) -> list[Statement]:
     return [statement for statement in statements if not (isinstance(statement, Schedule) and statement.op in functions)]
 
@@ -34,12 +29,12 @@ def without_functions(statements: Iterable[Statement], functions: Collection[str
 def without_instances(statements: Iterable[Statement], names: Collection[str]) -> list[Statement]:
     """Return the statements without these instances, their pins, settings and functions; every `loadrt` lists its names."""
     rest: list[Statement] = []
-    for item in without_functions(statements, names):
-        if isinstance(item, Load) and set(item.names) & set(names):
-            others = tuple(name for name in item.names if name not in names)
-            rest += [replace(item, names=others)] if others else []
-        elif not (isinstance(item, Set) and _owner(item.address) in names):
-            rest.append(item)
+    for statement in without_functions(statements, names):
+        if isinstance(statement, Load) and set(statement.names) & set(names):
+            others = tuple(name for name in statement.names if name not in names)
+            rest += [replace(statement, names=others)] if others else []
+        elif not (isinstance(statement, Set) and _owner(statement.address) in names):
+            rest.append(statement)
     return _without_ends(rest, lambda _, pin: _owner(pin) in names)
 
 
@@ -63,7 +58,8 @@ def _signals(statements: Iterable[Statement]) -> set[str]:
 
 
 REMOVALS: dict[str, Callable[[Iterable[Statement], Collection[str]], list[Statement]]] = {
-    "unlinkp": without_pins, "delsig": without_signals, "delf": without_functions, "unload": without_instances,
+    "unlinkp": without_pins, "delf": without_functions, "unload": without_instances,
+    "delsig": lambda lines, names: _without_ends(list(lines), lambda wire, _: "all" in names or wire.signal in names),
 }  # fmt: skip
 
 
@@ -83,11 +79,11 @@ def delsig(text: HalText, words: list[str]) -> None:
 
 def delf(text: HalText, words: list[str]) -> None:
     function, *thread = words
-    on = [name for name, functions in text.threads.items() if function in functions and thread in ([], [name])]
-    if not on:
-        text.fault(function, "this function is on no such thread")
+    threads = [name for name, functions in text.threads.items() if function in functions and thread in ([], [name])]
+    if not threads:
+        text.fault(function, "this function is not on this thread" if thread else "this function is not on any thread")
         return
-    text.threads[on[0]].remove(function)
+    text.threads[threads[0]].remove(function)
     text.act("delf", *ran(text, function))
 
 
@@ -95,7 +91,7 @@ def unload(text: HalText, words: list[str]) -> None:
     (name,) = words
     names = [loaded for loaded, instance in text.instances.items() if name in {"all", loaded, instance.component.name}]
     if not names and name != "all":
-        text.fault(name, "nothing of this name is loaded", hint=nearest(name, text.instances))
+        text.fault(name, "no such instance or component", hint=nearest(name, text.instances))
         return
     parts = [part.name for item in names for part in text.instances.pop(item).parts]
     for function, ours in list(text.functions.items()):
@@ -108,27 +104,23 @@ def unload(text: HalText, words: list[str]) -> None:
 
 
 def ran(text: HalText, function: str) -> tuple[str, ...]:
-    """Return the instances of ours that run where HAL runs a function: none for the first of a watchdog's two."""
+    """Return our instances that run for a HAL function; of a component's several functions, only the last runs them."""
     name, word = text.split(function)
     several = list(text.instances[name].component.functions) if name else []
     return () if len(several) > 1 and word != several[-1] else text.functions[function]
 
 
 def remaining(text: HalText) -> list[Statement]:
-    statements: list[Statement] = []
-    start = 0
-    _refuse_many(text)
-    for action in text.actions:
-        if action.words[0] in REMOVALS:
-            statements += text.statements[start : action.after]
-            start = action.after
-            statements = REMOVALS[action.words[0]](statements, frozenset(action.words[1:]))
-    return [*statements, *text.statements[start:]]
-
-
-def _refuse_many(text: HalText) -> None:
+    """Return the statements that no removal command has removed; raise `NetlistError` for too many commands."""
     removals = [action for action in text.actions if action.words[0] in REMOVALS]
     if len(removals) > MOST:
         blank = Blank(file=removals[MOST].file, line=removals[MOST].line)
         problem = "too many removal commands"
-        raise NetlistError([Fault.at(blank, removals[MOST].words[0], problem, allowed=f"at most {MOST} in a text")])
+        raise NetlistError([Fault.at(blank, removals[MOST].words[0], problem, allowed=f"at most {MOST} in one text")])
+    statements: list[Statement] = []
+    start = 0
+    for action in removals:
+        statements += text.statements[start : action.after]
+        start = action.after
+        statements = REMOVALS[action.words[0]](statements, frozenset(action.words[1:]))
+    return [*statements, *text.statements[start:]]

@@ -13,7 +13,7 @@ from malsim.netlist.language.values import bit, exact, number
 from ops.pin.units import is_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from malsim.netlist.hal.parts import HalInstance
     from malsim.netlist.language.statements import Statement
@@ -27,10 +27,7 @@ _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 @dataclass(frozen=True)
 class Action:
-    """A command that does something when the text is run, after so many statements: `start`, `loadusr -w halsampler`.
-
-    Names of pins among its words are ours.
-    """
+    """Command that acts when the text is run, such as `start`, after the first `after` statements; its pins are ours."""
 
     words: tuple[str, ...]
     after: int
@@ -40,11 +37,11 @@ class Action:
 
 @dataclass
 class HalText:
-    """Statements and actions so far, instances by HAL's name, functions, threads, aliases, the base period (s), faults.
+    """Statements, actions and faults so far, with instances by HAL's name, functions, threads, aliases and base period (s).
 
-    Statements are only added; what takes some away (`unlinkp`, `unload` …) is an action, so that a run does all in order.
-    `all_instances` were loaded at some time, `instances` still are; `net_signals` have a net somewhere in the text,
-    `signal_types` come from newsig, `presets` are what pins are set to anywhere in the text.
+    Removals (`unlinkp`, `unload` …) are actions, so that a run performs all in order. `all_instances` also has unloaded
+    instances; `net_signals` have a net anywhere in the text; `signal_types` come from newsig; `presets` are settings of pins
+    anywhere in the text.
     """
 
     file: str
@@ -84,8 +81,13 @@ class HalText:
             self.presets[".".join(parts[:index])][".".join(parts[index:])] = preset
 
     def split(self, pin: str) -> tuple[str, str]:
-        """Return the instance of a HAL name and the rest of the name; an empty instance if none is loaded."""
-        return split(pin, self.instances, self.aliases)
+        """Split a HAL name into instance and rest; the instance is empty if none is loaded."""
+        pin = self.aliases.get(pin, pin)
+        parts = pin.split(".")
+        for index in range(len(parts), 0, -1):
+            if ".".join(parts[:index]) in self.instances:
+                return ".".join(parts[:index]), ".".join(parts[index:])
+        return "", pin
 
     def address(self, hals: str) -> str:
         name, word = self.split(hals)
@@ -95,7 +97,7 @@ class HalText:
     def pins(self, hals: str) -> tuple[str, ...]:
         name, word = self.split(hals)
         if not name:
-            self.fault(hals, "no loaded component has this pin", hint=nearest(hals, self.instances))
+            self.fault(hals, "no such pin of a loaded component", hint=nearest(hals, self.instances))
             return ()
         instance = self.instances[name]
         ours = instance.addresses(word)
@@ -103,12 +105,12 @@ class HalText:
             component = instance.component
             allowed = " ".join(sorted({*component.pins, *instance.pins}))
             op = instance.parts[0].sheet.name
-            problem = f"{op} has no counterpart of this pin of {component.name}"
+            problem = f"{op} has no counterpart for this pin of {component.name}"
             self.fault(hals, problem, allowed=allowed if word not in component.pins else "")
         return tuple(Word.at(address, self.line, 1) for address in ours)
 
     def types_agree(self, kind: str, pins: Sequence[str]) -> None:
-        """Note pins that are a bit where the signal was named no bit, or the other way; all of HAL's numbers go together."""
+        """Add a fault for each pin that is a bit while the signal is a number, or a number while the signal is a bit."""
         for hals in pins:
             name, word = self.split(hals)
             instance = self.instances.get(name)
@@ -116,12 +118,12 @@ class HalText:
                 continue
             for address in instance.addresses(word)[:1]:
                 part, pin = instance.part(address)
-                own = part.sheet.slots[pin].pin.type
-                if (own == "bit") != (kind == "bit"):
-                    self.fault(hals, f"the signal was named a {kind}, and this pin is a {own}")
+                pin_type = part.sheet.slots[pin].pin.type
+                if (pin_type == "bit") != (kind == "bit"):
+                    self.fault(hals, f"the signal was declared as {kind}, but this pin is a {pin_type}")
 
     def settings(self, hals: str, text: str) -> list[Statement]:
-        """Return the statements that set a HAL pin: seconds become days, and HAL's rewrites are applied."""
+        """Return the statements that set a HAL pin, with seconds converted to days and the component's rewrites applied."""
         name, word = self.split(hals)
         sets: list[Statement] = []
         for address in self.pins(hals):
@@ -135,13 +137,3 @@ class HalText:
                 scaled = f"{exact(value * scale)}d" if is_time(part.sheet.slots[pin].pin.unit) else exact(value)
             sets.append(Set(address, scaled, file=self.file, line=self.line, comment=self.comment))
         return sets
-
-
-def split(pin: str, instances: Mapping[str, HalInstance], aliases: Mapping[str, str]) -> tuple[str, str]:
-    """Return the instance of a HAL name and the rest of the name; an empty instance if none is loaded."""
-    pin = aliases.get(pin, pin)
-    parts = pin.split(".")
-    for index in range(len(parts), 0, -1):
-        if ".".join(parts[:index]) in instances:
-            return ".".join(parts[:index]), ".".join(parts[index:])
-    return "", pin

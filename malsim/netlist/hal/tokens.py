@@ -1,4 +1,4 @@
-"""Lines of `.hal` text as words: variables replaced, arrows dropped, sourced files inlined."""
+"""Lines of `.hal` text as words, with variables replaced, arrows dropped and sourced files inlined."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ _SETTING = re.compile(r"\s*([^=#;\s][^=]*?)\s*=\s*(.*?)\s*$")
 
 
 def ini_variables(text: str) -> dict[str, str]:
-    r"""Map `SECTION.NAME` to its value.
-
-    Names repeat in machines' files; the first one counts, as in LinuxCNC. Lines that are no setting are skipped.
+    r"""Parse an INI file into `SECTION.NAME` and value; of repeated names the first counts, as in LinuxCNC.
 
     >>> ini_variables("[JOINT_0]\n# steps per mm\nSCALE = 200\nSCALE = 1\n")
     {'JOINT_0.SCALE': '200'}
@@ -41,7 +39,7 @@ _TOKEN = re.compile(r'(?:"[^"]*"|[^\s"])+')
 _VARIABLE = re.compile(r"\$(?:\((\w+)\)|(\w+))|\[(\w+)\](?:\((\w+)\)|(\w+))")
 _ARROWS = {"=>", "<=", "<=>"}
 
-LEAST_SOURCED = 65_536  # bytes that a file counts for at least, so that few lines source no million of files
+LEAST_SOURCED = 65_536  # bytes that each sourced file counts for at least, to limit the number of files
 
 Command = tuple[tuple[str, int], list[str], str]
 
@@ -49,9 +47,9 @@ Command = tuple[tuple[str, int], list[str], str]
 def commands(
     text: HalText, source: str | bytes, file: str, folder: Path | None, variables: Mapping[str, str], depth: int = 0
 ) -> list[Command]:
-    """Return the place, words and comment of every line up to `quit`, with the lines of sourced files in their place.
+    """Return file, line number, words and comment of every line up to `quit`, with sourced files inlined.
 
-    A line with variables that have no value gives one fault and no words, so that no fault follows from another.
+    A line with undefined variables gives one fault and no words, to prevent follow-up faults.
     """
     lines, faults = read_lines(source, file)
     text.faults += faults
@@ -80,7 +78,7 @@ def commands(
 
 
 def substitute(line: str, variables: Mapping[str, str], unknown: Callable[[str], None]) -> str:
-    """Return the line with `$NAME`, `$(NAME)` and `[SECTION]KEY` replaced by their values; `unknown` gets the others."""
+    """Replace `$NAME`, `$(NAME)` and `[SECTION]KEY` in a line by their values; call `unknown` for undefined ones."""
 
     def value(match: re.Match[str]) -> str:
         name, section = match[1] or match[2], match[3]
@@ -94,7 +92,7 @@ def substitute(line: str, variables: Mapping[str, str], unknown: Callable[[str],
 
 def _content(text: HalText, words: list[str], folder: Path | None, depth: int) -> bytes | None:
     if len(words) != 2 or folder is None or depth >= LIMITS["depth"]:  # noqa: PLR2004 - source and its file
-        text.fault(" ".join(words), "this is not sourced here", allowed=f"one file, {LIMITS['depth']} levels deep")
+        text.fault(" ".join(words), "this file cannot be sourced", allowed=f"one file, {LIMITS['depth']} levels deep")
         return None
     path = (folder / words[1]).resolve()
     if not path.is_relative_to(folder.resolve()) or not path.is_file():
@@ -102,8 +100,7 @@ def _content(text: HalText, words: list[str], folder: Path | None, depth: int) -
         return None
     text.source_bytes += max(path.stat().st_size, LEAST_SOURCED)
     if text.source_bytes > LIMITS["file_bytes"]:
-        text.fault(
-            words[1], "too much is sourced", allowed=f"{LIMITS['file_bytes']} bytes, {LEAST_SOURCED} for a small file"
-        )
+        allowed = f"at most {LIMITS['file_bytes']} bytes; small files count as {LEAST_SOURCED}"
+        text.fault(words[1], "the sourced files are too large", allowed=allowed)
         return None
     return path.read_bytes()
