@@ -159,7 +159,7 @@ def test_at_returns_the_last_tick_up_to_then() -> None:
         ("dec_0000-a-b-c", "no such field"),
         ("dec_0000.~supports-scores-eff", "more than one"),
         ("dec_0000@v2", "no such version"),
-        ("topic-claims", "no rows of this domain"),
+        ("topic-claims", "rows of this domain were not recorded"),
         ("writer(eve)-claims", "no such writer"),
         ("high", "no such signal"),
     ],

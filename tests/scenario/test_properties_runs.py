@@ -134,7 +134,7 @@ def test_missing_cell_neither_holds_nor_breaks() -> None:
         ("eventually[9d:11d] bad", "beyond the end"),
         ("always[0:12] bad", "beyond the end"),
         ("always eventually[0:12d] bad", "beyond the end"),
-        ("always (mean(eff(obs_a1a1.~supports.*)) > 0)", "frames hold no edges"),
+        ("always (mean(eff(obs_a1a1.~supports.*)) > 0)", "edges were not recorded"),
     ],
 )
 def test_uncheckable_item_is_an_error_and_not_a_pass(text: str, words: str | None) -> None:
