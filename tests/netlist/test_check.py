@@ -74,7 +74,7 @@ def test_check_passes_exactly_what_loads(lines: Sequence[str], memory: Memory | 
 def test_all_faults_are_reported_among_invalid_lines() -> None:
     text = "\n".join(faults("\n".join(LINES), standing()))
     for problem in (
-        "has this key", "memory already has", "supersedes itself", "wrong sign", "two different cells", "no such relation",
+        "has this key", "memory already has", "supersedes itself", "wrong sign", "must join two cells", "no such relation",
         "not a statement", "no such cell", "this name is already used", "no such op", "no such instance", "no such thread",
     ):  # fmt: skip
         assert problem in text, problem

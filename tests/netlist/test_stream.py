@@ -205,7 +205,7 @@ def test_check_lists_needed_cells_and_with_a_store_misses_them(tmp_path: Path, c
     assert (code, out.splitlines()) == (
         0,
         [
-            f"{text}:3:20: note: this edge repeats one above and is merged with it; given: 'obs_9c1f'",
+            f"{text}:3:20: note: this edge repeats an edge above and is merged with it; given: 'obs_9c1f'",
             f"{text}: needs dec_eeee obs_9c1f obs_ffff",
             f"{text}: 1 ops, 1 signals, 0 programs",
         ],

@@ -1,1 +1,1 @@
-"""The graph side of a netlist: cells and edges from its text onto a memory, and a memory back to its text."""
+"""Cells and edges of a netlist: from text to a memory, and from a memory to text."""

@@ -1,4 +1,4 @@
-"""Conversion of rows to a memory: cells appended, edges by row, records of writers, successors."""
+"""Conversion of rows to a memory: cells, edges, successors and records of writers, with the faults of each."""
 
 from __future__ import annotations
 
@@ -24,38 +24,41 @@ if TYPE_CHECKING:
     from malsim.netlist.graph.gather import GraphRows
 
 
-DECLARE = "declare it, or load into a memory that holds it"
+RING = "remove an edge of the ring"
+DECLARE = "declare it, or load into a memory that has it"
 
 _SHARES = (
     "uncertainty", "concern", "source_quality", "calibration", "effective", "c0", "currency", "salience_seed", "salience",
 )  # fmt: skip
 
 
+_MASSES = ("support_mass", "challenge_mass", "worth")
+
+
 def cell_faults(cells: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Rules) -> list[Fault]:
-    """Faults of completed cells: kinds, titles, writers, bounds, names taken, what the screen finds."""
+    """Return the faults of the cells: kinds, titles, writers, bounds, used names and findings of the screen."""
     standing = memory.cells.select("rep", "key", "handle").filter(pl.col("rep").is_in(cells["rep"].unique().implode()))
     handle_stands = pl.col("handle").is_in(standing["handle"].implode())
     if rules.reused_keys != "refused":
         handle_stands = pl.lit(value=False)
     key_stands = pl.col("key").is_in(standing["key"].implode()) & ~handle_stands
-    elsewhere = "load it elsewhere, or name it otherwise"
+    elsewhere, confidence = "choose another name, or another memory", "a confidence must be above 0 and at most 1"
     checks = [
-        ("handle", pl.col("kind").is_null(), "this handle names no kind", "add: prop kind dec"),
-        ("handle", pl.col("title").str.strip_chars() == "", "a cell has a title", "write it between the quotes"),
-        ("handle", ~pl.col("key").is_first_distinct(), "a cell above has this key", "give each its own handle or key"),
+        ("handle", pl.col("kind").is_null(), "the handle has no kind", "add: prop kind dec"),
+        ("handle", pl.col("title").str.strip_chars() == "", "the title is missing", "write it between the quotes"),
+        ("handle", ~pl.col("key").is_first_distinct(), "a cell above has this key", "choose another handle or key"),
         ("handle", handle_stands, "the memory already has a cell with this handle", elsewhere),
         ("handle", key_stands, "the memory already has a cell with this key", elsewhere),
-        ("writer", pl.col("writer").str.strip_chars() == "", "a cell has a writer", "name one"),
-        ("stated", ~_share("stated", above=True), "a stated confidence is above 0 and at most 1", ""),
-        ("claimed", ~_share("claimed", above=True), "a claimed confidence is above 0 and at most 1", ""),
-        *((name, ~_share(name), f"{name} is from 0 to 1", "") for name in _SHARES),
-        *((name, pl.col(name) < 0.0, f"{name} is not negative", "") for name in ("support_mass", "challenge_mass", "worth")),
+        ("writer", pl.col("writer").str.strip_chars() == "", "the writer is missing", "name one"),
+        *((name, ~pl.col(name).is_between(0.0, 1.0, closed="right"), confidence, "") for name in ("stated", "claimed")),
+        *((name, ~pl.col(name).is_between(0.0, 1.0), f"{name} must be from 0 to 1", "") for name in _SHARES),
+        *((name, pl.col(name) < 0.0, f"{name} must not be negative", "") for name in _MASSES),
         ("version", pl.col("version") < 1, "versions count from 1", ""),
     ]
     faults = []
     for name, wrong, problem, hint in checks:
         for row in np.flatnonzero(cells.select(wrong.fill_null(value=False)).to_series().to_numpy()):
-            if name in graph.rows[row]:  # what follows from a faulty value is no fault of its own
+            if name in graph.rows[row]:  # a computed value is not a fault of the text
                 word = graph.statements[row].handle if name == "handle" else str(graph.rows[row][name])
                 faults.append(Fault.at(graph.statements[row], word, problem, hint=hint))
     idle = idle_programs(cells, rules)
@@ -67,24 +70,19 @@ def cell_faults(cells: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Ru
     return [*faults, *_screen_faults(cells, graph, rules)]
 
 
-def _share(name: str, *, above: bool = False) -> pl.Expr:
-    return pl.col(name).is_between(0.0, 1.0, closed="right" if above else "both")
-
-
 def _screen_faults(cells: pl.DataFrame, graph: GraphRows, rules: Rules) -> Iterator[Fault]:
     if rules.screen != "reject":
         return
     claims = cells.with_row_index("claim")
-    nothing = pl.DataFrame(schema={"claim": pl.UInt32, "place": pl.Int64, "target": pl.String})
-    risks = {"holds": screen.secrets(claims, nothing, rules), "would show": screen.personal(claims, rules)}
-    for risk, findings in risks.items():
+    no_edges = pl.DataFrame(schema={"claim": pl.UInt32, "place": pl.Int64, "target": pl.String})
+    for findings in (screen.secrets(claims, no_edges, rules), screen.personal(claims, rules)):
         for row, path, finding in findings.rows():
-            problem = f"the screen refuses this cell: its {path} {risk} what looks like a {finding}"
+            problem = f"the screen refuses this cell: its {path} contains what looks like a {finding}"
             yield Fault.at(graph.statements[row], "", problem, hint="remove it; nothing was stored")
 
 
 def edge_faults(frame: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Rules) -> Iterator[Fault]:
-    """Faults of edges whose ends were found (rows source, target; −1 for none): ends, signs, sizes, repeats."""
+    """Yield the faults of edges (source and target are rows, −1 if missing): ends, signs, weights and repeats."""
     default = pl.col("relation").replace_strict(schema.WEIGHTS, return_dtype=pl.Float64)
     both = (pl.col("source") >= 0) & (pl.col("target") >= 0)
     standing = memory.edges.select(
@@ -93,7 +91,7 @@ def edge_faults(frame: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Ru
     frame = frame.join(standing.unique(), on=["source", "relation", "target"], how="left", maintain_order="left")
     repeat = ~pl.struct("source", "relation", "target").is_first_distinct() | pl.col("stands").fill_null(value=False)
     most = f"at most {rules.edge_weight_max:g}"
-    sign = "supports is above 0, contradicts and concerns below, the others 0"
+    sign = "above 0 for supports, below 0 for contradicts and concerns, 0 for the others"
     checks = [
         ("source", pl.col("source") < 0, "no such cell", DECLARE),
         ("target", pl.col("target") < 0, "no such cell", DECLARE),
@@ -102,10 +100,10 @@ def edge_faults(frame: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Ru
     ]
     if rules.self_edges == "refused":
         checks.append(
-            ("target", both & (pl.col("source") == pl.col("target")), "an edge joins two different cells", "name another")
+            ("target", both & (pl.col("source") == pl.col("target")), "an edge must join two cells", "name another cell")
         )
     if rules.duplicate_edges == "refused":
-        checks.append(("target", both & repeat, "this edge exists already", "write it once"))
+        checks.append(("target", both & repeat, "this edge exists already", "keep one"))
     for end, wrong, problem, hint in checks:
         for row in np.flatnonzero(frame.select(wrong).to_series().to_numpy()):
             arc = graph.arcs[row]
@@ -114,31 +112,34 @@ def edge_faults(frame: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Ru
 
 
 def cycle_faults(pairs: pl.DataFrame, height: int, graph: GraphRows, base: int) -> Iterator[Fault]:
-    """Yield a fault at every cell of this text that supersedes itself in the end; pairs are (new, old) rows."""
+    """Yield a fault for every cell of this text that lies on a ring of supersessions; pairs are (new, old) rows."""
     new, old = pairs["new"].to_numpy(), pairs["old"].to_numpy()
     replaces = coo_array((np.ones(len(new)), (new, old)), shape=(height, height))
     _, label = connected_components(replaces, connection="strong")
     size = np.bincount(label, minlength=1)
-    round_again = np.unique(np.concatenate([np.flatnonzero(size[label] > 1), new[new == old]]))
-    for row in round_again[round_again >= base]:
+    on_ring = np.unique(np.concatenate([np.flatnonzero(size[label] > 1), new[new == old]]))
+    for row in on_ring[on_ring >= base]:
         statement = graph.statements[row - base]
-        yield Fault.at(
-            statement, statement.handle, "this cell supersedes itself, over others or at once", hint="break the ring"
-        )
+        yield Fault.at(statement, statement.handle, "this cell supersedes itself, directly or through others", hint=RING)
 
 
 def build(graph: GraphRows, memory: Memory, rules: Rules, *, now: float, rep: int) -> tuple[Memory, list[Fault]]:
-    """Return the memory with these rows added unchanged, or the unchanged memory and all faults."""
+    """Return the memory with these cells and edges added unchanged, or the unchanged memory and all faults."""
     cells = complete(pl.DataFrame(graph.rows, schema=dict(GIVEN)).with_columns(pl.lit(rep, pl.Int32).alias("rep")), now=now)
     names = _Names(memory, cells, rep)
     edges = _edges(graph, names, memory, cells)
     heirs = names.rows(cells["successor"].to_list())
+    absent = np.flatnonzero((heirs == NONE) & cells["successor"].is_not_null().to_numpy()).tolist()
+    old = np.flatnonzero(heirs != NONE)
+    late = pl.DataFrame({"new": heirs[old], "old": old + names.base}, schema={"new": pl.Int64, "old": pl.Int64})
+    supersedes = edges.filter((pl.col("relation") == "supersedes") & (pl.col("source") >= 0) & (pl.col("target") >= 0))
+    pairs = pl.concat([supersedes.select(pl.col("source").alias("new"), pl.col("target").alias("old")), late])
     faults = [
         *graph.faults,
         *cell_faults(cells, graph, memory, rules),
         *edge_faults(edges, graph, memory, rules),
-        *_heirless(cells, heirs, graph),
-        *cycle_faults(_supersessions(edges, heirs, names.base), names.base + cells.height, graph, names.base),
+        *(Fault.at(graph.statements[row], cells["successor"][row], "no such successor", hint=DECLARE) for row in absent),
+        *cycle_faults(pairs, names.base + cells.height, graph, names.base),
     ]
     if faults:
         return memory, faults
@@ -151,7 +152,7 @@ def build(graph: GraphRows, memory: Memory, rules: Rules, *, now: float, rep: in
 
 
 class _Names:
-    """Rows of cells by key or handle: of this text, which come after those that stand, and of the memory."""
+    """Rows of cells by key or handle: cells of the memory, followed by the cells of this text."""
 
     def __init__(self, memory: Memory, cells: pl.DataFrame, rep: int) -> None:
         self.memory, self.rep, self.base = memory, rep, memory.cells.height
@@ -185,24 +186,11 @@ def _edges(graph: GraphRows, lookup: _Names, memory: Memory, cells: pl.DataFrame
         },
         schema={**schema.EDGES, "relation": pl.String, "place": pl.Int64},
     )
-    source = pl.concat([memory.cells.select("writer", "created"), cells.select("writer", "created")])
-    at = frame["source"].replace(NONE, None)
+    whole = pl.concat([memory.cells.select("writer", "created"), cells.select("writer", "created")])
+    source = frame["source"].replace(NONE, None)
     return frame.with_columns(
-        pl.col("writer").fill_null(source["writer"].gather(at)), pl.col("t").fill_null(source["created"].gather(at))
+        pl.col("writer").fill_null(whole["writer"].gather(source)), pl.col("t").fill_null(whole["created"].gather(source))
     )
-
-
-def _heirless(cells: pl.DataFrame, heirs: Ints, graph: GraphRows) -> Iterator[Fault]:
-    for row in np.flatnonzero((heirs == NONE) & cells["successor"].is_not_null().to_numpy()):
-        name = cells["successor"][int(row)]
-        yield Fault.at(graph.statements[row], name, "no such cell, to succeed another", hint=DECLARE)
-
-
-def _supersessions(edges: pl.DataFrame, heirs: Ints, base: int) -> pl.DataFrame:
-    edges = edges.filter((pl.col("relation") == "supersedes") & (pl.col("source") >= 0) & (pl.col("target") >= 0))
-    old = np.flatnonzero(heirs != NONE)
-    late = pl.DataFrame({"new": heirs[old], "old": old + base}, schema={"new": pl.Int64, "old": pl.Int64})
-    return pl.concat([edges.select(pl.col("source").alias("new"), pl.col("target").alias("old")), late])
 
 
 def _authors(memory: Memory, cells: pl.DataFrame, graph: GraphRows, rep: int) -> tuple[pl.Series, pl.DataFrame]:

@@ -1,16 +1,16 @@
-"""Conversion of statements to typed rows of cells and edges, with a fault for every word that does not fit."""
+"""Conversion of statements to typed rows of cells and edges, with a fault for every invalid value."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from malsim.base.errors import DataError
 from malsim.netlist.graph.stored_fields import EDGE_FIELDS, GIVEN, NOBODY, WRITER_FIELDS, column_named, read_field
 from malsim.netlist.language.faults import Fault
 from malsim.netlist.language.lexicon import WORK
 from malsim.netlist.language.statements import Body, Cell, Edges, Prop
-from malsim.netlist.language.values import exact, number
+from malsim.netlist.language.values import exact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """Edge as written: ends by name or by the row of a cell of this text, and the fields set by `prop`."""
+    """Edge as written: ends by name or by row in this text, and the fields set by `prop`."""
 
     source: str | int
     relation: str
@@ -35,7 +35,7 @@ class Arc:
 
 @dataclass(frozen=True)
 class GraphRows:
-    """Rows of `GIVEN`, one a cell, with the statement each came from; edges in the order they stand; records of writers."""
+    """Rows of cells with their statements, edges in the order written, and records of writers."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     statements: list[Cell] = field(default_factory=list)
@@ -51,14 +51,14 @@ class GraphRows:
 
 
 class _Gatherer:
-    """The cell that is being read: its row, its own edges, what `prop` says of them."""
+    """State of gathering: the current cell with its edges and properties, and the result so far."""
 
     def __init__(self) -> None:
         self.graph = GraphRows()
         self.row: dict[str, Any] | None = None
-        self.more: dict[str, Any] = {}
+        self.props: dict[str, Any] = {}
         self.work: list[str] = []
-        self.own: list[int] = []
+        self.edge_indices: list[int] = []
 
     def fault(self, statement: Statement, word: str, error: DataError | str, hint: str = "") -> None:
         if isinstance(error, str):
@@ -83,19 +83,19 @@ class _Gatherer:
             self.fault(statement, value.field, error)
             return
         if self.row is not None and column in self.row:
-            self.fault(statement, value.field, "this field is given twice")
+            self.fault(statement, value.field, "this field is given twice", hint="keep one")
         elif self.row is not None and column in GIVEN:
             self.row[column] = number
 
     def edges(self, statement: Cell | Edges, source: str, edges: tuple[Edge, ...]) -> None:
         if not source and self.row is None:
-            self.fault(statement, "", "these edges have no source cell", hint="write their source before them")
+            self.fault(statement, "", "the source of these edges is missing", hint="write it before them")
             return
-        here: str | int = source or len(self.graph.rows) - 1
+        cell: str | int = source or len(self.graph.rows) - 1
         for edge in edges:
             if not source:
-                self.own.append(len(self.graph.arcs))
-            ends = (edge.target, here) if edge.incoming else (here, edge.target)
+                self.edge_indices.append(len(self.graph.arcs))
+            ends = (edge.target, cell) if edge.incoming else (cell, edge.target)
             self.graph.arcs.append(Arc(ends[0], edge.relation, ends[1], edge.weight, statement, edge.target))
 
     def merge_repeats(self) -> None:
@@ -109,70 +109,61 @@ class _Gatherer:
             if not (alone and edge in edges and (arc.writer, arc.t, arc.place) == (None, None, None)):
                 arcs.append(arc)
             else:
-                problem = "note: this edge repeats one above and is merged with it"
+                problem = "note: this edge repeats an edge above and is merged with it"
                 self.graph.notes.append(Fault.at(arc.statement, arc.word, problem))
             edges.add(edge)
         self.graph.arcs[:] = arcs
 
-    def body(self, statement: Body) -> None:
-        self.keep(statement, "body", statement.text, "body")
-
     def prop(self, statement: Prop) -> None:
-        """Another field of the cell above; a number of its work is kept among its entities, `impact=.8`."""
+        """Set another field of the cell; numbers of its work become entities, such as `impact=.8`."""
         try:
             if statement.field in WORK and self.row is not None:
-                self.work.append(f"{statement.field}={exact(_only(statement.values))}")
+                self.work.append(f"{statement.field}={exact(cast('float', read_field('stated', statement.values)))}")
                 return
             column = column_named(statement.field)
             value = read_field(column, statement.values)
         except DataError as error:
             self.fault(statement, statement.field, error)
         else:
-            self.keep(statement, column, value, statement.field)
+            self.set(statement, column, value, statement.field)
 
-    def keep(self, statement: Body | Prop, column: str, value: object, word: str) -> None:
+    def set(self, statement: Body | Prop, column: str, value: object, word: str) -> None:
         if self.row is None:
             self.fault(statement, word, "no cell comes before this line", hint="write it below a cell's line")
-        elif column in self.more:
-            self.fault(statement, word, "this field is given twice")
+        elif column in self.props:
+            self.fault(statement, word, "this field is given twice", hint="keep one")
         else:
-            self.more[column] = value
+            self.props[column] = value
 
     def close(self) -> None:
         if self.row is None:
             return
-        self.row.update({column: value for column, value in self.more.items() if column in GIVEN})
+        self.row.update({column: value for column, value in self.props.items() if column in GIVEN})
         if self.work:
             self.row["entities"] = [*self.row.get("entities", []), *self.work]
-        record = {column: self.more[column] for column in WRITER_FIELDS if column in self.more}
+        record = {column: self.props[column] for column in WRITER_FIELDS if column in self.props}
         if "scanned" in record:
             self.graph.scanned.append(record.pop("scanned"))
         if record:
             self.graph.records[self.row.get("writer", NOBODY)] = record
         self.label_edges()
-        self.more, self.own, self.work = {}, [], []
+        self.props, self.edge_indices, self.work = {}, [], []
 
     def label_edges(self) -> None:
         for column in EDGE_FIELDS:
-            values = self.more.get(column)
+            values = self.props.get(column)
             if values is None:
                 continue
-            if len(values) != len(self.own):
-                problem = f"{column} says {len(values)} values of {len(self.own)} edges"
+            if len(values) != len(self.edge_indices):
+                problem = f"{column} has {len(values)} values for {len(self.edge_indices)} edges"
                 self.fault(self.graph.statements[-1], column, problem)
                 continue
-            for index, value in zip(self.own, values, strict=True):
+            for index, value in zip(self.edge_indices, values, strict=True):
                 self.graph.arcs[index] = replace(self.graph.arcs[index], **{column.removeprefix("edge-"): value})
 
 
-def _only(values: tuple[str, ...]) -> float:
-    value = number(values[0]) if len(values) == 1 else None
-    if value is None:
-        raise DataError("this field takes one number", allowed="a number")
-    return value
-
-
 def gather(statements: Iterable[Statement]) -> GraphRows:
+    """Return the cells and edges of a netlist as typed rows, with their faults."""
     gatherer = _Gatherer()
     for statement in statements:
         if isinstance(statement, Cell):
@@ -180,7 +171,7 @@ def gather(statements: Iterable[Statement]) -> GraphRows:
         elif isinstance(statement, Edges):
             gatherer.edges(statement, statement.source, statement.edges)
         elif isinstance(statement, Body):
-            gatherer.body(statement)
+            gatherer.set(statement, "body", statement.text, "body")
         elif isinstance(statement, Prop):
             gatherer.prop(statement)
     gatherer.close()

@@ -1,4 +1,4 @@
-"""Look-up of the cell for a shortened handle (`dec_a3`) or a version (`dec_a3ee@v2`)."""
+"""Look-up of cells by shortened handle (`dec_a3`) or by version (`dec_a3ee@v2`)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHORT = re.compile(rf"(?:{'|'.join(KINDS)})_(?:[a-z][a-z0-9]*_)*[0-9a-f]{{1,{LI
 
 
 def is_short(handle: str) -> bool:
-    """Return True if a handle ends within its tag, so that it is not a full handle.
+    """Return True if the tag of a handle is shorter than a full tag.
 
     >>> is_short("dec_a3"), is_short("dec_auth_a"), is_short("dec_a3ee")
     (True, True, False)
@@ -36,21 +36,20 @@ def starting(handle: str, names: pl.Series) -> list[str]:
 
 
 def rows_named(memory: Memory, reps: Sequence[int], handles: Sequence[str]) -> NDArray[np.int64]:
-    """Return the row of each named cell, NONE if missing; a shortened handle matches the first such cell."""
+    """Return the row of each named cell, NONE if there is none; a shortened handle matches the first cell."""
     rows = memory.index.rows(reps, handles, height=memory.cells.height)
     for short in {name for name in handles if is_short(name)}:
-        own = memory.cells.select("rep", "handle").with_row_index("row").filter(pl.col("handle").str.starts_with(short))
-        first = dict(own.unique("rep", keep="first", maintain_order=True).select("rep", "row").rows())
+        cells = memory.cells.select("rep", "handle").with_row_index("row").filter(pl.col("handle").str.starts_with(short))
+        first = dict(cells.unique("rep", keep="first", maintain_order=True).select("rep", "row").rows())
         mask = np.array([name == short for name in handles]) & (rows == NONE)
-        rows[mask] = [first.get(rep, NONE) for rep, here in zip(reps, mask, strict=True) if here]
+        rows[mask] = [first.get(rep, NONE) for rep, is_missing in zip(reps, mask, strict=True) if is_missing]
     return rows
 
 
 def at_version(handle: str, version: int, cells: pl.DataFrame, edges: pl.DataFrame) -> dict[int, str]:
-    """Return the handle of the Nth version in each replication, counted from the chain's first.
+    """Return the handle of the Nth version in each replication, counted from the first of the chain of replacements.
 
-    What replaced what is read from the `supersedes` edges and, where the cells have it, the column `successor`. Of a
-    fork the branch of `handle` counts, and beyond it the newest.
+    Replacements are `supersedes` edges and successors. At a fork the branch of `handle` counts; after it, the newest branch.
     """
     handles = {}
     pairs = _replacements(cells, edges)
@@ -60,7 +59,7 @@ def at_version(handle: str, version: int, cells: pl.DataFrame, edges: pl.DataFra
         if version <= len(chain):
             handles[rep] = chain[version - 1]
     if not handles:
-        raise AddressError("no such version", given=f"{handle}@v{version}", hint="count from the chain's first, @v1")
+        raise AddressError("no such version", given=f"{handle}@v{version}", hint="the first version is @v1")
     return handles
 
 

@@ -18,16 +18,15 @@ if TYPE_CHECKING:
     from malsim.memory import Memory, Rules
     from malsim.netlist.graph.gather import Arc, GraphRows
 
-_SAME = [name for name in schema.CLAIMS if name in schema.CELLS and name not in {"rep", "writer", "body"}]
+_COPIED = [name for name in schema.CLAIMS if name in schema.CELLS and name not in {"rep", "writer", "body"}]
 
 
 def propose(graph: GraphRows, memory: Memory, rules: Rules, *, now: float, rep: int) -> tuple[Memory, list[Fault]]:
-    """Return the memory after the gate took every cell as a claim and every other edge as one written on its own.
+    """Return the memory after admitting every cell as a claim, with its edges, and every other edge separately.
 
-    Scores and records that the text shows are the memory's to compute and are passed over. If the gate refuses anything, the
-    memory is as it was and the faults say what and why.
+    Scores and records in the text are ignored. If the gate refuses anything, the memory is unchanged and the faults say why.
     """
-    own: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    edges_of: dict[int, list[dict[str, Any]]] = defaultdict(list)
     loose: list[Arc] = []
     indices = {row["handle"]: index for index, row in enumerate(graph.rows)}
     for arc in graph.arcs:
@@ -35,27 +34,32 @@ def propose(graph: GraphRows, memory: Memory, rules: Rules, *, now: float, rep: 
         target = arc.target if isinstance(arc.target, int) else indices.get(arc.target, -1)
         if source is not None and (isinstance(arc.source, int) or target < source):
             edge = {"relation": arc.relation, "target": _name(graph, arc.target), "weight": arc.weight}
-            own[source].append(edge)
+            edges_of[source].append(edge)
         else:
             loose.append(arc)
-    claims = [_claim(row, number, own[number], now=now, rep=rep) for number, row in enumerate(graph.rows)]
+    claims = [_claim(row, number, edges_of[number], now=now, rep=rep) for number, row in enumerate(graph.rows)]
     after, faults = memory, list(graph.faults)
     if claims:
         after, verdicts = admit(memory, claims, rules)
         faults += _refusals(verdicts, graph)
     if loose and not faults:
         writers = {row["handle"]: row.get("writer", NOBODY) for row in graph.rows}
-        edges = [_edge(graph, arc, now, rep, writers) for arc in loose]
+        names = [(_name(graph, arc.source), _name(graph, arc.target)) for arc in loose]
+        edges: list[dict[str, Any]] = [
+            {"source": source, "target": target, "relation": arc.relation, "weight": arc.weight, "rep": rep,
+             "writer": arc.writer or writers.get(source, NOBODY), "t": now if arc.t is None else arc.t}
+            for arc, (source, target) in zip(loose, names, strict=True)
+        ]  # fmt: skip
         after, verdicts = connect(after, edges, rules)
         faults += _edge_refusals(verdicts, graph, loose)
     return (memory if faults else after), faults
 
 
-def _claim(row: dict[str, Any], place: int, edges: list[dict[str, Any]], *, now: float, rep: int) -> dict[str, Any]:
-    return {name: row[name] for name in _SAME if name in row} | {
+def _claim(row: dict[str, Any], sequence: int, edges: list[dict[str, Any]], *, now: float, rep: int) -> dict[str, Any]:
+    return {name: row[name] for name in _COPIED if name in row} | {
         "rep": rep,
         "t": row.get("created", now),
-        "sequence": place,
+        "sequence": sequence,
         "writer": row.get("writer", NOBODY),
         "body": row.get("body", row["title"]),
         "confidence": row.get("claimed", row.get("stated", 0.5)),
@@ -65,13 +69,6 @@ def _claim(row: dict[str, Any], place: int, edges: list[dict[str, Any]], *, now:
 
 def _name(graph: GraphRows, end: str | int) -> str:
     return str(graph.rows[end]["handle"]) if isinstance(end, int) else str(end)
-
-
-def _edge(graph: GraphRows, arc: Arc, now: float, rep: int, writers: dict[str, str]) -> dict[str, Any]:
-    ends = {"source": _name(graph, arc.source), "target": _name(graph, arc.target)}
-    writer = arc.writer or writers.get(ends["source"], NOBODY)
-    edge = {"relation": arc.relation, "weight": arc.weight, "writer": writer}
-    return ends | edge | {"t": now if arc.t is None else arc.t, "rep": rep}
 
 
 def _refusals(verdicts: pl.DataFrame, graph: GraphRows) -> Iterator[Fault]:

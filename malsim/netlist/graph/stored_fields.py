@@ -36,7 +36,7 @@ LARGEST = 2**53
 
 
 def column_named(field: str) -> str:
-    """Return the stored column that a field on a line or after `prop` names; raise `DataError` for none.
+    """Return the stored column for a field on a cell's line or after `prop`; raise `DataError` if there is none.
 
     >>> column_named("eff"), column_named("created")
     ('effective', 'created')
@@ -57,7 +57,7 @@ def read_field(column: str, values: Sequence[str]) -> object:
     if isinstance(kind, pl.List):
         return [_read(column, kind.inner, value) for value in values]
     if len(values) != 1:
-        raise DataError("this field has one value", given=" ".join(values))
+        raise DataError("this field takes one value", given=" ".join(values))
     return _read(column, kind, values[0])
 
 
@@ -70,7 +70,7 @@ def _read(column: str, kind: object, text: str) -> object:
     whole = kind in {pl.Int64, pl.Int32}
     if value is None or (whole and (not float(value).is_integer() or abs(value) > LARGEST)):
         allowed = "true or false" if kind == pl.Boolean else "a whole number" if whole else "a number"
-        raise DataError("this field takes another type", given=text, allowed=allowed)
+        raise DataError("wrong type for this field", given=text, allowed=allowed)
     return int(value) if whole else value
 
 
@@ -82,14 +82,14 @@ def field_words(value: object) -> tuple[str, ...]:
     return (exact(value),) if isinstance(value, (int, float)) else (str(value),)
 
 
-def complete(own: pl.DataFrame, *, now: float) -> pl.DataFrame:
-    """Cells with every stored column but `author`, from those of `GIVEN`, null where not given; successors by name.
+def complete(given: pl.DataFrame, *, now: float) -> pl.DataFrame:
+    """Fill in every stored column of cells except `author` where it was not given; successors are names.
 
-    A cell that says no more than its handle and title was written now, by nobody in particular, at stated 0.5, and stands as
-    a claim does before its first tick. A given currency is where its decay starts.
+    By default a cell is written now by `netlist` with a stated confidence of 0.5, and has the scores of a claim before its
+    first tick. Decay starts at the given currency.
     """
     col = pl.col
-    cells = own.with_columns(
+    cells = given.with_columns(
         col("kind").fill_null(kind_of(col("handle"))),
         col("key").fill_null(col("handle")),
         col("writer").fill_null(NOBODY),

@@ -1,4 +1,4 @@
-"""Conversion of a memory to statements: each cell's line, body, edges, and a `prop` for every other stored value."""
+"""Conversion of a memory to statements: line, body and edges of each cell, and a `prop` for every other stored value."""
 
 from __future__ import annotations
 
@@ -25,31 +25,20 @@ _SHOWN = {field.rstrip("!"): {**SCORES, **FLAGS}[field.rstrip("!")] for field in
 _BASIS = ("handle", "title", "created", "successor", *_SHOWN.values())
 
 
-def render(what: Document | Memory | Iterable[Statement], *, rep: int = 0) -> str:
-    """Write a netlist, or a memory as one.
+def render(source: Document | Memory | Iterable[Statement], *, rep: int = 0) -> str:
+    """Write statements, or one replication of a memory, as netlist text.
 
-    A document reads back as the same statements: `parse(render(document)) == document`. A memory's cells are written to be
-    read by eye, with numbers of six decimals and what these lose as a `prop` below, so that it loads back as it was.
-
-    Parameters
-    ----------
-    what
-        Statements, or a memory.
-    rep
-        Of a memory, the replication.
-
-    Raises
-    ------
-    NetlistError
-        For a statement made by hand that no line can say, such as a signal's name with a space in it.
+    A document parses back to itself: `parse(render(document)) == document`. Numbers of a memory are rounded to six decimals
+    on the lines of cells; a `prop` below gives the exact number, so that the memory loads back unchanged. Raises
+    `NetlistError` for a statement that cannot be written, such as a signal with a space in its name.
     """
-    if isinstance(what, Memory):
-        return text_of(statements_of(what, rep=rep, reading=True), reading=True)
-    return text_of(what.statements if isinstance(what, Document) else what)
+    if isinstance(source, Memory):
+        return text_of(statements_of(source, rep=rep, reading=True), reading=True)
+    return text_of(source.statements if isinstance(source, Document) else source)
 
 
 def save(memory: Memory, *, rep: int = 0) -> str:
-    """Return the text that loads as this memory's cells and edges, every stored value included, shortest exact numbers.
+    """Return the text of a memory's cells and edges with all stored values, in shortest exact numbers.
 
     >>> from malsim.netlist import load
     >>> print(save(load('dec_a3ee "ship v5" conf(.7!)').memory).splitlines()[0])
@@ -59,11 +48,12 @@ def save(memory: Memory, *, rep: int = 0) -> str:
 
 
 def statements_of(memory: Memory, *, rep: int = 0, reading: bool = False) -> list[Statement]:
-    """Return the sentences that load as this memory's cells and edges, every stored value included."""
+    """Return the statements of a memory's cells and edges, including every stored value."""
     rows = memory.cells.with_row_index("row").filter(pl.col("rep") == rep)
     if rows.is_empty():
         return []
-    name = _names(memory, rows)
+    repeats = rows.filter(pl.col("handle").is_duplicated())["handle"].unique().implode()
+    name = memory.cells.select(pl.when(pl.col("handle").is_in(repeats)).then("key").otherwise("handle")).to_series()
     cells = rows.with_columns(name.gather(rows["successor"]).alias("successor"))
     more = _differences(cells)
     arcs = _arcs(memory, rows, name)
@@ -71,31 +61,20 @@ def statements_of(memory: Memory, *, rep: int = 0, reading: bool = False) -> lis
     lines = cells.select("handle", "title", "body", *_SHOWN.values()).rows(named=True)
     statements: list[Statement] = []
     for index, (row, line) in enumerate(zip(cells["row"].to_list(), lines, strict=True)):
-        statements.append(_line(line))
+        fields = [(field.rstrip("!"), field.endswith("!")) for field in LINE]
+        values = tuple(Value(field, float(line[_SHOWN[field]]), fixed) for field, fixed in fields)
+        statements.append(Cell(line["handle"], line["title"], values))
         if line["body"] != line["title"]:
             statements.append(Body(line["body"]))
         if reading:
-            statements += [_prop(column, line[column]) for column in _SHOWN.values() if _rounds(line[column])]
+            rounded = [column for column in _SHOWN.values() if float(short(line[column])) != line[column]]
+            statements += [_prop(column, line[column]) for column in rounded]
         statements += [_prop(column, value) for column, value in more[index]]
         statements += [_prop(column, value) for column, value in records.get(index, ())]
         if row in arcs:
             statements += arcs[row]
         statements.append(Blank())
     return statements[:-1]
-
-
-def _names(memory: Memory, rows: pl.DataFrame) -> pl.Series:
-    repeats = rows.filter(pl.col("handle").is_duplicated())["handle"].unique().implode()
-    return memory.cells.select(pl.when(pl.col("handle").is_in(repeats)).then("key").otherwise("handle")).to_series()
-
-
-def _line(line: dict[str, Any]) -> Cell:
-    values = tuple(Value(field.rstrip("!"), float(line[_SHOWN[field.rstrip("!")]]), field.endswith("!")) for field in LINE)
-    return Cell(line["handle"], line["title"], values)
-
-
-def _rounds(value: float) -> bool:
-    return float(short(value)) != value
 
 
 def _prop(column: str, value: object) -> Prop:
@@ -139,27 +118,19 @@ def _records(memory: Memory, cells: pl.DataFrame) -> dict[int, list[tuple[str, A
 
 
 def _arcs(memory: Memory, rows: pl.DataFrame, name: pl.Series) -> dict[int, list[Statement]]:
-    own = memory.edges.filter(pl.col("source").is_in(rows["row"].cast(pl.Int64).implode())).with_row_index("place")
-    own = own.select(
-        "source",
-        "relation",
-        name.gather(own["target"]).alias("name"),
-        "weight",
-        "writer",
-        "t",
-        "place",
-        (memory.cells["writer"].gather(own["source"]) == own["writer"]).alias("plain_writer"),
-        (memory.cells["created"].gather(own["source"]) == own["t"]).alias("plain_t"),
-    )
-    own = own.sort("source", maintain_order=True).with_columns(
-        (pl.col("place") == pl.int_range(pl.len())).alias("plain_place")
-    )
-    edges = map(_Out._make, own.rows())
-    return {source: _out_edges(list(group)) for source, group in groupby(edges, key=attrgetter("source"))}
+    edges = memory.edges.filter(pl.col("source").is_in(rows["row"].cast(pl.Int64).implode())).with_row_index("place")
+    edges = edges.select(
+        "source", "relation", name.gather(edges["target"]).alias("name"), "weight", "writer", "t", "place",
+        (memory.cells["writer"].gather(edges["source"]) == edges["writer"]).alias("plain_writer"),
+        (memory.cells["created"].gather(edges["source"]) == edges["t"]).alias("plain_t"),
+    ).sort("source", maintain_order=True)  # fmt: skip
+    edges = edges.with_columns((pl.col("place") == pl.int_range(pl.len())).alias("plain_place"))
+    groups = groupby(map(_Out._make, edges.rows()), key=attrgetter("source"))
+    return {source: _out_edges(list(group)) for source, group in groups}
 
 
 class _Out(NamedTuple):
-    """An out-edge as stored, and whether its writer, time and place are the defaults."""
+    """Stored edge, and whether its writer, time and place are the defaults."""
 
     source: int
     relation: str

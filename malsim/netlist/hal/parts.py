@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import ops
 from malsim.base.errors import nearest
+from malsim.netlist.hal.state import HalInstance, OpPart
 from malsim.netlist.language.lexicon import LIMITS
 from malsim.netlist.language.statements import End, Load, Set, Thread, Wire
 from malsim.netlist.language.values import exact, number
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from malsim.netlist.hal.state import HalText
-    from ops import Sheet
     from ops.pin.words import Component
 
 
@@ -52,54 +52,7 @@ _LISTS = {"cfg", "config", "depth", "personality", "wsum_sizes", "step_type"}  #
 NANO = 1e-9
 LEAST_PERIOD = 1.0  # ns
 PERIOD = 1e6  # ns, HAL's own default
-_HYPHEN = re.compile(r"-(?=\d+$)")
-_NO_HYPHEN = re.compile(r"(?<=[A-Za-z])(?=\d+$)")
 _CONFIG = re.compile(r"([bfsuBFSU])([bfsuBFSU]?)([0-9]+)([bfsuBFSU]?)|([bfsuBFSU])([0-9]+)([bfsuBFSU])")
-
-
-@dataclass(frozen=True)
-class OpPart:
-    """Op of an instance: name in our net, data sheet, and type, sizes and settings of its `loadrt`."""
-
-    name: str
-    sheet: Sheet
-    type: str = ""
-    sizes: tuple[tuple[str, int], ...] = ()
-    settings: tuple[tuple[str, float | bool], ...] = ()
-
-
-@dataclass(frozen=True)
-class HalInstance:
-    """HAL instance: its component, its ops in run order, and the pins that the word table does not map.
-
-    `pair` are two pins, one of each op, that are joined by a signal.
-    """
-
-    component: Component
-    parts: tuple[OpPart, ...]
-    pins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    pair: tuple[str, ...] = ()
-
-    def addresses(self, word: str) -> tuple[str, ...]:
-        if word in self.pins:
-            return self.pins[word]
-        main = self.parts[0]
-        summand = next((pin for pin, factors in self.component.add.items() if factors.get(word) == 1), None)
-        ours = self.component.pin(word) or summand or self.component.pin(other_spelling(word))
-        return (f"{main.name}.{ours}",) if ours in main.sheet.slots else ()
-
-    def part(self, address: str) -> tuple[OpPart, str]:
-        name, _, pin = address.rpartition(".")
-        return next(part for part in self.parts if part.name == name), pin
-
-
-def other_spelling(pin: str) -> str:
-    """Return the name of a pin with the hyphen before its number added or removed.
-
-    >>> other_spelling("in0"), other_spelling("in-0"), other_spelling("out")
-    ('in-0', 'in0', 'out')
-    """
-    return _HYPHEN.sub("", pin) if _HYPHEN.search(pin) else _NO_HYPHEN.sub("-", pin)
 
 
 def hal_instance(component: Component, name: str, arguments: Mapping[str, str], presets: Mapping[str, float]) -> HalInstance:

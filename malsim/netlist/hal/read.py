@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from malsim.netlist.hal.parts import HalInstance
-    from malsim.netlist.hal.state import Action
+    from malsim.netlist.hal.state import Action, HalInstance
     from malsim.netlist.language.statements import Statement
 
 DAY = 8.64e7

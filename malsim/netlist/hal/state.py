@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -13,16 +14,64 @@ from malsim.netlist.language.values import bit, exact, number
 from ops.pin.units import is_time
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from malsim.netlist.hal.parts import HalInstance
     from malsim.netlist.language.statements import Statement
+    from ops import Sheet
+    from ops.pin.words import Component
 
 SIGNAL_TYPES = {
     "bit": "bit", "bool": "bit", "float": "float", "real": "float",
     **dict.fromkeys(("s32", "si32", "u32", "ui32", "s64", "si64", "u64", "ui64"), "int"),
 }  # fmt: skip
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+_HYPHEN = re.compile(r"-(?=\d+$)")
+_NO_HYPHEN = re.compile(r"(?<=[A-Za-z])(?=\d+$)")
+
+
+@dataclass(frozen=True)
+class OpPart:
+    """Op of an instance: name in our net, data sheet, and type, sizes and settings of its `loadrt`."""
+
+    name: str
+    sheet: Sheet
+    type: str = ""
+    sizes: tuple[tuple[str, int], ...] = ()
+    settings: tuple[tuple[str, float | bool], ...] = ()
+
+
+@dataclass(frozen=True)
+class HalInstance:
+    """HAL instance: its component, its ops in run order, and the pins that the word table does not map.
+
+    `pair` are two pins, one of each op, that are joined by a signal.
+    """
+
+    component: Component
+    parts: tuple[OpPart, ...]
+    pins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    pair: tuple[str, ...] = ()
+
+    def addresses(self, word: str) -> tuple[str, ...]:
+        if word in self.pins:
+            return self.pins[word]
+        main = self.parts[0]
+        summand = next((pin for pin, factors in self.component.add.items() if factors.get(word) == 1), None)
+        ours = self.component.pin(word) or summand or self.component.pin(other_spelling(word))
+        return (f"{main.name}.{ours}",) if ours in main.sheet.slots else ()
+
+    def part(self, address: str) -> tuple[OpPart, str]:
+        name, _, pin = address.rpartition(".")
+        return next(part for part in self.parts if part.name == name), pin
+
+
+def other_spelling(pin: str) -> str:
+    """Return the name of a pin with the hyphen before its number added or removed.
+
+    >>> other_spelling("in0"), other_spelling("in-0"), other_spelling("out")
+    ('in-0', 'in0', 'out')
+    """
+    return _HYPHEN.sub("", pin) if _HYPHEN.search(pin) else _NO_HYPHEN.sub("-", pin)
 
 
 @dataclass(frozen=True)

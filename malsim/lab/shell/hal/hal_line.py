@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import ops
 from malsim.base.errors import UsageError
-from malsim.netlist.hal.parts import other_spelling
 from malsim.netlist.hal.read import translate
+from malsim.netlist.hal.state import other_spelling
 from malsim.netlist.language.faults import NetlistError
 from malsim.netlist.language.statements import Set
 from ops.pin.words import words as hal_components

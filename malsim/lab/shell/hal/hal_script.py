@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from malsim.netlist.hal import Translated
-    from malsim.netlist.hal.parts import HalInstance, OpPart
+    from malsim.netlist.hal.state import HalInstance, OpPart
 
 MOST_TICKS = 1_000_000
 _HEREDOC = re.compile(r"halstreamer([^\n<]*)<<\s*(\w+)\n(.*?)^\2$", re.DOTALL | re.MULTILINE)
