@@ -1,4 +1,4 @@
-"""The netlist: a graph and its wiring as one text, read, checked, written back, loaded and run."""
+"""Netlists: a graph and its wiring as one text that can be read, checked, written, loaded and run."""
 
 from malsim.adapters import foreign_code
 from malsim.memory.store import Store
@@ -19,7 +19,7 @@ from ops.pin import foreign
 
 foreign.watch = foreign_code
 Store.input_of = staticmethod(input_of)
-Store.scan = staticmethod(scan)  # the netlist of a store runs at its ticks once this package is imported
+Store.scan = staticmethod(scan)  # importing this package lets the netlist of a store run at its ticks
 
 __all__ = [
     "Document",

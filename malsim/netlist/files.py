@@ -1,4 +1,4 @@
-"""Reading of a netlist file and of the files it sources."""
+"""Reader of a netlist file and of the files it sources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Reader:
-    """State of reading a netlist and the files it sources: each file is read once, and their total size is limited."""
+    """State of reading a netlist and its sourced files: each file is read once, and their total size is limited."""
 
     faults: list[Fault] = field(default_factory=list)
     names: dict[Path, str] = field(default_factory=dict)
@@ -45,11 +45,13 @@ class _Reader:
                 self.size += path.stat().st_size
                 if self.size <= LIMITS["file_bytes"]:
                     return path.read_bytes()
-                self.refuse(name, source, "these files hold too much", allowed=f"{LIMITS['file_bytes']} bytes together")
+                self.refuse(
+                    name, source, "the files are too large", allowed=f"at most {LIMITS['file_bytes']} bytes together"
+                )
             else:
                 self.refuse(name, source, "no such file", hint="check the path; it is relative to the file that sources it")
         except OSError as error:
-            self.refuse(name, source, f"this file cannot be read: {error.strerror}")
+            self.refuse(name, source, f"cannot be read: {error.strerror}")
         return None
 
     def included(self, source: Source, parent: Path, parent_name: str, depth: int) -> Iterator[Statement]:
@@ -60,12 +62,13 @@ class _Reader:
             self.refuse(name, source, "not a path")
             return
         if not path.is_relative_to(parent.parent):
-            self.refuse(name, source, "a source may not leave the folder of its file", hint=f"move it next to {parent_name}")
+            problem = "a sourced file must be within the folder of its file"
+            self.refuse(name, source, problem, hint=f"move it next to {parent_name}")
         elif path in self.names:
-            hint = "a file is read once; where two need it, source it before both"
+            hint = "each file is read once; if two files need it, source it before both"
             self.refuse(name, source, f"already read as {self.names[path]}", hint=hint)
         elif depth > LIMITS["depth"]:
-            self.refuse(name, source, "files are sourced too deep", allowed=f"{LIMITS['depth']} levels")
+            self.refuse(name, source, "sourced files are nested too deeply", allowed=f"at most {LIMITS['depth']} levels")
         else:
             yield from self.statements(path, name, source, depth)
 
@@ -75,17 +78,9 @@ class _Reader:
 
 
 def read(path: str | Path) -> Document:
-    """Read a netlist file and all it sources.
+    """Read a netlist file and the files it sources; raise `NetlistError` with every fault of every file.
 
-    Parameters
-    ----------
-    path
-        The file, conventionally `.malnet`. What it sources is relative to it and within its folder.
-
-    Raises
-    ------
-    NetlistError
-        With every fault of every file.
+    Sourced paths are relative to the file and lie within its folder.
     """
     document, faults = read_what_can_be(path)
     if faults:
@@ -94,19 +89,15 @@ def read(path: str | Path) -> Document:
 
 
 def read_what_can_be(path: str | Path) -> tuple[Document, list[Fault]]:
-    """Read a netlist file and all it sources; return the readable part and every fault of the rest."""
-    reader, whole = _Reader(), Path(path).resolve()
-    statements = tuple(reader.statements(whole, str(path), None))
-    blocks = dict(_blocks(reader, statements, whole, str(path)))
-    faults = [*reader.faults, *undeclared_threads(statements)]
-    return Document(statements, str(path), blocks), faults
-
-
-def _blocks(reader: _Reader, statements: tuple[Statement, ...], whole: Path, root: str) -> Iterator[tuple[str, Document]]:
-    for name in added_names(statements):
-        path = (whole.parent / f"{name}.malnet").resolve()
-        if path.is_file() and path.is_relative_to(whole.parent) and path not in reader.names:
-            file = str(PurePath(root).parent / path.name)
-            block = tuple(reader.statements(path, file, None))
-            yield name, Document(block, file)
-            yield from _blocks(reader, block, whole, root)
+    """Read a netlist file and the files it sources; return the readable part and every fault."""
+    reader, root = _Reader(), Path(path).resolve()
+    statements = tuple(reader.statements(root, str(path), None))
+    blocks: dict[str, Document] = {}
+    names = added_names(statements)
+    for name in names:  # blocks may add further names
+        file = (root.parent / f"{name}.malnet").resolve()
+        if file.is_file() and file.is_relative_to(root.parent) and file not in reader.names:
+            file_name = str(PurePath(path).parent / file.name)
+            blocks[name] = Document(tuple(reader.statements(file, file_name, None)), file_name)
+            names += added_names(blocks[name].statements)
+    return Document(statements, str(path), blocks), [*reader.faults, *undeclared_threads(statements)]

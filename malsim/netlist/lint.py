@@ -1,4 +1,4 @@
-"""Warnings about a net that links: unread signals, signals read a tick late, loops, functions that never run."""
+"""Warnings about a linked net: unread signals, late reads, loops, and functions that never run."""
 
 from __future__ import annotations
 
@@ -25,30 +25,11 @@ def lint(
     net: Net | None = None,
     inputs: Collection[str] = (),
 ) -> list[Fault]:
-    """Return the warnings about a netlist that links.
+    """Return the warnings about a netlist; raise `NetlistError` if it does not link.
 
-    Parameters
-    ----------
-    document
-        What was parsed or read.
-    palette
-        As for `malsim.netlist.wiring.link`.
-    net
-        What it links to, where that is known already.
-    inputs
-        Signals that are fed from outside, as by a scenario's `[[netlist.input]]`.
-
-    Returns
-    -------
-    list of Fault
-        Notes with their places, none of them an error: a signal without writer or reader, a reader that runs before
-        its writer and so reads a tick late, an instance no thread calls or nobody listens to, a loop and its sign, a
-        wire that documents what the tick does, text that is read and ignored.
-
-    Raises
-    ------
-    NetlistError
-        Where it does not link.
+    The warnings are: a signal without writer or reader, a reader that runs before its writer, an instance that no thread
+    calls or nothing reads, a loop with its sign, a wire that only documents the tick, and ignored text. `net` is the linked
+    net, if known; `inputs` are signals that a scenario feeds.
     """
     net = net or link(document, palette)
     notes = [*_signals(net, inputs), *_late(net), *_instances(net), *_loops(net), *_documenting(net)]
@@ -65,9 +46,8 @@ def _signals(net: Net, inputs: Collection[str]) -> Iterator[Fault]:
             hint = f"wire an output to it, or set it: {signal.name} = VALUE"
             yield Fault.at(statement, statement.signal, "nothing writes this signal", hint=hint)
         if not signal.readers:
-            yield Fault.at(
-                statement, statement.signal, "nothing reads this signal", hint="wire it to an input, or record it"
-            )
+            hint = "wire it to an input, or record it"
+            yield Fault.at(statement, statement.signal, "nothing reads this signal", hint=hint)
 
 
 def _late(net: Net) -> Iterator[Fault]:
@@ -82,8 +62,8 @@ def _late(net: Net) -> Iterator[Fault]:
             reader_turn = turn.get(pin.instance) if pin else None
             if writer_turn is not None and reader_turn is not None and reader_turn[:2] < writer_turn[:2]:
                 reader_name, writer_name = reader_turn[2].op, writer_turn[2].op
-                problem = f"{reader_name} reads {signal.name} a tick late: {writer_name} writes it after"
-                hint = f"add it after line {writer_turn[2].line}, where {writer_name} is added, unless the lag is meant"
+                problem = f"{reader_name} reads {signal.name} a tick late, because {writer_name} runs after it"
+                hint = f"add it after line {writer_turn[2].line}, where {writer_name} is added, unless the lag is intended"
                 yield Fault.at(reader_turn[2], reader_name, problem, hint=hint)
 
 
@@ -98,31 +78,34 @@ def _instances(net: Net) -> Iterator[Fault]:
         if name not in functions:
             yield Fault.at(instance.statement, name, "no thread calls this instance", hint=f"addf {name} tick")
         elif name not in writers:
-            yield Fault.at(
-                instance.statement, name, "nothing reads the outputs of this instance", hint="wire an output of it"
-            )
+            hint = "wire one of its outputs"
+            yield Fault.at(instance.statement, name, "nothing reads the outputs of this instance", hint=hint)
 
 
 def _loops(net: Net) -> Iterator[Fault]:
-    meaning = {"+": "reinforces itself", "−": "corrects itself", "±": "pushes both ways", "0": "does not answer itself"}
+    meaning = {"+": "reinforces itself", "−": "corrects itself", "±": "acts in both directions", "0": "has no effect"}
     for loop in loops(net):
-        load = net.instances[loop.steps[0].writes.instance].statement
-        yield Fault.at(load, loop.steps[0].writes.instance, f"a loop that {meaning[loop.sign]}: {loop}")
+        instance = loop.steps[0].writes.instance
+        yield Fault.at(net.instances[instance].statement, instance, f"a loop that {meaning[loop.sign]}: {loop}")
 
 
 def _documenting(net: Net) -> Iterator[Fault]:
     for wire in net.documented:
         cell = wire.ends[0].address
-        true = {"eff": "conf, calib, ~supports.*, ~contradicts.* and ~concerns.*, the edges that come in"}
-        inputs = true.get(wire.signal, "the cell's own fields and time")
-        hint = f"{wire.signal} of {cell} follows from {inputs}"
-        yield Fault.at(wire, wire.signal, "this wire documents what the tick does, and makes no writer", hint=hint)
+        is_eff = wire.signal == "eff"
+        inputs = (
+            "conf, calib and the edges ~supports.*, ~contradicts.* and ~concerns.*"
+            if is_eff
+            else "the fields of the cell and time"
+        )
+        hint = f"the tick computes {wire.signal} of {cell} from {inputs}"
+        yield Fault.at(wire, wire.signal, "this wire only documents the tick and writes nothing", hint=hint)
 
 
 def _remarks(statements: Iterable[Statement]) -> Iterator[Fault]:
     for statement in statements:
         if isinstance(statement, (Cell, Edges)) and statement.remark:
             words = " ".join(statement.remark)
-            yield Fault.at(statement, words, "these words have no effect", hint="put # before them")
+            yield Fault.at(statement, words, "these words have no effect", hint="write # before them")
         elif isinstance(statement, Schedule) and statement.op in COMPILED:
             yield Fault.at(statement, statement.op, "the tick does this already", hint="remove the line")

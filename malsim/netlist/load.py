@@ -1,4 +1,4 @@
-"""Loading of a netlist into a memory: cells and edges unchanged, wiring linked, all or nothing."""
+"""Loading of a netlist into a memory: cells and edges unchanged and wiring linked, or nothing."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
     from ops import Sheet
 
-MORE = "write more of the handle"
+AMBIGUOUS, MORE = "several cells begin with this handle", "write more of the handle"
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """The result of loading: the memory with the text's cells and edges, and the net that runs on it."""
+    """Result of loading: the memory with the cells and edges of the text, and the net that runs on it."""
 
     memory: Memory
     net: Net
@@ -50,31 +50,31 @@ def load(
     admit: bool = False,
     expected: Collection[str] = (),
 ) -> Loaded:
-    """Load a netlist's cells and edges into a memory unchanged, after the screen, and link its wiring.
+    """Load the cells and edges of a netlist into a copy of a memory, after the screen, and link its wiring.
 
     Parameters
     ----------
     source
-        A netlist as read, or its text.
+        Netlist, or its text.
     memory
-        What it goes into; an empty one by default. It is not changed: the result holds a new one.
+        Memory to extend; an empty one by default.
     rules
-        Whose hygiene holds for edges, names and the screen.
+        Rules for edges, names and the screen.
     palette
-        As for `malsim.netlist.wiring.link`.
+        See `malsim.netlist.wiring.link`.
     now
-        Days, for cells that do not say when they were created.
+        Time of creation, in days, for cells without one.
     rep
-        The replication they belong to.
+        Replication of the cells.
     admit
-        Propose every cell to the gate as a claim instead, so that the memory computes what the text shows.
+        Propose every cell to the gate as a claim instead, so that the memory computes the scores.
     expected
-        Handles of cells that are not there yet; wires may begin at them, and read nothing until they come.
+        Handles of cells that may be added later; until then wires from them read nothing.
 
     Raises
     ------
     NetlistError
-        With every fault of the text, the graph and the wiring; nothing is loaded then.
+        With every fault of the text, the graph and the wiring.
 
     >>> load('dec_a3ee "ship v5" conf(.7!)').memory.cells["stated"].to_list()
     [0.7]
@@ -87,17 +87,16 @@ def load(
     faults += link_faults
     if not faults:
         after, faults = _with_flags(after, net, rules, rep)
-        faults += _strangers(after, net, rep, expected)
+        faults += _unknown_cells(after, net, rep, expected)
     if faults:
-        raise NetlistError(
-            sorted(faults, key=lambda fault: (fault.file != document.name, fault.file, fault.line, fault.column))
-        )
+        faults.sort(key=lambda fault: (fault.file != document.name, fault.file, fault.line, fault.column))
+        raise NetlistError(faults)
     return Loaded(after, net)
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """Result of a netlist check: net, faults, notes, and the cells that it needs but does not declare."""
+    """Result of a check: net, faults, notes, and the cells that the netlist needs but does not declare."""
 
     net: Net
     faults: list[Fault]
@@ -106,7 +105,7 @@ class CheckResult:
 
 
 def check(document: Document, memory: Memory | None = None) -> CheckResult:
-    """Check whether a netlist would load into a memory, or, without one, into any that holds the cells it needs.
+    """Check whether a netlist would load into a memory, or without one, into any memory with the cells it needs.
 
     >>> check(parse("dec_a3ee supports> dec_ffff(+1)")).needed
     ('dec_a3ee', 'dec_ffff')
@@ -117,9 +116,11 @@ def check(document: Document, memory: Memory | None = None) -> CheckResult:
     if memory is None:
         names = graph.names() | {where.handle for _, where in net.paths}
         names |= {path(statement.address).handle for statement in net.flags}
-        own = {name for row in graph.rows for name in (row["handle"], row.get("key")) if name}
-        needed = tuple(sorted(name for name in names - own if not _begins_one(name, own)))
-        memory = _holding(needed)
+        declared = {name for row in graph.rows for name in (row["handle"], row.get("key")) if name}
+        needed = tuple(sorted(name for name in names - declared if not _is_short_for(name, declared)))
+        cells = [Cell(name, "needed") for name in needed]
+        rows = [{"handle": cell.handle, "title": cell.title, "kind": "dec"} for cell in cells]
+        memory = build(GraphRows(rows, cells), Memory.empty(), Rules(), now=0.0, rep=0)[0]
     try:
         load(document, memory)
     except NetlistError as error:
@@ -127,25 +128,19 @@ def check(document: Document, memory: Memory | None = None) -> CheckResult:
     return CheckResult(net, faults, graph.notes, needed)
 
 
-def _holding(handles: Iterable[str]) -> Memory:
-    cells = [Cell(handle, "needed") for handle in handles]
-    rows = [{"handle": cell.handle, "title": cell.title, "kind": "dec"} for cell in cells]
-    return build(GraphRows(rows, cells), Memory.empty(), Rules(), now=0.0, rep=0)[0]
-
-
-def _strangers(memory: Memory, net: Net, rep: int, expected: Collection[str]) -> list[Fault]:
+def _unknown_cells(memory: Memory, net: Net, rep: int, expected: Collection[str]) -> list[Fault]:
     ends = net.paths
     rows = _rows(memory, [where.handle for _, where in ends], rep)
     several = _several(memory, {where.handle for _, where in ends}, rep, expected)
     faults = [
-        Fault.at(end.statement, end.word, "several cells begin with this handle", allowed=several[where.handle], hint=MORE)
+        Fault.at(end.statement, end.word, AMBIGUOUS, allowed=several[where.handle], hint=MORE)
         for end, where in ends
         if where.handle in several
     ]
     return faults + [
         Fault.at(end.statement, end.word, "no such cell", hint=DECLARE)
         for (end, where), row in zip(ends, rows, strict=True)
-        if row == NONE and where.handle not in expected and not _begins_one(where.handle, expected)
+        if row == NONE and where.handle not in expected and not _is_short_for(where.handle, expected)
     ]
 
 
@@ -158,7 +153,7 @@ def _several(memory: Memory, handles: Iterable[str], rep: int, expected: Collect
     return {name: " ".join(cells[:4]) for name, cells in cells_of.items() if len(cells) > 1 and name not in cells}
 
 
-def _begins_one(handle: str, names: Collection[str]) -> bool:
+def _is_short_for(handle: str, names: Collection[str]) -> bool:
     return is_short(handle) and any(name.startswith(handle) for name in names)
 
 
@@ -177,15 +172,14 @@ def _with_flags(memory: Memory, net: Net, rules: Rules, rep: int) -> tuple[Memor
         flag = FLAGS.get(where.fields[1], where.fields[1])
         if row == NONE:
             faults.append(Fault.at(statement, statement.address, "no such cell", hint=DECLARE))
-        elif cells := _several(memory, [where.handle], rep, ()):
-            problem = "several cells begin with this handle"
-            faults.append(Fault.at(statement, statement.address, problem, allowed=cells[where.handle], hint=MORE))
+        elif several := _several(memory, [where.handle], rep, ()):
+            faults.append(Fault.at(statement, statement.address, AMBIGUOUS, allowed=several[where.handle], hint=MORE))
         elif flag == "annexed" and locked[row] and rules.locks == "enforced":
-            faults.append(Fault.at(statement, statement.address, "a locked cell is not annexed", hint="unlock it first"))
+            faults.append(Fault.at(statement, statement.address, "a locked cell cannot be annexed", hint="unlock it first"))
         else:
             values[flag, row] = bool(bit(statement.value))
     for flag, value in sorted({(flag, value) for (flag, _), value in values.items()}):
-        here = np.zeros(memory.cells.height, dtype=bool)
-        here[[row for (item, row), on in values.items() if (item, on) == (flag, value)]] = True
-        memory = set_flag(memory, here, flag, value=value)
+        cells = np.zeros(memory.cells.height, dtype=bool)
+        cells[[row for (name, row), on in values.items() if (name, on) == (flag, value)]] = True
+        memory = set_flag(memory, cells, flag, value=value)
     return memory, faults

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Because:
-    """Step back along a cause: signal, value and time of its last change, previous value, and writer."""
+    """Step back to a cause: signal, value, time of its last change, previous value, and writer."""
 
     signal: str
     value: float
@@ -30,9 +30,9 @@ class Because:
 
     def __str__(self) -> str:
         """Format the step as one line."""
-        moved = "since the start" if self.before is None else f"since t = {short(self.since)}, before {short(self.before)}"
+        since = "since the start" if self.before is None else f"since t = {short(self.since)}, before {short(self.before)}"
         cause = f": {self.cause}" if self.cause else ""
-        return f"{self.signal} is {short(self.value)} {moved}, from {self.writer}{cause}"
+        return f"{self.signal} is {short(self.value)} {since}, from {self.writer}{cause}"
 
 
 def why(
@@ -44,38 +44,33 @@ def why(
     rep: int = 0,
     moved: Callable[[str, float], str] | None = None,
 ) -> list[Because]:
-    """Walk back from a signal, or the pin that writes or reads it, along whatever changed last before it.
+    """Trace a signal back through the inputs that changed last, to the first signal that no op of the net writes.
 
     Parameters
     ----------
     where
-        A signal's name or a pin's, `low`; with the row where it has one value a row, `low(dec_a3ee)`.
+        Name of a signal or of its pin, with the row if it has several values: `low`, `low(dec_a3ee)`.
     net
-        The wiring.
+        Linked net.
     signals
-        What was recorded: t, rep, signal, value, and row where there are rows; those of other rows are passed over.
+        Recorded frame: t, rep, signal, value, and optionally row.
     at
-        Days; the last recorded tick by default.
+        Time in days; the last recorded tick by default.
     rep
-        The replication.
+        Replication.
     moved
-        What moved the end of a wire by a time, as a sentence, for wires that begin at a cell, at rows or at the loop.
-
-    Returns
-    -------
-    list of Because
-        From the given signal to the first that nothing in the net moved.
+        Function that explains, for the end of a wire and a time, the change of a cell, of rows or of the loop.
     """
     by_address = {str(link.address): signal for signal in net.signals.values() for link in signal.links}
     name, _, row = where.removesuffix(")").partition("(")
     signal = net.signals.get(name) or by_address.get(where) or by_address.get(name)
     if signal is None:
         raise AddressError("no such signal", given=where, allowed=" ".join(list(net.signals)[:40]))
-    own = signals.filter(pl.col("rep") == rep)
+    frame = signals.filter(pl.col("rep") == rep)
     if "row" in signals.columns:
-        own = own.filter(pl.col("row").is_null() | (pl.col("row") == row))
-    own = own if at is None else own.filter(pl.col("t") <= at)
-    return _walk(signal, net, {name: group for (name,), group in own.group_by("signal", maintain_order=True)}, moved)
+        frame = frame.filter(pl.col("row").is_null() | (pl.col("row") == row))
+    frame = frame if at is None else frame.filter(pl.col("t") <= at)
+    return _walk(signal, net, {name: group for (name,), group in frame.group_by("signal", maintain_order=True)}, moved)
 
 
 def _walk(
@@ -88,27 +83,27 @@ def _walk(
     while current is not None and current.name not in names and current.name in histories:
         names.add(current.name)
         history = histories[current.name].filter(pl.col("t") <= by)
-        if history.is_empty():  # it held no number by then
+        if history.is_empty():  # no value recorded by then
             break
         step = _last(current, net, history, moved)
         steps.append(step)
         by = step.since
         current = _moved_by(current, net, histories, by)
     if not steps:
-        raise AddressError("this signal was not recorded by then", given=signal.name)
+        raise AddressError("not recorded yet", given=signal.name)
     return steps
 
 
 def _last(signal: Signal, net: Net, history: pl.DataFrame, moved: Callable[[str, float], str] | None) -> Because:
     values = history["value"]
     changes = (values.ne_missing(values.shift(1))).arg_true()
-    at = int(changes[-1]) if len(changes) else 0
-    since, value = float(history["t"][at]), float(values[at])
+    index = int(changes[-1]) if len(changes) else 0
+    since, value = float(history["t"][index]), float(values[index])
     writer = signal.writer
     by_op = writer is not None and isinstance(writer.address, Pin) and writer.address.instance in net.instances
     cause = moved(writer.word, since) if moved and writer and not by_op else ""
-    before = float(values[at - 1]) if at else None
-    return Because(signal.name, value, since, before, writer.word if writer else "nothing that writes it", cause)
+    before = float(values[index - 1]) if index else None
+    return Because(signal.name, value, since, before, writer.word if writer else "no writer", cause)
 
 
 def _moved_by(signal: Signal, net: Net, histories: dict[object, pl.DataFrame], by: float) -> Signal | None:
@@ -120,11 +115,10 @@ def _moved_by(signal: Signal, net: Net, histories: dict[object, pl.DataFrame], b
         for other in net.signals.values()
         if other.name in histories and any(link.pin and link.pin.instance == pin.instance for link in other.readers)
     ]
-    changes = [(_last_change(histories[other.name], by), index, other) for index, other in enumerate(inputs)]
-    return max(changes, key=lambda change: (change[0], -change[1]))[2] if changes else None
 
+    def last_change(other: Signal) -> float:
+        past = histories[other.name].filter(pl.col("t") <= by)
+        changes = past.filter(pl.col("value").ne_missing(pl.col("value").shift(1)))
+        return float(changes["t"][-1]) if changes.height else float("-inf")
 
-def _last_change(history: pl.DataFrame, by: float) -> float:
-    past = history.filter(pl.col("t") <= by)
-    changes = past.filter(pl.col("value").ne_missing(pl.col("value").shift(1)))
-    return float(changes["t"][-1]) if changes.height else float("-inf")
+    return max(inputs, key=last_change, default=None)

@@ -21,7 +21,7 @@ def notes(text: str) -> list[str]:
 
 def test_published_tripwire_has_one_lint_note() -> None:
     assert notes(PUBLISHED) == [
-        "netlist:7:21: nothing reads the outputs of this instance; given: 'severity'; wire an output of it"
+        "netlist:7:21: nothing reads the outputs of this instance; given: 'severity'; wire one of its outputs"
     ]
 
 
@@ -37,7 +37,7 @@ def test_published_tripwire_has_one_lint_note() -> None:
         ("addf watch tick", "1:6: nothing reads the outputs of this instance"),
         ("addf salience tick", "1:6: the tick does this already"),
         ('dec_a3ee "t" [out:0 programs:0] some words', "1: these words have no effect; given: 'some words'"),
-        ("net eff dec_a3ee < conf supports.*", "1:5: this wire documents what the tick does"),
+        ("net eff dec_a3ee < conf supports.*", "1:5: this wire only documents the tick"),
     ],
 )
 def test_suspicious_wiring_gets_a_note(text: str, expected: str) -> None:
@@ -56,14 +56,14 @@ CHAIN = "loadrt smooth names=a,b,c\nnet ab a.out > b.in\nnet bc b.out > c.in\nth
     ("order", "late"),
     [
         ("addf a tick\naddf b tick\naddf c tick", []),
-        ("addf a tick\naddf c tick\naddf b tick", ["c reads bc a tick late: b writes it after"]),
-        ("addf b tick\naddf a tick\naddf c tick", ["b reads ab a tick late: a writes it after"]),
+        ("addf a tick\naddf c tick\naddf b tick", ["c reads bc a tick late, because b runs after it"]),
+        ("addf b tick\naddf a tick\naddf c tick", ["b reads ab a tick late, because a runs after it"]),
         (
             "addf c tick\naddf b tick\naddf a tick",
-            ["c reads bc a tick late: b writes it after", "b reads ab a tick late: a writes it after"],
+            ["c reads bc a tick late, because b runs after it", "b reads ab a tick late: a writes it after"],
         ),
         ("addf c tick\naddf b tick 1\naddf a tick 1", []),
-        ("addf a slow\naddf b tick\naddf c tick", ["b reads ab a tick late: a writes it after"]),
+        ("addf a slow\naddf b tick\naddf c tick", ["b reads ab a tick late, because a runs after it"]),
         ("addf a tick\naddf b tick\naddf c slow", []),
     ],
 )

@@ -160,7 +160,7 @@ def test_flags_are_set_where_they_may_be() -> None:
         ('dec_a3ee "a"\nprop edge-t 1', "1:edge-t: edge-t has 1 values for 0 edges"),
         ("net x dec_a3ee-scores-eff > watch.in\naddf watch tick", "1:7: no such cell"),
         ("dec_a3ee-flags-pinned = true", "1:1: no such cell"),
-        ('dec_a3ee "a" locked(1)\ndec_a3ee-flags-annexed = true', "2:1: a locked cell is not annexed"),
+        ('dec_a3ee "a" locked(1)\ndec_a3ee-flags-annexed = true', "2:1: a locked cell cannot be annexed"),
         ("loadrt nope", "1:8: no such op"),
     ],
 )

@@ -125,7 +125,7 @@ def test_setter_of_an_input_is_recorded(tmp_path: Path) -> None:
         ]  # fmt: skip
         with pytest.raises(UsageError, match="no such input"):
             store.set_input("reviewer.ask", 1, writer="rita", now=5.0)
-        with pytest.raises(UsageError, match="another type"):
+        with pytest.raises(UsageError, match="not a bit"):
             store.set_input("reviewer.ack", "perhaps", writer="rita", now=5.0)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -12,18 +12,15 @@ import polars as pl
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from malsim.memory import Memory
+    from malsim.memory.graph.arrays import Ints
     from malsim.netlist.programs.program import Program
     from ops.pin import Array
-
-    Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Members:
-    """The chosen cells of every replication: their rows, replication by replication, each in the order of choice."""
+    """Selected cells of every replication: rows sorted by replication, then in order of selection."""
 
     memory: Memory
     rows: Ints
@@ -43,8 +40,11 @@ class Members:
         return np.bincount(self.reps, minlength=self.replications)
 
     def mean(self, values: Array) -> Array:
-        total = np.bincount(self.reps, weights=values, minlength=self.replications)
-        means: Array = np.divide(total, self.count, out=np.zeros(self.replications), where=self.count > 0)
+        """Return the mean of the values of each replication without NaN; 0 if there are none."""
+        is_number = ~np.isnan(values)
+        total = np.bincount(self.reps[is_number], weights=values[is_number], minlength=self.replications)
+        count = np.bincount(self.reps[is_number], minlength=self.replications)
+        means: Array = np.divide(total, count, out=np.zeros(self.replications), where=count > 0)
         return means
 
     def largest(self, values: Array) -> Array:
@@ -57,10 +57,10 @@ class Members:
 
 
 def members(program: Program, memory: Memory, replications: int, *, first: int = 0) -> Members:
-    """Select the cells of a program: by name, by words, by its own edges, then by topics, entities and kinds.
+    """Select the cells of a program: by name, by words, by its edges, then by topics, entities and kinds.
 
-    A cell is taken once and only while it is active; the program itself never is. With nothing to choose by, a replication
-    without a choice gives every active cell that is not a program.
+    Only active cells are selected, each once, and never the program itself. A program without criteria selects all active
+    cells that are not programs in replications where it has no edges.
     """
     cells = memory.cells.select(
         pl.int_range(pl.len(), dtype=pl.Int64).alias("row"), pl.col("rep").cast(pl.Int64) - first, "key", "kind", "status",
@@ -69,7 +69,10 @@ def members(program: Program, memory: Memory, replications: int, *, first: int =
     active = cells.filter((pl.col("status") == "active") & (pl.col("key") != program.key))
     plain = active.filter(pl.col("kind") != "prg")
     numbers = np.arange(first, first + replications)
-    parts = [_by_key(program, memory, numbers), _by_words(program, plain), _by_edges(program, memory, numbers)]
+    reps, names = np.repeat(numbers, len(program.keys)), list(program.keys) * len(numbers)
+    rows = memory.index.rows(reps.tolist(), names, height=memory.cells.height)
+    by_key = pl.DataFrame({"row": rows, "rep": reps - first}, schema=_SELECTION).filter(pl.col("row") != NONE)
+    parts = [by_key, _by_words(program, plain), _by_edges(program, memory, numbers)]
     if program.topics or program.entities or program.kinds:
         parts.append(_by_tags(program, plain))
     selection = pl.concat(parts).unique(maintain_order=True)
@@ -82,34 +85,22 @@ def members(program: Program, memory: Memory, replications: int, *, first: int =
     return Members(memory, selection["row"].to_numpy(), selection["rep"].to_numpy(), replications, first)
 
 
-_NOBODY = pl.DataFrame(schema={"row": pl.Int64, "rep": pl.Int64})
-
-
-def _pairs(rows: Ints, reps: Ints) -> pl.DataFrame:
-    exists = rows != NONE
-    return pl.DataFrame({"row": rows[exists], "rep": reps[exists]}, schema={"row": pl.Int64, "rep": pl.Int64})
-
-
-def _by_key(program: Program, memory: Memory, numbers: Ints) -> pl.DataFrame:
-    reps = np.repeat(numbers, len(program.keys))
-    names = list(program.keys) * len(numbers)
-    return _pairs(memory.index.rows(reps.tolist(), names, height=memory.cells.height), reps - numbers[0])
+_SELECTION: dict[str, Any] = {"row": pl.Int64, "rep": pl.Int64}
 
 
 def _by_words(program: Program, plain: pl.DataFrame) -> pl.DataFrame:
     words = [word for word in program.query.lower().split() if len(word) > 1]
     if not words:
-        return _NOBODY
+        return pl.DataFrame(schema=_SELECTION)
     text = pl.concat_str("title", "body", separator=" ").str.to_lowercase()
     return plain.filter(pl.any_horizontal([text.str.contains(word, literal=True) for word in words])).select("row", "rep")
 
 
 def _by_edges(program: Program, memory: Memory, numbers: Ints) -> pl.DataFrame:
-    own = memory.index.rows(numbers.tolist(), [program.key] * len(numbers), height=memory.cells.height)
-    targets = memory.edges.filter(pl.col("source").is_in(own[own != NONE]))["target"]
-    return pl.DataFrame(
-        [targets.alias("row"), memory.cells["rep"].gather(targets).cast(pl.Int64).alias("rep") - int(numbers[0])]
-    )
+    sources = memory.index.rows(numbers.tolist(), [program.key] * len(numbers), height=memory.cells.height)
+    targets = memory.edges.filter(pl.col("source").is_in(sources[sources != NONE]))["target"]
+    reps = memory.cells["rep"].gather(targets).cast(pl.Int64) - int(numbers[0])
+    return pl.DataFrame([targets.alias("row"), reps.alias("rep")])
 
 
 def _by_tags(program: Program, plain: pl.DataFrame) -> pl.DataFrame:

@@ -1,6 +1,6 @@
-"""Operations of standing programs on all replications at once: values per replication and per member.
+"""Operations of standing programs on all replications at once, with values per replication and per member.
 
-Every number is rounded to thousandths, halves up, as the reference does; a program remembers its last output.
+Every number is rounded to thousandths, halves up, as in the reference.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ MEASURES = {
 
 @dataclass(frozen=True)
 class Output:
-    """`values` has one a replication (or a list of them), `of_members` one a member; `witness` says who speaks up.
+    """Output of an operation: `values` per replication, `of_members` per member, and `state` for the next run.
 
-    `state` is what the next run reads besides `values`.
+    `witness` marks the replications in which the program reports a finding.
     """
 
     values: dict[str, Any]
@@ -58,7 +58,10 @@ def watch(program: Program, members: Members, last: Output | None) -> Output:
 def drift(program: Program, members: Members, last: Output | None) -> Output:
     result = watch(program, members, last)
     values = thousandths(members.column("effective"))
-    before = _by_row(members, last)
+    before = np.full(members.memory.cells.height, np.nan)
+    if last is not None:
+        before[: len(last.state["values"])] = last.state["values"]
+    before = before[members.rows]
     change = np.where(np.isnan(before), 0.0, thousandths(values - before))
     changes = np.flatnonzero(change != 0)
     order = changes[np.lexsort((-np.abs(change[changes]), members.reps[changes]))]
@@ -69,13 +72,6 @@ def drift(program: Program, members: Members, last: Output | None) -> Output:
     state = np.full(members.memory.cells.height, np.nan)
     state[members.rows] = values
     return Output(result.values, result.witness, of_members, {"values": state})
-
-
-def _by_row(members: Members, last: Output | None) -> Array:
-    before = np.full(members.memory.cells.height, np.nan)
-    if last is not None:
-        before[: len(last.state["values"])] = last.state["values"]
-    return before[members.rows]
 
 
 def quorum(program: Program, members: Members, last: Output | None) -> Output:
@@ -129,7 +125,7 @@ def _slope(series: Array) -> Array:
 
 
 def _streak(steps: Array) -> Array:
-    """Return the signed number of last steps in the same direction; 0 if the last step is zero."""
+    """Return the number of last steps in the same direction, negative for falls; 0 if the last step is zero."""
     signs = np.sign(steps).astype(np.int64)
     if not len(signs):
         return np.zeros(steps.shape[1], dtype=np.int64)
@@ -144,14 +140,7 @@ def _measure(measure: str, members: Members) -> Array:
     name = (
         "effective" if measure == "effective_confidence" else MEASURES.get(measure.replace("-", ".").removeprefix("scores."))
     )
-    if name is None:
-        return np.zeros(members.replications)
-    values = members.column(name)
-    is_number = ~np.isnan(values)
-    total = np.bincount(members.reps[is_number], weights=values[is_number], minlength=members.replications)
-    count = np.bincount(members.reps[is_number], minlength=members.replications)
-    mean: Array = np.divide(total, count, out=np.zeros(members.replications), where=count > 0)
-    return mean
+    return np.zeros(members.replications) if name is None else members.mean(members.column(name))
 
 
 def score(program: Program, members: Members, last: Output | None) -> Output:
@@ -169,7 +158,9 @@ def score(program: Program, members: Members, last: Output | None) -> Output:
 def reflex(program: Program, members: Members, last: Output | None) -> Output:
     """Select members by a 32-bit table over five flags: weak, stale, in review, pinned, annexed."""
     del last
-    table = _unsigned(program.settings.get("personality", 0))
+    setting = program.settings.get("personality", 0)
+    value = number(setting) if isinstance(setting, str) else setting
+    table = int(value) % UNSIGNED if isinstance(value, (int, float)) else 0
     bits = np.stack(
         [
             members.column("effective") < 0.5,  # noqa: PLR2004 - the reference's half
@@ -180,11 +171,6 @@ def reflex(program: Program, members: Members, last: Output | None) -> Output:
     picks: Array = ops.load("reflex", inputs=5).function(bits, table=np.array([table]))["out"]
     count = np.bincount(members.reps[picks], minlength=members.replications)
     return Output({"personality": table, "fired_count": count}, count > 0, {"fired": picks})
-
-
-def _unsigned(setting: object) -> int:
-    value = number(setting) if isinstance(setting, str) else setting
-    return int(value) % UNSIGNED if isinstance(value, (int, float)) else 0
 
 
 def emit_witness(program: Program, members: Members, last: Output | None) -> Output:
@@ -198,8 +184,8 @@ def tag_projection(program: Program, members: Members, last: Output | None) -> O
     cells = members.memory.cells
     tags = cells[family].gather(members.rows).to_list() if family in {"topics", "entities"} else [[]] * len(members.rows)
     tags_of: list[set[str]] = [set() for _ in range(members.replications)]
-    for rep, own in zip(members.reps.tolist(), tags, strict=True):
-        tags_of[rep].update(own)
+    for rep, cell_tags in zip(members.reps.tolist(), tags, strict=True):
+        tags_of[rep].update(cell_tags)
     values = {"family": family, "tags": [sorted(words) for words in tags_of]}
     return Output(values, np.zeros(members.replications, dtype=bool))
 
@@ -209,31 +195,30 @@ CHEAPEST = 0.05
 
 
 def allocate(program: Program, members: Members, last: Output | None) -> Output:
-    """Members ranked by what attention to them would bring; speaks up where the chosen change.
+    """Rank members by the worth of attention to them; report a finding where the selection changes.
 
-    impact · (uncertainty + concern + novelty) · (0.5 + dependency) · (0.5 + reversibility / 2) / cost. What is known of a
-    member's work is given as `settings["work"]`, by its key.
+    worth = impact · (uncertainty + concern + novelty) · (0.5 + dependency) · (0.5 + reversibility / 2) / cost, with the
+    numbers in `settings["work"]` by key of the member.
     """
     work = program.settings.get("work")
     work = work if isinstance(work, Mapping) else {}
     keys = members.keys()
-    plain = {name: np.full(len(keys), default) for name, default in WORK.items()}
-    plain |= {name: members.column(name).copy() for name in ("uncertainty", "concern")}
-    for name, values in plain.items():
+    terms = {name: np.full(len(keys), default) for name, default in WORK.items()}
+    terms |= {name: members.column(name).copy() for name in ("uncertainty", "concern")}
+    for name, values in terms.items():
         for member, key in enumerate(keys):
             values[member] = work.get(key, {}).get(name, values[member])
         np.clip(values, CHEAPEST if name == "cost" else 0.0, None if name == "cost" else 1.0, out=values)
-    worth = plain["impact"] * (plain["uncertainty"] + plain["concern"] + plain["novelty"])
-    worth = worth * (0.5 + plain["dependencyWeight"]) * (0.5 + plain["reversibility"] / 2) / plain["cost"]
+    worth = terms["impact"] * (terms["uncertainty"] + terms["concern"] + terms["novelty"])
+    worth = worth * (0.5 + terms["dependencyWeight"]) * (0.5 + terms["reversibility"] / 2) / terms["cost"]
     rank = thousandths(worth)
     limit = max(1, int(program.positive("limit", 8)))
     order = np.lexsort((np.array(keys, dtype=str), -rank, members.reps))
     index = np.empty(len(keys), dtype=np.int64)
     index[order] = _places(members.reps[order])
-    selection = [
-        [keys[at] for at in order if members.reps[at] == rep and index[at] < limit] for rep in range(members.replications)
-    ]
-    changes = np.array([last is None or last.state["chosen"][rep] != own for rep, own in enumerate(selection)])
+    best = [at for at in order if index[at] < limit]
+    selection = [[keys[at] for at in best if members.reps[at] == rep] for rep in range(members.replications)]
+    changes = np.array([last is None or last.state["chosen"][rep] != names for rep, names in enumerate(selection)])
     return Output(
         {"limit": limit, "changed": changes},
         changes,

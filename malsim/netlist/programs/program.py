@@ -31,12 +31,11 @@ _AS = r"\[as: (\S+)\]"
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """`addf watch tick [topics: a b] [delta: 0.15]`.
+    """Standing program: `addf watch tick [topics: a b] [delta: 0.15]`.
 
-    `keys`, `topics`, `entities`, `kinds` and `query` choose members, at most `limit`; with none of them, every active cell
-    that is not a program, or those of them that share a topic of `shares`. `settings` are the operation's own. `key` and
-    `handle` are those of its cell. One that was written into the memory runs in the replications at `places`, while its
-    cell is active, and remembers under the name `slot`.
+    `keys`, `topics`, `entities`, `kinds` and `query` select at most `limit` members; without them, all active cells that are
+    not programs and share a topic of `shares`, if given. A program from a cell (`key`, `handle`) runs in the replications
+    `places` while the cell is active, and stores its outputs under `slot`.
     """
 
     operation: str
@@ -73,7 +72,7 @@ class Program:
 
 
 def programs(net: Net) -> tuple[Program, ...]:
-    """Return the programs of a net, in the order of a pass; one operation scheduled again replaces what it was."""
+    """Return the programs of a net in the order of a pass; the last schedule of an operation counts."""
     by_operation: dict[str, Program] = {}
     for statement in net.programs:
         settings: dict[str, object] = {}
@@ -103,7 +102,7 @@ def _value(text: str) -> object:
 
 
 class ProgramCell(NamedTuple):
-    """New prg cell: handle, indexes of the replications that hold it, its programs, or the fault in them."""
+    """New prg cell: handle, indices of its replications, and its programs or their fault."""
 
     handle: str
     places: tuple[int, ...]
@@ -112,7 +111,7 @@ class ProgramCell(NamedTuple):
 
 
 def checked(claims: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Claims as a frame for the gate, with what is wrong with the programs of `prg` cells as issues of their bodies."""
+    """Return claims as a frame for the gate, with the faults of programs in `prg` cells as issues."""
     faults = [fault_of(str(claim.get("body", ""))) if claim.get("kind") == "prg" else "" for claim in claims]
     frame = from_mappings(claims)
     messages = [[{"path": "body", "message": fault}] if fault else [] for fault in faults]
@@ -121,7 +120,7 @@ def checked(claims: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def fault_of(body: str) -> str:
-    """Return the first fault of the standing programs in a body; empty if they are sound or the body is prose.
+    """Return the first fault of the standing programs in a body; empty if there is none or the body is prose.
 
     >>> fault_of("addf watch tick [keys: obs_9c1f]")
     ''
@@ -138,10 +137,9 @@ def fault_of(body: str) -> str:
 
 
 def program_cells(memory: Memory, *, after: int, tick: int, first: int = 0, upto: int | None = None) -> list[ProgramCell]:
-    """Return the prg cells from row `after` on, or up to row `upto`, with standing programs; each name and text once.
+    """Return the prg cells with standing programs from row `after` to row `upto`, without repeats.
 
-    A body that holds no `addf` sentence is prose and asks for nothing; nor does one that says `[as: NAME]`, which an op of
-    the netlist of that name runs.
+    A body without `addf` is prose. A body with `[as: NAME]` is skipped, because an op of the netlist runs it.
     """
     if memory.height <= after:
         return []
@@ -151,14 +149,13 @@ def program_cells(memory: Memory, *, after: int, tick: int, first: int = 0, upto
     for cell in new.group_by("key", "handle", "title", "body", "topics", maintain_order=True).agg("rep").to_dicts():
         indices = tuple(rep - first for rep in cell["rep"])
         try:
-            asks = programs(link(parse(_programs_only(cell["body"]), file=cell["handle"])))
+            parsed = programs(link(parse(_programs_only(cell["body"]), file=cell["handle"])))
         except NetlistError as error:
             cells.append(ProgramCell(cell["handle"], indices, (), str(error.faults[0])))
             continue
-        own = {"key": cell["key"], "handle": cell["handle"], "name": cell["title"], "places": indices}
-        shares = tuple(cell["topics"] or ())
-        slots = (f"{cell['key']} {ask.operation} {tick}" for ask in asks)
-        standing = (replace(program, slot=slot, shares=shares, **own) for program, slot in zip(asks, slots, strict=True))
+        of_cell = {"key": cell["key"], "handle": cell["handle"], "name": cell["title"], "places": indices}
+        of_cell |= {"shares": tuple(cell["topics"] or ())}
+        standing = [replace(ask, slot=f"{cell['key']} {ask.operation} {tick}", **of_cell) for ask in parsed]
         cells.append(ProgramCell(cell["handle"], indices, tuple(standing)))
     return cells
 
@@ -166,6 +163,6 @@ def program_cells(memory: Memory, *, after: int, tick: int, first: int = 0, upto
 def _programs_only(body: str) -> str:
     for statement in parse(body).statements:
         if not isinstance(statement, Blank) and not (isinstance(statement, Schedule) and statement.options):
-            problem, hint = "a prg cell holds standing programs", "addf watch tick [topics: a] [delta: 0.1]"
+            problem, hint = "a prg cell may hold only standing programs", "write addf watch tick [topics: a] [delta: 0.1]"
             raise NetlistError([Fault(problem=problem, line=statement.line, hint=hint)])
     return body

@@ -1,4 +1,4 @@
-"""Pass of the standing programs over a memory; on request their witnesses go to the gate as claims."""
+"""Pass of the standing programs over a memory, which may propose their findings as claims."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CELL_CONFIDENCE = 0.6
 
 @dataclass(frozen=True)
 class Ran:
-    """The run of one program: its members, its output, and, where it spoke up, the gate's verdicts."""
+    """Run of one program: its members, its output, and the gate's verdicts on its findings."""
 
     program: Program
     members: Members
@@ -43,7 +43,7 @@ class Ran:
 
 @dataclass(frozen=True)
 class Pass:
-    """The memory with the witnesses, each program's run in turn, and the outputs that the next pass reads."""
+    """Result of a pass: the memory with the witnesses, the runs in order, and the outputs for the next pass."""
 
     memory: Memory
     ran: tuple[Ran, ...]
@@ -61,23 +61,10 @@ def run(
     replications: int = 1,
     first: int = 0,
 ) -> Pass:
-    """Run every program once, in turn; a later one sees the witnesses of those before it.
+    """Run every program once, in order; later programs see the witnesses of earlier ones.
 
-    Parameters
-    ----------
-    programs
-        In the order of the pass.
-    memory
-        Of all replications.
-    now
-        Days; when witnesses are written.
-    last
-        What the last pass gave as `last`.
-    first
-        The number of the first of the replications.
-    derive
-        Propose witnesses to the gate: confidence 0.72, verification checked, derived from the program, and where the program
-        names a `concernTarget`, concerning it. The same finding is not written twice while it stands.
+    With `derive`, findings are proposed as claims (witnesses): confidence 0.72, checked, derived from the program, and
+    concerning its `concernTarget`, if any. A finding is not written again while its witness is active.
     """
     results = []
     outputs = dict(last or {})
@@ -86,7 +73,7 @@ def run(
         slot = program.slot or program.key
         outputs[slot] = output = OPERATIONS[program.operation](program, selection, outputs.get(slot))
         if program.places is not None:
-            output = _where_it_stands(output, program, memory, replications, first)
+            output = _where_active(output, program, memory, replications, first)
         verdicts = None
         if derive and output.witness.any():
             memory, verdicts = _derive(program, selection, output, memory, now, rules)
@@ -94,14 +81,13 @@ def run(
     return Pass(memory, tuple(results), outputs)
 
 
-def _where_it_stands(output: Output, program: Program, memory: Memory, replications: int, first: int) -> Output:
+def _where_active(output: Output, program: Program, memory: Memory, replications: int, first: int) -> Output:
     indices = np.array(program.places, dtype=np.int64)
     rows = memory.index.rows((indices + first).tolist(), [program.key] * len(indices), height=memory.cells.height)
-    active = memory.column("status")[rows] == 0
-    stands = np.zeros(replications, dtype=bool)
-    stands[indices[active & (rows != NONE)]] = True
-    tripped = {"tripped": output.values["tripped"] & stands} if "tripped" in output.values else {}
-    return replace(output, witness=output.witness & stands, values=output.values | tripped)
+    runs = np.zeros(replications, dtype=bool)
+    runs[indices[(memory.column("status")[rows] == 0) & (rows != NONE)]] = True
+    tripped = {"tripped": output.values["tripped"] & runs} if "tripped" in output.values else {}
+    return replace(output, witness=output.witness & runs, values=output.values | tripped)
 
 
 def _derive(
@@ -120,9 +106,9 @@ def _derive(
             claims.append(claim)
         elif memory.cells["status"][int(standing)] != "active":
             claims.append(claim | {"key": f"{claim['key']}_{memory.cells.height}"})
-    # The reference's law fixes a factor at the gate, and its programs pass none.
-    plain = {f"program:{program.handle}": 1.0} if rules is not None and rules.recompute == "admit" else None
-    return admit(memory, claims, rules, factors=plain) if claims else (memory, None)
+    # The reference fixes a factor at the gate, where its programs have none.
+    factors = {f"program:{program.handle}": 1.0} if rules is not None and rules.recompute == "admit" else None
+    return admit(memory, claims, rules, factors=factors) if claims else (memory, None)
 
 
 def _cell(program: Program, rep: int, now: float) -> dict[str, Any]:
@@ -140,7 +126,7 @@ def _witness(program: Program, selection: Members, output: Output, rep: int, now
     edges: list[dict[str, Any]] = [{"relation": "derived_from", "target": program.key, "weight": 0.0}]
     if isinstance(target, str):
         edges.append({"relation": "concerns", "target": target, "weight": CONCERN})
-    numbers = ", ".join(f"{what} {value}" for what, value in finding["said"].items() if not isinstance(value, list))
+    numbers = ", ".join(f"{name} {value}" for name, value in finding["said"].items() if not isinstance(value, list))
     return {
         "rep": rep + selection.first, "t": now, "sequence": 0, "key": f"drv_program_run_{name}",
         "kind": "ver" if program.operation == "quorum" else "obs", "writer": f"program:{program.handle}",
@@ -153,15 +139,15 @@ def _witness(program: Program, selection: Members, output: Output, rep: int, now
 
 def _finding(selection: Members, output: Output, rep: int) -> dict[str, Any]:
     mine = selection.reps == rep
-    keys = [key for key, own in zip(selection.keys(), mine.tolist(), strict=True) if own]
+    keys = [key for key, is_mine in zip(selection.keys(), mine.tolist(), strict=True) if is_mine]
     return {
         "members": keys,
-        "said": {name: _plain(value, rep, selection.replications) for name, value in output.values.items()},
+        "said": {name: _value_of(value, rep, selection.replications) for name, value in output.values.items()},
         "of_members": {name: _as_list(values[mine]) for name, values in output.of_members.items()},
     }
 
 
-def _plain(value: Any, rep: int, replications: int) -> Any:
+def _value_of(value: Any, rep: int, replications: int) -> Any:
     if isinstance(value, np.ndarray):
         return _as_list(np.atleast_1d(value[..., rep])) if value.ndim > 1 else _as_list(value[rep : rep + 1])[0]
     return value[rep] if isinstance(value, list) and len(value) == replications else value

@@ -1,4 +1,4 @@
-"""Catalogue of the standing signals: axis, rule, action and display, read from the text of each signal."""
+"""Catalogue of the standing signals, with axis, rule, action and display from the text of each signal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST = 3
 
 @dataclass(frozen=True)
 class SignalReading:
-    """Reading of one signal on one memory: number of rows, firing rows, and the highest of them with their values."""
+    """Reading of one signal on one memory: number of rows, number of firing rows, and the worst rows with their values."""
 
     signal: StandingSignal
     domain: str
@@ -41,7 +41,7 @@ class SignalReading:
     highest: tuple[tuple[str, float], ...]
 
     def __str__(self) -> str:
-        """Return a line with the reading, and the requested action if the signal fires."""
+        """Format the reading as one line, and the requested action below if the signal fires."""
         worst = ", ".join(f"{one_line(label)} {value:.3g}" for label, value in self.highest)
         where = f"fires on {self.firing} of {self.rows} {self.domain}{'s' * (self.rows != 1)}"
         line = f"{self.signal.name:<27} {self.signal.display:<9} {where}{': ' if worst else ''}{worst}"
@@ -51,7 +51,7 @@ class SignalReading:
 def readings(
     memory: Memory, names: Iterable[str], *, now: float, ticks: int = 1, every: float = 1.0, rules: Rules | None = None
 ) -> list[SignalReading]:
-    """Return the readings of the named signals on a memory, without changing it."""
+    """Return the readings of the named signals on a memory, which is not changed."""
     names = list(names)
     reps = memory.column("rep")
     first, last = (int(reps.min()), int(reps.max())) if reps.size else (0, 0)
@@ -83,9 +83,9 @@ AXES = ("evidence", "structure", "currency", "salience", "task", "writer", "meta
 
 @dataclass(frozen=True)
 class StandingSignal:
-    """Standing signal: `value` names the watched signal of its net, `fires` the signal that marks it as firing.
+    """Standing signal: `value` names the watched signal of its net, `fires` the bit that says it fires.
 
-    `lowest` says that of the rows on which it fires the one that reads least is the worst, and not the one farthest from 0.
+    With `lowest`, the row with the least value is the worst, otherwise the row farthest from 0.
     """
 
     name: str
@@ -139,7 +139,7 @@ def catalogue() -> Mapping[str, StandingSignal]:
 
 
 def of_block(name: str, statements: Iterable[Statement]) -> StandingSignal | None:
-    """Return a user's signal from the comments at the head of its file; None if they are incomplete."""
+    """Return a user's signal from the comments at the top of its file; None if they are incomplete."""
     lines = [statement.comment for statement in statements if isinstance(statement, Blank)]
     try:
         return _read(name, lines)
@@ -155,7 +155,7 @@ def _read(name: str, lines: Iterable[str], text: str = "") -> StandingSignal:
 
 
 def signal_named(name: str) -> StandingSignal:
-    """Return a standing signal by its name; raise `UsageError` for none.
+    """Return a standing signal by its name; raise `UsageError` if there is none.
 
     >>> signal_named("contradiction-load").fires
     'disputed'
@@ -168,7 +168,7 @@ def signal_named(name: str) -> StandingSignal:
 
 
 def signals_text(names: Iterable[str]) -> str:
-    r"""Return the netlist that runs these signals each tick, one line each.
+    r"""Return the netlist that runs these signals at each tick, one line per signal.
 
     >>> signals_text(["time-to-stale"])
     'addf time-to-stale tick\n'

@@ -1,4 +1,4 @@
-"""The netlist of a store: its scan at each tick, its inputs, and the values of its signals."""
+"""Netlist of a store: its scan at each tick, its inputs, and the values of its signals."""
 
 from __future__ import annotations
 
@@ -48,56 +48,50 @@ FILES = (".malnet", ".hal")
 WORDS = ("kind", "subject", "detail", "cause")
 
 
-def wiring_text(document: Document) -> str:
-    if document.blocks:
-        document = inlined(document)[0]
-    wiring = [statement for statement in document.statements if not isinstance(statement, (*_GRAPH, Blank))]
-    return text_of(wiring)
-
-
 def load_all(memory: Memory, standing: Standing, documents: Iterable[Document], rules: Rules) -> tuple[Memory, Standing]:
     """Load netlists into a store: cells and edges into the memory, wiring next to the existing wiring.
 
-    A netlist replaces one from a file of the same name, or one with which it shares half of the instances: it is the
-    same one, changed. Instances that stay keep their state. Cells that stand already are left as they are. Raises
-    `NetlistError` with all that is wrong; nothing is loaded then.
+    A netlist replaces one from a file of the same name, or one with which it shares at least half of the instances.
+    Instances that remain keep their state, existing cells are not changed. Raises `NetlistError` with every fault, and then
+    loads nothing.
     """
     files = standing.files or ((("", standing.text),) if standing.text else ())
     for document in documents:
-        text = wiring_text(document)
+        whole_document = inlined(document)[0] if document.blocks else document
+        text = text_of(line for line in whole_document.statements if not isinstance(line, (*_GRAPH, Blank)))
         name = PurePath(document.name).name if document.name.endswith(FILES) else ""
-        stay = [file for file in files if not text or not _is_changed(file, name, text)]
-        before = "".join(own for _, own in stay)
+        stay = [file for file in files if not text or not _is_replaced(file, name, text)]
+        before = "".join(file_text for _, file_text in stay)
         new = Document(_without_standing(memory, document.statements), document.name, document.blocks)
         memory = load(new, memory, rules=rules).memory
         whole = parse(before + text, file=STANDING)
         if faults := [*linked(whole)[1], *gather(whole.statements).faults]:
             raise NetlistError(faults)
         files = (*stay, (name, text)) if text else files
-    return memory, replace(standing, text="".join(own for _, own in files), files=tuple(files))
+    return memory, replace(standing, text="".join(file_text for _, file_text in files), files=tuple(files))
 
 
-def _is_changed(file: tuple[str, str], name: str, text: str) -> bool:
+def _is_replaced(file: tuple[str, str], name: str, text: str) -> bool:
     old = facts(parse(file[1], file=STANDING).statements)["instance"].keys()
     new = facts(parse(text, file=STANDING).statements)["instance"].keys()
     return bool((name and name == file[0]) or (old and 2 * len(old & new) >= len(old)))
 
 
 def _without_standing(memory: Memory, statements: Iterable[Statement]) -> tuple[Statement, ...]:
-    stand = set(memory.cells.filter(pl.col("rep") == 0).select("handle", "title").iter_rows())
-    left, keep = [], True
+    existing = set(memory.cells.filter(pl.col("rep") == 0).select("handle", "title").iter_rows())
+    new, keep = [], True
     for statement in statements:
         if isinstance(statement, Cell):
-            keep = (statement.handle, statement.title) not in stand
+            keep = (statement.handle, statement.title) not in existing
         elif not (isinstance(statement, (Body, Prop)) or (isinstance(statement, Edges) and not statement.source)):
             keep = True
         if keep:
-            left.append(statement)
-    return tuple(left)
+            new.append(statement)
+    return tuple(new)
 
 
 def changes(before: str, after: str) -> list[str]:
-    """Return what a changed netlist adds, removes and resets, a line each: instances that stay keep their state."""
+    """Return lines with the instances that a changed netlist adds, removes and resets; other instances keep their state."""
     old, new = (read_text(text)[1].instances if text else {} for text in (before, after))
     other = {name for name in old.keys() & new.keys() if old[name].sheet.name != new[name].sheet.name}
     parts = {"added": new.keys() - old.keys(), "removed": old.keys() - new.keys(), "reset": other}
@@ -105,10 +99,10 @@ def changes(before: str, after: str) -> list[str]:
 
 
 def scan(memory: Memory, standing: Standing, now: float, rules: Rules) -> tuple[Memory, Standing]:
-    """Run what stands on a memory that has just ticked at `now` days, with its inputs as they were set.
+    """Run the netlist and programs of a store on a memory that has just ticked at `now` days.
 
-    The wires' alarms and flags, programs that tripped, prg cells that came in or cannot run are its events. Raises
-    `NetlistError` for an op or a block that is not known here; the store is then as it was.
+    Events are changes of alarms and flags, tripped programs, and new prg cells. Raises `NetlistError` for an unknown op or
+    block; the store is then unchanged.
     """
     if not standing.text and not (memory.column("kind") == KINDS.index("prg")).any():
         return memory, standing
@@ -119,7 +113,7 @@ def scan(memory: Memory, standing: Standing, now: float, rules: Rules) -> tuple[
         rows = Rows(memory, engine.replications, result.state.topics, first=engine.first)
         lines_by_row = surfaced_on(surfaced, result.state.signals, engine.net, rows)
         indices = range(engine.replications)
-        lines = {engine.first + index: own for index in indices if (own := tuple(lines_by_row.of(index)))}
+        lines = {engine.first + index: texts for index in indices if (texts := tuple(lines_by_row.of(index)))}
     moved = {**standing.moved, **moved_at(state.signals, result.state.signals, engine.net, now)}
     events = _events(result, now, engine.first)
     return result.memory, replace(standing, state=saved(result.state, engine), lines=lines, moved=moved, events=events)
@@ -140,7 +134,7 @@ def _events(result: Scan, now: float, first: int) -> pl.DataFrame:
 
 
 def event_lines(events: pl.DataFrame) -> list[str]:
-    """Return a line per event: `tripped alarm: alarm, by severity.out`."""
+    """Return one line per event: `tripped alarm: alarm, by severity.out`."""
     rows = events.select(WORDS).rows()
     return [one_line(f"{kind} {about}: {detail}" + f", by {by}" * (by != about)) for kind, about, detail, by in rows]
 
@@ -163,7 +157,7 @@ def engine_of(memory: Memory, standing: Standing, rules: Rules | None = None) ->
 
 
 def inputs_of(standing: Standing) -> dict[str, str]:
-    """Return the inputs of a store's netlist, each with its type: pins of the loop, and free signals."""
+    """Return the inputs of a store's netlist, pins of the loop and free signals, with their types."""
     net = read_text(standing.text)[1]
     writers = {str(signal.writer.address) for signal in net.signals.values() if signal.writer}
     free = {name: signal.type for name, signal in net.signals.items() if signal.writer is None and signal.domain == "run"}
@@ -171,25 +165,26 @@ def inputs_of(standing: Standing) -> dict[str, str]:
 
 
 def input_of(standing: Standing, name: str, value: object) -> float:
-    """Return a value of an input as a number. Raises `UsageError` for no such input, or a value of another type."""
+    """Return a value for an input as a number; raise `UsageError` for an unknown input or a value of the wrong type."""
     inputs = inputs_of(standing)
     if name not in inputs:
-        allowed = ", ".join(inputs) or "none: no wire here waits for one"
+        allowed = ", ".join(inputs) or "none: this netlist has no inputs"
         raise UsageError("no such input", given=name, allowed=allowed, hint=nearest(name, inputs) or None)
     text = f"{value + 0:g}" if isinstance(value, int | float) else str(value)
-    read = bit(text) if inputs[name] == "bit" else number(text)
-    if read is None or not np.isfinite(float(read)):
-        allowed = "true or false" if inputs[name] == "bit" else "a number"
-        raise UsageError("a value of another type", where=name, given=value, allowed=allowed)
-    return float(read)
+    parsed = bit(text) if inputs[name] == "bit" else number(text)
+    if parsed is None or not np.isfinite(float(parsed)):
+        is_bit = inputs[name] == "bit"
+        problem = "not a bit" if is_bit else "not a number"
+        raise UsageError(problem, where=name, given=value, allowed="true or false" if is_bit else "a number")
+    return float(parsed)
 
 
 def moved_at(before: Mapping[str, Any], after: Mapping[str, Any], net: Net, now: float) -> dict[str, float]:
-    """Return the signals of a net whose values a scan at `now` changed, with that day; new rows of 0 change nothing."""
+    """Return the signals of a net that a scan on day `now` changed, with that day; new rows with 0 do not count."""
     moved = {}
     for name in net.signals.keys() & after.keys():
         if name not in before and net.signals[name].domain != "run":
-            continue  # it is read off the memory, and nothing keeps what it was
+            continue  # read from the memory, so that the earlier value is not known
         old, new = (_numbers(values.get(name)) for values in (before, after))
         count = min(len(old), len(new))
         if not np.array_equal(old[:count], new[:count], equal_nan=True) or np.nan_to_num(new[count:]).any():
@@ -202,10 +197,9 @@ def _numbers(values: object) -> Array:
 
 
 def wire_signals(memory: Memory, standing: Standing) -> pl.DataFrame:
-    """Return the signals of the wires of a store as the last tick left them: one row a signal and row of its domain.
+    """Return the signals of a store's netlist after the last tick, with a row per signal and row of its domain.
 
-    Columns signal, rep, row (null of a signal of the run), value, and changed: the day on which the signal last changed,
-    null for one that never did.
+    Columns: signal, rep, row (null for the run), value, and changed, the day of the last change (null if it never changed).
     """
     if not standing.text:
         return pl.DataFrame(schema=COLUMNS)
@@ -217,31 +211,30 @@ def wire_signals(memory: Memory, standing: Standing) -> pl.DataFrame:
     for name, signal in engine.net.signals.items():
         values = _numbers(signals.get(name))
         count = len(values)
-        label = pl.Series([None] * count, dtype=pl.String)
-        label = label if signal.domain == "run" else rows.labels(signal.domain).head(count)
-        reps = rows.rep_of(signal.domain)[:count] + engine.first
-        own = pl.DataFrame({"rep": pl.Series(reps, dtype=pl.Int32), "row": label, "value": values})
-        own = own.with_columns(signal=pl.lit(name), changed=pl.lit(standing.moved.get(name), pl.Float64))
-        frames.append(own.select(list(COLUMNS)))
+        reps = pl.Series(rows.rep_of(signal.domain)[:count] + engine.first, dtype=pl.Int32)
+        frame = pl.DataFrame({"rep": reps, "row": rows.labels(signal.domain).head(count), "value": values})
+        frame = frame.with_columns(signal=pl.lit(name), changed=pl.lit(standing.moved.get(name), pl.Float64))
+        frames.append(frame.select(list(COLUMNS)))
     return pl.concat(frames)
 
 
 def frames_of(memory: Memory, standing: Standing) -> Frames:
-    """Return what addresses of a store are looked up in: its cells as a reader sees them, and the signals of its wires."""
+    """Return the frames in which addresses of a store are evaluated: its cells as a reader sees them, and its signals."""
+    if not standing.text:
+        return Frames.of(memory)
     signals = wire_signals(memory.recorded, standing).with_columns(t=pl.lit(0.0))
-    pins = read_text(standing.text)[1].pins if standing.text else {}
-    return replace(Frames.of(memory), signals=signals, pins=pins) if standing.text else Frames.of(memory)
+    return replace(Frames.of(memory), signals=signals, pins=read_text(standing.text)[1].pins)
 
 
 def wire_lines(memory: Memory, standing: Standing) -> list[str]:
-    """Return the signals and inputs of the wires of a store, a line each: name, value, when it last changed."""
+    """Return one line per signal and input of a store's netlist: name, value and day of the last change."""
     lines = []
-    for (name,), own in wire_signals(memory, standing).group_by("signal", maintain_order=True):
-        values, day = own["value"].to_list(), own["changed"][0]
-        of_run = own["row"].null_count() == own.height
+    for (name,), rows in wire_signals(memory, standing).group_by("signal", maintain_order=True):
+        values, day = rows["value"].to_list(), rows["changed"][0]
+        of_run = rows["row"].null_count() == rows.height
         value = f"{values[0]:g}" if of_run and len(values) == 1 else f"{np.count_nonzero(values)} of {len(values)} not 0"
         lines.append(f"{name:<24} {value:<16} " + ("never changed" if day is None else f"changed on day {day:g}"))
     inputs = standing.inputs
     for name, kind in inputs_of(standing).items():
         lines.append(f"{name:<24} {inputs.get(name, 0.0):<16g} an input ({kind})" + ", set" * (name in inputs))
-    return lines or ["this store has no wires; malsim netlist load FILE -o STORE loads some"]
+    return lines or ["this store has no netlist; malsim netlist load FILE -o STORE loads one"]

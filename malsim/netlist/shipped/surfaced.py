@@ -1,4 +1,4 @@
-"""Lines of surfaced signals for the next push: where each fires, its reading there, and the requested action."""
+"""Lines of surfaced signals for the next push: where a signal fires, its value there, and the requested action."""
 
 from __future__ import annotations
 
@@ -17,26 +17,23 @@ from malsim.netlist.shipped.catalogue import catalogue, of_block, signal_named
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from numpy.typing import NDArray
-
+    from malsim.memory.graph.arrays import Bools, Ints
     from malsim.netlist.engine.rows import Rows
     from malsim.netlist.language.statements import Document
     from malsim.netlist.shipped.catalogue import SignalReading, StandingSignal
     from malsim.netlist.wiring import Net
     from ops.pin import Array
 
-    Ints = NDArray[np.int64]
-
 MOST_LINES = 5
 
 
 @dataclass(frozen=True)
 class SurfacedLines:
-    """Lines of a push: one for each replication and signal that fires in it, sorted by replication.
+    """Lines of a push, one per replication and firing signal, sorted by replication.
 
-    Columns: `rep` (index of the replication), `cell` (row of the memory's cells, or NONE), `words` (their number), and in
-    `read` the signal (index into `signals`), the label of the row (null for the run), its value, and the number of others.
-    `more` counts in each replication the signals that fire and have no line. Texts are built on demand.
+    `rep` is the index of the replication, `cell` a row of the memory or NONE, `words` the length of the line. `read` has the
+    index of the signal, the label of the row (null for the run), its value and the number of other rows that fire. `more`
+    counts the firing signals without a line in each replication.
     """
 
     signals: tuple[StandingSignal, ...]
@@ -47,7 +44,7 @@ class SurfacedLines:
     more: Ints
 
     def within(self, budget: Array) -> SurfacedLines:
-        """Return the lines that fit a budget of words per replication, up to the first that does not fit."""
+        """Return the lines of each replication up to the first that exceeds its budget of words."""
         first = np.searchsorted(self.rep, self.rep)
         before = np.append(0, self.words.cumsum())
         fits = before[1:] - before[first] <= budget[self.rep]
@@ -78,37 +75,37 @@ class SurfacedLines:
     def of(self, rep: int) -> list[str]:
         return _with_rest(self.text.filter(pl.Series(self.rep == rep)).to_list(), int(self.more[rep]))
 
-    def name(self, row: Ints) -> NDArray[np.bool_]:
-        """Return the mask of cells in `row` (a line per replication) that the lines of that replication name."""
+    def name(self, row: Ints) -> Bools:
+        """Return a mask over `row` (cells, one line per replication): cells named in the lines of that replication."""
         is_named = np.zeros(row.shape, dtype=bool)
         np.logical_or.at(is_named, self.rep, (row[self.rep] == self.cell[:, None]) & (self.cell != NONE)[:, None])
         return is_named
 
 
 def surfaced_of(document: Document, net: Net) -> tuple[StandingSignal, ...]:
-    """Return the surfaced signals that a netlist schedules by name, shipped ones and files of its own, in its order."""
+    """Return the surfaced signals, shipped or from the netlist's own files, that a netlist schedules, in its order."""
     names = dict.fromkeys(
         statement.op for statement in document.statements if isinstance(statement, Schedule) and not statement.options
     )
-    own = ((name, document.blocks.get(name)) for name in names)
-    signals = [of_block(name, block.statements) if block else catalogue().get(name) for name, block in own]
+    blocks = ((name, document.blocks.get(name)) for name in names)
+    signals = [of_block(name, block.statements) if block else catalogue().get(name) for name, block in blocks]
     surfaced = (signal for signal in signals if signal and signal.surfaced)
     return tuple(signal for signal in surfaced if {signal.value_signal, signal.fires_signal} <= net.signals.keys())
 
 
 def surfaced_on(signals: tuple[StandingSignal, ...], values: Mapping[str, Any], net: Net, rows: Rows) -> SurfacedLines:
-    """Return the lines of surfaced signals for a memory that has just been scanned, at most MOST_LINES each replication.
+    """Return the lines of surfaced signals after a scan, at most MOST_LINES per replication.
 
-    Of each signal the row is named on which it reads worst, and how many more it fires on.
+    A line names the worst row of its signal and the number of other rows on which it fires.
     """
     parts = [_firing(index, signal, values, net, rows) for index, signal in enumerate(signals)]
     lines = pl.concat([pl.DataFrame(schema=_LINE), *parts]).sort("rep", "signal")
     number, rep = lines.select(pl.int_range(pl.len()).over("rep")).to_series().to_numpy(), lines["rep"].to_numpy()
     more = np.bincount(rep[number >= MOST_LINES], minlength=rows.replications)
     lines = lines.filter(pl.Series(number < MOST_LINES))
-    own = np.array([len(_line_text(signal, None, 0.0, 0).split()) for signal in signals])
+    plain = np.array([len(_line_text(signal, None, 0.0, 0).split()) for signal in signals])
     labels = lines["label"].str.split(" ").list.len().fill_null(0).cast(pl.Int64).to_numpy()
-    words = own[lines["signal"].to_numpy()] + labels + 2 * (lines["others"] > 0).to_numpy()
+    words = plain[lines["signal"].to_numpy()] + labels + 2 * (lines["others"] > 0).to_numpy()
     return SurfacedLines(signals, lines["rep"].to_numpy(), lines["cell"].to_numpy(), words, lines, more)
 
 
@@ -117,7 +114,7 @@ _LINE: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _firing(place: int, signal: StandingSignal, values: Mapping[str, Any], net: Net, rows: Rows) -> pl.DataFrame:
+def _firing(index: int, signal: StandingSignal, values: Mapping[str, Any], net: Net, rows: Rows) -> pl.DataFrame:
     fires = np.flatnonzero(np.asarray(values[signal.fires_signal], dtype=bool))
     if not fires.size:
         return pl.DataFrame(schema=_LINE)
@@ -129,7 +126,7 @@ def _firing(place: int, signal: StandingSignal, values: Mapping[str, Any], net: 
     best = order[first]
     worst = fires[best]
     cell = worst if domain == "cell" else np.full(len(reps), NONE)
-    label, alike = rows.labels(domain).gather(worst), np.full(len(reps), place)
+    label, alike = rows.labels(domain).gather(worst), np.full(len(reps), index)
     columns = {"rep": reps, "signal": alike, "cell": cell, "label": label, "value": read[best], "others": count - 1}
     return pl.DataFrame(columns, schema=_LINE)
 
@@ -140,7 +137,7 @@ def _line_text(signal: StandingSignal, label: str | None, value: float, more: in
 
 
 def surfaced_names(text: str) -> list[str]:
-    """Return the surfaced signals of a comma-separated list, or with `all` every one; `UsageError` for one that is silent.
+    """Return the surfaced signals of a comma-separated list, or all for `all`; raise `UsageError` for a silent signal.
 
     >>> surfaced_names("dependency-rot,risk-aging")
     ['dependency-rot', 'risk-aging']
@@ -151,8 +148,8 @@ def surfaced_names(text: str) -> list[str]:
     for signal in signals:
         if not signal.surfaced:
             raise UsageError(
-                "this signal is silent: no push shows it", where="--signals", given=signal.name,
-                allowed=" ".join(surfaced_names("all")), hint=f"malsim signals STORE {signal.name} shows what it reads",
+                "this signal is silent and never shown in a push", where="--signals", given=signal.name,
+                allowed=" ".join(surfaced_names("all")), hint=f"malsim signals STORE {signal.name} shows its readings",
             )  # fmt: skip
     return [signal.name for signal in signals]
 
