@@ -60,7 +60,7 @@ CHAIN = "loadrt smooth names=a,b,c\nnet ab a.out > b.in\nnet bc b.out > c.in\nth
         ("addf b tick\naddf a tick\naddf c tick", ["b reads ab a tick late, because a runs after it"]),
         (
             "addf c tick\naddf b tick\naddf a tick",
-            ["c reads bc a tick late, because b runs after it", "b reads ab a tick late: a writes it after"],
+            ["c reads bc a tick late, because b runs after it", "b reads ab a tick late, because a runs after it"],
         ),
         ("addf c tick\naddf b tick 1\naddf a tick 1", []),
         ("addf a slow\naddf b tick\naddf c tick", ["b reads ab a tick late, because a runs after it"]),
