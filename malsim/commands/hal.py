@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from malsim.lab.shell import Console
     from malsim.lab.shell.files import SessionFile
 
 
@@ -53,10 +54,15 @@ def main(args: argparse.Namespace) -> int:
         return console.script("\n".join(args.lines), "-c", keep_going=args.keep_going)
     if not sys.stdin.isatty():
         return console.script(sys.stdin.read(), "stdin", keep_going=args.keep_going)
+    return prompt(console)
+
+
+def prompt(console: Console) -> int:
+    """Read commands until one leaves the shell. Ctrl-C abandons only the current line or its remaining ticks."""
     while True:
         try:
             console.cmdloop()
-        except KeyboardInterrupt:  # abandons the line or its remaining ticks, not the session
+        except KeyboardInterrupt:
             print("^C; enter quit to leave")
             console.intro = ""
         else:

@@ -1,4 +1,4 @@
-"""Every command of halcmd prints the same from a `.hal` script and at the prompt."""
+"""Tests that commands of halcmd print the same in `.hal` scripts and at the prompt."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_variables_are_read_from_an_ini_file(tmp_path: Path, capsys: pytest.Capt
     assert capsys.readouterr().out == "200\n"
 
 
-def test_an_error_names_the_pin_and_not_a_secret(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_error_in_a_script_shows_the_pin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script = tmp_path / "script.hal"
     script.write_text(
         "loadrt pid num_chan=1\nnet begin pid.0.tune-start\nnet other pid.0.tune-Password9\n", encoding="utf-8"
@@ -129,12 +129,12 @@ def test_latch_holds_after_the_heartbeat_returns(tmp_path: Path, capsys: pytest.
     assert capsys.readouterr().out.split() == ["TRUE", "FALSE", "TRUE", "FALSE", "TRUE"]
 
 
-def test_op_choosing_setting_is_refused_after_loading() -> None:
+def test_setting_that_selects_an_op_must_precede_loading() -> None:
     console = Console(open_session(None), stdout=(out := io.StringIO()))
     for line in ("loadrt edge", "setp edge.0.both 1"):
         console.onecmd(line)
     assert console.failed == 1
-    assert "chooses the op" in out.getvalue()
+    assert "selects the op" in out.getvalue()
 
 
 def test_saved_commands_recreate_the_session() -> None:
@@ -162,7 +162,7 @@ def test_saved_commands_recreate_the_session() -> None:
         (["unload"], "g", ["gate"]),
     ],
 )
-def test_tab_completes_names_of_linuxcnc(before: list[str], typed: str, expected: list[str]) -> None:
+def test_tab_completes_linuxcnc_names(before: list[str], typed: str, expected: list[str]) -> None:
     console = Console(open_session(None), stdout=io.StringIO())
     for line in HEAD.splitlines():
         console.onecmd(line)

@@ -1,4 +1,4 @@
-"""The shell does what its words say, tells what is wrong and stays as it was, and writes nothing before `save`."""
+"""Tests of the shell: commands, errors that leave the session unchanged, and files written only by `save`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ setp weak.level .5
 addf weak tick
 addf alarm tick
 """
-OTHERS = {"exit", "stype", "unloadrt"}  # a second name, or none that is typed
+SECOND_NAMES = {"exit", "stype", "unloadrt"}
 AGAINST = 'obs_b0b1 "it locked" conf(1)\nobs_b0b1 contradicts> dec_a3ee (-1)\n'
 
 
@@ -53,7 +53,6 @@ def files(tmp_path: Path) -> Path:
 
 
 def output_of(target: Path | None, script: str, *, keep_going: bool = False) -> tuple[str, int]:
-    """What a console answers to a script, and its exit code."""
     out = io.StringIO()
     console = Console(open_session(str(target) if target else None), stdout=out)
     code = console.script(script, "drill", keep_going=keep_going)
@@ -65,30 +64,28 @@ def test_typed_tripwire_trips(files: Path) -> None:
     assert output_of(files / "graph.malnet", script) == ("FALSE\n0.4430435\nTRUE\n0.4430435\n", 0)
 
 
-def test_typed_lines_run_as_the_file_does(files: Path) -> None:
-    typed, read = (open_session(str(files / name)) for name in ("graph.malnet", "alarm.malnet"))
-    console = Console(typed, stdout=io.StringIO())
+def test_typed_lines_run_like_the_file(files: Path) -> None:
+    opened, read = (open_session(str(files / name)) for name in ("graph.malnet", "alarm.malnet"))
+    console = Console(opened, stdout=io.StringIO())
     assert console.script(WIRING, "drill") == 0
-    item, other = console.session.stepped(6), read.session.stepped(6)
-    assert item.past[-1].signals == other.past[-1].signals
-    assert item.memory.cells.equals(other.memory.cells)
+    typed, expected = console.session.stepped(6), read.session.stepped(6)
+    assert typed.past[-1].signals == expected.past[-1].signals
+    assert typed.memory.cells.equals(expected.memory.cells)
 
 
 def test_many_steps_equal_single_steps(files: Path) -> None:
     start = open_session(str(files / "alarm.malnet")).session
-    one_by_one = start
+    single = start
     for _ in range(5):
-        one_by_one = one_by_one.stepped()
-    assert [moment.signals for moment in one_by_one.past] == [moment.signals for moment in start.stepped(5).past]
+        single = single.stepped()
+    assert [moment.signals for moment in single.past] == [moment.signals for moment in start.stepped(5).past]
 
 
 def test_session_without_cells_equals_the_stream() -> None:
     console = Console(open_session(None), stdout=io.StringIO())
     values = [0.0, 1.0, 1.0, 0.2, 0.9]
-    assert (
-        console.script("loadrt smooth names=slow\nnet x slow.in\nnet y slow.out\nsetp slow.gain .3\naddf slow tick", "-")
-        == 0
-    )
+    wiring = "loadrt smooth names=slow\nnet x slow.in\nnet y slow.out\nsetp slow.gain .3\naddf slow tick"
+    assert console.script(wiring, "-") == 0
     net = console.session.net
     console.script("\n".join(f"sets x {value}\nstep" for value in values), "-")
     expected = run_stream(net, pl.DataFrame({"x": values}))["y"].to_list()
@@ -97,19 +94,15 @@ def test_session_without_cells_equals_the_stream() -> None:
 
 def test_rewiring_keeps_the_state_of_ops(files: Path) -> None:
     trip = AGAINST + "step 2\n"
-    out, code = output_of(
-        files / "alarm.malnet", trip + "loadrt not names=calm\nnet trip calm.in\naddf calm tick\ngetp alarm.out"
-    )
-    assert (out, code) == ("TRUE\n", 0)
+    rewiring = "loadrt not names=calm\nnet trip calm.in\naddf calm tick\ngetp alarm.out"
+    assert output_of(files / "alarm.malnet", trip + rewiring) == ("TRUE\n", 0)
     out, _ = output_of(files / "alarm.malnet", trip + "setp weak.level .1\nstep 3\ngetp weak.below\ngetp alarm.out")
     assert out == "FALSE\nTRUE\n"
 
 
 def test_reviewer_pins_are_set_by_hand(files: Path) -> None:
-    script = (
-        AGAINST + "step 2\ngetp alarm.out\nsetp weak.level .1\nsetp reviewer.ack 1\nstep\ngetp alarm.out\ngetp reviewer.ack"
-    )
-    assert output_of(files / "alarm.malnet", script)[0] == "TRUE\nFALSE\nTRUE\n"
+    script = "step 2\ngetp alarm.out\nsetp weak.level .1\nsetp reviewer.ack 1\nstep\ngetp alarm.out\ngetp reviewer.ack"
+    assert output_of(files / "alarm.malnet", AGAINST + script)[0] == "TRUE\nFALSE\nTRUE\n"
 
 
 def test_items_are_removed(files: Path) -> None:
@@ -127,33 +120,27 @@ def test_unloading_removes_wires_settings_and_functions(files: Path) -> None:
     assert console.script("step\nunload latch\nlist comp\nlist sig\nlist funct\nstep\ngetp weak.above", "drill") == 0
     assert out.getvalue().splitlines() == ["weak", "ack bad low trip", "weak", "TRUE"]
     assert console.script("delsig all\nlist sig\nunload all\nlist comp\nstatus", "drill") == 0
-    assert out.getvalue().splitlines()[4:] == [
-        "",
-        "",
-        "day 2, 2 ticks made, a tick is 1 day",
-        "0 instances, 0 signals, 1 thread, 1 cell",
-    ]
+    counts = "0 instances, 0 signals, 1 thread, 1 cell"
+    assert out.getvalue().splitlines()[4:] == ["", "", "day 2, 2 ticks made, a tick is 1 day", counts]
 
 
-def test_a_signal_named_before_its_net_keeps_its_type(files: Path) -> None:
+def test_newsig_fixes_the_type_of_a_signal(files: Path) -> None:
     out, code = output_of(files / "alarm.malnet", "newsig new float\nnet new weak.above\nlist sig new", keep_going=True)
-    assert (code, out.splitlines()) == (
-        1,
-        ["drill:2: the signal was named with another type; given: 'new: bit'; allowed: float", ""],
-    )
+    problem = "drill:2: the signal was declared with another type; given: 'new: bit'; allowed: float"
+    assert (code, out.splitlines()) == (1, [problem, ""])
     assert output_of(files / "alarm.malnet", "newsig new bit\nnet new weak.above\nlist sig new") == ("new\n", 0)
 
 
-def test_unlinked_signal_keeps_its_value_for_its_net() -> None:
+def test_unlinked_signal_keeps_its_value() -> None:
     script = "newsig free float\nsets free 2.5\ngets free\nshow sig fr*\nloadrt smooth names=lp\nnet free lp.in\ngets free"
     answer, code = output_of(None, script)
     lines = answer.splitlines()
-    assert (lines[0], lines[2], lines[-1], code) == ("2.5", "float  2.5  free  on no pin yet", "2.5", 0)
+    assert (lines[0], lines[2], lines[-1], code) == ("2.5", "float  2.5  free  not linked yet", "2.5", 0)
     answer, code = output_of(None, "newsig on bit\nsets on 3")
     assert (answer, code) == ("drill:2: on: not a bit; given: '3'\n", 1)
 
 
-def test_a_thread_made_at_the_prompt_takes_functions() -> None:
+def test_thread_command_creates_a_thread() -> None:
     script = "loadrt not count=2\nthread slow every 3\naddf not.0 slow\naddf not.0 slow\naddf not.1 fast"
     answer, code = output_of(None, script, keep_going=True)
     assert code == 1
@@ -167,9 +154,8 @@ def test_a_thread_made_at_the_prompt_takes_functions() -> None:
 
 
 def test_linuxcnc_components_load_at_the_prompt() -> None:
-    out, code = output_of(
-        None, "loadrt lowpass\nloadrt flipflop names=ff\nlist comp\nlist pin lowpass*\ngetp lowpass.0.gain"
-    )
+    script = "loadrt lowpass\nloadrt flipflop names=ff\nlist comp\nlist pin lowpass*\ngetp lowpass.0.gain"
+    out, code = output_of(None, script)
     assert (out.splitlines(), code) == (["lowpass.0 ff", "lowpass.0.in lowpass.0.load lowpass.0.out", "0"], 0)
 
 
@@ -188,12 +174,12 @@ def test_delf_keeps_an_op_loaded_by_addf() -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("frobnicate 3", "unknown command"),
-        ("newsig low float", "duplicate signal"),
-        ("newsig x double", "unknown signal type"),
+        ("frobnicate 3", "no such command"),
+        ("newsig low float", "this name is already used"),
+        ("newsig x double", "no such signal type"),
         ("delsig nothing", "no such signal"),
-        ("unload nothing", "nothing of this name"),
-        ("unloadusr it", "every program has ended"),
+        ("unload nothing", "no such instance or op"),
+        ("unloadusr it", "no such program"),
         ("getp $NOBODY_SET_THIS", "this variable has no value"),
         ("setp weak.levl 3", "did you mean level?"),
         ("setp weak.level high", "not a value of this unit"),
@@ -207,25 +193,25 @@ def test_delf_keeps_an_op_loaded_by_addf() -> None:
         ("sets low 3", "with a writer cannot be set"),
         ("sets nothing 3", "no such signal"),
         ("gets nothing", "no such signal"),
-        ("getp nothing", "of this name"),
-        ("getp obs_ffff-scores-eff", "of this name"),
-        ("delf weak slow", "it is on tick"),
+        ("getp nothing", "no such pin, parameter, signal or cell"),
+        ("getp obs_ffff-scores-eff", "no such pin, parameter, signal or cell"),
+        ("delf weak slow", "it runs on tick"),
         ("unlinkp weak.above", "not connected to a signal"),
         ("show pins", "did you mean pin?"),
         ("step -1", "1 to"),
         ("step 1e9", "1 to"),
         ("start never", "not a rate"),
-        ("scope low out=x.csv", "no tick has been recorded yet"),
-        ("save nowhere.txt", "cannot be written"),
+        ("scope low out=x.csv", "not recorded yet"),
+        ("save nowhere.txt", "not a supported file type"),
         ("save /nonexistent/x.malnet", "no such folder"),
         ("source missing.malnet", "no such file"),
         ("getp", "getp takes PIN"),
-        ("help frobnicate", "unknown command"),
+        ("help frobnicate", "no such command"),
         ('dec_a3ee "again', "drill:1"),
         ("dec_a3ee contradicts> dec_ffff (-1)", "dec_ffff"),
     ],
 )
-def test_errors_name_their_place_and_change_nothing(files: Path, line: str, problem: str) -> None:
+def test_errors_name_the_line_and_change_nothing(files: Path, line: str, problem: str) -> None:
     console = Console(open_session(str(files / "alarm.malnet")), stdout=(out := io.StringIO()))
     before = console.session
     assert console.script(line, "drill") == 1
@@ -234,9 +220,9 @@ def test_errors_name_their_place_and_change_nothing(files: Path, line: str, prob
     assert console.session is before
 
 
-def test_a_script_stops_at_the_first_failure_or_keeps_going() -> None:
+def test_script_stops_at_the_first_failure_or_keeps_going() -> None:
     script = "loadrt toggle\nnonsense\nloadrt latch\nlist comp"
-    assert output_of(None, script) == ("drill:2: unknown command; given: 'nonsense'; help lists them\n", 1)
+    assert output_of(None, script) == ("drill:2: no such command; given: 'nonsense'; help lists the commands\n", 1)
     out, code = output_of(None, script, keep_going=True)
     assert (out.splitlines()[-1], code) == ("toggle.0 latch", 1)
 
@@ -245,10 +231,9 @@ def test_comments_and_joined_lines_are_read_as_in_files() -> None:
     assert output_of(None, "# nothing\n\nloadrt toggle \\\n names=a,b # two\nlist comp\nquit\nlist comp") == ("a b\n", 0)
 
 
+TYPED = [*WIRING.splitlines(), *AGAINST.splitlines(), "step 2", "show", "delf weak", "unlinkp weak.in", "meter trip"]
 LINES = st.one_of(
-    st.sampled_from(
-        [*WIRING.splitlines(), *AGAINST.splitlines(), "step 2", "show", "delf weak", "unlinkp weak.in", "meter trip"]
-    ),
+    st.sampled_from(TYPED),
     st.text(max_size=30).filter(lambda line: "save" not in line and "source" not in line),
 )
 
@@ -268,17 +253,17 @@ def test_typed_lines_never_crash_or_write_files(tmp_path_factory: pytest.TempPat
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_save_writes_a_store_and_a_netlist_that_open_again(files: Path) -> None:
-    script = AGAINST + "step 3\nsave\n" + WIRING + f"save {files / 'kept.malnet'}\n"
+def test_saved_stores_and_netlists_open_again(files: Path) -> None:
+    script = AGAINST + "step 3\nsave\n" + WIRING + f"save {files / 'saved.malnet'}\n"
     out, code = output_of(files / "memory.sqlite", script)
     assert code == 0, out
     assert Memory.open(files / "memory.sqlite").cells["effective"].round(7).to_list() == [0.4430435, 1.0]
-    again = open_session(str(files / "kept.malnet")).session
+    again = open_session(str(files / "saved.malnet")).session
     assert [*again.net.instances] == ["weak", "alarm"]
-    assert output_of(files / "kept.malnet", "step\ngetp alarm.out")[0] == "TRUE\n"
+    assert output_of(files / "saved.malnet", "step\ngetp alarm.out")[0] == "TRUE\n"
 
 
-def test_scope_command_writes_the_ticks_so_far(files: Path) -> None:
+def test_scope_writes_the_recorded_ticks(files: Path) -> None:
     for kind in ("csv", "vcd", "png"):
         target = files / f"seen.{kind}"
         out, code = output_of(files / "alarm.malnet", f"step 3\nscope low trip out={target}")
@@ -312,19 +297,17 @@ def test_ctrl_c_abandons_the_line_only(files: Path, monkeypatch: pytest.MonkeyPa
     console = Console(open_session(str(files / "alarm.malnet")), stdout=io.StringIO())
     typed = iter(["step", "^C", "step", "quit"])
 
-    def ask(prompt: str) -> str:
-        del prompt
-        line = next(typed)
-        if line == "^C":
+    def ask(_: str) -> str:
+        if (line := next(typed)) == "^C":
             raise KeyboardInterrupt
         return line
 
     monkeypatch.setattr("builtins.input", ask)
-    assert hal._prompt(console) == 0
+    assert hal.prompt(console) == 0
     assert console.session.day == 2.0
 
 
-def test_hal_text_is_sourced_through_the_word_table(files: Path) -> None:
+def test_source_translates_hal_files(files: Path) -> None:
     (files / "slow.hal").write_text("loadrt lowpass names=lp\nsetp lp.gain .2\n", encoding="utf-8")
     out, code = output_of(None, f"source {files / 'slow.hal'}\ngetp lp.gain\nptype lp.in")
     assert (out.splitlines(), code) == (["0.2", "float"], 0)
@@ -332,10 +315,9 @@ def test_hal_text_is_sourced_through_the_word_table(files: Path) -> None:
 
 def test_addresses_follow_edges_and_versions(files: Path) -> None:
     (files / "chain.malnet").write_text('dec_a3ee "a" conf(.6)\ndec_b4ff "b" conf(.8)\ndec_b4ff supersedes> dec_a3ee (0)\n')
-    asked = ("getp dec_b4ff@v1-scores-conf", "getp dec_b4ff.supersedes-scores-conf", "ptype dec_b4ff-scores-eff",
+    commands = ("getp dec_b4ff@v1-scores-conf", "getp dec_b4ff.supersedes-scores-conf", "ptype dec_b4ff-scores-eff",
              "ptype dec_b4ff-flags-locked", "ptype dec_b4ff-writer", "ptype dec_b4ff.contradicts.*-scores-eff")  # fmt: skip
-    script = "\n".join(asked)
-    out, code = output_of(files / "chain.malnet", script)
+    out, code = output_of(files / "chain.malnet", "\n".join(commands))
     assert (out.split(), code) == (["0.6", "0.6", "float", "bit", "text", "float"], 0)
 
 
@@ -368,15 +350,15 @@ def test_completion_offers_existing_names(files: Path, before: list[str], typed:
     assert candidates(session, before, typed) == expected
 
 
-def test_every_command_has_its_help() -> None:
+def test_every_command_has_a_help_text() -> None:
     names = Console(open_session(None), stdout=io.StringIO()).names()
     out, code = output_of(None, "help")
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()] == names
-    assert all(f": {name}" in line for name, line in zip(names, out.splitlines(), strict=True) if name not in OTHERS)
+    assert all(f": {name}" in line for name, line in zip(names, out.splitlines(), strict=True) if name not in SECOND_NAMES)
 
 
-def test_the_command_runs_scripts_and_single_lines(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hal_command_runs_scripts_and_single_lines(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (files / "drill.hal").write_text("step\nbad\ngetp alarm.out\n", encoding="utf-8")
     target, script = str(files / "alarm.malnet"), str(files / "drill.hal")
     assert main(["hal", target, "-c", "step 2", "-c", "getp weak.above"]) == 0
@@ -392,8 +374,8 @@ def test_session_continues_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["gets day", "step", "getp dec_a3ee-scores-eff", "net day clock.days", "step", "gets day"]
     assert main(["hal", "scenarios/worked_example.toml", "-k", *(part for word in words for part in ("-c", word))]) == 1
     run = ms.run("scenarios/worked_example.toml")
-    worth = tick(run.memory, 13.0, run.scenario.rules).cells.filter(handle="dec_a3ee")["effective"][0]
-    assert capsys.readouterr().out.splitlines()[1:] == [f"{worth:.7g}", "14"]
+    effective = tick(run.memory, 13.0, run.scenario.rules).cells.filter(handle="dec_a3ee")["effective"][0]
+    assert capsys.readouterr().out.splitlines()[1:] == [f"{effective:.7g}", "14"]
 
 
 def test_session_of_a_run_has_its_netlist() -> None:
@@ -403,30 +385,30 @@ def test_session_of_a_run_has_its_netlist() -> None:
     assert session.past[-1].signals["trip"] == 1.0
 
 
-def test_in_a_terminal_it_prompts_completes_and_leaves(files: Path) -> None:
-    terminal, theirs = pty.openpty()
+def test_shell_prompts_and_completes_in_a_terminal(files: Path) -> None:
+    terminal, device = pty.openpty()
     words = [sys.executable, "-m", "malsim", "hal", str(files / "alarm.malnet")]
     environment = os.environ | {"TERM": "dumb"}
-    with subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as shell:
-        os.close(theirs)
+    with subprocess.Popen(words, stdin=device, stdout=device, stderr=device, env=environment) as shell:
+        os.close(device)
         screen = b""
         for typed, awaited in ((b"", b"malsim: "), (b"getp alarm.out-\t\n", b"malsim: "), (b"quit\n", b"")):
             os.write(terminal, typed)
             screen += _until(terminal, awaited)
         assert shell.wait(60) == 0
     os.close(terminal)
-    assert b"nothing is written anywhere until you say save" in screen
+    assert b"only save writes files" in screen
     assert b"getp alarm.out-not" in screen
 
 
 def _until(terminal: int, awaited: bytes) -> bytes:
-    """What the terminal shows until some words, or its end."""
+    """Read from the terminal until it shows `awaited`, or to the end."""
     output = b""
     while not awaited or awaited not in output:
         ready, _, _ = select.select([terminal], [], [], 60)
         try:
             more = os.read(terminal, 4096) if ready else b""
-        except OSError:  # the other end has gone
+        except OSError:  # the shell has ended
             break
         if not more:
             break
@@ -434,19 +416,19 @@ def _until(terminal: int, awaited: bytes) -> bytes:
     return output
 
 
-def test_a_pipe_is_a_script(files: Path) -> None:
+def test_piped_input_is_run_as_a_script(files: Path) -> None:
     words = [sys.executable, "-m", "malsim", "hal", str(files / "alarm.malnet")]
     done = subprocess.run(words, input="step\ngets low\nwrong\ngets low\n", capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.splitlines()[0]) == (1, "0.9")
     assert len(done.stdout.splitlines()) == 2
 
 
-def test_random_lines_raise_only_malsim_errors() -> None:
+def test_missing_netlist_is_a_malsim_error() -> None:
     with pytest.raises(MalsimError):
         open_session("no/such/file.malnet")
 
 
-def test_documented_addresses_are_read_at_the_prompt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_abbreviated_addresses_and_save_option_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text, target = tmp_path / "one.malnet", tmp_path / "low.csv"
     wires = "loadrt watch\nnet low watch.in < dec_a3ee-scores-eff\naddf watch tick\n"
     text.write_text('dec_a3ee "one" conf(.7)\n' + wires, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Shell over a live graph and its wiring, modelled on LinuxCNC's halcmd: session, listings and console."""
+"""Shell on a live graph and its netlist, modelled on LinuxCNC's halcmd."""
 
 from malsim.lab.shell.console import Console
 from malsim.lab.shell.session import Session

@@ -1,4 +1,4 @@
-"""Commands of the shell: every halcmd command with a meaning here, under its own name."""
+"""Commands of the shell on sessions, pins, threads and files, named as in halcmd."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RATE = 10.0
 
 
 class Commands(cmd.Cmd):
-    """The commands of the shell, a method each; a docstring's first line is its help."""
+    """Commands of the shell, one method each. The docstring of a method is its help text."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Commands(cmd.Cmd):
     ) -> None:
         super().__init__(stdout=stdout)
         self.session, self.home, self.clock = source.session, source.home, clock
-        self.variables: dict[str, str] = {}  # of an INI file
+        self.variables: dict[str, str] = {}  # from an INI file
         self.meter_names: list[str] = []
         self.running: tuple[float, float] | None = None
         self.new_signals: dict[str, tuple[str, float | None]] = {}
@@ -56,28 +56,24 @@ class Commands(cmd.Cmd):
         self.failed = 0
 
     def read(self, line: str) -> list[Statement]:
-        """Parse a line into statements; typed text has no position, and the session's threads are declared."""
+        """Parse a typed line into statements, with the threads of the session."""
         threads = [thread.name for thread in self.session.net.threads]
         return [replace(statement, line=0) for statement in parse(line, file="line", threads=threads).statements]
 
-    def say(self, what: object) -> None:
-        print(what, file=self.stdout)
+    def say(self, text: object) -> None:
+        print(text, file=self.stdout)
 
     def do_loadrt(self, line: str) -> None:
         """Load instances of an op: loadrt OP [names=A,B | count=N] [domain=cell] [inputs=N]."""
-        self._sentence("loadrt", line)
-
-    def do_net(self, line: str) -> None:
-        """Connect pins, fields or addresses to a signal, > or < between writer and readers: net SIGNAL PIN…."""
-        self._sentence("net", line)
+        self.sentence("loadrt", line)
 
     def do_thread(self, line: str) -> None:
-        """Make a thread that runs at every Nth tick: thread NAME every N."""
-        self._sentence("thread", line)
+        """Create a thread that runs at every Nth tick: thread NAME every N."""
+        self.sentence("thread", line)
 
     def do_addf(self, line: str) -> None:
         """Run an instance on a thread, such as tick: addf FUNCTION THREAD [POSITION]."""
-        self._sentence("addf", line)
+        self.sentence("addf", line)
 
     def do_setp(self, line: str) -> None:
         """Set a parameter, an unlinked input, or a pin of the loop such as reviewer.ack: setp PIN VALUE."""
@@ -90,58 +86,47 @@ class Commands(cmd.Cmd):
             self._set_in_store(words[0], value)
             self.session = self.session.hold(words[0], value)
             return
-        self._sentence("setp", line)
+        self.sentence("setp", line)
 
     def _set_in_store(self, name: str, value: float) -> None:
-        """Set an input in the store from which the session was opened; it acts at the store's next tick."""
+        """Set an input in the store from which the session was opened, for the store's next tick."""
         if self.home is None or not is_store(self.home):
             return
         with Store(self.home) as store:
             if name in inputs_of(store.standing):
                 store.set_input(name, value, writer=getuser(), now=max(store.day or 0.0, self.session.day))
-                self.say(f"{name} = {value:g} in {self.home} from its next tick on")
+                self.say(f"{name} = {value:g} in {self.home} from the next tick on")
 
     def do_getp(self, line: str) -> None:
-        """Print a pin, a parameter, or an address of the graph such as dec_a3ee-scores-eff: getp PIN."""
-        self.say(listing.read(self.session, *_words("getp", line, "PIN")))
+        """Print a pin, a parameter or an address such as dec_a3ee-scores-eff: getp PIN."""
+        self.say(listing.read(self.session, *words_of("getp", line, "PIN")))
 
-    def do_sets(self, line: str) -> None:
-        """Set a signal that no pin writes: sets SIGNAL VALUE."""
-        signal, value = _words("sets", line, "SIGNAL", "VALUE")
+    def set_signal(self, line: str) -> None:
+        signal, value = words_of("sets", line, "SIGNAL", "VALUE")
         self._check_signal(signal)
         session = self.session.with_statements(self.read(f"{signal} = {value}"))
         self._set_in_store(signal, session.net.initial[signal])
         self.session = session.put(signal, session.net.initial[signal])
 
-    def do_gets(self, line: str) -> None:
-        """Print a signal: gets SIGNAL."""
-        (signal,) = _words("gets", line, "SIGNAL")
+    def print_signal(self, line: str) -> None:
+        (signal,) = words_of("gets", line, "SIGNAL")
         self._check_signal(signal)
         self.say(listing.read(self.session, signal))
 
     def do_ptype(self, line: str) -> None:
         """Print the type of a pin, a parameter, a signal or an address: ptype PIN."""
-        self.say(listing.type_of(self.session, *_words("ptype", line, "PIN")))
+        self.say(listing.type_of(self.session, *words_of("ptype", line, "PIN")))
 
     do_stype = do_ptype
 
     def do_delf(self, line: str) -> None:
         """Remove a function from its thread: delf FUNCTION [THREAD]."""
         words = line.split()
-        self.session = delf(self.session, *(words if len(words) > 1 else [*_words("delf", line, "FUNCTION"), "tick"]))
+        self.session = delf(self.session, *(words if len(words) > 1 else [*words_of("delf", line, "FUNCTION"), "tick"]))
 
     def do_unlinkp(self, line: str) -> None:
         """Disconnect a pin from its signal: unlinkp PIN."""
-        self.session = unlinkp(self.session, *_words("unlinkp", line, "PIN"))
-
-    def do_show(self, line: str) -> None:
-        """Print tables of items: show [comp|pin|param|sig|funct|thread|cell [PATTERN]]."""
-        kind, pattern = [*line.split(), "", ""][:2]
-        kind = "" if kind == "all" else kind
-        for name in [kind] if kind else listing.KINDS:
-            if not kind:
-                self.say(f"-- {name}: {listing.KINDS[name]}")
-            self.say(listing.show(self.session, name, pattern))
+        self.session = unlinkp(self.session, *words_of("unlinkp", line, "PIN"))
 
     def do_list(self, line: str) -> None:
         """Print names of items: list comp|pin|param|sig|funct|thread|cell [PATTERN]."""
@@ -149,12 +134,12 @@ class Commands(cmd.Cmd):
         self.say(" ".join(listing.display_names(self.session, listing.names(self.session, kind, pattern))))
 
     def do_source(self, line: str) -> None:
-        """Read a netlist (.malnet) or HAL's text (.hal), all of it or nothing: source FILE."""
-        document, _ = files.document(*_words("source", line, "FILE"))
+        """Read a netlist (.malnet or .hal); a faulty file changes nothing: source FILE."""
+        document, _ = files.document(*words_of("source", line, "FILE"))
         self.session = self.session.with_statements(document.statements)
 
     def do_save(self, line: str) -> None:
-        """Write to the file that was opened, or to FILE; print the netlist (-) or one KIND of item: save [FILE|-|KIND]."""
+        """Save to the opened file or to FILE, or print the netlist (-) or one KIND of command: save [FILE|-|KIND]."""
         kind, target = [*line.split(maxsplit=1), "", ""][:2]
         if kind in KINDS or (not kind and self.home is None):
             text = "\n".join(save_lines(self.session, kind or "all"))
@@ -167,28 +152,28 @@ class Commands(cmd.Cmd):
             self.say(files.write(self.session, Path(line.strip()) if kind else self.home or Path()))
 
     def do_step(self, line: str) -> None:
-        """Run N ticks, by default one: step [N]."""
+        """Run N ticks (1): step [N]."""
         count = int(line) if line.strip().isdecimal() else 1 if not line.strip() else 0
         if not 1 <= count <= MOST_STEPS:
-            raise UsageError("too many ticks", given=line, allowed=f"1 to {MOST_STEPS}")
-        self._step(count)
+            raise UsageError("out of bounds", where="step", given=line, allowed=f"1 to {MOST_STEPS}")
+        self.step(count)
 
     def do_start(self, line: str) -> None:
-        """Run RATE ticks per second (10) from now on; due ticks run before each command: start [RATE]."""
+        """Run RATE ticks per second (10); due ticks run before each command: start [RATE]."""
         rate = number(line) if line.strip() else RATE
         if rate is None or rate <= 0:
-            raise UsageError("not a rate", given=line, allowed="ticks a second, more than 0")
+            raise UsageError("not a rate", given=line, allowed="ticks per second, above 0")
         self.running = (rate, self.clock())
         self.bench.runs = True
 
     def do_stop(self, line: str) -> None:
-        """Stop the ticks of start; everything keeps its state: stop."""
+        """Stop the ticks of start; all state is kept: stop."""
         del line
         self.running = None
         self.bench.runs = False
 
     def do_meter(self, line: str) -> None:
-        """Show pins, signals or addresses now and after every step; meter alone stops it: meter NAME…."""
+        """Print pins, signals or addresses now and after every step, or stop doing so: meter [NAME…]."""
         words = line.split()
         for name in words:
             listing.read(self.session, name)
@@ -196,8 +181,10 @@ class Commands(cmd.Cmd):
         self._meter()
 
     def do_scope(self, line: str) -> None:
-        """Write the signals of the ticks so far as .png, .vcd or .csv: scope [SIGNAL…] out=FILE."""
-        self.say(f"wrote {save_traces(self.session, shlex.split(line.replace('--save ', 'out=')))}")  # the reference's word
+        """Write the recorded signals as .png, .svg, .vcd or .csv: scope [SIGNAL…] out=FILE."""
+        self.say(
+            f"wrote {save_traces(self.session, shlex.split(line.replace('--save ', 'out=')))}"
+        )  # --save is the spelling of halscope
 
     def do_quit(self, line: str) -> bool:
         """Leave without saving: quit."""
@@ -207,15 +194,15 @@ class Commands(cmd.Cmd):
     do_exit = do_quit
 
     def do_help(self, line: str) -> None:
-        """List the commands, a line each: help [COMMAND]."""
+        """List the commands: help [COMMAND]."""
         for name in [line.strip()] if line.strip() else self.names():
             method = getattr(self, f"do_{name}", None)
             if method is None:
-                raise UsageError("unknown command", given=name, hint="help lists them")
+                raise UsageError("no such command", given=name, hint="help lists the commands")
             self.say(f"{name:<8} {(method.__doc__ or '').rstrip('.')}")
 
-    def do_EOF(self, line: str) -> bool:  # noqa: N802 - what cmd calls the end of its input
-        """Ctrl-D: leave, as quit does."""
+    def do_EOF(self, line: str) -> bool:  # noqa: N802  # name given by the cmd module
+        """Leave at the end of the input."""
         del line
         self.say("")
         return True
@@ -227,10 +214,10 @@ class Commands(cmd.Cmd):
         if name not in self.session.net.signals:
             raise UsageError("no such signal", given=name, hint=nearest(name, self.session.net.signals) or None)
 
-    def _sentence(self, word: str, line: str) -> None:
+    def sentence(self, word: str, line: str) -> None:
         self.session = self.session.with_statements(self.read(f"{word} {line}"))
 
-    def _step(self, count: int) -> None:
+    def step(self, count: int) -> None:
         self.session = self.session.stepped(count)
         self._meter()
 
@@ -239,7 +226,7 @@ class Commands(cmd.Cmd):
             self.say(f"day {self.session.day:g}  {name}  {listing.read(self.session, name)}")
 
 
-def _words(command: str, line: str, *names: str) -> list[str]:
+def words_of(command: str, line: str, *names: str) -> list[str]:
     words = line.split()
     if len(words) != len(names):
         raise UsageError(f"{command} takes {' '.join(names)}", given=f"{len(words)} given")

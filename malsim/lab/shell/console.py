@@ -1,4 +1,4 @@
-"""Console of the shell: it reads lines, prints answers, completes words, and reports errors with their place."""
+"""Console of the shell, which runs lines and scripts, completes words and reports errors with their position."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ FILES = {".malnet", ".hal", ".sqlite"}
 
 
 def candidates(session: Session, before: list[str], text: str) -> list[str]:
-    """Return the completions of `text` that may follow the words before it, in order."""
+    """Return the completions of `text` after the words before it, in order."""
     command, *words = before or [""]
     choices = _choices(session, command, len(words))
     return [name for name in dict.fromkeys(choices) if name.startswith(text)][:MOST]
 
 
-def _choices(session: Session, command: str, place: int) -> list[str]:
-    first = place == 0
+def _choices(session: Session, command: str, position: int) -> list[str]:
+    first = position == 0
     signals = listing.names(session, "sig")
     fixed = {
         "show": list(listing.KINDS), "list": list(listing.KINDS), "save": [*KINDS, *_files()], "source": _files(),
@@ -56,20 +56,13 @@ def _choices(session: Session, command: str, place: int) -> list[str]:
         return ["names=", "count=", "domain="]
     if command in {"addf", "delf"}:
         return listing.names(session, "funct" if first else "thread")
-    return [*_all(session), *LOOP_WRITES, *LOOP_READS]
+    pins = [name for kind in ("pin", "param") for name in listing.display_names(session, listing.names(session, kind))]
+    fields = [f"{cell}-scores-{score}" for cell in listing.names(session, "cell")[:MOST] for score in SCORES]
+    return [*pins, *signals, *fields, *LOOP_WRITES, *LOOP_READS]
 
 
 def _files() -> list[str]:
     return sorted(str(path) for path in Path().glob("*") if path.is_dir() or path.suffix in FILES)
-
-
-def _all(session: Session) -> list[str]:
-    names = [name for kind in ("pin", "param") for name in listing.display_names(session, listing.names(session, kind))]
-    return [*names, *listing.names(session, "sig"), *_fields(session)]
-
-
-def _fields(session: Session) -> list[str]:
-    return [f"{cell}-scores-{score}" for cell in listing.names(session, "cell")[:MOST] for score in SCORES]
 
 
 MOST_STEPS = 100_000
@@ -77,15 +70,15 @@ _QUOTED = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*(?:"|$))')
 
 
 class Console(HalCommands):
-    """A halcmd-like shell."""
+    """Interactive shell with the commands of halcmd."""
 
     prompt = "malsim: "
-    intro = "help lists the commands; nothing is written anywhere until you say save"
+    intro = "help lists the commands; only save writes files"
 
     def script(self, source: str | bytes, name: str, *, keep_going: bool = False) -> int:
-        """Run a script's lines; stops at the first that fails unless `keep_going`; 1 if any failed."""
+        """Run the lines of a script, with `keep_going` also after one that failed. Return 1 if a line failed."""
         if name.endswith(".hal") and not self.session.statements and not self.session.memory.cells.height:
-            return self._hal(source, name, keep_going=keep_going)
+            return self._hal_script(source, name, keep_going=keep_going)
         lines, faults = read_lines(source, name)
         if faults:
             raise NetlistError(faults)
@@ -97,7 +90,7 @@ class Console(HalCommands):
                 break
         return int(self.failed > 0)
 
-    def _hal(self, source: str | bytes, name: str, *, keep_going: bool) -> int:
+    def _hal_script(self, source: str | bytes, name: str, *, keep_going: bool) -> int:
         text = source if isinstance(source, bytes) else source.encode()
         script = open_script(
             text, name, self.session, folder=Path(name).parent, say=self.say, variables={**os.environ, **self.variables}
@@ -121,11 +114,11 @@ class Console(HalCommands):
         self.act(words)
 
     def onecmd(self, line: str, where: str = "") -> bool:
-        """Run one line; an error is printed, and leaves the session unchanged."""
+        """Run one line. Errors are printed and leave the session unchanged."""
         return self._guard(where, partial(self._line, line))
 
     def _line(self, line: str) -> bool:
-        self._due()
+        self._run_due_ticks()
         text = _with_variables(line[: comment_at(line)].strip(), {**os.environ, **self.variables})
         if self.echoes:
             self.say(text)
@@ -139,7 +132,7 @@ class Console(HalCommands):
         try:
             return bool(do())
         except NetlistError as error:
-            self._report("\n".join(str(_with_place(fault, where)) for fault in error.faults))
+            self._report("\n".join(_fault_text(fault, where) for fault in error.faults))
         except MalsimError as error:
             self._report(f"{where}{error}")
         except OSError as error:
@@ -151,24 +144,24 @@ class Console(HalCommands):
         self.say(problem)
 
     def parseline(self, line: str) -> tuple[str | None, str | None, str]:
-        """Parse `NAME = VALUE` as a sentence, even if the name is that of a command."""
+        """Parse `NAME = VALUE` as a sentence even if a command has this name."""
         return (None, None, line) if line.split()[1:2] == ["="] else super().parseline(line)
 
     def emptyline(self) -> bool:
         return False
 
     def default(self, line: str) -> None:
-        """Run a sentence of the netlist language, or report an unknown word."""
+        """Run a sentence of the netlist language. Raises `UsageError` for an unknown command."""
         word = line.split(maxsplit=1)[0]
         if line.split()[1:2] != ["="] and not reads_as_handle(word.lstrip("^").partition("@")[0]):
-            hint = nearest(word, self.names(), "help lists them")
-            raise UsageError("unknown command", given=word, hint=hint)
+            hint = nearest(word, self.names(), "help lists the commands")
+            raise UsageError("no such command", given=word, hint=hint)
         self.session = self.session.with_statements(self.read(line))
 
     def preloop(self) -> None:
         try:
             import readline
-        except ImportError:  # not every system has it; the shell works without
+        except ImportError:  # missing on some systems; the shell works without it
             return
         readline.set_completer_delims(" \t\n")
 
@@ -177,31 +170,30 @@ class Console(HalCommands):
         names = candidates(self.session, line[:begin].split(), text)
         return [f"{names[0]} "] if len(names) == 1 and not names[0].endswith("=") else names
 
-    def _due(self) -> None:
+    def _run_due_ticks(self) -> None:
         if self.running is not None:
             rate, since = self.running
             due = min(int((self.clock() - since) * rate), MOST_STEPS)
             if due:
                 self.running = (rate, since + due / rate)
-                self._step(due)
+                self.step(due)
 
 
 def _with_variables(line: str, variables: Mapping[str, str]) -> str:
     """Return the line with `$NAME` and `[SECTION]NAME` replaced outside quotes."""
+
+    def missing(word: str) -> None:
+        hint = "name the INI file with -i FILE" if word.startswith("[") else "set it in the environment"
+        raise UsageError("this variable has no value", given=word, hint=hint)
+
     pieces = _QUOTED.split(line)
-    pieces[::2] = [substitute(piece, variables, _no_value) for piece in pieces[::2]]
+    pieces[::2] = [substitute(piece, variables, missing) for piece in pieces[::2]]
     return "".join(pieces)
 
 
-def _no_value(word: str) -> None:
-    hint = "give the machine's INI file with -i FILE" if word.startswith("[") else "set it in the environment"
-    raise UsageError("this variable has no value", given=word, hint=hint)
-
-
-def _with_place(fault: Fault, where: str) -> str:
-    """Return a fault as text: without a position for a typed line, with that of the script otherwise."""
+def _fault_text(fault: Fault, where: str) -> str:
+    """Return the text of a fault with the position in a script, or without a position for a typed line."""
     text = str(fault)
-    for own in (f"{fault.where}: ", "line:1: ", "line: "):
-        if fault.file in {"line", "here"} and text.startswith(own):
-            text = text.removeprefix(own)
+    for position in (f"{fault.where}: ", "line:1: ", "line: ") if fault.file in {"line", "here"} else ():
+        text = text.removeprefix(position)
     return f"{where}{text}"

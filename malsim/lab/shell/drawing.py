@@ -1,4 +1,4 @@
-"""Drawings of a net or of a neighbourhood as a figure or a Mermaid chart, with values of a run or a store."""
+"""Drawing of a netlist or a part of it as a figure or a Mermaid chart, with values of a run or a store."""
 
 from __future__ import annotations
 
@@ -37,23 +37,10 @@ def draw_net(
     depth: int = 1,
     values: Mapping[str, str] | None = None,
 ) -> Diagram:
-    """Draw a netlist into a file, and return the diagram.
+    """Draw a netlist to a figure (`.png`, `.svg`, `.pdf`) or a Mermaid chart (`.mmd`), and return the diagram.
 
-    Parameters
-    ----------
-    output
-        A figure (`.png`, `.svg`, `.pdf`) or a Mermaid chart (`.mmd`).
-    hal
-        Add LinuxCNC's names of the components.
-    pin, depth
-        Draw only the boxes within `depth` wires of this pin, instance or signal.
-    values
-        Text of the value of each signal.
-
-    Raises
-    ------
-    UsageError
-        The file's name ends in another format.
+    With `pin`, draw only the boxes within `depth` wires of this pin, instance or signal. With `hal`, add LinuxCNC's names.
+    `values` maps signals to texts. Raises `UsageError` for another file format.
     """
     if output.suffix != MERMAID:
         drawable(str(output), more=MERMAID)
@@ -69,18 +56,15 @@ def draw_net(
 
 
 def values_of(path: str, rep: int | None, day: float | None) -> dict[str, str]:
-    """Return the value of each signal as text: in a recorded run on a day or at its end, or at a store's last tick.
+    """Return the value of each signal as text: of a run on a day (default: the last), or of a store at its last tick.
 
-    Raises
-    ------
-    UsageError
-        The path is neither a store nor a run's folder or manifest.
+    Raises `UsageError` if the path is neither a store nor the folder or manifest of a run.
     """
     if is_store(Path(path)):
         with Store(path, write=False) as store:
             kinds = {name: signal.type for name, signal in link(document(path)[0]).signals.items()}
             rows = wire_signals(store.recorded, store.standing).filter(pl.col("row").is_null())
-        return {name: _text(value, kinds.get(name, "")) for name, value in rows.select("signal", "value").rows()}
+        return {name: _value_text(value, kinds.get(name, "")) for name, value in rows.select("signal", "value").rows()}
     if not Path(path).is_dir() and not path.endswith(".json"):
         hint = "malsim run SCENARIO writes out/NAME"
         raise UsageError("neither a recorded run nor a store", given=path, hint=hint)
@@ -88,8 +72,8 @@ def values_of(path: str, rep: int | None, day: float | None) -> dict[str, str]:
     samples, kinds = all_signals(run, run.scenario.first)
     samples = samples if day is None else samples.filter(pl.col("t") <= day)
     last = samples.group_by("channel", maintain_order=True).last()
-    return {name: _text(value, kinds[name]) for name, value in last.select("channel", "value").rows()}
+    return {name: _value_text(value, kinds[name]) for name, value in last.select("channel", "value").rows()}
 
 
-def _text(value: float, kind: str) -> str:
+def _value_text(value: float, kind: str) -> str:
     return ("TRUE" if value else "FALSE") if kind == "bit" else f"{value:.3g}"

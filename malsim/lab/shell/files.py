@@ -1,4 +1,4 @@
-"""Loading and saving of sessions: stores, netlists, ends of runs, and HAL commands; saved only on request."""
+"""Opening and saving of sessions: stores, netlists, finished runs and HAL commands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from malsim.base.errors import UsageError
 from malsim.base.files.outputs import save_text
 from malsim.base.files.table_files import read_table
 from malsim.lab.shell.listing import one_value
-from malsim.lab.shell.session import WIRING, Session
+from malsim.lab.shell.session import WIRING, Session, signals_by_pin
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
 from malsim.netlist import Document, NetlistError, parse, read, render, save
@@ -27,14 +27,15 @@ from ops.pin import In, Param
 from ops.pin.units import number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     import polars as pl
 
     from malsim.memory import Memory, Rules
     from malsim.netlist import Fault
     from malsim.netlist.language.statements import Statement
-    from malsim.netlist.wiring import Net
+    from malsim.netlist.wiring import Net, Signal
+    from malsim.netlist.wiring.net import Link
     from malsim.sim.run import Run
 
 
@@ -45,16 +46,16 @@ STORES = (".sqlite", ".sqlite3", ".db", ".store")
 
 @dataclass(frozen=True)
 class SessionFile:
-    """Session, and the file to which `save` writes by default."""
+    """Session with the file to which `save` writes by default."""
 
     session: Session
     home: Path | None = None
 
 
 def document(path: str | Path) -> tuple[Document, float]:
-    """Read a netlist with the files it sources; return it with its tick in milliseconds (0 without a `.hal` thread).
+    """Read a netlist and its tick in milliseconds (0 without a `.hal` thread).
 
-    Of a scenario (`.toml`) it is the scenario's own, of a store the wires that stand in it.
+    From a scenario (`.toml`) or a store, return the netlist that it contains.
     """
     if is_store(Path(path)):
         with Store(path, write=False) as store:
@@ -69,7 +70,7 @@ def document(path: str | Path) -> tuple[Document, float]:
 
 
 def readable(path: str | Path) -> tuple[Document, list[Fault]]:
-    """Return the readable part of a netlist and its faults; `.hal` text or a scenario is read whole or not at all."""
+    """Return the readable part of a netlist and its faults. `.hal` files and scenarios are not read partially."""
     if Path(path).suffix not in {".hal", ".toml"}:
         return read_what_can_be(path)
     try:
@@ -79,16 +80,16 @@ def readable(path: str | Path) -> tuple[Document, list[Fault]]:
 
 
 def open_session(path: str | None, *, rules: Rules | None = None, tick: float | None = None) -> SessionFile:
-    """Return a session on a netlist (`.malnet`, `.hal`) or a store (any other file); an empty one for no path.
+    """Return a session on a netlist (`.malnet`, `.hal`) or a store (any other file), or an empty session.
 
-    Without a tick a day is one, or for `.hal` text its base period.
+    The default tick is a day, or the base period of a `.hal` file.
     """
     if path is None:
         return SessionFile(Session.over(rules=rules, tick=tick or DAY))
     home = Path(path)
     if home.suffix in TEXTS:
-        netlist, own = document(home)
-        session = Session.over(document=netlist, rules=rules, tick=tick or own or DAY)
+        netlist, base_period = document(home)
+        session = Session.over(document=netlist, rules=rules, tick=tick or base_period or DAY)
         return SessionFile(session, None if home.suffix == ".hal" else home)
     with Store(home, write=False) as store:
         memory, standing = store.recorded, store.standing
@@ -100,12 +101,11 @@ def open_session(path: str | None, *, rules: Rules | None = None, tick: float | 
 
 
 def of_run(run: Run) -> SessionFile:
-    """Return a session that continues a run of one replication under its rules; its netlist's ops start anew."""
+    """Return a session that continues a run of one replication under its rules. Ops of its netlist are restarted."""
     scenario = run.scenario
     if scenario.replications != 1 or scenario.first != 0:
-        raise UsageError(
-            "a shell holds one replication", given=f"{scenario.replications} replications", hint="run it with one"
-        )
+        given, hint = f"{scenario.replications} replications", "run it with --replications 1"
+        raise UsageError("a shell holds one replication", given=given, hint=hint)
     wires = scenario.netlist
     wiring = [statement for statement in wires.document.statements if isinstance(statement, WIRING)] if wires else []
     tick = float(scenario.turn_every)
@@ -114,19 +114,19 @@ def of_run(run: Run) -> SessionFile:
 
 
 def write(session: Session, path: Path) -> str:
-    """Save a session to a file, a netlist as text or a store as one transaction; return what was written.
+    """Save a session to a netlist or a store and return a summary.
 
-    A store keeps graph, wiring, the state of its instances and the inputs; a netlist keeps graph and wiring.
+    A netlist contains the graph and the wiring, a store also the state of the instances and the inputs.
     """
     if path.suffix == ".malnet":
         if session.memory.cells["rep"].n_unique() > 1:
             raise UsageError("a netlist holds one replication", given=str(path), hint="save it as a store: FILE.sqlite")
         save_text(path, text(session))
-        pace = "" if session.tick == DAY else f"; it was ticked every {session.tick / SECOND:g}s: open it with --tick"
+        pace = "" if session.tick == DAY else f"; open it with --tick {session.tick / SECOND:g}s"
         return f"{path}: {session.memory.cells.height} cells, {len(session.net.instances)} instances{pace}"
     if path.suffix not in STORES and not path.is_file():
         allowed = " ".join([".malnet", *STORES])
-        raise UsageError("files of this kind cannot be written", given=str(path), allowed=allowed)
+        raise UsageError("not a supported file type", given=str(path), allowed=allowed)
     wires = render(_spaced(session.statements)) if session.statements else ""
     with Store(path) as store:
         before = store.standing
@@ -142,7 +142,7 @@ def write(session: Session, path: Path) -> str:
 
 
 def text(session: Session) -> str:
-    """Return the session as a netlist, graph first, then wiring; loading and saving it again gives the same text."""
+    """Return the session as a netlist, graph before wiring. Loading and saving it again gives the same text."""
     graph = save(session.memory) if session.memory.cells.height else ""
     return graph + render(_spaced(session.statements))
 
@@ -161,94 +161,61 @@ def _empty(statement: Statement) -> bool:
 
 
 def run_stream(path: str, stream: str | None, tick: str | None, memory: Memory | None) -> tuple[Net, pl.DataFrame]:
-    """Run the netlist of a file over a table of signals; return the net and every signal at each row.
+    """Run a netlist over a table of signals. Return the net and all signals at each row.
 
-    Raises
-    ------
-    UsageError
-        No table is given.
+    Raises `UsageError` if there is no table.
     """
     from malsim.netlist import load
     from malsim.netlist.engine.stream import run
 
     if not stream:
-        raise UsageError("a stream of signals is missing", hint="--on stream.csv, a row a tick and a column a signal")
-    netlist, own = document(path)
+        raise UsageError("--on is missing", hint="add --on stream.csv, with a row per tick and a column per signal")
+    netlist, base_period = document(path)
     loaded = load(netlist, memory)
-    length = own or DAY if tick is None else number(tick, unit="ms", where="--tick")
+    length = base_period or DAY if tick is None else number(tick, unit="ms", where="--tick")
     return loaded.net, run(loaded.net, read_table(stream), memory=loaded.memory, tick=length)
+
+
+_ALIASES = {"signal": "sig", "parameter": "param", "netal": "netla"}
+_PARTS = ("comp", "alias", "sig", "link", "linka", "netl", "netla", "param", "thread", "unconnectedinpins")
+_ALL = ("comp", "alias", "netla", "param", "thread")
+_GROUPS = {"net": ("sig", "link"), "neta": ("sig", "linka"), "all": _ALL, "allu": (*_ALL, "unconnectedinpins"), "sigu": ()}
+KINDS = (*_PARTS, *_ALIASES, *_GROUPS)
 
 
 def save_lines(session: Session, kind: str) -> list[str]:
     """Return the commands that recreate one kind of item (one of `KINDS`), with the netlist's names of ops and pins."""
-    return [line for part in _GROUPS.get(kind, (kind,)) for line in _PARTS[part](session)]
-
-
-def _comp(session: Session) -> list[str]:
+    net, lines = session.net, dict[str, list[str]]()
     loads = [replace(part, comment="") for part in session.statements if isinstance(part, (Load, Thread))]
-    return render(loads).splitlines()
+    lines["comp"] = render(loads).splitlines()
+    lines["alias"] = [f"alias pin {pin} {alias}" for pin, alias in session.pin_names.items() if "." not in alias]
+    lines["sig"] = [f"newsig {signal.name} {signal.type}" for signal in net.signals.values()]
+    for name, arrows in (("link", ("", "")), ("linka", ("<= ", "=> "))):
+        links = [(signal.name, link) for signal in net.signals.values() for link in signal.links]
+        lines[name] = [f"linkps {link.address} {arrows[link.writes]}{signal}" for signal, link in links]
+    for name, arrows in (("netl", ("", "")), ("netla", ("=> ", "<= "))):
+        lines[name] = [
+            " ".join(["net", signal.name, *(f"{arrows[link.writes]}{link.address}" for link in _writer_first(signal))])
+            for signal in net.signals.values()
+        ]
+    lines["param"] = _settings(session, Param)
+    lines["thread"] = [f"addf {name} {thread.name}" for thread in net.threads for name in thread.functions]
+    lines["unconnectedinpins"] = _settings(session, In)
+    return [line for part in _GROUPS.get(kind, (_ALIASES.get(kind, kind),)) for line in lines[part]]
 
 
-def _alias(session: Session) -> list[str]:
-    return [f"alias pin {pin} {alias}" for pin, alias in session.pin_names.items() if "." not in alias]
+def _writer_first(signal: Signal) -> list[Link]:
+    return sorted(signal.links, key=lambda link: not link.writes)
 
 
-def _sig(session: Session) -> list[str]:
-    return [f"newsig {signal.name} {signal.type}" for signal in session.net.signals.values()]
-
-
-def _link(session: Session, *, arrows: bool = False) -> list[str]:
-    lines = []
-    for signal in session.net.signals.values():
-        for link in signal.links:
-            arrow = ("=> " if link.writes else "<= ") if arrows else ""
-            lines.append(f"linkps {link.address} {arrow}{signal.name}")
-    return lines
-
-
-def _net(session: Session, *, arrows: bool = False) -> list[str]:
-    lines = []
-    for signal in session.net.signals.values():
-        ends = sorted(signal.links, key=lambda link: not link.writes)
-        words = []
-        for link in ends:
-            arrow = ("<=" if link.writes else "=>") if arrows else ""
-            words += [*filter(None, [arrow]), str(link.address)]
-        lines.append(" ".join(["net", signal.name, *words]))
-    return lines
-
-
-def _param(session: Session) -> list[str]:
-    return _settings(session, lambda pin, _: isinstance(pin, Param))
-
-
-def _unconnected(session: Session) -> list[str]:
-    wired = {str(link.address) for signal in session.net.signals.values() for link in signal.links}
-    return _settings(session, lambda pin, address: isinstance(pin, In) and address not in wired)
-
-
-def _settings(session: Session, accepts: Callable[[object, str], bool]) -> list[str]:
-    lines = []
+def _settings(session: Session, kind: type) -> list[str]:
+    """Return `setp` commands for the parameters or the unconnected inputs of all instances."""
+    lines, wired = [], signals_by_pin(session.net)
     for name, instance in session.net.instances.items():
         for pin, (_, _, declared) in instance.sheet.slots.items():
             address = f"{name}.{pin}"
-            if accepts(declared, address) and (values := session.values(address)).size == 1:
+            if isinstance(declared, kind) and address not in wired and (values := session.values(address)).size == 1:
                 value = values[0].item()
                 text = exact(value) if isinstance(value, float) else one_value(value)
                 lines.append(f"setp {address} {text}")
     return lines
-
-
-def _thread(session: Session) -> list[str]:
-    return [f"addf {name} {thread.name}" for thread in session.net.threads for name in thread.functions]
-
-
-_PARTS: dict[str, Callable[[Session], list[str]]] = {
-    "comp": _comp, "alias": _alias, "sig": _sig, "signal": _sig,
-    "link": _link, "linka": lambda session: _link(session, arrows=True),
-    "netl": _net, "netla": lambda session: _net(session, arrows=True), "netal": lambda session: _net(session, arrows=True),
-    "param": _param, "parameter": _param, "thread": _thread, "unconnectedinpins": _unconnected,
-}  # fmt: skip
-_ALL = ("comp", "alias", "netla", "param", "thread")
-_GROUPS = {"net": ("sig", "link"), "neta": ("sig", "linka"), "all": _ALL, "allu": (*_ALL, "unconnectedinpins"), "sigu": ()}
-KINDS = (*_PARTS, *_GROUPS)

@@ -1,4 +1,4 @@
-"""A HAL bench for Python: a `.hal` file, a netlist or typed lines, run, stepped and shown."""
+"""HAL bench for Python: a `.hal` file, a netlist or typed lines to run, step and inspect."""
 
 from __future__ import annotations
 
@@ -23,22 +23,23 @@ if TYPE_CHECKING:
 
 
 class Hal:
-    """A machine or a memory with its wiring, as the shell holds it. Make one with `ms.hal`."""
+    """Machine or memory with its wiring, as in the shell. Create one with `ms.hal`."""
 
     def __init__(self, console: Console, title: str = "") -> None:
         self._console, self.title = console, title
 
     @property
     def session(self) -> Session:
+        """Current session of the shell."""
         return self._console.session
 
     def type(self, lines: str) -> str:
-        """Run lines of the shell, such as `setp gate.in0 1`, and return what they print.
+        """Run shell commands such as `setp gate.in0 1` and return their output.
 
         Raises
         ------
         UsageError
-            With the whole message of the first line that fails; the lines before it have run.
+            With the message of the first line that fails. The lines before it remain in effect.
         """
         out = io.StringIO()
         before, self._console.stdout = self._console.stdout, out
@@ -51,35 +52,35 @@ class Hal:
         return out.getvalue().rstrip("\n")
 
     def step(self, ticks: int = 1) -> Hal:
-        """Run the threads for a number of ticks, and return this bench."""
+        """Run the threads for a number of ticks and return this bench."""
         self.type(f"step {ticks}")
         return self
 
     def show(self, kind: str = "all") -> None:
-        """Print comp, pin, param, sig, funct, thread, cell, or all of them."""
-        print(self.type(f"show {kind}"))  # noqa: T201 - a bench is looked at
+        """Print the tables of one kind (comp, pin, param, sig, funct, thread, cell) or of all."""
+        print(self.type(f"show {kind}"))  # noqa: T201  # meant for interactive use
 
     def value(self, name: str) -> str:
-        """Return a pin, a parameter, a signal or an address of the graph, as halcmd prints it."""
+        """Return the value of a pin, parameter, signal or address, as halcmd prints it."""
         return listing.read(self.session, self._console.hal.address(name))
 
     def signals(self) -> pl.DataFrame:
-        """Return the signals at each tick so far: t (days), rep, row, signal, value."""
+        """Return the signals at every tick so far: t (days), rep, row, signal, value."""
         return self.session.frames()[1]
 
     def plot(self, *names: str) -> Sheet:
-        """Draw signals at each tick so far, by default all: values as steps, bits as lanes."""
+        """Draw signals (by default all) at every tick so far: numbers as steps, bits as lanes."""
         samples, bits = samples_of(self.session, names)
         unit = "s" if self._console.hal.period else "days"
         return figure_of(samples, bits, self.title or "Signals of the session", unit)
 
     def draw(self, *, beside: Hal | None = None, hal: bool = False) -> Sheet:
-        """Draw the wiring, above that of another bench if one is given; with `hal`, LinuxCNC's names are added."""
-        own = diagram(self.session.net, hal=hal)
+        """Draw the wiring, optionally above that of another bench. With `hal`, add LinuxCNC's names."""
+        upper = diagram(self.session.net, hal=hal)
         if beside is None:
-            return netlist(own.boxes, own.wires, title=self.title)
-        other = diagram(beside.session.net, hal=hal)
-        return netlists([(own.boxes, own.wires, self.title), (other.boxes, other.wires, beside.title)])
+            return netlist(upper.boxes, upper.wires, title=self.title)
+        lower = diagram(beside.session.net, hal=hal)
+        return netlists([(upper.boxes, upper.wires, self.title), (lower.boxes, lower.wires, beside.title)])
 
 
 def hal(source: str | Path | Run | None = None, *, title: str = "") -> Hal:
@@ -88,15 +89,15 @@ def hal(source: str | Path | Run | None = None, *, title: str = "") -> Hal:
     Parameters
     ----------
     source
-        A `.hal` file, which is run as halrun does; a netlist (`.malnet`) or a store; a run, at its end; or lines to type.
-        Without it the bench is empty.
+        A `.hal` file, which is run like halrun; a netlist (`.malnet`) or a store; a finished run; or lines to type.
+        By default the bench is empty.
     title
-        Title of its figures; the file's name if omitted.
+        Title of the figures, by default the name of the file.
 
     Raises
     ------
     NetlistError, UsageError
-        What cannot be read or wired.
+        If the source cannot be read or wired.
 
     >>> bench = hal("loadrt not names=n\nnet x n.out => n.in\naddf n tick").step(3)
     >>> bench.value("n.out"), bench.type("gets x")

@@ -1,4 +1,4 @@
-"""Listings of a session in halcmd's layout, and its signals as samples, figures and files."""
+"""Listings of a session in halcmd's layout, and recorded signals as samples, figures and files."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 
 
 KINDS = {
-    "comp": "instances of ops", "pin": "their pins", "param": "their parameters", "sig": "signals and who is on them",
-    "funct": "functions and their threads", "thread": "threads and their functions in order", "cell": "the graph's cells",
+    "comp": "instances of ops", "pin": "pins of the instances", "param": "parameters of the instances",
+    "sig": "signals and their pins", "funct": "functions and their threads", "thread": "threads and their functions",
+    "cell": "cells of the graph",
 }  # fmt: skip
 MOST_VALUES = 8
-_CELL = re.compile(r"[-.@]")  # what follows a cell's handle in an address
+_CELL = re.compile(r"[-.@]")  # separators after a cell's handle in an address
 _TYPES = {bool: "bit", int: "int", float: "float"}
 
 
@@ -41,38 +42,39 @@ class _Pin(NamedTuple):
     name: str
     owner: str
     type: str
-    way: str
+    direction: str
 
 
 def names(session: Session, kind: str, pattern: str = "") -> list[str]:
-    """Return the names of a kind that match a pattern (`weak*`, or the beginning of a name), in order."""
+    """Return the names of a kind that match a pattern (`weak*` or the beginning of a name), in order."""
     net = session.net
     if kind not in KINDS:
         raise UsageError("no such kind", given=kind, allowed=" ".join(KINDS), hint=nearest(kind, KINDS))
-    every = {
+    threads = net.threads
+    pins = _pins(session)
+    names_ = {
         "comp": list(net.instances), "funct": list(net.instances), "sig": sorted(net.signals),
-        "thread": _threads(session), "cell": _cells(session) if kind == "cell" else [],
-        "pin": [pin.name for pin in _pins(session) if pin.way != "RW"],
-        "param": [pin.name for pin in _pins(session) if pin.way == "RW"],
+        "cell": session.memory.cells.filter(rep=0)["handle"].to_list() if kind == "cell" else [],
+        "thread": [thread.name for thread in threads if thread.functions or thread.name != "tick" or len(threads) == 1],
+        "pin": [pin.name for pin in pins if pin.direction != "RW"],
+        "param": [pin.name for pin in pins if pin.direction == "RW"],
     }[kind]  # fmt: skip
-    return [name for name in every if any(_fits(word, pattern) for word in {name, session.pin_names.get(name, name)})]
+    spellings = ((name, {name, session.pin_names.get(name, name)}) for name in names_)
+    return [name for name, words in spellings if any(word.startswith(pattern) or fnmatch(word, pattern) for word in words)]
 
 
 def display_names(session: Session, selection: Iterable[str]) -> list[str]:
     return [session.pin_names.get(name, name) for name in selection]
 
 
-def _fits(name: str, pattern: str) -> bool:
-    return name.startswith(pattern) or fnmatch(name, pattern)
-
-
 def show(session: Session, kind: str, pattern: str = "") -> str:
+    """Return the table of the items of a kind that match a pattern."""
     selection = names(session, kind, pattern)
     if kind == "cell":
-        return "\n".join(_cell(session, name) for name in selection)
+        return "\n".join(_cell_line(session, name) for name in selection)
     rows = _ROWS[kind](session, selection)
     heads = _HEADS[kind]
-    widths = [max(len(row[at]) for row in [heads, *rows]) for at in range(len(heads))]
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     lines = [
         "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in [heads, *rows]
     ]
@@ -80,35 +82,35 @@ def show(session: Session, kind: str, pattern: str = "") -> str:
 
 
 def read(session: Session, name: str) -> str:
-    """Return the value of a pin, a parameter, a signal, or an address of the graph."""
+    """Return the value of a pin, parameter, signal or address as text."""
     if name in session.net.signals or name in {pin.name for pin in _pins(session)}:
         return value_text(session.values(name))
     if name in LOOP_WRITES:
         return one_value(session.loop_pins.get(name, 0), LOOP_WRITES[name][0])
-    return " ".join(one_value(value) for value in _of_graph(session, name).head(MOST_VALUES).to_list())
+    return " ".join(one_value(value) for value in _graph_values(session, name).head(MOST_VALUES).to_list())
 
 
 def type_of(session: Session, name: str) -> str:
-    """Return the type of a pin, a parameter, a signal, or an address of the graph: bit, int, float or text."""
+    """Return the type of a pin, parameter, signal or address: bit, int, float or text."""
     if name in session.net.signals:
         return session.net.signals[name].type
     kinds = {pin.name: pin.type for pin in _pins(session)}
     if name in kinds:
         return kinds[name]
-    return _TYPES.get(type(next(iter(_of_graph(session, name)), 0.0)), "text")
+    return _TYPES.get(type(next(iter(_graph_values(session, name)), 0.0)), "text")
 
 
-def _of_graph(session: Session, name: str) -> pl.Series:
+def _graph_values(session: Session, name: str) -> pl.Series:
     cell = _CELL.split(spelled(name), 1)[0]
     handles = session.memory.cells["handle"]
     if cell not in handles and not beginning_so(cell, handles) and "(" not in name:
         hint = nearest(name, [*session.net.signals, *(pin.name for pin in _pins(session))])
-        raise AddressError("no pin, parameter, signal or cell of this name", given=name, hint=hint or None)
+        raise AddressError("no such pin, parameter, signal or cell", given=name, hint=hint or None)
     return evaluate(name, Frames.of(session.memory, t=session.day))["value"]
 
 
 def value_text(values: np.ndarray[Any, Any]) -> str:
-    """Format values as halcmd does; of many, the first few and the number of values."""
+    """Format values like halcmd: all, or the first few with the number of values."""
     text = " ".join(one_value(value) for value in values[:MOST_VALUES].tolist())
     more = f" … {len(values)} values" if len(values) > MOST_VALUES else ""
     return (text or "no value yet") + more
@@ -125,8 +127,8 @@ def _pins(session: Session) -> list[_Pin]:
     pins = []
     for name, instance in session.net.instances.items():
         for pin, (_, _, declared) in instance.sheet.slots.items():
-            way = "RW" if isinstance(declared, Param) else "IN" if isinstance(declared, In) else "OUT"
-            pins.append(_Pin(f"{name}.{pin}", name, declared.type, way))
+            direction = "RW" if isinstance(declared, Param) else "IN" if isinstance(declared, In) else "OUT"
+            pins.append(_Pin(f"{name}.{pin}", name, declared.type, direction))
     return pins
 
 
@@ -135,8 +137,9 @@ def _pin_rows(session: Session, selection: list[str]) -> list[list[str]]:
     rows = []
     for name in selection:
         pin, signal = pins[name], signals.get(name)
-        arrow = "" if signal is None else f"{'==>' if pin.way == 'OUT' else '<=='} {signal.name}"
-        rows.append([pin.owner, pin.type, pin.way, value_text(session.values(name)), *display_names(session, [name]), arrow])
+        arrow = "" if signal is None else f"{'==>' if pin.direction == 'OUT' else '<=='} {signal.name}"
+        value, shown = value_text(session.values(name)), session.pin_names.get(name, name)
+        rows.append([pin.owner, pin.type, pin.direction, value, shown, arrow])
     return rows
 
 
@@ -156,8 +159,10 @@ def _comp_rows(session: Session, selection: list[str]) -> list[list[str]]:
 
 
 def _funct_rows(session: Session, selection: list[str]) -> list[list[str]]:
-    on = {name: f"{thread.name} {at}" for thread in session.net.threads for at, name in enumerate(thread.functions, 1)}
-    return [[name, on.get(name, "on no thread: it never runs")] for name in selection]
+    positions = {
+        name: f"{thread.name} {number}" for thread in session.net.threads for number, name in enumerate(thread.functions, 1)
+    }
+    return [[name, positions.get(name, "on no thread, never runs")] for name in selection]
 
 
 def _thread_rows(session: Session, selection: list[str]) -> list[list[str]]:
@@ -165,17 +170,7 @@ def _thread_rows(session: Session, selection: list[str]) -> list[list[str]]:
     return [[thread.name, str(thread.every), " ".join(thread.functions)] for thread in threads]
 
 
-def _threads(session: Session) -> list[str]:
-    threads = session.net.threads
-    return [thread.name for thread in threads if thread.functions or thread.name != "tick" or len(threads) == 1]
-
-
-def _cells(session: Session) -> list[str]:
-    handles: list[str] = session.memory.cells.filter(rep=0)["handle"].to_list()
-    return handles
-
-
-def _cell(session: Session, name: str) -> str:
+def _cell_line(session: Session, name: str) -> str:
     row = session.memory.cells.row(session.memory.row(name), named=True)
     flags = " ".join(flag for flag in ("annexed", "locked", "pinned", "requires_review") if row[flag])
     scores = f"eff({row['effective']:.3f}) curr({row['currency']:.3f}) sal({row['salience']:.3f})"
@@ -184,8 +179,8 @@ def _cell(session: Session, name: str) -> str:
 
 _HEADS = {
     "pin": ["Owner", "Type", "Dir", "Value", "Name", ""], "param": ["Owner", "Type", "Dir", "Value", "Name", ""],
-    "sig": ["Type", "Value", "Name", "Linked to"], "comp": ["Name", "Op", "Domain", "What it does"],
-    "funct": ["Function", "Thread"], "thread": ["Thread", "Every", "Functions, in order"],
+    "sig": ["Type", "Value", "Name", "Linked to"], "comp": ["Name", "Op", "Domain", "Summary"],
+    "funct": ["Function", "Thread"], "thread": ["Thread", "Every", "Functions in order"],
 }  # fmt: skip
 _ROWS = {
     "pin": _pin_rows, "param": _pin_rows, "sig": _sig_rows, "comp": _comp_rows, "funct": _funct_rows, "thread": _thread_rows,
@@ -193,15 +188,15 @@ _ROWS = {
 
 
 TRACE_FILES = (".png", ".svg", ".vcd", ".csv")
-HINT = "malsim workbench FILE shows them as a live page"
 
 
 def save_traces(session: Session, words: list[str]) -> str:
-    """Write the named signals (all, if none is named) to the file after `out=`; return its path."""
+    """Write the named signals, by default all, to the file after `out=` and return its path."""
     names = [word for word in words if not word.startswith("out=")]
     out = next((word.removeprefix("out=") for word in words if word.startswith("out=")), "")
     if not out.endswith(TRACE_FILES):
-        raise UsageError("scope writes a file: scope out=FILE", given=out or None, allowed=" ".join(TRACE_FILES), hint=HINT)
+        allowed, hint = " ".join(TRACE_FILES), "malsim workbench FILE shows the signals in a live page"
+        raise UsageError("scope needs a file: scope out=FILE", given=out or None, allowed=allowed, hint=hint)
     samples, bits = samples_of(session, names)
     if out.endswith(".csv"):
         save_table(out, samples)
@@ -213,15 +208,12 @@ def save_traces(session: Session, words: list[str]) -> str:
 
 
 def samples_of(session: Session, names: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:
-    """Return the samples (t, channel, value) of signals (by default all), and the names of those that are bits.
+    """Return the samples (t, channel, value) of signals, by default all, and the names of all bits.
 
-    Raises
-    ------
-    UsageError
-        No tick has been made, or a name is not a signal's.
+    Raises `UsageError` if no tick has been made or a signal does not exist.
     """
     if not session.past:
-        raise UsageError("no tick has been recorded yet", hint="step 20 makes twenty ticks")
+        raise UsageError("not recorded yet", hint="run ticks first, such as step 20")
     signals = session.net.signals
     for name in names:
         if name not in signals:
@@ -234,7 +226,7 @@ def samples_of(session: Session, names: Sequence[str]) -> tuple[pl.DataFrame, li
 def figure_of(
     samples: pl.DataFrame, bits: Sequence[str], title: str = "Signals of the session", unit: str = "days"
 ) -> Sheet:
-    """Draw samples (t, channel, value): values as steps, bits as lanes."""
+    """Draw samples (t, channel, value), numbers as steps and bits as lanes."""
     from malsim.showing.plots.runs.signal_lanes import signal_lanes
 
     channel = samples["channel"].unique(maintain_order=True)

@@ -1,4 +1,4 @@
-"""Session of the shell: a memory, its wiring, and the state of both. Each change returns a new session."""
+"""Immutable session of the shell: a memory, its wiring, and the state of both."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from malsim.netlist.language.address import Pin
 from malsim.netlist.language.facts import instances as names_of
 from malsim.netlist.language.statements import Blank, Load, Schedule, Set, Source, Thread, Wire
 from malsim.netlist.language.values import exact
+from malsim.netlist.wiring import Net
 from ops.pin import In
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from malsim.netlist.language.statements import Statement
-    from malsim.netlist.wiring import Net, Signal
+    from malsim.netlist.wiring import Signal
 
 
 WIRING = (Blank, Load, Schedule, Set, Source, Thread, Wire)
@@ -37,7 +38,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """State after one tick: cells, and every signal of the run."""
+    """Cells and run-wide signals after one tick."""
 
     day: float
     cells: pl.DataFrame
@@ -48,9 +49,9 @@ class Moment:
 class Session:
     """Live graph with its wiring and running state.
 
-    `statements` is the wiring so far, `day` the time in days, `tick` the milliseconds between two scans, `loop_pins` the
-    values of the loop's own pins (`reviewer.ack`), `past` the last ticks, `pin_names` LinuxCNC's names or aliases of pins.
-    Nothing here is a file: what a session was opened from stays as it is until it is saved.
+    `statements` is the wiring, `day` the time in days, `tick` the milliseconds between two scans, `loop_pins` the values of
+    pins that the loop provides (`reviewer.ack`), `past` the last ticks, and `pin_names` the LinuxCNC names or aliases of
+    pins. The file of a session changes only when the session is saved.
     """
 
     engine: Engine
@@ -74,9 +75,7 @@ class Session:
         day: float = 0.0,
         tick: float = DAY,
     ) -> Session:
-        """Return a session on a memory, with a netlist's graph put into it and its wiring linked."""
-        from malsim.netlist.wiring import Net
-
+        """Return a session on a memory, with the graph and wiring of a netlist."""
         memory, rules = memory or Memory.empty(), rules or Rules()
         engine = Engine(Net(), tick=tick, rules=rules)
         session = cls(engine=engine, state=engine.start(memory), memory=memory, rules=rules, day=day, tick=tick)
@@ -87,22 +86,27 @@ class Session:
         return self.engine.net
 
     def with_statements(self, statements: Iterable[Statement]) -> Session:
-        """Return the session with more statements; raise `NetlistError` if any of them is at fault.
+        """Return the session with more statements. Raises `NetlistError` if one has a fault.
 
-        A pin that is put on a signal forgets what it was set to, as a pin of HAL does.
+        A pin that is connected to a signal loses its setting, as in HAL.
         """
-        new = list(statements)
-        names = {name for statement in new for name in _names(statement)}
-        return self.with_wiring((*without_setting(self.statements, names), *new))
+        new, changed = list(statements), set[str]()
+        for statement in new:
+            if isinstance(statement, Set):
+                changed.add(statement.address)
+            elif isinstance(statement, Wire):
+                changed |= {end.address for end in statement.ends}
+        old = (item for item in self.statements if not (isinstance(item, Set) and item.address in changed))
+        return self.with_wiring((*old, *new))
 
     def with_wiring(self, statements: Iterable[Statement]) -> Session:
-        """Return the session with this wiring and its cells in the memory; running values are kept where they fit."""
-        every = tuple(statements)
-        result = load(Document(every, "here"), self.memory, rules=self.rules, now=self.day)
+        """Return the session with this wiring and its cells. Running values are kept if their shape is unchanged."""
+        all_statements = tuple(statements)
+        result = load(Document(all_statements, "here"), self.memory, rules=self.rules, now=self.day)
         engine = Engine(result.net, tick=self.tick, rules=self.rules)
         state = _with_running(self.state, engine, engine.start(result.memory))
         flags = {id(statement) for statement in result.net.flags}
-        wiring = tuple(item for item in every if isinstance(item, WIRING) and id(item) not in flags)
+        wiring = tuple(item for item in all_statements if isinstance(item, WIRING) and id(item) not in flags)
         return replace(self, engine=engine, state=state, memory=result.memory, statements=wiring)
 
     def hold(self, pin: str, value: float) -> Session:
@@ -115,7 +119,7 @@ class Session:
         return replace(self, state=replace(self.state, signals=values))
 
     def stepped(self, count: int = 1) -> Session:
-        """Return the session after `count` ticks: each ticks the memory, scans the net, and drives its outputs."""
+        """Return the session after `count` ticks. Each ticks the memory, scans the net and drives its outputs."""
         memory, state, day, past = self.memory, self.state, self.day, list(self.past)
         for _ in range(count):
             day += self.tick / DAY
@@ -123,14 +127,18 @@ class Session:
                 memory = tick(memory, day, self.rules)
             scan = self.engine.scan(state, memory, self.loop_pins, now=day)
             memory, state = scan.memory, scan.state
-            past.append(Moment(day, _cells(memory), _values(self.net, state)))
+            past.append(Moment(day, _cells(memory), _run_signals(self.net, state)))
         return replace(self, memory=memory, state=state, day=day, past=tuple(past[-LONGEST_PAST:]))
 
     def values(self, name: str) -> np.ndarray[Any, Any]:
-        """Return the values of a pin, a parameter or a signal: one, or one per row of its domain."""
+        """Return the values of a pin, parameter or signal: one, or one per row of its domain.
+
+        The array is empty for a signal that reads the memory before the first scan.
+        """
         signal = self.net.signals.get(name) or signals_by_pin(self.net).get(name)
         if signal is not None:
-            return _signal_values(self.state, signal)
+            recorded = self.state.signals.get(signal.name)
+            return recorded if isinstance(recorded, np.ndarray) else np.array([], DTYPES[signal.type])
         instance, _, pin = name.rpartition(".")
         key, row, _ = self.net.instances[instance].sheet.slots[pin]
         values: np.ndarray[Any, Any] = self.state.ops[instance][key]
@@ -149,19 +157,8 @@ def signals_by_pin(net: Net) -> dict[str, Signal]:
     return {str(link.address): signal for signal in net.signals.values() for link in signal.links}
 
 
-def without_setting(statements: tuple[Statement, ...], names: set[str]) -> tuple[Statement, ...]:
-    """Return the statements that do not set any of these pins or signals."""
-    return tuple(statement for statement in statements if not (isinstance(statement, Set) and statement.address in names))
-
-
-def _names(statement: Statement) -> set[str]:
-    if isinstance(statement, Set):
-        return {statement.address}
-    return {end.address for end in statement.ends} if isinstance(statement, Wire) else set()
-
-
 def _with_running(old: State, engine: Engine, fresh: State) -> State:
-    """Return the fresh state of a net with the previous outputs and signals, where their shapes are unchanged."""
+    """Return the fresh state of a net with previous outputs and signals, if their shapes are unchanged."""
     ops = {}
     for name, start in fresh.ops.items():
         outs, before = engine.net.instances[name].sheet.outs, old.ops.get(name, {})
@@ -179,12 +176,12 @@ def _with_running(old: State, engine: Engine, fresh: State) -> State:
     return replace(fresh, ticks=old.ticks, ops=ops, signals=signals, drives=drives, program_outputs=outputs)
 
 
-def _same_shape(one: Any, other: Any) -> bool:
-    return np.shape(one) == np.shape(other) and np.asarray(one).dtype == np.asarray(other).dtype
+def _same_shape(first: Any, second: Any) -> bool:
+    return np.shape(first) == np.shape(second) and np.asarray(first).dtype == np.asarray(second).dtype
 
 
 def _writer_value(signal: Signal, engine: Engine, ops: Mapping[str, Any], start: Any) -> Any:
-    """Return the initial value of a new signal: the current value of its writer, as in HAL."""
+    """Return the initial value of a new signal, which is the current value of its writer, as in HAL."""
     pin = signal.writer.address if signal.writer else None
     if not isinstance(pin, Pin) or pin.instance not in ops:
         return start
@@ -193,13 +190,7 @@ def _writer_value(signal: Signal, engine: Engine, ops: Mapping[str, Any], start:
     return value if _same_shape(value, start) else start
 
 
-def _signal_values(state: State, signal: Signal) -> np.ndarray[Any, Any]:
-    """Return a signal's values; empty for a signal that reads the memory before the first scan."""
-    value: np.ndarray[Any, Any] = state.signals.get(signal.name, np.array([], DTYPES[signal.type]))
-    return value if isinstance(value, np.ndarray) else np.array([])
-
-
-def _values(net: Net, state: State) -> dict[str, float]:
+def _run_signals(net: Net, state: State) -> dict[str, float]:
     return {
         name: float(state.signals[name][0])
         for name, signal in net.signals.items()
@@ -212,19 +203,19 @@ def _cells(memory: Memory) -> pl.DataFrame:
 
 
 def delf(session: Session, function: str, thread: str = "tick") -> Session:
-    """Remove a function from a thread; the instance stays loaded."""
+    """Remove a function from a thread. The instance stays loaded."""
     threads = {name: scheduled.name for scheduled in session.net.threads for name in scheduled.functions}
     if threads.get(function) != thread:
-        on = f"it is on {threads[function]}" if function in threads else nearest(function, threads)
-        raise UsageError("this function does not run on this thread", given=f"{function} {thread}", hint=on or None)
+        hint = f"it runs on {threads[function]}" if function in threads else nearest(function, threads)
+        raise UsageError("this function does not run on this thread", given=f"{function} {thread}", hint=hint or None)
     statements = without_functions(session.statements, {function})
-    if isinstance(session.net.instances[function].statement, Schedule):  # its addf had loaded it
+    if isinstance(session.net.instances[function].statement, Schedule):  # its addf loaded it
         statements.append(Load(function, names=(function,)))
     return session.with_wiring(statements)
 
 
 def unlinkp(session: Session, *pins: str) -> Session:
-    """Disconnect pins from their signals; an input keeps the value of the signal, as in HAL."""
+    """Disconnect pins from their signals. An input keeps the value of the signal, as in HAL."""
     signals = signals_by_pin(session.net)
     for pin in pins:
         if pin not in signals:
@@ -234,7 +225,7 @@ def unlinkp(session: Session, *pins: str) -> Session:
 
 
 def delsig(session: Session, signal: str) -> Session:
-    """Disconnect all pins from a signal, or from all signals; a signal without pins is removed."""
+    """Disconnect all pins from a signal or, with `all`, from all signals, which removes the signals."""
     signals = session.net.signals
     if signal != "all" and signal not in signals:
         raise UsageError("no such signal", given=signal, hint=nearest(signal, signals))
@@ -243,11 +234,11 @@ def delsig(session: Session, signal: str) -> Session:
 
 
 def unload(session: Session, name: str) -> Session:
-    """Remove an instance, all instances of an op, or with `all` every instance, and their wires."""
+    """Remove an instance, all instances of an op or, with `all`, every instance, and their wires."""
     instances = session.net.instances
-    names = {statement for statement, instance in instances.items() if name in {"all", statement, instance.sheet.name}}
+    names = {loaded for loaded, instance in instances.items() if name in {"all", loaded, instance.sheet.name}}
     if not names and name != "all":
-        raise UsageError("nothing of this name is loaded", given=name, hint=nearest(name, instances))
+        raise UsageError("no such instance or op", given=name, hint=nearest(name, instances))
     explicit = [
         replace(statement, names=names_of(statement), count=None) if isinstance(statement, Load) else statement
         for statement in session.statements

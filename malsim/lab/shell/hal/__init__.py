@@ -1,1 +1,1 @@
-"""Words of LinuxCNC in the shell: typed lines, scripts with their programs, and saved commands."""
+"""LinuxCNC syntax in the shell: typed lines, and scripts with their programs."""

@@ -1,4 +1,4 @@
-"""Typed line in LinuxCNC's syntax: the lines passed to the `.hal` translator, and the resulting changes."""
+"""Typed lines in LinuxCNC's syntax: recognition, translation and spelling of names."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 ARROWS = {"=>", "<=", "<=>"}
 LINKS = {"linkps": (1, 0), "linksp": (0, 1), "linkpp": ()}
-"""Order of a link command's operands in the `net` command that does the same."""
+"""Order of the operands of a link command in the equivalent `net` command."""
 
 
 def wired(session: Session, statements: Sequence[Statement]) -> Session:
-    """Return the session with more statements; a signal that is set takes its value immediately."""
+    """Return the session with more statements. A signal that is set takes its value immediately."""
     session = session.with_statements(statements) if statements else session
     for statement in statements:
         if isinstance(statement, Set) and not statement.setp and statement.address in session.net.initial:
@@ -39,14 +39,14 @@ def wired(session: Session, statements: Sequence[Statement]) -> Session:
 def is_hal(text: HalText, session: Session, words: Sequence[str]) -> bool:
     """Return whether a line names a component, an instance or a function of LinuxCNC.
 
-    A component's name that is an op's name too is read as LinuxCNC's in a session that has no cells and only LinuxCNC's
-    components.
+    A name of both a component and an op means the component in sessions without cells whose instances all come from
+    LinuxCNC components.
     """
     name, first = words[0], words[1] if len(words) > 1 else ""
     if name == "loadrt":
         component = hal_components().get(first)
         return first == "threads" or (
-            component is not None and (first not in ops.sheets() or _fits(component, text, session, words))
+            component is not None and (first not in ops.sheets() or _means_component(component, text, session, words))
         )
     if name in {"addf", "delf"}:
         return first in text.functions
@@ -57,21 +57,17 @@ def is_hal(text: HalText, session: Session, words: Sequence[str]) -> bool:
     return False
 
 
-def _fits(component: Component, text: HalText, session: Session, words: Sequence[str]) -> bool:
-    """Return whether a name means LinuxCNC's component, and not the op of the same name."""
+def _means_component(component: Component, text: HalText, session: Session, words: Sequence[str]) -> bool:
     arguments = {word.partition("=")[0] for word in words[2:]}
     instances = {part.name for instance in text.instances.values() for part in instance.parts}
-    is_bench = session.memory.cells.is_empty() and set(session.net.instances) <= instances
-    return is_bench and arguments <= {"names", "count", "num_chan", *component.arguments}
+    only_hal = session.memory.cells.is_empty() and set(session.net.instances) <= instances
+    return only_hal and arguments <= {"names", "count", "num_chan", *component.arguments}
 
 
 def translated(text: HalText, session: Session, words: Sequence[str]) -> HalText:
-    """Return the translator after one more command, with the statements and actions of this command alone.
+    """Return the translator state after a command, with the statements and actions of this command only.
 
-    Raises
-    ------
-    NetlistError
-        The command has no counterpart; `text` is unchanged.
+    Raises `NetlistError` if the command has no counterpart.
     """
     threads = {**{thread.name: list[str]() for thread in session.net.threads}, **text.threads}
     new = replace(
@@ -82,27 +78,24 @@ def translated(text: HalText, session: Session, words: Sequence[str]) -> HalText
         functions=dict(text.functions), threads={name: list(functions) for name, functions in threads.items()},
         aliases=dict(text.aliases), presets=defaultdict(dict, text.presets),
     )  # fmt: skip
-    _refuse_choice(text, words)
+    _check_no_op_choice(text, words)
     translate(new, list(words))
     if new.faults:
         raise NetlistError(new.faults)
     return new
 
 
-def _refuse_choice(text: HalText, words: Sequence[str]) -> None:
-    """Refuse a setting that would have selected another op when its component was loaded."""
+def _check_no_op_choice(text: HalText, words: Sequence[str]) -> None:
+    """Raise `UsageError` for a setting that selects the op of a component, which must precede loading."""
     pin, value = (words[0], words[-1]) if words[1:2] == ["="] else (words[1], words[-1]) if len(words) > 1 else ("", "")
     name, word = text.split(pin)
     if name and word in text.instances[name].component.defaults:
-        raise UsageError(
-            f"{pin} chooses the op of {name}, which is loaded already",
-            given=value,
-            hint="put both lines in a .hal file and run it with -f, where settings are read before loading",
-        )
+        hint = "put both lines in a .hal file and run it with -f, which reads settings before loading"
+        raise UsageError(f"{pin} selects the op of {name}, which is loaded already", given=value, hint=hint)
 
 
 def respelled(line: str, text: HalText, session: Session) -> str:
-    """Return a line with LinuxCNC's pin names replaced by the net's, links written as `net`, and arrows left out."""
+    """Return a line with LinuxCNC's pin names replaced by netlist names, links written as `net`, and arrows removed."""
     words = line.split()
     if words and words[0] in LINKS and len(operands := [word for word in words[1:] if word not in ARROWS]) == 2:  # noqa: PLR2004 - two ends
         name = operands[0].replace(".", "-") if words[0] == "linkpp" else ""
@@ -115,7 +108,7 @@ def respelled(line: str, text: HalText, session: Session) -> str:
 
 
 def _address(word: str, text: HalText, session: Session) -> str:
-    """Return the net's name of a pin that is spelled as in LinuxCNC or with another hyphen; else the word unchanged."""
+    """Return the netlist name of a pin in LinuxCNC's spelling. Other words are returned unchanged."""
     address = text.address(word)
     instance, _, pin = address.rpartition(".")
     if instance in session.net.instances:

@@ -1,4 +1,4 @@
-"""`.hal` scripts run as halrun does: wired, then ticked until halsampler has its samples."""
+"""`.hal` scripts, run like halrun: wired, then ticked until halsampler has its samples."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _SHELLS = {"sh", "bash"}
 
 @dataclass
 class HalBench:
-    """A session whose threads run for as long as the programs that wait for them.
+    """Session whose threads run while programs such as halsampler wait.
 
-    `period` is the base period in seconds, `waiting` the rows that halstreamer still has by channel, `runs` whether the
+    `period` is the base period in seconds, `waiting` the remaining rows of halstreamer by channel, and `runs` whether the
     threads are started.
     """
 
@@ -51,7 +51,7 @@ class HalBench:
     runs: bool = False
 
     def act(self, words: tuple[str, ...]) -> bool:
-        """Perform an action on the threads or on the wiring; return False for actions that shell commands perform."""
+        """Perform an action on the threads or the wiring. Return False for actions that belong to shell commands."""
         name, *rest = words
         if name in {"start", "stop"}:
             self.runs = name == "start"
@@ -59,14 +59,24 @@ class HalBench:
             _program(self, rest)
         elif name == "alias":
             self.session = replace(self.session, pin_names={**self.session.pin_names, rest[0]: rest[1]})
-        elif name in _EDITS:
-            self.session = _EDITS[name](self.session, rest)
+        elif name == "unlinkp":
+            signals = signals_by_pin(self.session.net)
+            self.session = unlinkp(self.session, *(pin for pin in rest if pin in signals))
+        elif name == "delsig":
+            signals = self.session.net.signals
+            self.session = reduce(delsig, (signal for signal in rest if signal == "all" or signal in signals), self.session)
+        elif name == "delf":
+            for function in rest:
+                threads = (thread.name for thread in self.session.net.threads if function in thread.functions)
+                self.session = delf(self.session, function, next(threads))
+        elif name == "unload":
+            self.session = reduce(unload, rest, self.session)
         else:
             return False
         return True
 
     def tick(self) -> None:
-        """Fill the streamers, then run the threads once."""
+        """Fill the streamers and run the threads once."""
         for channel, rows in self.waiting.items():
             self._fill(channel, rows)
         now = self.session.day + self.session.tick / DAY
@@ -77,7 +87,7 @@ class HalBench:
         """Return the ring buffers of a sampler or streamer."""
         name = f"{component}.{channel}"
         if name not in self.instances:
-            raise UsageError(f"no {component} has this channel", given=channel, hint=f"loadrt {component} first")
+            raise UsageError(f"no such {component} channel", given=channel, hint=f"load it first: loadrt {component}")
         return self.instances[name].parts
 
     def _fill(self, channel: int, rows: list[list[str]]) -> None:
@@ -90,12 +100,13 @@ class HalBench:
             ring = dict(state[part.name])
             slots, end = ring["kept"].copy(), int(ring["first"][0]) + int(ring["held"][0])
             for row, words in enumerate(new, end):
-                slots[row % len(slots), 0] = _value(words[index], part.type)
+                is_bit = part.type == "bit" and bit(words[index]) is not None
+                slots[row % len(slots), 0] = bit(words[index]) if is_bit else number(words[index]) or 0.0
             state[part.name] = {**ring, "kept": slots, "held": ring["held"] + len(new)}
         self.session = replace(self.session, state=replace(self.session.state, ops=state))
 
     def drain(self, channel: int, *, tagged: bool) -> list[str]:
-        """Return and clear the samples of a sampler, one line per row, in halsampler's format."""
+        """Remove the samples of a sampler and return them as lines in halsampler's format."""
         parts = self.parts("sampler", channel)
         state = {**self.session.state.ops}
         first = state[parts[0].name]
@@ -104,26 +115,26 @@ class HalBench:
         for row in range(count):
             tag = [f"{accepted - count + row} "] if tagged else []
             slot = (begin + row) % len(first["kept"])
-            lines.append("".join([*tag, *(_format(state[part.name]["kept"][slot, 0]) for part in parts)]))
+            lines.append("".join([*tag, *(_sample_text(state[part.name]["kept"][slot, 0]) for part in parts)]))
         for part in parts:
-            own = state[part.name]
-            state[part.name] = {**own, "held": own["held"] * 0, "first": (own["first"] + count) % len(own["kept"])}
+            ring = state[part.name]
+            state[part.name] = {**ring, "held": ring["held"] * 0, "first": (ring["first"] + count) % len(ring["kept"])}
         self.session = replace(self.session, state=replace(self.session.state, ops=state))
         return lines
 
 
 @dataclass
 class HalScript:
-    """`.hal` file in progress: its translation, its bench, and the number of statements wired so far."""
+    """Running `.hal` script: its translation, its bench, and the number of wired statements."""
 
     bench: HalBench
     translation: Translated
-    done_count: int = 0
+    wired_count: int = 0
 
     def wire(self, end: int | None = None) -> None:
-        """Wire the statements up to `end`, or all."""
-        new = self.translation.statements[self.done_count : end]
-        self.done_count += len(new)
+        """Wire the statements up to `end`, by default all."""
+        new = self.translation.statements[self.wired_count : end]
+        self.wired_count += len(new)
         self.bench.session = wired(self.bench.session, new)
 
 
@@ -136,23 +147,10 @@ def open_script(
     say: Callable[[object], None],
     variables: Mapping[str, str],
 ) -> HalScript:
-    """Translate a script and check all its wiring before any of it runs.
+    """Translate a script and check its wiring before running it. Raises `NetlistError` with all faults.
 
-    Parameters
-    ----------
-    session
-        The session to start from: its cells stay, its tick becomes the script's base period.
-    folder
-        The folder of the files that the script names.
-    say
-        Called with each row of halsampler.
-    variables
-        Values of `$NAME`, and of `[SECTION]NAME` as `SECTION.NAME`.
-
-    Raises
-    ------
-    NetlistError
-        With every line that has no counterpart, and everything that cannot be wired.
+    `session` supplies the cells, `folder` the files that the script names, and `variables` the values of `$NAME` and of
+    `[SECTION]NAME` (as `SECTION.NAME`). `say` is called with each row of halsampler.
     """
     translation = read_hal(source, file=file, folder=folder, variables=variables)
     _, faults = linked(translation.document)
@@ -166,7 +164,7 @@ def open_script(
 
 
 def _program(bench: HalBench, words: list[str]) -> None:
-    """Run halstreamer, halsampler or sleep, or the here-documents that a shell script feeds to halstreamer."""
+    """Run halstreamer, halsampler, sleep, or a shell script that feeds here-documents to halstreamer."""
     words = [word for word in words if word not in _PROGRAM_FLAGS]
     name, *rest = words or [""]
     if name in _SHELLS and len(rest) == 1:
@@ -190,8 +188,8 @@ def _program(bench: HalBench, words: list[str]) -> None:
 def _sample(bench: HalBench, words: list[str]) -> None:
     count, channel = _flag(words, "-n"), _flag(words, "-c") or 0
     if count is None or not bench.runs:
-        hint = "write -n and how many rows" if count is None else "start comes first: nothing is sampled while nothing runs"
-        raise UsageError("this would never finish", given=" ".join(["halsampler", *words]), hint=hint)
+        hint = "add -n ROWS" if count is None else "enter start first; nothing is sampled while the threads are stopped"
+        raise UsageError("halsampler would never finish", given=" ".join(["halsampler", *words]), hint=hint)
     lines: list[str] = []
     for _ in range(MOST_TICKS):
         lines += bench.drain(channel, tagged="-t" in words)
@@ -213,7 +211,7 @@ def _heredocs(path: Path, name: str) -> list[tuple[list[str], str]]:
     text = _text(path, name)
     rest = [line for line in _HEREDOC.sub("", text).splitlines() if line.strip() and not line.startswith("#")]
     if rest:
-        raise UsageError("a shell script is read only for halstreamer's rows", given=rest[0])
+        raise UsageError("a shell script may only feed halstreamer", given=rest[0])
     return [(match[1].split(), match[3]) for match in _HEREDOC.finditer(text)]
 
 
@@ -221,13 +219,13 @@ def _text(path: Path, name: str) -> str:
     try:
         return read_text(path)
     except OSError as error:
-        raise DataError("this file cannot be read", given=name, hint=error.strerror) from error
+        raise DataError("cannot be read", given=name, hint=error.strerror) from error
 
 
 def _stream(bench: HalBench, flags: list[str], text: str) -> None:
     channel = _flag(flags, "-c") or 0
     pins = len(bench.parts("streamer", channel))
-    whole = text[: text.rfind("\n") + 1]  # halstreamer passes over a last line that does not end
+    whole = text[: text.rfind("\n") + 1]  # halstreamer ignores a last line without a line break
     rows = [line.split("#")[0].split() for line in whole.splitlines() if line.strip() and not line.startswith("#")]
     wrong = [row for row in rows if len(row) != pins or any(number(word) is None for word in row)]
     if wrong:
@@ -235,38 +233,7 @@ def _stream(bench: HalBench, flags: list[str], text: str) -> None:
     bench.waiting[channel] += rows
 
 
-def _value(word: str, kind: str) -> Any:
-    value = number(word) or 0.0
-    return bool(bit(word)) if kind == "bit" and bit(word) is not None else value
-
-
-def _format(value: Any) -> str:
+def _sample_text(value: Any) -> str:
     if isinstance(value, (bool, np.bool_)):
         return "1 " if value else "0 "
     return f"{value:d} " if isinstance(value, (int, np.integer)) else f"{value:f} "
-
-
-def _unlink(session: Session, pins: list[str]) -> Session:
-    signals = signals_by_pin(session.net)
-    return unlinkp(session, *(pin for pin in pins if pin in signals))
-
-
-def _delsig(session: Session, signals: list[str]) -> Session:
-    names = [signal for signal in signals if signal == "all" or signal in session.net.signals]
-    return reduce(delsig, names, session)
-
-
-def _delf(session: Session, functions: list[str]) -> Session:
-    threads = {name: thread.name for thread in session.net.threads for name in thread.functions}
-    for name in functions:
-        session = delf(session, name, threads[name])
-    return session
-
-
-def _unload(session: Session, names: list[str]) -> Session:
-    return reduce(unload, names, session)
-
-
-_EDITS: dict[str, Callable[[Session, list[str]], Session]] = {
-    "unlinkp": _unlink, "delsig": _delsig, "delf": _delf, "unload": _unload,
-}  # fmt: skip
