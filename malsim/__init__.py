@@ -50,7 +50,6 @@ _HOMES = {
     "malsim.api": ("Run", "fork", "read", "run"),
     "malsim.memory": ("Memory", "Rules"),
     "malsim.netlist": ("Store",),  # enables programs in a store
-    "malsim.judging.prices.pricing": ("price",),
     "malsim.sim.replay.feed": ("replay",),
     "malsim.sim.settings.scenario": ("Scenario",),
     "malsim.lab.decay": ("fit_decay", "histories"),
@@ -72,14 +71,13 @@ _HOMES = {
     "malsim.lab.workbench": ("workbench",),
 }
 
-_CALLABLE = {"axioms": "malsim.judging.axioms", "price": "malsim.judging.prices"}
-"""Packages that can be called."""
+_CALLABLE_PACKAGES = {"axioms": "malsim.judging.axioms", "price": "malsim.judging.prices"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name when it is first asked for, so that `malsim --help` loads nothing heavy."""
-    if name in _CALLABLE:
-        return importlib.import_module(_CALLABLE[name])
+    """Import a name on first use, so that `malsim --help` loads nothing heavy."""
+    if name in _CALLABLE_PACKAGES:
+        return importlib.import_module(_CALLABLE_PACKAGES[name])
     for home, names in _HOMES.items():
         if name in names:
             return getattr(importlib.import_module(home), name)
@@ -87,5 +85,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return the public names, which are not imported yet, so that Tab completes them."""
+    """Return all public names, including those not imported yet, for completion."""
     return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

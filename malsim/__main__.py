@@ -1,4 +1,4 @@
-"""`python -m malsim` is `malsim`."""
+"""Entry point of `python -m malsim`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Functions and the run object of `import malsim as ms`."""
+"""Run object with figures, and the functions `read`, `run` and `fork` of `import malsim as ms`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from malsim.lab.space.differences import Changes
     from malsim.showing.plots.style import Sheet
 
 NAMES = {"effective": "Effective confidence", "rank": "Rank", "currency": "Currency"}
@@ -46,35 +45,35 @@ __all__ = ["Checkpoint", "Figures", "Run", "fork", "read", "run"]
 
 
 class Run(BareRun):
-    """Run with its figures at hand: `run.plot.effective()`."""
+    """Run with figures: `run.plot.effective()`."""
 
     def replication(self, number: int) -> Run:
-        """Run replication `number` again alone, recorded in full: the same bit for bit, with cells and events."""
+        """Repeat one replication alone, bit for bit, with all cells and events recorded."""
         if self.scenario.forked is not None:
             hint = "ms.fork(run, …, first=N, replications=1)"
-            raise UsageError("one replication of a fork cannot be run alone", where="replication", hint=hint)
+            raise UsageError("a replication of a fork cannot be run alone", where="replication", hint=hint)
         return run(self.scenario, first=number, replications=1, record="all", record_every=1)
 
     def push(self, day: float, rep: int | None = None) -> TurnPush:
-        """Return the push of the last turn not after a day, as text: `print(run.push(30))`.
+        """Return the push of the last turn up to a day: `print(run.push(30))`.
 
-        The run is repeated up to that turn, in that replication alone.
+        The run is repeated up to that turn, in one replication (by default the first).
         """
         if self.scenario.forked is not None:
-            raise UsageError("a fork keeps no pushes", where="push", hint="ask the run that it was forked from")
+            raise UsageError("a fork has no pushes", where="push", hint="call push on the run that was forked")
         return push_on(self.scenario, day, rep)
 
     def at(self, day: float) -> Checkpoint:
-        """Return a day to continue from under other settings: `run.at(day=30).fork(rules={"challenge_ceiling": 0.4})`."""
+        """Return a day from which the run can be continued: `run.at(day=30).fork(rules={"challenge_ceiling": 0.4})`."""
         return Checkpoint(self, finite(day, where="day", low=0.0, high=self.scenario.days))
 
     def vcd(self) -> str:
-        """Return the signals of the run's netlist, in its first replication, as a value change dump for waveform viewers.
+        """Return the signals of the first replication as a value change dump for waveform viewers.
 
         Raises
         ------
         ScenarioError
-            No signal was recorded.
+            If no signal was recorded.
         """
         samples, kinds = all_signals(self, self.scenario.first)
         bits = [channel for channel, kind in kinds.items() if kind == "bit"]
@@ -86,55 +85,55 @@ class Run(BareRun):
         return Figures(self)
 
     def page(self) -> str:
-        """Return the run as one HTML page that opens offline, with a time slider, zoom, and an explanation of each point."""
+        """Return the run as a self-contained HTML page with time slider, zoom and an explanation of each point."""
         from malsim.showing.pages.run_page import run_page
 
-        changes = changes_of(self.scenario)
-        return run_page(self, changed=listed(changes))
+        return run_page(self, changed=listed(changes_of(self.scenario)))
 
 
 class Figures:
-    """Figures of one run; each returns a matplotlib figure that notebooks show and `savefig` writes."""
+    """Figures of a run. Each method returns a matplotlib figure, which notebooks show and `savefig` writes."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
 
     def effective(self, *, cells: Sequence[str] | None = None, beside: Run | Sequence[Run] = ()) -> Sheet:
-        """Draw effective confidence over time; the rank where the law has no belief.
+        """Draw effective confidence over time, or the rank for laws without a belief.
 
         Parameters
         ----------
         cells
-            The handles to draw; all cells if None.
+            Handles of the cells to draw; None draws all.
         beside
-            Other runs to draw in the same figure: a panel for each cell, a line for each run, labelled by the settings in
-            which the runs differ. Without other runs there is a panel for each object and a line for each cell.
+            Other runs to draw in the same figure, with a panel per cell and a line per run, labelled by the settings in
+            which the runs differ. Without other runs the figure has a panel per object and a line per cell.
 
         Raises
         ------
         UsageError
-            For a handle that the run did not record, or where a run recorded no cells.
+            If a handle was not recorded, or a run recorded no cells.
         """
         return self._over_time(self._run.score, cells, beside)
 
     def currency(self, *, cells: Sequence[str] | None = None, beside: Run | Sequence[Run] = ()) -> Sheet:
-        """Draw currency over time; the parameters are those of `effective`."""
+        """Draw currency over time. The parameters are those of `effective`."""
         return self._over_time("currency", cells, beside)
 
     def answers(self) -> Sheet:
         """Draw the best true and the best false claim of each fact over time, with bands over replications."""
         run = self._run
-        alone = run.scenario.replications == 1
-        changes = run.events.filter(pl.col("kind") == "changed") if alone else None
+        changes = run.events.filter(pl.col("kind") == "changed") if run.scenario.replications == 1 else None
         return answers(self._bands, title=self._title("Answers"), changes=changes)
 
     def signals(self, rep: int | None = None) -> Sheet:
-        """Draw the signals of the netlist in one replication, the first by default: values as lines, bits as lanes."""
+        """Draw the signals of the netlist in one replication (by default the first): numbers as lines, bits as lanes."""
         run = self._run
         rep = run.scenario.first if rep is None else rep
         samples, channels = wired(run, rep)
         if channels.is_empty():
-            raise ScenarioError("no signal of this netlist was recorded", hint="wire one to an existing pin or field")
+            raise ScenarioError(
+                "no signal of this netlist was recorded", hint="connect a signal to an existing pin or field"
+            )
         events = run.events.filter((pl.col("rep") == rep) & pl.col("kind").is_in(ALARMS))
         return signal_lanes(samples, channels, events, title=self._title(f"Signals, replication {rep}"))
 
@@ -147,7 +146,7 @@ class Figures:
         return turns(self._bands, title=self._title("Reader's turns"), compactions=compactions)
 
     def staleness(self) -> Sheet:
-        """Draw the day until which each active cell is current, in the first replication."""
+        """Draw the day on which each active cell becomes stale, in the first replication."""
         run = self._run
         cells = run.cells.filter(pl.col("rep") == run.scenario.first)
         labels = run.memory.cells.select(pl.col("handle").alias("cell"), "title", pl.col("stability").cast(pl.String))
@@ -159,34 +158,27 @@ class Figures:
         return run.bands if run.bands.height else bands_of(run.signals)
 
     def waterfall(self, cell: str, t: float | None = None, rep: int | None = None) -> Sheet:
-        """Draw a cell's effective at a time, term by term."""
+        """Draw the terms of a cell's effective confidence at a time as a waterfall chart."""
         explanation = self._run.explain(cell, t, rep)
         title = f'{explanation.handle} "{explanation.title}" on day {explanation.t:g}'
         return waterfall(explanation.terms, explanation.effective, title=title)
 
-    @cached_property
-    def _changes(self) -> Changes:
-        return changes_of(self._run.scenario)
-
-    def _title(self, what: str) -> str:
-        return f"{what}, {in_title(self._changes)}"
-
-    def _note(self) -> str:
-        scenario = self._run.scenario
-        return f"{scenario.name}, seed {scenario.seed}; {listed(self._changes)}"
+    def _title(self, quantity: str) -> str:
+        return f"{quantity}, {in_title(changes_of(self._run.scenario))}"
 
     def _over_time(self, column: str, cells: Sequence[str] | None, beside: Run | Sequence[Run]) -> Sheet:
         others = [beside] if isinstance(beside, BareRun) else list(beside)
         if others:
-            return _beside([self._run, *others], column, cells)
-        run, title = self._run, self._title(NAMES[column])
+            return _side_by_side([self._run, *others], column, cells)
+        run, scenario, title = self._run, self._run.scenario, self._title(NAMES[column])
         lines, events = recorded(run)
-        if run.scenario.writers and run.scenario.replications > 1:
-            title += f", replication {run.scenario.first}"
-        labels = run.labels.filter(pl.col("object").is_not_null() | pl.lit(not run.scenario.facts))
+        if scenario.writers and scenario.replications > 1:
+            title += f", replication {scenario.first}"
+        labels = run.labels.filter(pl.col("object").is_not_null() | pl.lit(not scenario.facts))
         if cells is not None:
             labels = run.labels.filter(pl.col("cell").is_in(_checked(run, cells)))
-        return trajectories(lines, events, labels, column=column, title=title, note=self._note())
+        note = f"{scenario.name}, seed {scenario.seed}; {listed(changes_of(scenario))}"
+        return trajectories(lines, events, labels, column=column, title=title, note=note)
 
     def save(self, folder: Path) -> list[Path]:
         """Write the standard figures as PNG and return the paths."""
@@ -201,7 +193,7 @@ class Figures:
 
 
 def recorded(run: BareRun) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the cells and events to draw: of the first replication alone where each replication has cells of its own."""
+    """Return the cells and events to draw: of the first replication if writers are random, otherwise of all."""
     if run.scenario.writers and run.scenario.replications > 1:
         first = pl.col("rep") == run.scenario.first
         return run.cells.filter(first), run.events.filter(first)
@@ -212,34 +204,35 @@ def _checked(run: BareRun, cells: Sequence[str]) -> list[str]:
     recorded = run.cells["cell"].unique(maintain_order=True).to_list()
     for cell in cells:
         if cell not in recorded:
-            hint = nearest(cell, recorded, "run.cells lists them")
+            hint = nearest(cell, recorded, "run.cells lists the recorded cells")
             raise UsageError("no such cell was recorded", where="plot", given=cell, hint=hint)
     return list(cells)
 
 
-def _beside(runs: Sequence[BareRun], column: str, cells: Sequence[str] | None) -> Sheet:
+def _side_by_side(runs: Sequence[BareRun], column: str, cells: Sequence[str] | None) -> Sheet:
     """Draw several runs in one figure, labelled by the settings in which their scenarios differ."""
     different = differences([run.scenario for run in runs])
-    alone = len(different) == 1
+    single = len(different) == 1
     columns = [
-        [value_text(value) if alone else f"{words(name)} {value_text(value)}" for value in values]
+        [value_text(value) if single else f"{words(name)} {value_text(value)}" for value in values]
         for name, values in different.items()
     ]
     labels = [", ".join(row) for row in zip(*columns, strict=True)]
     lines = [RunLine(label=label, cells=recorded(run)[0]) for label, run in zip(labels, runs, strict=True)]
-    title = f"{NAMES[column]} by {' and '.join(map(words, different))}" + f": {', '.join(labels)}" * alone
+    title = f"{NAMES[column]} by {' and '.join(map(words, different))}" + f": {', '.join(labels)}" * single
     return variants(lines, panel_titles(runs, cells), column=column, title=title, note=runs[0].scenario.name)
 
 
 def panel_titles(runs: Sequence[BareRun], cells: Sequence[str] | None = None) -> dict[str, str]:
-    """Return the panel's title of each cell that every run recorded, or of the cells named."""
+    """Return the panel title of each cell that all runs recorded, or of the given cells."""
     for run in runs:
         if run.cells.is_empty():
-            hint = 'ms.run(scenario, replications=1, record="all"), or run.plot.answers()'
+            hint = 'use ms.run(scenario, replications=1, record="all"), or run.plot.answers()'
             raise UsageError("the run recorded no cells to draw", where="plot", given=run.scenario.name, hint=hint)
     names = _checked(runs[0], cells) if cells is not None else runs[0].cells["cell"].unique(maintain_order=True).to_list()
-    about = runs[0].labels.filter(pl.col("object").is_not_null() | pl.lit(not runs[0].scenario.facts or cells is not None))
-    labels = dict(about.select("cell", "title").iter_rows())
+    every = not runs[0].scenario.facts or cells is not None
+    titles = runs[0].labels.filter(pl.col("object").is_not_null() | pl.lit(every)).select("cell", "title")
+    labels = dict(titles.iter_rows())
     shared = [name for name in names if name in labels and all(name in run.cells["cell"] for run in runs)]
     return {name: f'{name} "{labels[name]}"' for name in shared}
 
@@ -252,14 +245,14 @@ class Checkpoint:
     day: float
 
     def fork(self, **changes: Any) -> Run:
-        """Continue the run from that day; see `fork`."""
+        """Continue the run from this day under other settings. See `fork`."""
         return fork(self.run, day=self.day, **changes)
 
 
 def fork(run: BareRun | Scenario, *, day: float, **changes: Any) -> Run:
-    """Continue a run from a day under other `rules`, `law`, `writers` or `faults`; see `malsim.sim.replay.fork`.
+    """Continue a run from a day under other `rules`, `law`, `writers` or `faults`. See `malsim.sim.replay.fork`.
 
-    With no change the frames are those of the uninterrupted run, bit for bit.
+    Without changes the frames equal those of the uninterrupted run, bit for bit.
     """
     return _with_figures(forked_run(run, day=day, watch=partial(progress, what="fork", unit="tick"), **changes))
 
@@ -276,14 +269,14 @@ def run(
     watch: bench.Watch | None = None,
     **changes: Any,
 ) -> Run:
-    """Run a scenario, given as one or as the path of its file; `changes` replace settings: `replications=1000`.
+    """Run a scenario or the file at a path. `changes` replace settings, such as `replications=1000`.
 
-    `memory` is one of your own: a class, a function that makes one (`malsim.adapters.contract`), or its name,
-    `package.module:factory`. `processes` are SimPy processes of your own: generator functions of an environment and a
-    desk (`malsim.sim.processes.desk.Desk`), or their names. A path may name code in its file: running it from Python is
-    consent. `watch` is handed the times of the ticks (ms) and gives them back as they are made; a progress bar if None.
+    `memory` is your own memory: a class, a factory function (`malsim.adapters.contract`), or its name
+    `package.module:factory`. `processes` are your own SimPy processes: generator functions that take an environment and a
+    desk (`malsim.sim.processes.desk.Desk`), or their names. Passing a path counts as consent to run the code that the file
+    names. `watch` wraps the sequence of tick times (ms); by default it shows a progress bar.
 
-    Returns a `Run` with frames `cells`, `events`, `writers`, `signals`; `run.plot`, `run.explain`, `run.why`.
+    The returned `Run` has the frames `cells`, `events`, `writers` and `signals`, and `plot`, `explain` and `why`.
     """
     script = scenario if isinstance(scenario, Scenario) else read(scenario, allow_code=True)
     if memory is not None:

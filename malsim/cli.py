@@ -1,4 +1,4 @@
-"""The command line: it reads arguments, calls a command, and turns what it raises into an exit code."""
+"""Command line: parses arguments, calls a command and turns exceptions into exit codes."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ ERROR = 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command: 0 yes or done, 1 the answer is no, 2 an error (a bad file, a bad argument, a bug).
+    """Run a command and return 0 for success or yes, 1 for no, or 2 for an error (a bad file or argument, or a bug).
 
-    All that a command prints passes one stream, so that text of others cannot steer a terminal or a CI service. One that
-    meets code of another package is begun again in a sandbox.
+    All output passes through one filter, so that foreign text cannot control a terminal or a CI service. A command that
+    needs foreign code is restarted in a sandbox.
     """
     try:
         args = _parse(argv)
         with command_process(), redirect_stdout(cast("TextIO", PlainStream(sys.stdout))), Limits.of_environment().hold():
-            if argv is None:  # only as a command, not when called from Python
+            if argv is None:  # only for the command, not for calls from Python
                 bound_memory(Limits.memory_in_force())
             return _result(args, sys.argv[1:] if argv is None else argv)
     except MalsimError as error:
-        _tell(f"malsim: {error}")
-    except BrokenPipeError:  # the reader of the pipe, such as head, has closed it
+        _print_error(f"malsim: {error}")
+    except BrokenPipeError:  # the reader of the pipe, such as head, has ended
         sys.stderr.close()
         return 0
     except KeyboardInterrupt:
-        _tell("malsim: stopped")
+        _print_error("malsim: stopped")
     except OSError as error:
-        what = "no such file; check the path" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
-        _tell(f"malsim: {error.filename or 'a file'}: {what}")
+        reason = "no such file; check the path" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
+        _print_error(f"malsim: {error.filename or 'a file'}: {reason}")
     except RecursionError:
-        _tell("malsim: the input is nested too deeply; make it flatter")
+        _print_error("malsim: the input is nested too deeply; make it flatter")
     except MemoryError:
-        _tell("malsim: not enough memory for this; ask for fewer replications, days or claims")
-    except Exception as error:  # noqa: BLE001  # any other exception is a bug, not the answer no
-        _tell(_bug(error))
+        _print_error("malsim: not enough memory; use fewer replications, days or claims")
+    except Exception as error:  # noqa: BLE001  # any other exception is a bug
+        _print_error(_bug(error))
     return ERROR
 
 
@@ -58,28 +58,28 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _result(args: argparse.Namespace, words: Sequence[str]) -> int:
-    """Return the exit code of a command. Code of others, such as a law's, cannot end the process."""
+    """Return the exit code of a command. Foreign code, such as that of a law, cannot end the process."""
     args.words = words
     try:
         return cast("Command", args.command).main(args)
     except SystemExit as problem:
-        raise UsageError("user code of a law, an op or a memory would end this process") from problem
+        raise UsageError("the code of a law, an op or a memory tried to end the process") from problem
     except NeedsSandboxError:
         from malsim.adapters.engine.sandbox import run_sandboxed
 
         return run_sandboxed(words)
 
 
-def _tell(message: str) -> None:
+def _print_error(message: str) -> None:
     print(plain_text(message), file=sys.stderr)
 
 
 def _bug(error: Exception) -> str:
-    """Return the report of a bug: the exception and its place, without text of the user's files."""
+    """Return the report of a bug: the exception and its location, without text from the user's files."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if {"malsim", "ops"} & set(Path(frame.filename).parts)]
-    last = (own or frames)[-1]
+    ours = [frame for frame in frames if {"malsim", "ops"} & set(Path(frame.filename).parts)]
+    last = (ours or frames)[-1]
     location = f"{Path(last.filename).parent.name}/{Path(last.filename).name}:{last.lineno}, in {last.name}"
-    about = f"malsim {program_version()}, Python {platform.python_version()}"
-    hint = "please report this line with the command and, if you may, the file that it was given; nothing was written"
-    return f"malsim: this is a bug: {type(error).__name__} at {location} ({about}); {hint}"
+    versions = f"malsim {program_version()}, Python {platform.python_version()}"
+    hint = "please report this line with the command and, if possible, its file; nothing was written"
+    return f"malsim: this is a bug: {type(error).__name__} at {location} ({versions}); {hint}"

@@ -1,4 +1,4 @@
-"""Shipped examples: find, describe and copy scenarios and notebooks."""
+"""Shipped example files: scenarios and notebooks."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ LEFT_OUT = (".png", ".pyc")
 
 @dataclass(frozen=True)
 class Example:
-    """Shipped file with its `name` (scenarios/poisoner.toml) and its path."""
+    """Shipped file with its name (scenarios/poisoner.toml) and its path."""
 
     name: str
     path: Path
 
     @property
     def sentence(self) -> str:
-        """Short description of the file; empty if the file has none."""
+        """Short description of the file, empty if there is none."""
         if self.path.suffix == ".ipynb":
             cells = self._read["cells"]
             return "".join(cells[0]["source"]).split("\n", 1)[0].lstrip("# ") if cells else ""
@@ -38,15 +38,14 @@ class Example:
 
     @property
     def use(self) -> str:
-        """Use that the file is an example of: tune, test, teach or validate; empty if it names none."""
+        """Use of the file: tune, test, teach, validate or empty."""
         settings = self._read.get("metadata", {}).get("malsim", {}) if self.path.suffix == ".ipynb" else self._read
         return str(settings.get("use", ""))
 
     @property
     def _read(self) -> dict[str, Any]:
-        readers = {".toml": tomllib.loads, ".ipynb": json.loads}
-        read = readers.get(self.path.suffix)
-        return read(self.path.read_text(encoding="utf-8")) if read else {}
+        loads = {".toml": tomllib.loads, ".ipynb": json.loads}.get(self.path.suffix)
+        return loads(self.path.read_text(encoding="utf-8")) if loads else {}
 
 
 def examples() -> list[Example]:
@@ -63,7 +62,7 @@ def examples() -> list[Example]:
 
 
 def where_shipped(file: str) -> str:
-    """Return a hint that names the command which writes a shipped file; empty if no shipped file has this name.
+    """Return a hint with the command that writes a shipped file, empty if no shipped file has this name.
 
     >>> where_shipped("poisoner.toml"), where_shipped("mine.toml")
     ('`malsim examples poisoner -o .` writes scenarios/poisoner.toml', '')
@@ -73,19 +72,16 @@ def where_shipped(file: str) -> str:
 
 
 def copy(names: list[str], folder: Path) -> list[Path]:
-    """Copy examples, and the files that they name, into a folder; without names copy all. Nothing is overwritten.
+    """Copy examples and the files that they name into a folder, by default all examples.
 
-    Raises
-    ------
-    UsageError
-        If a name is unknown, or a different file of that name exists.
+    Raises `UsageError` if an example does not exist or would overwrite a different file.
     """
     every = examples()
     selection = _with_companions([entry for name in names for entry in _find(name, every)], every) if names else every
     for example in selection:
         target = folder / example.name
         if target.exists() and target.read_bytes() != example.path.read_bytes():
-            raise UsageError("another file of this name exists", given=str(target), hint="choose another folder with -o")
+            raise UsageError("the file exists already", given=str(target), hint="choose another folder with -o")
     for example in selection:
         target = folder / example.name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -94,10 +90,10 @@ def copy(names: list[str], folder: Path) -> list[Path]:
 
 
 def _find(name: str, every: list[Example]) -> list[Example]:
-    """Return the example of this name, or all examples in a folder of this name."""
+    """Return the example of this name, or all examples in the folder of this name."""
     if inside := [entry for entry in every if f"/{entry.path.parent.as_posix()}".endswith(f"/{name.rstrip('/')}")]:
         return inside
-    for example in sorted(every, key=lambda entry: entry.path.suffix != ".toml"):  # prefer a scenario to its netlist
+    for example in sorted(every, key=lambda entry: entry.path.suffix != ".toml"):  # scenarios before their netlists
         if name in (example.path.name, example.path.stem) or f"/{example.name}".endswith(f"/{name}"):
             return [example]
     hint = nearest(name, [example.path.stem for example in every], "`malsim examples` lists all")
@@ -105,7 +101,7 @@ def _find(name: str, every: list[Example]) -> list[Example]:
 
 
 def _with_companions(selection: list[Example], every: list[Example]) -> list[Example]:
-    """Return the examples and the files that they name, such as a scenario's netlist."""
+    """Return the examples and the files that they name, such as the netlist of a scenario."""
     files = list(selection)
     for example in files:
         if example.path.suffix not in (".toml", ".malnet"):
@@ -116,7 +112,7 @@ def _with_companions(selection: list[Example], every: list[Example]) -> list[Exa
 
 
 def root() -> Path:
-    """Return the folder with scenarios/ and notebooks/: inside an installed package, next to the package in a checkout."""
+    """Return the folder with scenarios/ and notebooks/, inside the installed package or in the checkout."""
     package = Path(__file__).parent
     inside = package / "_examples"
     return inside if inside.is_dir() else package.parent

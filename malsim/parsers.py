@@ -1,4 +1,4 @@
-"""Parsers of the command line: a module of `malsim.commands` is a command, a folder in it a group of commands."""
+"""Parsers of the command line. Modules of `malsim.commands` are commands, folders are groups of commands."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import NoReturn, Protocol, cast
 
 HEADINGS = ("look and run", "test", "tune", "memories", "wire", "store", "agents")
-"""Headings of `malsim --help`, in the order in which they are printed."""
+"""Headings of `malsim --help`, in order."""
 
 
 class Command(Protocol):
-    """A module of `malsim.commands`. The first clause of its docstring is its help. Heavy imports belong inside `main`.
+    """Module of `malsim.commands`. The first clause of its docstring is its help text. Heavy imports belong in `main`.
 
-    A folder there is a group: its docstring and `HEADING` describe it, and its modules are the group's commands.
+    A folder is a group of commands, described by its docstring and `HEADING`.
     """
 
     __doc__: str | None
@@ -31,30 +31,30 @@ class Command(Protocol):
 
 
 class _MainParser(argparse.ArgumentParser):
-    """Parser of the whole command line, whose help lists the commands under headings, one per line."""
+    """Parser of the command line, whose help lists the commands under headings."""
 
     def format_help(self) -> str:
         lines = [f"{self.prog} [--version] COMMAND … or COMMAND --help: {self.description}"]
         by_heading: dict[str, list[str]] = {heading: [] for heading in HEADINGS}
         for name, sub in _subparsers(self).items():
             inner = "|".join(_subparsers(sub))
-            by_heading[sub.get_default("heading")].append(f"  {name:<12} {inner or _clause(sub)}")
+            by_heading[sub.get_default("heading")].append(f"  {name:<12} {inner or _first_clause(sub.description or '')}")
         for heading, commands in by_heading.items():
             lines += [heading, *commands]
         return "\n".join([*lines, f"{self.epilog}\n"])
 
 
 def main_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
-    """Return the parser of the command line, restricted to one command if `words` begins with its name.
+    """Return the parser of the command line, with only one command if `words` begins with its name.
 
-    A hook is a process of its own at every prompt: reading one module instead of all saves it a seventh of its time.
+    Hooks start a process at every prompt; importing one command instead of all saves a seventh of the time.
     """
     parser = _MainParser(
         prog="malsim",
         description="a simulator and op workbench for shared memories",
         epilog="Exit codes: 0 done or yes, 1 the answer is no, 2 bad input. `malsim docs`: the manual.",
     )
-    parser.add_argument("--version", action=_PrintVersion, nargs=0, help="print the version and stop")
+    parser.add_argument("--version", action=_PrintVersion, nargs=0, help="print the version and exit")
     shells = ("bash", "zsh", "fish")
     parser.add_argument("--print-completion", action=_PrintCompletion, choices=shells, help="print a completion script")
     _add_commands(parser, "malsim.commands", words)
@@ -62,7 +62,7 @@ def main_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
 
 
 class _PrintVersion(argparse.Action):
-    """Look the version up only where it is asked for: a hook is a process of its own, and pays for what it imports."""
+    """Action that prints the version. The version is looked up only when needed, since hooks must start fast."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         sys.stdout.write(f"malsim {program_version()}\n")
@@ -70,42 +70,42 @@ class _PrintVersion(argparse.Action):
 
 
 class _PrintCompletion(argparse.Action):
-    """Print a completion script made from the declarations of every command."""
+    """Action that prints a completion script for all commands."""
 
     def __call__(self, parser: argparse.ArgumentParser, _: object, shell: object, __: str | None = None) -> NoReturn:
         import shtab
 
         whole = main_parser()
-        for action in _every_argument(whole):
+        for action in _all_actions(whole):
             if takes_path(action):
                 action.complete = shtab.DIRECTORY if action.metavar == "DIR" else shtab.FILE  # type: ignore[attr-defined]
         sys.stdout.write(shtab.complete(whole, shell=str(shell)) + "\n")
         parser.exit()
 
 
-def _every_argument(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    yield from parser._actions  # noqa: SLF001  # argparse lists them nowhere else
+def _all_actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    yield from parser._actions  # noqa: SLF001  # argparse has no public list
     for sub in _subparsers(parser).values():
-        yield from _every_argument(sub)
+        yield from _all_actions(sub)
 
 
 def takes_path(action: argparse.Action) -> bool:
-    """Return whether an argument is a path, as far as its declaration tells: free text, neither a number nor a choice."""
+    """Return whether an argument may be a path: free text, neither a number nor a choice."""
     return action.nargs != 0 and action.choices is None and action.type in (None, str, Path)
 
 
 def program_version() -> str:
-    """Return the installed version."""
+    """Return the installed version of malsim."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
         return version("malsim")
-    except PackageNotFoundError:  # run from source, not installed
+    except PackageNotFoundError:  # running from source
         return "(not installed)"
 
 
 def command_parsers() -> dict[str, argparse.ArgumentParser]:
-    """Return the parser of each command by its name; a command of a group is named `store write`."""
+    """Return the parsers of all commands by name. Commands of a group have names such as `store write`."""
     parsers = dict[str, argparse.ArgumentParser]()
     for name, sub in _subparsers(main_parser()).items():
         parsers |= {f"{name} {word}": inner for word, inner in _subparsers(sub).items()} or {name: sub}
@@ -113,18 +113,14 @@ def command_parsers() -> dict[str, argparse.ArgumentParser]:
 
 
 def _add_commands(parser: argparse.ArgumentParser, package: str, words: Sequence[str]) -> None:
-    """Add the commands and groups of a package, or only the one that `words` begins with."""
+    """Add the commands and groups of a package, or only the one named by the first of `words`."""
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser)
     modules = {item.name.rstrip("_"): item for item in pkgutil.iter_modules(import_module(package).__path__)}
     for name in words[:1] if words and words[0] in modules else modules:
         module = import_module(f"{package}.{modules[name].name}")
-        lines = (module.__doc__ or "").strip()
-        sub = subparsers.add_parser(
-            name,
-            help=re.split("[;:]", lines.split("\n", 1)[0])[0].rstrip("."),
-            description=lines,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
+        text = (module.__doc__ or "").strip()
+        options = {"description": text, "formatter_class": argparse.RawDescriptionHelpFormatter}
+        sub = subparsers.add_parser(name, help=_first_clause(text), **options)
         sub.set_defaults(heading=getattr(module, "HEADING", None))
         if modules[name].ispkg:
             _add_commands(sub, module.__name__, words[1:])
@@ -135,12 +131,12 @@ def _add_commands(parser: argparse.ArgumentParser, package: str, words: Sequence
 
 
 def _subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """Return the parsers of a parser's commands by name; none for a command itself."""
-    actions = parser._actions  # noqa: SLF001  # argparse lists them nowhere else
+    """Return the subparsers of a parser by name."""
+    actions = parser._actions  # noqa: SLF001  # argparse has no public list
     subs = [action.choices for action in actions if isinstance(action, argparse._SubParsersAction)]  # noqa: SLF001
     return {name: sub for choices in subs for name, sub in choices.items()}
 
 
-def _clause(sub: argparse.ArgumentParser) -> str:
-    """Return the first line of a command's description, up to a semicolon or a colon."""
-    return re.split("[;:]", (sub.description or "").split("\n", 1)[0])[0].rstrip(".")
+def _first_clause(text: str) -> str:
+    """Return the first line of a text, up to a semicolon or a colon."""
+    return re.split("[;:]", text.split("\n", 1)[0])[0].rstrip(".")

@@ -22,7 +22,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     from malsim.showing.manual import page, pages
-    from malsim.showing.manual.pages import SECTIONS
+    from malsim.showing.manual.pages import SECTIONS, build
 
     if args.schema:
         import json
@@ -31,8 +31,6 @@ def main(args: argparse.Namespace) -> int:
 
         print(json.dumps(scenario_schema(), indent=2, ensure_ascii=False))
     elif args.html:
-        from malsim.showing.manual.site import build
-
         paths = build(args.html)
         print(f"{args.html}: {len(paths)} pages; open {paths[0]}")
     elif args.topic:

@@ -185,8 +185,8 @@ getp not.0.out
     [
         ("getp not.0.nope\nprint after\n", [], ["it.hal:8: no pin"]),
         ("getp not.0.nope\nprint after\n", ["-k"], ["it.hal:8: no pin", "after"]),
-        ("loadusr halsampler -n 1\n", [], ["it.hal:8: no sampler has this channel"]),
-        ("step none\n", [], ["it.hal:8: too many ticks"]),
+        ("loadusr halsampler -n 1\n", [], ["it.hal:8: no such sampler channel"]),
+        ("step none\n", [], ["it.hal:8: step: out of bounds"]),
     ],
 )
 def test_failing_hal_line_is_reported_with_its_position(
@@ -205,7 +205,7 @@ def test_removals_take_effect_in_order(tmp_path: Path, capsys: pytest.CaptureFix
         "unlinkp not.0.out\nlist sig\nnewsig one bit\nnet one not.0.out => not.0.in\nlist sig\ndelsig one\nlist sig\n"
         "list funct\ndelf not.0 t\nshow thread t\nunloadrt not\nlist comp\nunloadusr all\nloadrt not names=n\nlist comp\n"
     )
-    output = ["TRUE", "", "one", "", "not.0", "Thread  Every  Functions, in order", "t       1", "", "n"]
+    output = ["TRUE", "", "one", "", "not.0", "Thread  Every  Functions in order", "t       1", "", "n"]
     assert ran(SCRIPT + more, tmp_path, capsys) == output
     assert [*link(read_hal(SCRIPT + more).document).instances] == ["n"]
 
@@ -213,7 +213,7 @@ def test_removals_take_effect_in_order(tmp_path: Path, capsys: pytest.CaptureFix
 def test_a_signal_that_no_net_makes_holds_what_it_is_set_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ran("newsig hello bit\nsets hello true\ngets hello\nshow sig\n", tmp_path, capsys)[::2] == [
         "TRUE",
-        "bit  TRUE  hello  on no pin yet",
+        "bit  TRUE  hello  not linked yet",
     ]
 
 

@@ -58,15 +58,13 @@ def test_notebook_begins_with_its_goal_and_ends_with_an_exercise(name: str) -> N
     assert not PUBLIC.search(source)
 
 
-@pytest.mark.parametrize(
-    "names",
-    [["00_start_here"], pytest.param(NAMES, marks=pytest.mark.nightly)],
-    ids=["first", "all"],
-)
+@pytest.mark.parametrize("names", [["00_start_here"], pytest.param(NAMES, marks=pytest.mark.nightly)], ids=["first", "all"])
 def test_notebooks_show_the_same_texts_again(names: list[str]) -> None:
     parts = {name: notebook(name).cells for name in names}
     stored = {name: [shown(cell) for cell in cells] for name, cells in parts.items()}
-    grades = {name: [cell.source for cell in cells if "graded" in cell.metadata.get("tags", [])] for name, cells in parts.items()}
+    grades = {
+        name: [cell.source for cell in cells if "graded" in cell.metadata.get("tags", [])] for name, cells in parts.items()
+    }
     for name, cells in parts.items():
         cells += with_answers(ANSWER.findall(cells[-1].source), grades[name])
     execute(parts)

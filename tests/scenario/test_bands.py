@@ -72,10 +72,7 @@ def test_value_outside_its_band_is_reported() -> None:
 
 def test_a_series_that_ends_early_or_is_new_fails() -> None:
     then = cells(wave(DAYS))
-    cases = {
-        "missing": then.filter(pl.col("t") <= 30),
-        "unexpected": pl.concat([then, cells(wave(DAYS), cell="obs_new1")]),
-    }
+    cases = {"missing": then.filter(pl.col("t") <= 30), "unexpected": pl.concat([then, cells(wave(DAYS), cell="obs_new1")])}
     for wanted, now in cases.items():
         assert fault(judged(then, now, absolute=9.0)) == wanted
     late = then.with_columns(effective=pl.when(pl.col("t") >= 10).then(0.5))

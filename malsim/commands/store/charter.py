@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add(
-        "store",
-        metavar="STORE",
-        help="store; created if it does not exist, and completed with the ten cells",
-    )
+    add("store", metavar="STORE", help="store; created if it does not exist, and completed with the ten cells")
     add("--answer", metavar="TEXT", help="answer the next question")
     add("--question", metavar="TITLE", help="ask or answer this question, such as objective")
     add("--writer", default="human", metavar="NAME", help="name of the person who answers (human)")

@@ -39,11 +39,7 @@ class Commands(cmd.Cmd):
     """Commands of the shell, one method each. The docstring of a method is its help text."""
 
     def __init__(
-        self,
-        source: SessionFile,
-        *,
-        stdout: IO[str] | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        self, source: SessionFile, *, stdout: IO[str] | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         super().__init__(stdout=stdout)
         self.session, self.home, self.clock = source.session, source.home, clock

@@ -1,4 +1,4 @@
-"""The documentation that ships with malsim: pages in Markdown, and reference pages made from the code's own declarations."""
+"""Manual of malsim: Markdown pages, and reference pages generated from the code."""
 
 from malsim.showing.manual.pages import Page, page, pages
 

@@ -1,10 +1,13 @@
-"""Reference pages generated from the declarations in the code."""
+"""Reference pages of the manual, generated from declarations in the code."""
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import math
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from malsim.showing.manual.scenario_keys import parameters, scenario, table
@@ -12,20 +15,18 @@ from malsim.showing.manual.scenario_keys import parameters, scenario, table
 
 def rules() -> str:
     """Return the table of the graph memory's rules."""
-    import dataclasses
-
     from malsim.memory import Rules
 
     rows = []
-    for rule in dataclasses.fields(Rules):
+    for rule in fields(Rules):
         meta = rule.metadata
-        if not {"unit", "choices"} & meta.keys() and rule.type != "str":  # a derived value: see the page on signals
+        if not {"unit", "choices"} & meta.keys() and rule.type != "str":  # a derived value, described on the page on signals
             continue
         unit = meta.get("unit", "word" if "choices" in meta else "words")
         rows.append((f"`{rule.name}`", rule.default, unit, _bounds(meta), meta["why"], meta["source"]))
     text = (
         "Set one with `--set rules.NAME=VALUE`, many with `--rules FILE` or a `[rules]` table in a "
-        "scenario; `--rules recall_v5` takes the reference implementation's. Times are in days, "
+        "scenario; `--rules recall_v5` selects the rules of the reference implementation. Times are in days, "
         'or text with a unit: `tau_volatile = "36h"`.\n\n'
     )
     return text + table(("rule", "default", "unit", "allowed", "why", "source"), rows) + "\n"
@@ -35,7 +36,7 @@ def _bounds(meta: Mapping[str, Any]) -> str:
     if "choices" in meta:
         return ", ".join(meta["choices"])
     if "unit" not in meta:
-        return "apart by blanks"
+        return "separated by blanks"
     above = "above " if meta["above"] else ""
     return f"{above}{meta['low']:g} or more" if math.isinf(meta["high"]) else f"{above}{meta['low']:g} to {meta['high']:g}"
 
@@ -44,13 +45,13 @@ def ops() -> str:
     """Return the data sheets of all ops."""
     from ops import sheets
 
-    parts = ["`malsim op NAME` prints one data sheet; `malsim op NAME --step` draws its answer to a step.\n"]
+    parts = ["`malsim op NAME` prints one data sheet; `malsim op NAME --step` draws its step response.\n"]
     parts += [f"## {name}\n\n```text\n{sheet}\n```\n" for name, sheet in sorted(sheets().items())]
     return "\n".join(parts)
 
 
 def loop_pins() -> str:
-    """Return the table of the pins by which a netlist reads and moves the loop."""
+    """Return the table of pins with which a netlist reads and controls the loop."""
     from malsim.netlist.language.lexicon import LOOP_READS, LOOP_WRITES
 
     rows = [(f"`{name}`", kind, "reads", meaning) for name, (kind, meaning) in LOOP_WRITES.items()]
@@ -62,7 +63,7 @@ def loop_pins() -> str:
 
 
 def op_pins() -> str:
-    """Return the table of all ops, one line each, with their pins."""
+    """Return the table of all ops with their pins."""
     from ops import sheets
     from ops.pin.sheet import Sheet
 
@@ -72,11 +73,11 @@ def op_pins() -> str:
             continue
         ins, outs = (_pins_of(sheet, keys) for keys in (sheet.ins, sheet.outs))
         rows.append((f"`{name}`", sheet.summary, f"{ins} → {outs}"))
-    return table(("op", "what it does", "pins"), rows)
+    return table(("op", "summary", "pins"), rows)
 
 
 def _pins_of(sheet: Any, keys: Mapping[str, Any]) -> str:
-    """Return the pins of some keys, a family as its first and its last: `in-0…in-31`."""
+    """Return the names of the pins with these keys. Families are abbreviated: `in-0…in-31`."""
     families: dict[str, list[str]] = {}
     for pin, slot in sheet.slots.items():
         if slot.key in keys:
@@ -85,7 +86,7 @@ def _pins_of(sheet: Any, keys: Mapping[str, Any]) -> str:
 
 
 def writers() -> str:
-    """Return the behaviours of writers, with their equations and parameters."""
+    """Return the behaviours of writers with their equations and parameters."""
     from malsim.sim.writers import behaviours
 
     parts = ['A population is a behaviour, a size and a schedule: `[[writers]] behaviour = "honest"`.\n']
@@ -97,7 +98,7 @@ def writers() -> str:
 
 
 def commands() -> str:
-    """Return the help of all commands."""
+    """Return the help texts of all commands."""
     from malsim.parsers import command_parsers
 
     parts = ["Exit codes: 0 done or yes, 1 the answer is no, 2 bad input.\n"]
@@ -106,15 +107,13 @@ def commands() -> str:
 
 
 def limits() -> str:
-    """Return the table of input limits and how to raise each."""
-    from dataclasses import fields
-
+    """Return the table of input limits and the way to raise them."""
     from malsim.base.limits import Limits
 
     head = (
         "Every command, and pytest, refuses input beyond these limits before it runs. The variable `MALSIM_LIMITS` raises "
-        "limits by name, with a comma between two: `MALSIM_LIMITS=ticks=2000000,memory=8000000000 malsim run …`. Calls from "
-        "Python are not limited unless the caller says so: `with Limits().hold(): …`.\n\n"
+        "limits by name, separated by commas: `MALSIM_LIMITS=ticks=2000000,memory=8000000000 malsim run …`. Calls from "
+        "Python are limited only inside `with Limits().hold(): …`.\n\n"
     )
     rows = [
         (f"`{limit.name}`", limit.metadata["says"], f"{limit.default:,}" if limit.default else "half of the machine's")
@@ -124,26 +123,20 @@ def limits() -> str:
 
 
 def metrics() -> str:
-    """Return tables of a run's metrics and kinds of events."""
+    """Return the tables of metrics and kinds of events of a run."""
     from malsim.sim.context.event_log import KINDS
     from malsim.sim.record.metrics import METRICS
 
-    measured = table(("metric", "meaning"), METRICS.items())
-    kinds = table(("kind", "cause"), KINDS.items())
-    return (
-        f"`run.metrics()` returns each metric with its interval over replications.\n\n{measured}\n\n## Events\n\n"
-        f"`run.events` has one row per event.\n\n{kinds}\n"
-    )
+    head = "`run.metrics()` returns each metric with its interval over replications."
+    measured, kinds = table(("metric", "meaning"), METRICS.items()), table(("kind", "cause"), KINDS.items())
+    return f"{head}\n\n{measured}\n\n## Events\n\n`run.events` has one row per event.\n\n{kinds}\n"
 
 
 PUBLIC = ("malsim.memory", "malsim.adapters", "malsim.judging.axioms", "malsim.judging.duties", "ops")
 
 
 def python() -> str:
-    """Return the public names with their docstrings: those of `malsim` and of the other public packages."""
-    import importlib
-    import inspect
-
+    """Return the public names of `malsim` and the other public packages, with their docstrings."""
     import malsim
 
     packages = ", ".join(f"`{package}`" for package in PUBLIC)
@@ -155,24 +148,22 @@ def python() -> str:
     for package in PUBLIC:
         module = importlib.import_module(package)
         rows = ((f"`{name}`", (inspect.getdoc(getattr(module, name)) or "").partition("\n")[0]) for name in module.__all__)
-        parts.append(f"## {package}\n\n{table(('name', 'what it is'), rows)}\n")
+        parts.append(f"## {package}\n\n{table(('name', 'summary'), rows)}\n")
     return "\n".join(parts)
 
 
 def _signature(item: Any) -> str:
-    import inspect
-
     try:
         return re.sub(r"(: |-> )(['\"])(.*?)\2(?=[,) ]|$)", r"\1\3", str(inspect.signature(item)))
-    except (TypeError, ValueError):  # a built-in has none
+    except (TypeError, ValueError):  # built-ins have no signature
         return "(…)"
 
 
 def gallery() -> str:
-    """Return a picture, a story and a command for each scenario that names its use, grouped by use."""
+    """Return a description, command and figure of each scenario with the key `use`, grouped by use."""
     from malsim.examples import USES, examples
 
-    parts = ["Each scenario names its use in the key `use`; `malsim examples` lists the others too.\n"]
+    parts = ["Scenarios with the key `use`. `malsim examples` also lists the others.\n"]
     for use, title in USES.items():
         parts.append(f"## {title}\n")
         for example in examples():
@@ -186,7 +177,7 @@ def gallery() -> str:
 
 COMMANDS = dict.fromkeys(("tune", "teach"), "malsim run") | {"test": "malsim test", "validate": "malsim tripwire --scenario"}
 
-PARTS = {"loop_pins": loop_pins, "ops": op_pins}  # tables that a page takes in place of $NAME
+PARTS = {"loop_pins": loop_pins, "ops": op_pins}  # tables that replace $NAME in a page
 GENERATED: dict[str, tuple[str, Callable[[], str]]] = {
     "tutorial/gallery": ("Gallery", gallery),
     "reference/rules": ("Rules of the memory", rules),

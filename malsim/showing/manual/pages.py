@@ -1,14 +1,18 @@
-"""Pages of the manual: Markdown files of this folder, and pages generated from the code."""
+"""Pages of the manual, as Markdown and as a static HTML site."""
 
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from malsim.base.errors import UsageError, nearest
+from malsim.examples import root
 from malsim.showing.manual.generate import GENERATED, PARTS
 
 if TYPE_CHECKING:
@@ -27,9 +31,21 @@ SECTIONS = {
 }
 
 
+SETTINGS = """
+project = "malsim"
+extensions = ["myst_parser"]
+html_theme = "furo"
+html_title = "malsim"
+html_show_copyright = html_show_sourcelink = html_copy_source = False
+myst_heading_anchors = 3
+suppress_warnings = ["myst.header", "myst.xref_missing", "misc.highlighting_failure"]
+"""
+PICTURE = re.compile(r"!\[([^\]]*)\]\((?:\.\./)*(scenarios/[\w./]+)\)")
+
+
 @dataclass(frozen=True)
 class Page:
-    """Manual page: its `topic` (section/name), its `title`, and `read`, which returns its Markdown."""
+    """Manual page with its `topic` (section/name), its `title`, and `read`, which returns its Markdown."""
 
     topic: str
     title: str
@@ -48,38 +64,41 @@ class Page:
 
 def pages() -> list[Page]:
     """Return all pages, sorted by section and name."""
-    files_pages = [
-        _file_page(f"{section}/{entry.name.removesuffix('.md')}", entry)
-        for section in SECTIONS
-        for entry in _files(files("malsim.showing.manual").joinpath(section))
-        if entry.name.endswith(".md")
+    every = [
+        Page(topic, title, lambda title=title, make=make: f"# {title}\n\n{make()}")
+        for topic, (title, make) in GENERATED.items()
     ]
-    generated = [_generated_page(topic, title, make) for topic, (title, make) in GENERATED.items()]
+    for section in SECTIONS:
+        for entry in _files(files("malsim.showing.manual").joinpath(section)):
+            if entry.name.endswith(".md"):
+                text = entry.read_text(encoding="utf-8")
+                title = text.partition("\n")[0].lstrip("# ").strip()
+                every.append(Page(f"{section}/{entry.name.removesuffix('.md')}", title, partial(_with_tables, text)))
     order = list(SECTIONS)
-    return sorted(files_pages + generated, key=lambda page: (order.index(page.section), page.name))
+    return sorted(every, key=lambda page: (order.index(page.section), page.name))
 
 
 def page(topic: str) -> Page:
-    """Return the page of a topic, given in full (tune/studies), by its name alone, or by the heading of a section (decay).
+    """Return the page of a topic (tune/studies), a name (studies), or the heading of a section (decay).
 
     Raises
     ------
     UsageError
-        If no page or section has this name; the hint names the nearest.
+        If no page or section has this name.
     """
     every = pages()
-    for whole in every:
-        if topic in (whole.topic, whole.name):
-            return whole
-    sections = {section.name: section for whole in every for section in _sections(whole)}
+    for entry in every:
+        if topic in (entry.topic, entry.name):
+            return entry
+    sections = {section.name: section for entry in every for section in _sections(entry)}
     if topic in sections:
         return sections[topic]
-    names = [whole.name for whole in every]
+    names = [entry.name for entry in every]
     raise UsageError("no such page", given=topic, hint=nearest(topic, [*names, *sections], "`malsim docs` lists all"))
 
 
 def _sections(page: Page) -> Iterator[Page]:
-    """Yield each section of a page of text as a page of its own."""
+    """Yield each section of a page as a separate page."""
     if page.name in ("extend", "metrics", "commands") or page.section != "reference":
         for part in re.split(r"^## ", page.read(), flags=re.MULTILINE)[1:]:
             title, _, text = part.partition("\n")
@@ -92,15 +111,51 @@ def _files(folder: Traversable) -> Iterator[Traversable]:
         yield from _files(entry) if entry.is_dir() else (entry,)
 
 
-def _file_page(topic: str, entry: Traversable) -> Page:
-    text = entry.read_text(encoding="utf-8")
-    return Page(topic, text.partition("\n")[0].lstrip("# ").strip(), lambda: _with_tables(text))
-
-
 def _with_tables(text: str) -> str:
-    """Return a page with each line `$NAME` replaced by the table that is made from declarations."""
+    """Return a page with each line `$NAME` replaced by a generated table."""
     return "\n".join(PARTS[line[1:]]() if line[:1] == "$" and line[1:] in PARTS else line for line in text.split("\n"))
 
 
-def _generated_page(topic: str, title: str, make: Callable[[], str]) -> Page:
-    return Page(topic, title, lambda: f"# {title}\n\n{make()}")
+def build(folder: Path) -> list[Path]:
+    """Write all pages as HTML and return the paths, beginning with index.html.
+
+    Raises `UsageError` if Sphinx, MyST or furo is not installed, or the folder cannot be written.
+    """
+    try:
+        import furo  # noqa: F401  # loaded by Sphinx by name
+        import myst_parser  # noqa: F401
+        from sphinx.cmd.build import build_main
+    except ImportError:
+        raise UsageError("needs Sphinx, MyST and furo, which are not installed", hint='pip install "malsim[docs]"') from None
+    with TemporaryDirectory() as temporary:
+        _write_sources(Path(temporary))
+        if build_main(["-q", "-b", "html", "-d", f"{temporary}/.doctrees", temporary, str(folder)]):
+            raise UsageError("the pages cannot be written", given=str(folder), hint="see the messages of Sphinx above")
+    return [folder / "index.html", *(folder / f"{entry.topic}.html" for entry in pages())]
+
+
+def _write_sources(source: Path) -> None:
+    """Write the Markdown of all pages, an index and the settings of Sphinx."""
+    every, index = pages(), ["# malsim", "A simulator and op workbench for memories that many agents write into."]
+    for section, name in SECTIONS.items():
+        section_pages = [page for page in every if page.section == section]
+        topics = "\n".join(page.topic for page in section_pages)
+        index.append(f"```{{toctree}}\n:caption: '{name}'\n:maxdepth: 1\n{topics}\n```")
+        (source / section).mkdir()
+        for page in section_pages:
+            (source / f"{page.topic}.md").write_text(_with_pictures(page.read(), source), encoding="utf-8")
+    (source / "index.md").write_text("\n\n".join(index), encoding="utf-8")
+    (source / "conf.py").write_text(SETTINGS, encoding="utf-8")
+
+
+def _with_pictures(text: str, source: Path) -> str:
+    """Copy the figures of a page to the source folder and return the page without figures that are not shipped."""
+
+    def copied(picture: re.Match[str]) -> str:
+        if not (root() / picture[2]).is_file():
+            return ""
+        (source / picture[2]).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(root() / picture[2], source / picture[2])
+        return f"![{picture[1]}](/{picture[2]})"
+
+    return PICTURE.sub(copied, text)

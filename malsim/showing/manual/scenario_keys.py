@@ -1,4 +1,4 @@
-"""The reference page of scenario files, made from their JSON Schema: every table, every key, each with an example."""
+"""Reference page of scenario files, generated from their JSON Schema, with an example for every key."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 KINDS = {"string": "text", "integer": "whole number", "boolean": "true or false", "array": "list", "object": "table"}
 DEFAULT = re.compile(r"[;,]?\s*\bdefault:? (\[[^]]*\]|[^;,()\[]*[^;,()\[ ])(?=[;,]|$)")
-EXAMPLES: dict[str, object] = {  # of keys whose schema has none
+EXAMPLES: dict[str, object] = {  # for keys without an example in the schema
     "law": "majority", "adapter": "mine:Votes", "answer": "is (.+)", "from": "memory.sqlite", "primed_by": "global.sqlite",
     "topics": ["plant"], "entities": ["pump-3"], "source_refs": ["log:412"], "facts": ["pump"], "path": "claims.csv",
     "signals": ["silent-writer"], "property": "always[0:5d] (eff(dec_a3ee) >= 0.3)", "metric": "last", "axiom": "bounds",
@@ -23,30 +23,26 @@ EXAMPLES: dict[str, object] = {  # of keys whose schema has none
 }  # fmt: skip
 SAMPLES = {"string": "…", "boolean": True, "number": 0.5, "integer": 1}
 HEAD = """\
-A scenario is a TOML file. This page is made from its JSON Schema, which `malsim docs --schema` prints. `malsim new my.toml`
-writes a commented scenario. A duration is text with a unit: `ms`, `s`, `min`, `h`, `d` or `w`, such as `"36h"`.
+A scenario is a TOML file. This page is generated from its JSON Schema, which `malsim docs --schema` prints. `malsim new
+my.toml` writes a commented scenario. A duration is text with a unit: `ms`, `s`, `min`, `h`, `d` or `w`, such as `"36h"`.
 """
 
 
 def scenario() -> str:
-    """Return the page of scenario files, key by key."""
+    """Return the page of scenario files."""
     from malsim.scenario.file.json_schema import scenario_schema
 
     schema = scenario_schema()
-    text = [HEAD]
-    for name, value in schema["properties"].items():
-        text += _sections(name, value, schema["$defs"])
-    return "\n".join(text)
+    sections = (_sections(name, value, schema["$defs"]) for name, value in schema["properties"].items())
+    return "\n".join([HEAD, *(line for section in sections for line in section)])
 
 
 def _sections(name: str, value: dict[str, Any], defs: dict[str, Any]) -> list[str]:
-    """Return the section of a key, and behind it those of the tables inside it."""
+    """Return the section of a key, followed by the sections of its inner tables."""
     body = _resolved(value.get("items", value), defs)
     many, words = "items" in value, value.get("description") or body.get("description") or ""
-    text = [
-        f"## {f'[[{name}]]' if many and 'properties' in body else f'[{name}]' if body.get('type') == 'object' else name}\n"
-    ]
-    text += [f"{words}\n"] if words else []
+    heading = f"[[{name}]]" if many and "properties" in body else f"[{name}]" if body.get("type") == "object" else name
+    text = [f"## {heading}\n", *([f"{words}\n"] if words else [])]
     if name == "rules":
         return [*text, "Every rule of the memory: see the page `rules`.\n"]
     if name == "law":
@@ -56,14 +52,15 @@ def _sections(name: str, value: dict[str, Any], defs: dict[str, Any]) -> list[st
     if not properties:
         names = body.get("propertyNames", {}).get("pattern", "")
         part = open_keys if isinstance(open_keys, dict) else {**value, **body} if not many else value
-        kind = f"Keys like `{names}`, each: {_kind(part, defs)}" if isinstance(open_keys, dict) else f"{_kind(part, defs)}"
-        default = _default(value)
-        return [
-            *text,
-            f"{kind}{f'; default {default}' if default else ''}. Example: `{name} = {_sample_of(name, value, defs)}`.\n",
-        ]
-    required = set(body.get("required", ()))
-    rows = [_row(key, part, defs, required=key in required) for key, part in properties.items()]
+        kind = f"Keys like `{names}`, each: {_kind(part, defs)}" if isinstance(open_keys, dict) else _kind(part, defs)
+        kind += f"; default {default}" if (default := _default(value)) else ""
+        return [*text, f"{kind}. Example: `{name} = {_sample_of(name, value, defs)}`.\n"]
+    rows = []
+    for key, part in properties.items():
+        resolved = _resolved(part, defs)
+        default = "required" if key in body.get("required", ()) else _default(resolved)
+        meaning = DEFAULT.sub("", part.get("description") or resolved.get("description", ""))
+        rows.append((f"`{key}`", _kind(part, defs), default, f"`{_sample_of(key, part, defs)}`", meaning))
     text.append(table(("key", "value", "default", "example", "meaning"), rows) + "\n")
     for key, part in properties.items():
         inner = _resolved(part, defs)
@@ -74,26 +71,13 @@ def _sections(name: str, value: dict[str, Any], defs: dict[str, Any]) -> list[st
     return text
 
 
-def _row(key: str, part: dict[str, Any], defs: dict[str, Any], *, required: bool) -> tuple[str, ...]:
-    body = _resolved(part, defs)
-    words = part.get("description") or body.get("description", "")
-    default = "required" if required else _default(body)
-    return (
-        f"`{key}`",
-        _kind(part, defs),
-        default,
-        f"`{_sample_of(key, part, defs)}`",
-        DEFAULT.sub("", words),
-    )
-
-
 def _sample_of(key: str, part: dict[str, Any], defs: dict[str, Any]) -> str:
     has_example = key in EXAMPLES and not _kind(part, defs).startswith(("duration", "true"))
     return _toml(EXAMPLES[key] if has_example else example(part, defs))
 
 
 def _laws() -> list[str]:
-    """Return a table of parameters for each law that has some."""
+    """Return a table of parameters for each law that has parameters."""
     from malsim.laws import find_law, shipped_laws
 
     text = []
@@ -111,7 +95,7 @@ def _resolved(part: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _default(part: dict[str, Any]) -> str:
-    """Return the default of a key, from the schema or from its description; "" where it has none."""
+    """Return the default of a key from the schema or its description, or an empty string."""
     if "default" in part:
         return _toml(part["default"])
     match = DEFAULT.search(part.get("description", ""))
@@ -119,7 +103,7 @@ def _default(part: dict[str, Any]) -> str:
 
 
 def example(part: dict[str, Any], defs: dict[str, Any]) -> object:
-    """Return a value that the schema of a key allows: its example, its default, or the simplest of its type.
+    """Return a valid value of a key: its example, its default, or a simple value of its type.
 
     >>> example({"type": "number", "minimum": 2, "maximum": 4}, {})
     3.0
@@ -148,7 +132,7 @@ def _sample(part: dict[str, Any], kind: str) -> object:
 
 
 def _toml(value: object) -> str:
-    """Return a value as TOML in one line."""
+    """Return a value as TOML on one line."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {_toml(inner)}" for key, inner in value.items()) + " }"
     if isinstance(value, list):
@@ -157,7 +141,7 @@ def _toml(value: object) -> str:
 
 
 def _kind(part: dict[str, Any], defs: dict[str, Any]) -> str:
-    """Return type and bounds in words."""
+    """Describe the type and bounds of a key."""
     if "$ref" in part and str(part["$ref"]).endswith("duration"):
         return "duration"
     part = _resolved(part, defs)
@@ -180,7 +164,7 @@ def _bounds(part: dict[str, Any]) -> str:
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    r"""Return a Markdown table; a stroke within a cell is escaped.
+    r"""Return a Markdown table. Vertical bars in cells are escaped.
 
     >>> print(table(("a", "b"), [(1, "x|y")]))
     | a | b |
@@ -197,7 +181,7 @@ def _line(cells: Iterable[object]) -> str:
 
 
 def parameters(params: Mapping[str, Param]) -> str:
-    """Return a table of declared parameters: name, default, unit, bounds, meaning."""
+    """Return the table of a set of parameters: name, default, unit, bounds, meaning."""
     rows = [
         (
             f"`{name}`",

@@ -1,1 +1,1 @@
-"""Exercises of the notebooks that grade themselves."""
+"""Self-grading exercises of the notebooks."""

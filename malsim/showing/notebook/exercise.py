@@ -1,4 +1,4 @@
-"""Exercises of the notebooks: an answer passes if all required properties hold."""
+"""Grading of exercises: an answer passes if all required properties hold."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from malsim.scenario.properties import check
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from malsim.sim.record.run_data import RunFrames
-
 
 @dataclass(frozen=True)
 class Grade:
-    """Grade of an answer: the properties required, and if each holds."""
+    """Grade of an answer: the required properties with their verdicts."""
 
     properties: Mapping[str, bool]
 
@@ -25,22 +23,13 @@ class Grade:
         return all(self.properties.values())
 
     def __repr__(self) -> str:
-        """Return the verdict, then one line per property."""
+        """Return the verdict and one line per property."""
         lines = [f"  {'holds' if holds else 'fails'}: {text}" for text, holds in self.properties.items()]
         return "\n".join(["passed" if self.passed else "not yet", *lines])
 
 
-def held(run: RunFrames, *properties: str) -> dict[str, bool]:
-    """Map each property of a run to its verdict; a failed property also names where it broke."""
-    results = {}
-    for text in properties:
-        verdict = check(text, run)
-        results[text if verdict.passed else f"{text}\n         {verdict.margin.witness}"] = verdict.passed
-    return results
-
-
 def graded(*parts: Mapping[str, bool] | tuple[Any, ...]) -> Grade:
-    """Return the grade of an answer: each part is a mapping from sentences to whether they hold, or a run and properties.
+    """Grade an answer. Each part maps sentences to truth values, or is a tuple of a run and properties to check.
 
     `ms.graded((run, "always (eff(obs_a1a1) <= 0.5)"), {"it settles": True})`
 
@@ -51,7 +40,13 @@ def graded(*parts: Mapping[str, bool] | tuple[Any, ...]) -> Grade:
     """
     properties: dict[str, bool] = {}
     for part in parts:
-        properties |= held(*part) if isinstance(part, tuple) else part
+        if not isinstance(part, tuple):
+            properties |= part
+            continue
+        run, *texts = part
+        for text in texts:
+            verdict = check(text, run)
+            properties[text if verdict.passed else f"{text}\n         {verdict.margin.witness}"] = verdict.passed
     if not properties:
         raise ValueError("an exercise needs at least one property")
     return Grade({text: bool(holds) for text, holds in properties.items()})

@@ -1,1 +1,1 @@
-"""Pages that open from a disk without a network: a judged suite, a tripwire's scorecard."""
+"""Self-contained HTML pages of runs, suites and tripwires."""

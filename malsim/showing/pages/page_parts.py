@@ -1,4 +1,4 @@
-"""Parts shared by all pages: escaped text, and figures embedded as PNG."""
+"""Building blocks of self-contained HTML pages, and the page that compares laws."""
 
 from __future__ import annotations
 
@@ -14,11 +14,16 @@ from malsim.base.plain_text import plain_text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import polars as pl
+
     from malsim.showing.plots.style import Sheet
+
+LAW_COLUMNS = ("data", "law", "metric", "value", "low", "high", "n", "difference", "difference_low", "difference_high",
+               "beyond")  # fmt: skip
 
 
 def text(words: str) -> str:
-    """Words of others as HTML: credentials withheld, marks escaped.
+    """Escape text for HTML and withhold credentials.
 
     >>> text("a < b")
     'a &lt; b'
@@ -27,29 +32,42 @@ def text(words: str) -> str:
 
 
 def png(figure: Sheet, *, dpi: int) -> bytes:
-    """Return the figure as PNG."""
+    """Return a figure as PNG."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=dpi)
     return buffer.getvalue()
 
 
 def image(picture: bytes, *, alt: str) -> str:
-    """Return the tag of a PNG embedded in the page."""
+    """Return an `img` tag with an embedded PNG."""
     return f'<img alt="{text(alt)}" src="data:image/png;base64,{base64.b64encode(picture).decode()}">'
 
 
 def filled(template: str, **parts: str) -> str:
-    """Return a template of this folder with its parts, which are HTML already, filled in."""
+    """Return a template of this folder with its placeholders replaced by HTML."""
     words = resources.files("malsim.showing.pages").joinpath(f"{template}.html").read_text(encoding="utf-8")
     return Template(words).substitute(parts)
 
 
 def page(title: str, body: str) -> str:
-    """Return a whole page that opens offline; `body` is HTML and may begin with a `<style>` of its own."""
+    """Return a self-contained page. `body` is HTML and may begin with a `<style>`."""
     return filled("page", title=text(title), body=body)
 
 
 def table(head: Iterable[str], rows: Iterable[str]) -> str:
-    """Return a table whose head is words and whose rows are HTML; a wide one scrolls by itself."""
+    """Return a scrollable table with a head of plain text and rows of HTML."""
     heads = "".join(f"<th>{text(word)}</th>" for word in head)
     return f"<div class='wide'><table><tr>{heads}</tr>{''.join(rows)}</table></div>"
+
+
+def law_page(frame: pl.DataFrame, picture: bytes, *, title: str, left_out: Iterable[str] = ()) -> str:
+    """Return the page of a comparison of laws: the figure (PNG), the skipped questions and the whole table."""
+    rows = []
+    for row in frame.select(LAW_COLUMNS).rows():
+        cells = (f"{value:.4f}" if isinstance(value, float) else text("" if value is None else str(value)) for value in row)
+        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+    notes = "".join(f"<p>Skipped: {text(line)}</p>" for line in left_out)
+    note = f"{text(title)}. Intervals are 95 %; differences are paired, relative to the first law."
+    figure = image(picture, alt="one panel per metric and one row per law")
+    heads = (name.replace("_", " ") for name in LAW_COLUMNS)
+    return page(title, f"<h1>Comparison of laws</h1><p>{note}</p>{figure}{notes}{table(heads, rows)}")

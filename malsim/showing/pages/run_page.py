@@ -1,4 +1,4 @@
-"""HTML page of a run that opens offline: lines over time, and the reasons for each value."""
+"""Self-contained HTML page of a run: lines over time and the reasons for each value."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from malsim.sim.run import Run
 
-MOST_LINES = 150  # a panel; those that moved most stay
-MOST_VALUES = 300_000  # of all panels; beyond, ticks are left out evenly
-MOST_REASONS = 1_000  # each takes some milliseconds
+MOST_LINES = 150  # per panel; lines that moved most are kept
+MOST_VALUES = 300_000  # in all panels; beyond, ticks are thinned evenly
+MOST_REASONS = 1_000  # each takes a few milliseconds
 MOST_EVENTS = 5_000
 DIGITS = 5
 STILL = 1e-9
@@ -30,10 +30,10 @@ Lines = dict[str, list[float | None]]
 
 
 def run_page(run: Run, *, changed: str = "") -> str:
-    """Return the page: effective, currency and signals of the first recorded replication, else means over all.
+    """Return the page of a run: lines of the first recorded replication, or means over all replications.
 
-    `changed` lists the settings that differ from their defaults. The page says what it leaves out: lines beyond
-    150 a panel, ticks beyond 300,000 values, reasons beyond 1,000.
+    `changed` lists the settings that differ from their defaults. The page lists what it omits: lines beyond 150 per
+    panel, ticks beyond 300,000 values, and reasons beyond 1,000.
     """
     notes: list[str] = []
     rep = run.scenario.first
@@ -43,10 +43,13 @@ def run_page(run: Run, *, changed: str = "") -> str:
     if events.height > MOST_EVENTS:
         notes.append(f"the first {MOST_EVENTS:,} of {events.height:,} events")
     shapes = [_panel(title, family, frame, times, notes) for title, family, frame in panels]
+    labels = {}
+    for row in run.labels.filter(pl.col("rep") == rep).to_dicts() if run.cells.height else ():
+        labels[row["cell"]] = plain_text(" · ".join(filter(None, (row["object"], row["title"]))))
     data = {
         "times": times,
         "panels": shapes,
-        "labels": _labels(run, rep),
+        "labels": labels,
         "reasons": _reasons(run, rep, times, shapes, notes),
         "events": events.head(MOST_EVENTS).rows(),
     }
@@ -66,7 +69,7 @@ def run_page(run: Run, *, changed: str = "") -> str:
 
 
 def _panels(run: Run, rep: int, notes: list[str]) -> list[tuple[str, str, pl.DataFrame]]:
-    """Return title, family and frame (t, name, value; low and high for bands) of each panel."""
+    """Return the title, family and frame (t, name, value; low and high for bands) of each panel."""
     columns = [name for name in dict.fromkeys((run.score, "currency")) if name in run.cells.columns]
     cells = run.cells.filter(pl.col("rep") == rep)
     parts: dict[str, tuple[str, list[pl.DataFrame]]] = {}
@@ -107,15 +110,15 @@ def _panel(title: str, family: str, frame: pl.DataFrame, times: list[float], not
     spread = frame.group_by("name", maintain_order=True).agg(moved=pl.col("value").max() - pl.col("value").min())
     names = spread.sort("moved", descending=True, maintain_order=True)["name"].head(MOST_LINES)
     if spread.height > MOST_LINES:
-        notes.append(f"{title}: the {MOST_LINES} of {spread.height:,} lines that moved most")
+        notes.append(f"{title}: {MOST_LINES} of {spread.height:,} lines, those that moved most")
     shape: dict[str, Any] = {"title": title, "family": family, "lines": _values(frame, names, "value", times)}
     if "low" in frame.columns:
-        shape |= {edge: _values(frame, names, edge, times) for edge in ("low", "high")}
+        shape |= {bound: _values(frame, names, bound, times) for bound in ("low", "high")}
     return shape
 
 
 def _values(frame: pl.DataFrame, names: pl.Series, column: str, times: list[float]) -> Lines:
-    """Return the values of each line at each of the times, None where it has none."""
+    """Return the values of each line at the times, None for a missing value."""
     values = frame.filter(pl.col("name").is_in(names.implode())).pivot(
         on="name", index="t", values=column, aggregate_function="last"
     )
@@ -124,17 +127,10 @@ def _values(frame: pl.DataFrame, names: pl.Series, column: str, times: list[floa
     return {name: table[name].round(DIGITS).to_list() for name in names}
 
 
-def _labels(run: Run, rep: int) -> dict[str, str]:
-    if not run.cells.height:
-        return {}
-    labels = run.labels.filter(pl.col("rep") == rep)
-    return {row["cell"]: plain_text(" · ".join(filter(None, (row["object"], row["title"])))) for row in labels.to_dicts()}
-
-
 def _reasons(
     run: Run, rep: int, times: list[float], panels: list[dict[str, Any]], notes: list[str]
 ) -> dict[str, list[tuple[int, str]]]:
-    """Return, per line, the reasons for its moves: pairs of a time index and a sentence."""
+    """Return the reasons for the moves of each line, as pairs of a time index and a sentence."""
     lines: Lines = {
         name: values for panel in reversed(panels) if "low" not in panel for name, values in panel["lines"].items()
     }
@@ -144,27 +140,22 @@ def _reasons(
             moved_at = _moves(values)
             run.why(name, times[moved_at[0]], rep)
             moves[name] = moved_at
-        except MalsimError as error:  # a memory or a signal that cannot be asked
-            reasons[name] = [(0, f"This run cannot say why: {plain_text(str(error))}")]
-    most = _share([len(moved_at) for moved_at in moves.values()])
+        except MalsimError as error:  # the memory or the signal cannot be explained
+            reasons[name] = [(0, f"No explanation: {plain_text(str(error))}")]
+    counts = [len(moved_at) for moved_at in moves.values()]
+    limits = range(max(counts, default=1), 0, -1)
+    most = next((limit for limit in limits if sum(min(limit, count) for count in counts) <= MOST_REASONS), 1)
     if any(len(moved_at) > most for moved_at in moves.values()):
-        notes.append(f"at most {most} reasons per line, evenly chosen among the days on which it moved")
+        notes.append(f"at most {most} reasons per line, spread evenly over its moves")
     for name, moved_at in moves.items():
-        some = sorted({moved_at[round(at)] for at in np.linspace(0, len(moved_at) - 1, min(most, len(moved_at)))})
+        picks = np.linspace(0, len(moved_at) - 1, min(most, len(moved_at)))
+        some = sorted({moved_at[round(pick)] for pick in picks})
         reasons[name] = [(tick, plain_text(run.why(name, times[tick], rep))) for tick in some]
     return reasons
 
 
-def _share(counts: list[int]) -> int:
-    """Return the most that each may have for all together to stay within the reasons that a page holds."""
-    fits = (
-        most for most in range(max(counts, default=1), 0, -1) if sum(min(most, count) for count in counts) <= MOST_REASONS
-    )
-    return next(fits, 1)
-
-
 def _moves(values: list[float | None]) -> list[int]:
-    """Return the indexes at which a line changes value, including the first."""
+    """Return the indexes at which a line changes its value, including the first."""
     moved_at, last = list[int](), math.inf
     for tick, value in enumerate(values):
         if value is not None and abs(value - last) > STILL:

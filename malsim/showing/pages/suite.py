@@ -1,4 +1,4 @@
-"""A suite's verdicts as one HTML file that opens from a disk without a network: margins, seeds, and a figure each."""
+"""Self-contained HTML page of a judged suite: verdicts, margins, seeds and figures."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ if TYPE_CHECKING:
     from malsim.scenario.judge.suite_summary import Suite
 
 RESOLUTION = 80
-MOST_FIGURES = 5 * 2**20 * 3 // 4 - 2**19
+MOST_FIGURES = 5 * 2**20 * 3 // 4 - 2**19  # bytes of PNG that fit in 5 MiB of base64 and HTML
 WORDS: dict[Status, str] = {"pass": "passed", "fail": "failed", "error": "error"}
 
 
 def report(suite: Suite) -> str:
-    """Return the page. Figures are embedded as PNG; beyond 4 MB of figures, only failing scenarios keep theirs."""
+    """Return the page of a suite. Beyond 3.4 MB of figures, failing scenarios keep theirs first."""
     order = sorted(suite.judged, key=lambda entry: ("error", "fail", "pass").index(entry.status))
-    figures, left = dict[str, bytes](), MOST_FIGURES
+    figures, budget = dict[str, bytes](), MOST_FIGURES
     for entry in order:
-        figure = _figure(entry)
-        if figure and len(figure) <= left:
-            figures[entry.scenario.path or entry.scenario.name] = figure
-            left -= len(figure)
+        data = picture(entry)
+        figure = data and checked(data.lines, data.regions, data.bands, data.events, data.witnesses)
+        if figure and len(image_bytes := png(figure, dpi=RESOLUTION)) <= budget:
+            figures[entry.scenario.path or entry.scenario.name] = image_bytes
+            budget -= len(image_bytes)
     rows = list(suite.outcomes())
     sections = [_section(entry, suite, rows, figures) for entry in suite.judged]
     unread = [_failure("error", path, [problem]) for path, problem in suite.unread]
@@ -40,24 +41,20 @@ def report(suite: Suite) -> str:
 
 def _section(judged: Judged, suite: Suite, rows: list[tuple[Judged, Outcome]], figures: dict[str, bytes]) -> str:
     scenario = judged.scenario
-    mine = [outcome for owner, outcome in rows if owner is judged]
-    table = "".join(_row(outcome) for outcome in mine)
-    failures = [
-        _failure(
-            outcome.status,
-            outcome.check.name,
-            [outcome.message.partition("\n")[0], *details(judged, outcome, suite.options)],
-        )
-        for outcome in mine
-        if outcome.status != "pass"
-    ]
+    outcomes = [outcome for owner, outcome in rows if owner is judged]
+    table = "".join(_row(outcome) for outcome in outcomes)
+    failures = []
+    for outcome in outcomes:
+        if outcome.status != "pass":
+            lines = [outcome.message.partition("\n")[0], *details(judged, outcome, suite.options)]
+            failures.append(_failure(outcome.status, outcome.check.name, lines))
     if judged.error:
         failures.append(_failure("error", scenario.name, [judged.error]))
     figure = figures.get(scenario.path or scenario.name)
-    tag = image(figure, alt="the values checked over time") if figure else ""
+    tag = image(figure, alt="checked values over time") if figure else ""
     last = scenario.first + scenario.replications - 1
     facts = f"seed {scenario.seed}, {scenario.days:g} days, replications {scenario.first} to {last}"
-    head = "<tr><th></th><th>check</th><th>asked</th><th>margin</th><th>said</th></tr>"
+    head = "<tr><th></th><th>check</th><th>property</th><th>margin</th><th>message</th></tr>"
     return (
         f'<section id="{_anchor(judged)}"><h2>{_mark(judged.status)} {text(scenario.name)}</h2><p>{text(scenario.why)}</p>'
         f'<p class="facts">{text(scenario.path)} · {text(facts)}</p>'
@@ -78,12 +75,6 @@ def _row(outcome: Outcome) -> str:
 
 def _failure(status: str, name: str, lines: list[str]) -> str:
     return f'<div class="told {status}"><b>{text(name)}</b><pre>{text(chr(10).join(lines))}</pre></div>'
-
-
-def _figure(judged: Judged) -> bytes | None:
-    data = picture(judged)
-    figure = data and checked(data.lines, data.regions, data.bands, data.events, data.witnesses)
-    return png(figure, dpi=RESOLUTION) if figure else None
 
 
 def _anchor(judged: Judged) -> str:

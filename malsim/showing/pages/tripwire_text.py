@@ -1,4 +1,4 @@
-"""Scorecard of a tripwire as text for a terminal, from its frames."""
+"""Scorecard of a tripwire as text for a terminal."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-ALIKE = {"holds": "holds under", "nothing to lose": "detects no episode without a fault either; not compared:"}
+ALIKE = {"holds": "holds under", "nothing to lose": "not compared, since no episode is detected without the fault:"}
 
 
 def figure(row: dict[str, object], *, single: bool = False) -> str:
-    """Format a figure with its interval, `12 [8, 19] ticks`; of a single replication without interval.
+    """Format a measure with its interval, `12 [8, 19] ticks`, or without interval for a single replication.
 
     >>> row = {"value": None, "low": 12.5, "high": math.inf, "unit": "ticks", "count": 0}
     >>> figure(row), figure(row, single=True)
@@ -34,14 +34,14 @@ def _number(value: object) -> str:
 
 
 def coverage_lines(coverage: pl.DataFrame, share: float) -> Iterator[str]:
-    """Yield the share of pins that the scenario exercised, and what each other pin needs."""
+    """Yield the share of exercised pins, and the stimulus that each other pin needs."""
     lacking = coverage.filter(~pl.col("shown"))
     lines = [f"line {row['line']}: {row['kind']} {row['name']} needs {row['wants']}" for row in lacking.to_dicts()]
     return entry("coverage", lines, "complete", head=f"{share:.0%} shown")
 
 
 def mutant_lines(mutants: pl.DataFrame, uncaught: Sequence[str], score: float) -> Iterator[str]:
-    """Yield the share of mutants caught, those not caught, and those that are equal or crashed."""
+    """Yield the share of caught mutants, and the uncaught, equal and crashed mutants."""
     yield from entry("mutants", uncaught, "none", head=f"{score:.0%} caught by a check or a proof; not caught:")
     for verdict in ("equal", "crashed"):
         rows = mutants.filter(pl.col("verdict") == verdict).to_dicts()
@@ -50,7 +50,7 @@ def mutant_lines(mutants: pl.DataFrame, uncaught: Sequence[str], score: float) -
 
 
 def fault_lines(faults: pl.DataFrame) -> Iterator[str]:
-    """Yield what each fault in the loop does to each alarm."""
+    """Yield the effect of each fault in the loop on each alarm."""
     for alarm, rows in faults.group_by("alarm", maintain_order=True):
         lines = [f"{row['fault']}: {fault_effect(row)}" for row in rows.to_dicts() if row["verdict"] not in ALIKE]
         lines += [
@@ -62,14 +62,14 @@ def fault_lines(faults: pl.DataFrame) -> Iterator[str]:
 
 
 def fault_effect(row: dict[str, Any]) -> str:
-    """Return what a fault does to an alarm, in a few words."""
+    """Return the effect of a fault on an alarm in a few words."""
     match row["verdict"]:
         case "misses":
-            return f"misses {row['lost']} of {row['detected']} episodes that it detects without the fault"
+            return f"misses {row['lost']} of {row['detected']} episodes that are detected without the fault"
         case "late":
             return f"late by {between(row, 'later')} tick{'s' if row['later'] != 1 else ''}"
         case "false alarms":
-            return f"{between(row, 'false')} more false alarms in a replication"
+            return f"{between(row, 'false')} more false alarms per replication"
         case "error":
             return f"could not be run: {row['what']}"
         case _:
@@ -84,7 +84,7 @@ def between(row: dict[str, Any], name: str) -> str:
 
 
 def entry(name: str, lines: Sequence[str], none: str, *, head: str = "") -> Iterator[str]:
-    """Yield a named part: its head, then its lines, or `none` if there are no lines."""
+    """Yield a named part with its head and lines, or `none` if there are no lines."""
     if not lines and not none:
         return
     first = " ".join(part for part in (head, "" if lines else none) if part) or lines[0]
@@ -93,7 +93,7 @@ def entry(name: str, lines: Sequence[str], none: str, *, head: str = "") -> Iter
 
 
 def score_lines(scores: pl.DataFrame, *, single: bool = False) -> Iterator[str]:
-    """Yield a table with a row per figure and a column per tripwire."""
+    """Yield a table with a row per measure and a column per tripwire."""
     names = scores["tripwire"].unique(maintain_order=True).to_list()
     rows = {(row["tripwire"], row["metric"]): figure(row, single=single) for row in scores.to_dicts()}
     metrics = scores["metric"].unique(maintain_order=True).to_list()

@@ -139,13 +139,7 @@ class HalScript:
 
 
 def open_script(
-    source: bytes,
-    file: str,
-    session: Session,
-    *,
-    folder: Path,
-    say: Callable[[object], None],
-    variables: Mapping[str, str],
+    source: bytes, file: str, session: Session, *, folder: Path, say: Callable[[object], None], variables: Mapping[str, str]
 ) -> HalScript:
     """Translate a script and check its wiring before running it. Raises `NetlistError` with all faults.
 

@@ -65,8 +65,7 @@ class LawTable:
 
     def write(self, folder: Path) -> list[Path]:
         """Write laws.parquet, laws.json, laws.png and laws.html; return their paths."""
-        from malsim.showing.pages.law_page import law_page
-        from malsim.showing.pages.page_parts import png
+        from malsim.showing.pages.page_parts import law_page, png
 
         image = png(self.figure(), dpi=130)
         page = law_page(self.frame, image, title=self.title, left_out=(*self.left_out, *self.failures))
