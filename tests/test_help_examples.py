@@ -1,4 +1,4 @@
-"""Every example in a command's help can be typed, and does what it says in a folder that has the files it names."""
+"""Tests that all examples in the help texts run in a folder with the files that they name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-ELSEWHERE = {
+NOT_RUN = {
     "malsim agent serve": "waits for a client", "malsim agent record": "runs another server",
     'malsim judge "mcp:': "fetches a server",
     "malsim store tick memory.sqlite --webhook": "posts to a host that does not exist",
@@ -45,7 +45,7 @@ LOG = """{"t": 0.0, "event": "write", "item": "a", "object": "pump", "value": "r
 {"t": 2.0, "event": "read", "object": "pump", "answer": ["runs"]}
 """
 EVENT = '{"hook_event_name": "none", "session_id": "one", "prompt": "the release"}'
-MADE = [
+SETUP = [
     "import scenarios/stores/atlas.json -o memory.sqlite", "new my.toml --template tripwire",
     "new my_memory.py --template memory", "new checks.toml --template checks",
     "run scenarios/tripwire.toml --no-plots -o out/tripwire",
@@ -61,8 +61,8 @@ def lines() -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The shipped examples, and files of the names that helps give to a reader's own."""
-    here = tmp_path_factory.mktemp("own")
+    """Folder with the shipped examples and the files that help texts name."""
+    here = tmp_path_factory.mktemp("examples")
     copy([example.name for example in examples()], here)
     for name in ("claims", "claims_folder"):
         (here / name).mkdir()
@@ -71,7 +71,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     texts = {
         "alarm.malnet": ALARM, "old.malnet": ALARM, "new.malnet": ALARM.replace("0.5", "0.4"), "graph.malnet": GRAPH,
         "drill.hal": "step 3\ngetp alarm.out\n", "stream.csv": _csv("low,ack", STREAM),
-        "trips.csv": _csv("tripped", [(item,) for item in TRIPPED]), "my_package/__init__.py": "",
+        "trips.csv": _csv("tripped", [(value,) for value in TRIPPED]), "my_package/__init__.py": "",
         "my_package/my_module.py": PACKAGE, "log.jsonl": LOG,
     }  # fmt: skip
     for name, text in texts.items():
@@ -86,7 +86,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (here / f"{name}.malnet").write_bytes((here / "scenarios" / "tripwire.malnet").read_bytes())
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(here)
-        for line in MADE:
+        for line in SETUP:
             assert main(shlex.split(line)) == 0, line
     shutil.copy(here / "memory.sqlite", here / "as_imported.sqlite")
     return here
@@ -96,20 +96,20 @@ def _csv(head: str, rows: Sequence[tuple[float, ...]]) -> str:
     return "\n".join([head, *(",".join(map(str, row)) for row in rows), ""])
 
 
-def test_omitted_items_are_listed() -> None:
-    assert not [start for start in ELSEWHERE if not any(f"{line} ".startswith(start) for line in lines())]
+def test_every_exception_is_still_needed() -> None:
+    assert not [start for start in NOT_RUN if not any(f"{line} ".startswith(start) for line in lines())]
 
 
 @pytest.mark.parametrize("line", lines())
-def test_an_example_can_be_typed(line: str) -> None:
+def test_example_can_be_parsed(line: str) -> None:
     main_parser().parse_args(shlex.split(line)[1:])
 
 
-@pytest.mark.parametrize("line", [line for line in lines() if not f"{line} ".startswith(tuple(ELSEWHERE))])
-def test_example_behaves_as_described(line: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("line", [line for line in lines() if not f"{line} ".startswith(tuple(NOT_RUN))])
+def test_example_runs(line: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, *words = shlex.split(line)
     monkeypatch.chdir(tmp_path if words[0] == "new" else folder)
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.setattr(sys, "stdin", io.StringIO(EVENT))
-    shutil.copy(folder / "as_imported.sqlite", folder / "memory.sqlite")  # a hook ticks it at today's date
+    shutil.copy(folder / "as_imported.sqlite", folder / "memory.sqlite")  # a hook has ticked the store
     assert main(words) in (0, 1)

@@ -1,4 +1,4 @@
-"""Files are whole or absent, and what a killed command left is cleared by the next one."""
+"""Tests that output files are complete or absent, and that remains of killed commands are removed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import pytest
 from malsim.base.files.outputs import folder_of_files, save_text, whole_file
 from malsim.cli import main
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="asks the system which processes live")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs the process table of POSIX")
 KILLED = """
 import os, signal, sys
 from malsim.base.files.outputs import whole_file
-with whole_file(sys.argv[1]) as place:
-    place.write_text("half")
+with whole_file(sys.argv[1]) as partial:
+    partial.write_text("half")
     print(flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -33,7 +33,7 @@ def killed(folder: Path) -> Path:
     return abandoned
 
 
-def test_next_command_cleans_up_after_a_killed_one(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_next_command_removes_files_of_a_killed_one(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     abandoned = killed(tmp_path)
     with caplog.at_level(logging.WARNING, logger="malsim"):
         save_text(tmp_path / "b.txt", "whole")
@@ -41,7 +41,7 @@ def test_next_command_cleans_up_after_a_killed_one(tmp_path: Path, caplog: pytes
     assert abandoned.name in caplog.text
 
 
-def test_an_import_clears_it_too(tmp_path: Path) -> None:
+def test_import_removes_files_of_a_killed_command(tmp_path: Path) -> None:
     killed(tmp_path)
     assert main(["import", str(ATLAS), "-o", str(tmp_path / "m.sqlite")]) == 0
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".writing")]
@@ -49,7 +49,7 @@ def test_an_import_clears_it_too(tmp_path: Path) -> None:
 
 def test_files_of_running_writers_are_kept(tmp_path: Path) -> None:
     (tmp_path / ".writing-notes").mkdir()
-    with folder_of_files(tmp_path / "out"), whole_file(tmp_path / "a.txt") as index:
-        index.write_text("a", encoding="utf-8")
+    with folder_of_files(tmp_path / "out"), whole_file(tmp_path / "a.txt") as partial:
+        partial.write_text("a", encoding="utf-8")
         assert len([path for path in tmp_path.iterdir() if path.name.startswith(".writing-")]) == 3
     assert sorted(path.name for path in tmp_path.iterdir()) == [".writing-notes", "a.txt", "out"]

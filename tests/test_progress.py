@@ -1,4 +1,4 @@
-"""A bar shows where somebody watches, on stderr, and changes nothing of what is made."""
+"""Tests of the progress bar, which appears only in terminals and does not change results."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     import pytest
 
 
-def watching(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> None:
+def use_terminal(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
 
 
-def test_a_terminal_gets_a_bar_on_stderr(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    watching(monkeypatch, terminal=True)
+def test_terminal_shows_progress_on_stderr(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    use_terminal(monkeypatch, terminal=True)
     assert list(progress([1, 2, 3], what="sum", unit="number", delay=0.0)) == [1, 2, 3]
     output = capsys.readouterr()
     assert output.out == ""
@@ -31,33 +31,33 @@ def test_a_terminal_gets_a_bar_on_stderr(monkeypatch: pytest.MonkeyPatch, capsys
 
 
 def test_short_task_shows_no_progress_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    watching(monkeypatch, terminal=True)
+    use_terminal(monkeypatch, terminal=True)
     assert list(progress([1, 2, 3], what="sum", unit="number", delay=1e6)) == [1, 2, 3]
     assert capsys.readouterr().err.strip() == ""
 
 
-def test_a_pipe_and_a_worker_get_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    watching(monkeypatch, terminal=False)
+def test_pipes_and_workers_show_no_progress_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_terminal(monkeypatch, terminal=False)
     steps = [1, 2, 3]
     assert progress(steps, what="sum", unit="number") is steps
-    watching(monkeypatch, terminal=True)
+    use_terminal(monkeypatch, terminal=True)
     monkeypatch.setattr(multiprocessing, "parent_process", object)
     assert progress(steps, what="sum", unit="number") is steps
 
 
-def test_a_run_that_is_watched_is_the_same_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_bar_does_not_change_the_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     scenario = ms.read("scenarios/worked_example.toml")
     bare = bench.run(scenario)
-    watching(monkeypatch, terminal=True)
+    use_terminal(monkeypatch, terminal=True)
     run = ms.run(scenario)
     assert run.cells.equals(bare.cells)
     assert run.events.equals(bare.events)
     ticks: list[int] = []
 
     def watch(times: Sequence[int]) -> Iterator[int]:
-        for at in times:
-            ticks.append(at)
-            yield at
+        for time in times:
+            ticks.append(time)
+            yield time
 
     assert bench.run(scenario, watch=watch).cells.equals(bare.cells)
     assert len(ticks) == bare.cells["t"].n_unique()

@@ -1,4 +1,4 @@
-"""README: its code, commands, output and pictures."""
+"""Tests of the README: code, commands, output and figures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_python_of_the_readme_prints_the_worked_example(tmp_path: Path) -> None:
     assert done.stdout.startswith("0.44\n0.32\n")
 
 
-def test_readme_is_short_and_names_both_set_up_commands() -> None:
+def test_readme_is_short_and_has_both_install_commands() -> None:
     assert TEXT.count("\n") <= 150
     assert 'pip install -c constraints.txt -e ".[test]" && pytest\n' in TEXT
     assert "pip install -c constraints.txt -e . && malsim run scenarios/mutual_dispute.toml\n" in TEXT
@@ -54,12 +54,12 @@ def test_names_in_contributing_are_in_their_files(name: str, path: str) -> None:
 
 COMMANDS = re.findall(r"`(malsim [^`]+)`|^(malsim .+)$", TEXT, flags=re.MULTILINE)
 TYPED = [" ".join((code or line).split()) for code, line in COMMANDS]
-WORDS = {"COMMAND", "NAME"}  # that stand for words of the reader's own
+PLACEHOLDERS = {"COMMAND", "NAME"}
 
 
 def typed(command: str) -> list[str] | None:
     words = shlex.split(command)[1:]
-    return None if WORDS & {*words} or words[0] == "workbench" else words
+    return None if PLACEHOLDERS & {*words} or words[0] == "workbench" else words
 
 
 def test_commands_of_the_readme_are_parsed() -> None:
@@ -75,14 +75,14 @@ def test_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(sys, "stdin", io.StringIO())
-    for command in sorted(TYPED, key=lambda command: "import" not in command):  # a store is there before it is looked at
+    for command in sorted(TYPED, key=lambda command: "import" not in command):  # imports create the stores
         if words := typed(command):
             assert main(words) in (0, 1), command
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", pictures.pictures())
-def test_pictures_are_drawn_from_the_shipped_scenarios(name: str) -> None:
+def test_figures_match_the_shipped_scenarios(name: str) -> None:
     figure = pictures.pictures()[name]()
     assert figure is not None
     path = ROOT / "scenarios" / name

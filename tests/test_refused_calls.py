@@ -1,4 +1,4 @@
-"""Bad arguments of functions: each is refused with its place and what is allowed."""
+"""Tests that functions refuse invalid arguments with a message."""
 
 from __future__ import annotations
 
@@ -47,61 +47,61 @@ def admitted(**fields: Any) -> object:
 
 
 CASES: dict[str, tuple[Callable[[], object], str]] = {
-    "a scope that is no name": (lambda: claim(scope=3), "not a scope"),
-    "a day that is none": (lambda: claim(valid_from=float("nan")), "not a day"),
-    "a judge who errs always and more": (lambda: Judge(miss=1.5), "out of bounds"),
-    "a judge's rate in words": (lambda: Judge.read("miss=often"), "not a number"),
-    "a design's method": (lambda: ms.design({"rules.damping": (0.2, 1.0)}, 4, method=NOSUCH), "unknown method"),
-    "the stability of a word": (lambda: ms.stability(NOSUCH), "neither a run nor a memory"),
-    "a loop of records": (lambda: TickLoop.of(Memory.empty(), Rules(effective="records")), "no loop over edges"),
-    "a world without a day between claims": (lambda: closed_world(gap=0.0), "not above 0"),
-    "a preset": (lambda: Rules.of({"preset": "nosuch"}), "unknown preset"),
-    "a choice of a rule": (lambda: Rules(mass_from=NOSUCH), "unknown choice"),
-    "a gate of recall": (lambda: Rules.recall_v5(gate=NOSUCH), "unknown gate"),
-    "an assignment without a value": (lambda: Rules().set("damping"), "not an assignment"),
-    "a law's parameter where it has none": (lambda: checked_law("mal", {"x": 1}, where="law"), "mal has no parameters"),
-    "a behaviour": (lambda: behaviour("nosuch"), "no such behaviour"),
-    "a kind of cell": (lambda: handle("xyz_a3ee"), "no such kind of cell"),
-    "a subject word": (lambda: handle("dec_1a_a3ee"), "is not allowed within a handle"),
-    "a hop behind a field": (lambda: address("cell-scores.supports"), "a hop comes after a field"),
-    "a status in a property": (lambda: Property('always (status(dec_a3ee) == "nosuch")'), "no such status"),
-    "a window beyond all time": (lambda: Property("always[0d:1e9d] (x > 0)"), "a window's bounds are from 0"),
-    "a tolerance below 0": (lambda: Band(absolute=-1.0), "a tolerance is 0 or more"),
+    "number as a scope": (lambda: claim(scope=3), "not a scope"),
+    "NaN as a day": (lambda: claim(valid_from=float("nan")), "not a day"),
+    "rate above 1": (lambda: Judge(miss=1.5), "out of bounds"),
+    "rate as text": (lambda: Judge.read("miss=often"), "not a number"),
+    "unknown design method": (lambda: ms.design({"rules.damping": (0.2, 1.0)}, 4, method=NOSUCH), "unknown method"),
+    "stability of a text": (lambda: ms.stability(NOSUCH), "neither a run nor a memory"),
+    "loop of records": (lambda: TickLoop.of(Memory.empty(), Rules(effective="records")), "no loop over edges"),
+    "world without time between claims": (lambda: closed_world(gap=0.0), "not above 0"),
+    "unknown preset": (lambda: Rules.of({"preset": "nosuch"}), "unknown preset"),
+    "unknown choice of a rule": (lambda: Rules(mass_from=NOSUCH), "unknown choice"),
+    "unknown gate": (lambda: Rules.recall_v5(gate=NOSUCH), "unknown gate"),
+    "assignment without a value": (lambda: Rules().set("damping"), "not an assignment"),
+    "parameter of a law without parameters": (lambda: checked_law("mal", {"x": 1}, where="law"), "mal has no parameters"),
+    "unknown behaviour": (lambda: behaviour("nosuch"), "no such behaviour"),
+    "unknown kind of cell": (lambda: handle("xyz_a3ee"), "no such kind of cell"),
+    "subject word in a handle": (lambda: handle("dec_1a_a3ee"), "is not allowed within a handle"),
+    "hop after a field": (lambda: address("cell-scores.supports"), "a hop comes after a field"),
+    "unknown status in a property": (lambda: Property('always (status(dec_a3ee) == "nosuch")'), "no such status"),
+    "window out of bounds": (lambda: Property("always[0d:1e9d] (x > 0)"), "a window's bounds are from 0"),
+    "negative tolerance": (lambda: Band(absolute=-1.0), "a tolerance is 0 or more"),
     "arrays of two shapes": (
         lambda: Trace.of_arrays([1.0], {"x": np.zeros((1, 2)), "y": np.zeros((1, 3))}), "arrays of one shape",
     ),
-    "a wiring of a replay": (
+    "unknown contradiction mode": (
         lambda: ms.replay(pl.DataFrame(), None, contradictions="nosuch"), "no such contradiction mode",
     ),
-    "an empty log": (
+    "empty log": (
         lambda: ms.fit_decay(pl.DataFrame(schema={"after": pl.Float64, "before": pl.Float64})), "the log is empty",
     ),
-    "a run too short to settle": (lambda: mser5(np.zeros(3)), "too short to estimate a warm-up"),
-    "an interval of no width": (lambda: half_widths(["brier"], 0.0), "not a half-width"),
-    "who updates, as a number": (lambda: check_author(cast("Any", 3)), "no name"),
-    "edges that are words": (lambda: admitted(edges=pl.lit(["x"])), "column of the wrong type"),
-    "a field of an edge": (lambda: admitted(edges=pl.lit([{"nosuch": 1}])), "unknown field of an edge"),
-    "an embedder of words": (lambda: embed(NOSUCH, "x"), "an embedder returns a list of numbers"),
-    "a word of a record": (lambda: one_of("nosuch", ("a", "b"), "lane"), "unknown word"),
-    "a budget below 0": (lambda: PackBudget(max_tokens=-1), "not a count"),
-    "an op's answer to nothing": (lambda: ops.respond(ops.load("smooth"), "step", {}, calls=0), "no calls"),
+    "run too short to settle": (lambda: mser5(np.zeros(3)), "too short to estimate a warm-up"),
+    "interval of no width": (lambda: half_widths(["brier"], 0.0), "not a half-width"),
+    "number as an author": (lambda: check_author(cast("Any", 3)), "no name"),
+    "edges that are texts": (lambda: admitted(edges=pl.lit(["x"])), "column of the wrong type"),
+    "unknown field of an edge": (lambda: admitted(edges=pl.lit([{"nosuch": 1}])), "unknown field of an edge"),
+    "text as an embedder": (lambda: embed(NOSUCH, "x"), "an embedder returns a list of numbers"),
+    "unknown lane of a record": (lambda: one_of("nosuch", ("a", "b"), "lane"), "unknown word"),
+    "negative budget": (lambda: PackBudget(max_tokens=-1), "not a count"),
+    "response to no calls": (lambda: ops.respond(ops.load("smooth"), "step", {}, calls=0), "no calls"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_it_is_refused_in_a_sentence(case: str) -> None:
-    call, value = CASES[case]
-    with pytest.raises((MalsimError, ops.OpError), match=value):
+def test_invalid_argument_is_refused(case: str) -> None:
+    call, message = CASES[case]
+    with pytest.raises((MalsimError, ops.OpError), match=message):
         call()
 
 
 @pytest.mark.parametrize("module", [ms, ops])
-def test_a_name_that_no_package_has_is_an_attribute_error(module: Any) -> None:
+def test_missing_public_name_is_an_attribute_error(module: Any) -> None:
     with pytest.raises(AttributeError, match="nosuch"):
         _ = module.nosuch
 
 
-def test_a_fork_is_not_forked_again() -> None:
+def test_fork_of_a_fork_is_refused() -> None:
     run = ms.run("scenarios/worked_example.toml")
     fork = run.at(day=2).fork()
     with pytest.raises(MalsimError, match="a fork cannot be forked again"):

@@ -1,8 +1,10 @@
-"""Bad options of commands: each is refused with exit code 2, and no file is made or changed."""
+"""Tests that commands refuse invalid options and files with exit code 2 and without writing anything."""
 
 from __future__ import annotations
 
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ CHECKS = 'why = "x"\n[[check]]\nname = "n"\nproperty = "always (eff(dec_a3ee) >=
 NET = "loadrt watch names=weak\nnet low weak.in\nnet is-weak weak.below\naddf weak tick\n"
 HAL = "loadrt not names=no\nsetp no.in 1\n"
 LOG = '{"do": "write", "t": 0, "writer": "ann", "object": "x", "value": "A"}\n'
+DERIVES = 'why = "x"\n[[derive.netlist.input]]\nsignal = "a"\n'
 
 CASES = {
     "judge --set law.half_life=7": "--set needs a law",
@@ -31,6 +34,7 @@ CASES = {
     "hal net.malnet -c 'unload a b'": "unload takes NAME",
     "hal net.malnet -c 'list nosuch'": "no such kind",
     "hal -c unload": "unload takes NAME",
+    "hal net.malnet --tick=5": "a time with its unit",
     "import atlas.json --confidence 2 -o new.sqlite": "out of bounds",
     "import atlas.json --as nosuch -o new.sqlite": "no such format",
     "netlist diff net.malnet net.malnet --prove other": "two netlists can only be proved the same",
@@ -56,6 +60,10 @@ CASES = {
     "store tick s.sqlite --now -1": "a store cannot tick back in time",
     "compare reviewed.toml --policies all --replications 1": "too few replications",
     "store tick s.sqlite --webhook ftp://host": "not an address",
+    "store tick s.sqlite --webhook http://a..b/": "not an address",
+    "store tick s.sqlite --now 1e300": "1e+11",
+    "run derives.toml": "derives.toml:1: derive",
+    "look s.sqlite --limit=99999999999999999999": "limit",
     "tripwire design --arl0 100": "a design needs two targets",
     "tune x.toml --space rules.damping=0.2:1 --objective brier --require 'eff(dec_a3ee) >= 0.3'": "cannot be combined",
     "tune x.toml --space rules.damping=0.2:1 --budget 3": "budget is too small",
@@ -64,36 +72,38 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    index = tmp_path_factory.mktemp("refused")
-    texts = {
-        "checks.toml": CHECKS,
-        "net.malnet": NET,
-        "x.hal": HAL,
-        "log.jsonl": LOG,
-        "token": "t",
-        "new.jsonl": "",
-        "table.csv": "t,x\n0,1\n",
-    }
+    path = tmp_path_factory.mktemp("refused")
+    texts = {"checks.toml": CHECKS, "net.malnet": NET, "x.hal": HAL, "log.jsonl": LOG, "token": "t", "new.jsonl": "",
+             "table.csv": "t,x\n0,1\n", "derives.toml": DERIVES}  # fmt: skip
     for name, text in texts.items():
-        (index / name).write_text(text, encoding="utf-8")
-    for name, source in {
-        "x.toml": "worked_example.toml",
-        "reviewed.toml": "triage_popular.toml",
-        "atlas.json": "stores/atlas.json",
-    }.items():
-        (index / name).write_bytes((ROOT / "scenarios" / source).read_bytes())
-    assert main(["import", str(index / "atlas.json"), "-o", str(index / "s.sqlite")]) == 0
-    return index
+        (path / name).write_text(text, encoding="utf-8")
+    shipped = {"x.toml": "worked_example.toml", "reviewed.toml": "triage_popular.toml", "atlas.json": "stores/atlas.json"}
+    for name, source in shipped.items():
+        (path / name).write_bytes((ROOT / "scenarios" / source).read_bytes())
+    assert main(["import", str(path / "atlas.json"), "-o", str(path / "s.sqlite")]) == 0
+    return path
 
 
 @pytest.mark.parametrize("words", CASES)
-def test_it_is_refused_and_nothing_is_written(
+def test_invalid_options_are_refused_and_write_nothing(
     words: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(folder)
+    failed_line = words.startswith("hal ") and "--tick" not in words
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert main(shlex.split(words)) == (1 if words.startswith("hal ") else 2)  # a script whose line failed ends with 1
-    value = capsys.readouterr()
-    assert CASES[words] in value.err + value.out
-    assert "this is a bug" not in value.err
+    assert main(shlex.split(words)) == (1 if failed_line else 2)
+    captured = capsys.readouterr()
+    assert CASES[words] in captured.err + captured.out
+    assert "this is a bug" not in captured.err
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_foreign_broken_scenario_does_not_stop_pytest(tmp_path: Path) -> None:
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "scenarios" / "bad.toml").write_text("why =\n", encoding="utf-8")
+    (tmp_path / "test_one.py").write_text("def test_one():\n    pass\n", encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n0"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "1 passed, 1 skipped" in done.stdout, done.stdout
+    named = subprocess.run([*command, "scenarios/bad.toml"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert named.returncode not in {0, 5}

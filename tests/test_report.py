@@ -1,4 +1,4 @@
-"""The report: one file that needs nothing else, holds every verdict and figure, and opens in a browser."""
+"""Tests of the HTML report of a suite."""
 
 from __future__ import annotations
 
@@ -49,25 +49,18 @@ BROWSER = next((path for name in ("chromium", "chromium-browser", "google-chrome
 
 def suite(count: int = 1) -> Suite:
     judged = [
-        judge(parse(f'why = "w"\n[run]\ndays = 6\n{CLAIM}{CHECKS}', name=f"s{item}", where=f"s{item}.toml"))
-        for item in range(count)
+        judge(parse(f'why = "w"\n[run]\ndays = 6\n{CLAIM}{CHECKS}', name=f"s{number}", where=f"s{number}.toml"))
+        for number in range(count)
     ]
     return Suite(tuple(judged), (("broken.toml", "not TOML <script>"),))
 
 
-def test_it_is_one_file_with_every_verdict_margin_and_seed() -> None:
+def test_report_is_one_file_with_verdicts_and_margins() -> None:
     page = report(suite())
     assert not re.search(r"<script|<link|https?://|url\(|src=\"(?!data:)", page)
-    for word in (
-        "3 passed",
-        "1 failed",
-        "2 error",
-        "stands &lt;b&gt;&amp;amp;",
-        "not TOML &lt;script&gt;",
-        "margin: -0.2",
-        "seed 0",
-    ):
-        assert word in page
+    counts = ("3 passed", "1 failed", "2 error")
+    for text in (*counts, "stands &lt;b&gt;&amp;amp;", "not TOML &lt;script&gt;", "margin: -0.2", "seed 0"):
+        assert text in page
     assert page.count("data:image/png;base64,") == 1
 
 
@@ -80,17 +73,14 @@ def test_check_figure_shows_the_required_regions() -> None:
         ('"obs_a1a1-flags-locked"', 0.0, 6.0, 0.0, 0.0, False),
         ("curr(obs_a1a1)", 2.0, 4.0, 0.9, None, True),
     ]
-    assert data.lines["panel"].unique(maintain_order=True).to_list() == [
-        "eff(obs_a1a1)",
-        '"obs_a1a1-flags-locked"',
-        "curr(obs_a1a1)",
-    ]
-    assert data.lines["t"].min() == 2.0  # admitted on day 1, so at the tick after
+    panels = ["eff(obs_a1a1)", '"obs_a1a1-flags-locked"', "curr(obs_a1a1)"]
+    assert data.lines["panel"].unique(maintain_order=True).to_list() == panels
+    assert data.lines["t"].min() == 2.0  # admitted on day 1, so first seen at the next tick
     assert data.witnesses["t"].unique().to_list() == [3.0]
     assert picture(judge(parse('why = "w"'))) is None
 
 
-def test_signals_are_drawn_where_no_cell_is_recorded() -> None:
+def test_signals_are_drawn_without_recorded_cells() -> None:
     world = 'replications = 3\nrecord = ["right"]\n[[facts]]\nname = "pump"\n[[writers]]\nbehaviour = "honest"\nrate = 2.0\n'
     metric_check = '[[check]]\nname = "n"\nmetric = "mean"\nof = "right(pump)"\nwithin = [0.2, inf]\n'
     data = picture(judge(parse(f'why = "w"\n[run]\ndays = 4\n{world}{metric_check}')))
@@ -99,42 +89,26 @@ def test_signals_are_drawn_where_no_cell_is_recorded() -> None:
     assert data.regions.rows() == [("right(pump)", 0.0, 4.0, 0.2, None, True)]
 
 
-def test_a_figure_of_no_values_is_none() -> None:
+def test_figure_without_values_is_none() -> None:
     empty = pl.DataFrame(schema={"panel": pl.String, "t": pl.Float64})
     assert checked(empty, empty, empty, empty, empty) is None
 
 
 def test_thirty_scenarios_fit_in_five_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("malsim.showing.pages.suite._figure", lambda _: bytes(200_000))
+    monkeypatch.setattr("malsim.showing.pages.suite.png", lambda *_, **__: bytes(200_000))
     page = report(suite(30))
     assert 4 * 2**20 < len(page.encode()) <= 5 * 2**20
     assert page.count("<section") == 30
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
-def test_a_browser_opens_it_and_shows_the_figure(tmp_path: Path) -> None:
+def test_browser_shows_the_figure(tmp_path: Path) -> None:
     path = tmp_path / "r.html"
     path.write_text(report(suite()), encoding="utf-8")
-    flags = [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        f"--user-data-dir={tmp_path / 'profile'}",
-    ]
-    command = [
-        str(BROWSER),
-        *flags,
-        "--window-size=900,3000",
-        f"--screenshot={tmp_path / 'r.png'}",
-        "--dump-dom",
-        path.as_uri(),
-    ]
-    subprocess.run(command, capture_output=True, timeout=100, check=True)
+    flags = "--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run --disable-background-networking"
+    flags += " --disable-component-update --disable-sync --window-size=900,3000 --dump-dom"
+    files = [f"--user-data-dir={tmp_path / 'profile'}", f"--screenshot={tmp_path / 'r.png'}"]
+    subprocess.run([str(BROWSER), *flags.split(), *files, path.as_uri()], capture_output=True, timeout=100, check=True)
     image = imread(tmp_path / "r.png")[..., :3]
-    assert image.std() > 0.05  # something is drawn on it
-    assert (image[..., 2] - image[..., 0] > 0.2).sum() > 100  # among it the figure's blue line
+    assert image.std() > 0.05  # the page is not blank
+    assert (image[..., 2] - image[..., 0] > 0.2).sum() > 100  # the blue line of the figure

@@ -1,4 +1,4 @@
-"""The page of a run: one file that needs nothing else, and does in a browser what its buttons say."""
+"""Tests of the HTML page of a run, alone and in a browser."""
 
 from __future__ import annotations
 
@@ -40,31 +40,31 @@ def data_of(page: str) -> dict[str, Any]:
     return dict(json.loads(match[1]))
 
 
-def test_it_is_one_file_that_asks_no_network_for_anything(run: Run) -> None:
+def test_page_needs_no_network(run: Run) -> None:
     page = run.page()
     assert not re.search(r"https?://(?!www\.w3)|<link|url\((?!#)|src=", page)
     assert "default-src 'none'" in page
 
 
-def test_push_lines_come_from_frames_and_reasons_from_the_run(run: Run) -> None:
+def test_lines_and_reasons_match_the_run(run: Run) -> None:
     data = data_of(run.page())
     assert [panel["title"] for panel in data["panels"]] == ["effective", "currency"]
     for name, values in data["panels"][0]["lines"].items():
-        wanted = run.cells.filter(cell=name).sort("t")["effective"].round(5).to_list()
-        assert values == wanted
+        expected = run.cells.filter(cell=name).sort("t")["effective"].round(5).to_list()
+        assert values == expected
         for index, reason in data["reasons"][name]:
             assert reason == run.why(name, t=data["times"][index])
     assert len(data["reasons"]["obs_a1a1"]) == 20
     assert len(data["events"]) == 6
 
 
-def test_words_of_claims_cannot_end_the_script() -> None:
+def test_text_of_claims_cannot_end_the_script() -> None:
     page = ms.run(parse(f'why = "{EVIL}"\n[run]\ndays = 3\n{CLAIM}', name="n", where="n.toml")).page()
     assert EVIL not in page
     assert data_of(page)["labels"]["obs_a1a1"] == EVIL
 
 
-def test_page_lists_the_lines_ticks_and_reasons_left_out(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_lists_omitted_lines_ticks_and_reasons(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, most in (("MOST_LINES", 2), ("MOST_VALUES", 40), ("MOST_REASONS", 6), ("MOST_EVENTS", 3)):
         monkeypatch.setattr(f"malsim.showing.pages.run_page.{name}", most)
     page = run.page()
@@ -77,18 +77,18 @@ def test_page_lists_the_lines_ticks_and_reasons_left_out(run: Run, monkeypatch: 
     assert all(len(panel["lines"]) == 2 for panel in data["panels"])
 
 
-def test_many_replications_are_drawn_as_means_with_bands() -> None:
+def test_replications_are_drawn_as_means_with_bands() -> None:
     script = parse(f'why = "w"\n[run]\ndays = 4\nreplications = 3\nrecord = "bands"\n{WORLD}', name="n", where="n.toml")
     data = data_of(ms.run(script).page())
     assert all("low" in panel and "high" in panel for panel in data["panels"])
     assert not data["reasons"]
 
 
-def test_an_empty_run_makes_a_page_too() -> None:
+def test_empty_run_has_a_page() -> None:
     assert data_of(ms.run(parse('why = "w"\n[run]\ndays = 2\n', name="n", where="n.toml")).page())["panels"] == []
 
 
-def test_the_command_line_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_command_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     args = ["run", "scenarios/tripwire.toml", "--no-plots", "-o", str(tmp_path / "out"), "--html", str(tmp_path / "r.html")]
     assert main(args) == 0
     assert "open it in a browser" in capsys.readouterr().out
@@ -117,18 +117,9 @@ at("whole").click(); seen("whole"); at("in").click(); seen("in");
 """
     path = tmp_path / "r.html"
     path.write_text(run.page().replace("\nbuild();\n", "\nbuild();\n" + steps), encoding="utf-8")
-    flags = [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--window-size=1280,900",
-        f"--user-data-dir={tmp_path}/p",
-        "--dump-dom",
-    ]
-    assert BROWSER
-    dump = subprocess.run(
-        [BROWSER, *flags, f"{path.as_uri()}#t=12&why=obs_a1a1"], capture_output=True, text=True, check=True
-    )
+    flags = f"--headless --no-sandbox --disable-gpu --window-size=1280,900 --user-data-dir={tmp_path}/p --dump-dom"
+    command = [str(BROWSER), *flags.split(), f"{path.as_uri()}#t=12&why=obs_a1a1"]
+    dump = subprocess.run(command, capture_output=True, text=True, check=True)
     rows = [html.unescape(row).split("|") for row in re.findall(r'<pre class="seen">(.*?)</pre>', dump.stdout, re.DOTALL)]
     by_name = {name: rest for name, *rest in rows}
     assert by_name["opened"][:4] == [run.why("obs_a1a1", t=12), "day 12", "6", "1-20"]

@@ -1,4 +1,4 @@
-"""Pictures of README, gallery and manual, each from a shipped scenario: `python -m tests.docs.pictures [NAME …]`."""
+"""Figures of README, gallery and manual: `python -m tests.docs.pictures [NAME …]` draws them from shipped scenarios."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ ROOT = Path(__file__).parents[2]
 SCENARIOS = ROOT / "scenarios"
 MOST_REPLICATIONS = 20
 DPI = 80
-MOVED = 40.0  # the day on which the ceiling is moved
+CHANGE = 40.0  # the day on which the ceiling changes
 
 
 def liar_from_day_20() -> Sheet:
-    """Draw the run that the README begins with: until day 40 under the default ceiling, then under 0.3."""
-    run = ms.run(SCENARIOS / "liar_from_day_20.toml").at(day=MOVED).fork(rules={"challenge_ceiling": 0.3})
+    """Draw the first figure of the README: a run with the default ceiling until day 40, then with 0.3."""
+    run = ms.run(SCENARIOS / "liar_from_day_20.toml").at(day=CHANGE).fork(rules={"challenge_ceiling": 0.3})
     figure = sheet(9.0, 5.0)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.6, 1.4])
     for name, colour, dash in (("confidence", COLOURS[0], "-"), ("currency", COLOURS[1], DASHES[1])):
@@ -40,7 +40,7 @@ def liar_from_day_20() -> Sheet:
     above.axhline(0.15, color=GREY, linewidth=0.8, linestyle=":")
     above.text(0.6, 0.165, "level of the watch: 0.15", fontsize=8, color=GREY)
     above.set_ylim(0, 1.12)
-    for day, text in ((20.0, "a liar denies it"), (MOVED, "challenge ceiling 0.60 → 0.30")):
+    for day, text in ((20.0, "a liar denies it"), (CHANGE, "challenge ceiling 0.60 → 0.30")):
         for axes in (above, below):
             axes.axvline(day, color=COLOURS[5], linewidth=1.0, linestyle=(0, (2, 2)))
         above.text(day + 0.5, 1.04, text, fontsize=9, color=COLOURS[5])
@@ -65,30 +65,30 @@ def _steps(signals: pl.DataFrame, name: str) -> tuple[list[float], list[float | 
 
 
 def tune() -> Sheet:
-    """Draw the mutual dispute under three challenge ceilings."""
+    """Draw the mutual dispute for three challenge ceilings."""
     return ms.family(SCENARIOS / "mutual_dispute.toml", "rules.challenge_ceiling", [0.3, 0.45, 0.6], days=30.0).plot()
 
 
 def checks() -> Sheet | None:
-    """Draw the checks of the worked example under a challenge ceiling that breaks some of them."""
+    """Draw the checks of the worked example with a challenge ceiling that violates some of them."""
     data = picture(judge(ms.read(SCENARIOS / "worked_example.toml").replace(rules={"challenge_ceiling": 0.45})))
     return checked(data.lines, data.regions, data.bands, data.events, data.witnesses) if data else None
 
 
 def teach() -> Sheet:
-    """Draw a machine's wiring above a memory's."""
+    """Draw the wiring of a machine above that of a memory."""
     return ms.hal(SCENARIOS / "hal/machine.hal").draw(beside=ms.hal(SCENARIOS / "hal/memory.malnet"))
 
 
 def of_scenario(path: Path) -> Sheet:
-    """Draw what a scenario shows: the signals of its netlist, the answers about its facts, or effective confidence."""
+    """Draw the signals of a scenario's netlist, the answers about its facts, or effective confidence."""
     scenario = ms.read(path)
     run = ms.run(scenario.replace(replications=min(scenario.replications, MOST_REPLICATIONS)))
     return run.plot.signals() if scenario.netlist else run.plot.answers() if scenario.facts else run.plot.effective()
 
 
 def pictures() -> dict[str, Callable[[], Sheet | None]]:
-    """Return the name of each picture under `scenarios/` and what draws it."""
+    """Map the path of each figure below `scenarios/` to the function that draws it."""
     front = {"liar_from_day_20": liar_from_day_20, "tune": tune, "checks": checks, "teach": teach}
     named = {f"pictures/{name}.png": draw for name, draw in front.items()}
     for example in examples():
@@ -98,7 +98,7 @@ def pictures() -> dict[str, Callable[[], Sheet | None]]:
 
 
 def main(names: list[str]) -> None:
-    """Draw the pictures of these names, or all."""
+    """Draw the figures of these names, by default all."""
     for name, draw in pictures().items():
         if not names or Path(name).stem in names:
             (SCENARIOS / name).parent.mkdir(exist_ok=True)

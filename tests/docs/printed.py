@@ -1,4 +1,4 @@
-"""Printed output in README and manual: a block `text output` shows what the commands of the block above it print.
+"""Printed output in README and manual: a block `text output` holds the output of the commands in the block above.
 
 `python -m tests.docs.printed` runs the commands and refreshes all blocks. Times are replaced by "…".
 """
@@ -23,11 +23,11 @@ PRINTED = re.compile(
 )
 FILES = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 TIME = re.compile(r"\b\d+\.\d+ s\b")
-CPU = re.compile(r" +(cpu_ms_per_tick|\d+\.\d{3})$")  # the last column of `compare`, which differs from run to run
+CPU = re.compile(r" +(cpu_ms_per_tick|\d+\.\d{3})$")  # the last column of `compare`, which varies between runs
 
 
 def refreshed(text: str) -> str:
-    """Return a page with all its printed blocks made again."""
+    """Return a page with all printed blocks regenerated."""
     with TemporaryDirectory() as folder, chdir(folder):
         copy([], Path())
         for name, content in FILES.findall(text):
@@ -41,7 +41,7 @@ def _block(block: re.Match[str]) -> str:
 
 
 def output(commands: str) -> str:
-    """Return what malsim's commands print; commands of other programs are left out."""
+    """Return the output of malsim's commands. Other programs are skipped."""
     printed = io.StringIO()
     for line in commands.replace("\\\n", " ").splitlines():
         for command in line.split(" && "):
@@ -55,7 +55,7 @@ def output(commands: str) -> str:
 
 
 def _expanded(word: str) -> list[str]:
-    """Return a word as a shell expands its braces.
+    """Expand the braces of a word like a shell.
 
     >>> _expanded("a/{b,c}.toml")
     ['a/b.toml', 'a/c.toml']
@@ -66,11 +66,11 @@ def _expanded(word: str) -> list[str]:
 
 
 def main() -> None:
-    """Refresh every page."""
+    """Refresh the printed blocks of all pages."""
     for path in PAGES:
         text = path.read_text(encoding="utf-8")
-        if (made := refreshed(text)) != text:
-            path.write_text(made, encoding="utf-8")
+        if (new := refreshed(text)) != text:
+            path.write_text(new, encoding="utf-8")
             sys.stdout.write(f"{path}\n")
 
 

@@ -1,4 +1,4 @@
-"""Every page of the manual: its commands and its Python run as they stand, in a folder of copied examples."""
+"""Tests that the commands and the Python code of all manual pages run in a folder with the examples."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from tests.docs import printed
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGES = {one.topic: one for one in pages()}
+PAGES = {entry.topic: entry for entry in pages()}
 LONG = {
     "tune/stability", "tune/studies", "tune/tune", "test/axioms", "test/price", "validate/netlist", "validate/signals",
     "validate/tripwire", "memories/compare", "memories/import", "memories/store", "explanation/determinism",
 }  # fmt: skip
 TYPED = [pytest.param(topic, marks=[pytest.mark.nightly] if topic in LONG else []) for topic in PAGES]
-TRUSTS_CODE = {"--allow-code", "--memory", "op"}  # what loads a page's own modules has a process of its own
+TRUSTS_CODE = {"--allow-code", "--memory", "op"}  # commands that load modules of a page need their own process
 BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
 
 
 def blocks(topic: str) -> list[tuple[str, str, str]]:
-    return [(one[1], one[2] or "", one[3]) for one in BLOCK.finditer(PAGES[topic].read())]
+    return [(match[1], match[2] or "", match[3]) for match in BLOCK.finditer(PAGES[topic].read())]
 
 
 def commands(code: str) -> list[str]:
@@ -43,20 +43,19 @@ def commands(code: str) -> list[str]:
 
 
 @pytest.mark.parametrize("topic", PAGES)
-def test_a_page_has_a_title_and_text(topic: str) -> None:
-    one = page(topic)
-    assert one.title
-    assert one.read().startswith("# ")
-    assert page(one.name).topic == topic
+def test_page_has_a_title_and_text(topic: str) -> None:
+    entry = page(topic)
+    assert entry.title
+    assert entry.read().startswith("# ")
+    assert page(entry.name).topic == topic
 
 
 @pytest.mark.parametrize("topic", TYPED)
-def test_commands_typed_in_pages_work(
+def test_commands_in_pages_work(
     topic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Commands run in this process, as most take less time than its start; other programs and Python in their own."""
     if not any(language in {"sh", "python"} for language, _, _ in blocks(topic)):
-        return  # nothing to type
+        return
     copy([example.name for example in examples()], tmp_path)
     bin_folder = os.path.dirname(sys.executable)  # noqa: PTH120
     environment = os.environ | {"MPLBACKEND": "agg", "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
@@ -64,15 +63,10 @@ def test_commands_typed_in_pages_work(
         if name:
             (tmp_path / name).write_text(code, encoding="utf-8")
     python = "\n".join(code for language, _, code in blocks(topic) if language == "python")
-    shell = [
-        shlex.split(line, comments=True)
-        for language, _, code in blocks(topic)
-        if language == "sh"
-        for line in commands(code)
-    ]
+    lines = [line for language, _, code in blocks(topic) if language == "sh" for line in commands(code)]
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "stdin", io.StringIO())
-    for line in shell:
+    for line in (shlex.split(line, comments=True) for line in lines):
         if line[0] == "malsim" and not TRUSTS_CODE & {*line}:
             assert main(line[1:]) in (0, 1), f"{line}\n{capsys.readouterr()}"
         else:
@@ -89,7 +83,7 @@ def run(line: list[str], environment: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("topic", PAGES)
-def test_names_shown_in_pages_exist(topic: str) -> None:
+def test_commands_shown_in_pages_can_be_parsed(topic: str) -> None:
     for language, _, code in blocks(topic):
         if language == "console":
             for line in commands(code):
@@ -98,13 +92,13 @@ def test_names_shown_in_pages_exist(topic: str) -> None:
                     main_parser().parse_args(words[1:])
 
 
-def test_examples_of_properties_are_read() -> None:
+def test_examples_of_properties_can_be_parsed() -> None:
     (code,) = [code for language, _, code in blocks("test/check") if language == "property"]
     for line in code.splitlines():
         parse(line)
 
 
-def test_manual_has_at_most_28_pages_and_sections_are_found_by_name() -> None:
+def test_manual_is_short_and_its_sections_have_names() -> None:
     assert len(PAGES) <= 28
     assert page("decay").read().startswith("# Decay\n")
     with pytest.raises(UsageError, match="no such page"):

@@ -1,12 +1,12 @@
-"""The manual as a site: it is whole, opens from a folder, and its search fetches nothing."""
+"""Tests of the manual as a static site that works without a network."""
 
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING
 
-from malsim.showing.manual import site
-from malsim.showing.manual.pages import pages
+from malsim.showing.manual.pages import build, pages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,19 +14,18 @@ if TYPE_CHECKING:
     import pytest
 
 
-def test_pages_and_their_search_open_from_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    few = [item for item in pages() if item.topic in {"tune/tune", "explanation/law", "memories/store"}]
-    monkeypatch.setattr(site, "pages", lambda: few)
-    paths = site.build(tmp_path / "site")
+def test_site_and_its_search_open_from_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = [page for page in pages() if page.topic in {"tune/tune", "explanation/law", "memories/store"}]
+    monkeypatch.setattr(sys.modules[build.__module__], "pages", lambda: few)
+    site = tmp_path / "site"
+    paths = build(site)
     assert all(path.is_file() for path in paths)
-    assert [path.stem for path in paths] == ["index", *(item.name for item in few)]
-    search = (tmp_path / "site" / "search.html").read_text(encoding="utf-8")
+    assert [path.stem for path in paths] == ["index", *(page.name for page in few)]
+    search = (site / "search.html").read_text(encoding="utf-8")
     assert 'src="searchindex.js"' in search
-    assert "glossari" in (tmp_path / "site" / "searchindex.js").read_text(encoding="utf-8")
-    pictures = re.findall(
-        r'<img[^>]*src="([^"]*)"', (tmp_path / "site" / "memories" / "store.html").read_text(encoding="utf-8")
-    )
+    assert "glossari" in (site / "searchindex.js").read_text(encoding="utf-8")
+    pictures = re.findall(r'<img[^>]*src="([^"]*)"', (site / "memories" / "store.html").read_text(encoding="utf-8"))
     assert pictures
-    assert all((tmp_path / "site" / "memories" / picture).is_file() for picture in pictures)
+    assert all((site / "memories" / picture).is_file() for picture in pictures)
     for path in paths:
         assert not re.search(r"<(script|link)[^>]*=\"https?://", path.read_text(encoding="utf-8"))

@@ -19,14 +19,14 @@ ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def notebook(name: str) -> Any:
-    """Return a notebook as it is stored."""
-    import nbformat  # takes three seconds, so not for a test of another file
+    """Return a stored notebook."""
+    import nbformat  # takes three seconds to import
 
     return nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)  # type: ignore[no-untyped-call]
 
 
 def execute(parts: dict[str, list[Any]]) -> None:
-    """Run lists of cells in one kernel that is emptied before each; each cell holds its outputs afterwards."""
+    """Run lists of cells in one kernel, which is reset before each list. The cells receive their outputs."""
     from nbclient import NotebookClient
     from nbformat.v4 import new_code_cell, new_notebook
 
@@ -39,7 +39,7 @@ def execute(parts: dict[str, list[Any]]) -> None:
 
 
 def shown(cell: Any) -> str:
-    """Return the text that a code cell shows, without times and addresses; pictures and progress bars are left out."""
+    """Return the text output of a code cell without times, addresses and progress bars."""
     parts = []
     for output in cell.get("outputs", []):
         if output.output_type == "stream" and output.name == "stdout":
@@ -49,8 +49,8 @@ def shown(cell: Any) -> str:
     return ADDRESS.sub("", TIME.sub("… s", "".join(parts)))
 
 
-def tidied(cells: list[Any]) -> None:
-    """Keep what a reader sees: outputs without progress bars and times, numbered from 1."""
+def tidy(cells: list[Any]) -> None:
+    """Remove progress bars and times from the outputs, and number the cells from 1."""
     count = 0
     for cell in cells:
         cell.metadata.pop("execution", None)
@@ -68,7 +68,7 @@ def tidied(cells: list[Any]) -> None:
 
 
 def smaller(picture: str) -> str:
-    """Return a PNG in base64 with at most 128 colours, about a third of its size."""
+    """Reduce a PNG in base64 to 128 colours, which makes it about a third as large."""
     buffer = io.BytesIO()
     with Image.open(io.BytesIO(base64.b64decode(picture))) as image:
         image.convert("RGB").quantize(128).save(buffer, format="png", optimize=True)
@@ -82,7 +82,7 @@ def main() -> None:
     stored = {name: notebook(name) for name in NAMES}
     execute({name: whole.cells for name, whole in stored.items()})
     for name, whole in stored.items():
-        tidied(whole.cells)
+        tidy(whole.cells)
         whole.metadata = {key: whole.metadata[key] for key in ("kernelspec", "language_info", "malsim")}
         nbformat.write(whole, FOLDER / f"{name}.ipynb")  # type: ignore[no-untyped-call]
         sys.stdout.write(f"{name}: {(FOLDER / f'{name}.ipynb').stat().st_size // 1000} kB\n")

@@ -1,4 +1,4 @@
-"""Notebooks: they are stored with their outputs, and their exercises fail with a wrong answer and pass with a right one."""
+"""Tests of the notebooks: stored outputs, structure, and exercises that grade themselves."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from malsim.showing.notebook.exercise import Grade, graded
 from tests.notebooks.execution import FOLDER, NAMES, execute, notebook, shown
 
 ANSWER = re.compile(r"```python\n(.*?)```", re.DOTALL)
-EXERCISES = {"09_hal_by_hand": 2}  # others have one
+EXERCISES = {"09_hal_by_hand": 2}  # all others have one
 PUBLIC = re.compile(r"^\s*(?:from|import) malsim\.(?!memory|adapters|judging\.axioms)", re.MULTILINE)
 
 
-def tagged(made: Any, tag: str) -> list[Any]:
-    return [cell for cell in made.cells if tag in cell.metadata.get("tags", [])]
+def tagged(content: Any, tag: str) -> list[Any]:
+    return [cell for cell in content.cells if tag in cell.metadata.get("tags", [])]
 
 
-def test_there_are_at_most_twelve_notebooks_in_the_order_of_uses() -> None:
+def test_notebooks_are_few_and_in_the_order_of_uses() -> None:
     uses = [notebook(name).metadata.malsim.use for name in NAMES]
     assert len(NAMES) <= 12
     assert [name[:2] for name in NAMES] == [f"{number:02d}" for number in range(len(NAMES))]
@@ -29,44 +29,44 @@ def test_there_are_at_most_twelve_notebooks_in_the_order_of_uses() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_notebook_is_stored_with_outputs_and_without_paths(name: str) -> None:
+def test_notebook_has_stored_outputs_without_paths(name: str) -> None:
     import nbformat
 
-    made = notebook(name)
-    nbformat.validate(made)
-    code = [cell for cell in made.cells if cell.cell_type == "code"]
+    content = notebook(name)
+    nbformat.validate(content)
+    code = [cell for cell in content.cells if cell.cell_type == "code"]
     assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
     outputs = [output for cell in code for output in cell.outputs]
     assert any("image/png" in output.get("data", {}) for output in outputs)
     assert not [output for output in outputs if output.output_type == "error" or output.get("name") == "stderr"]
-    assert not re.search(r"/home/|/tmp/|/root/|\d it/s", "".join(map(shown, code)))  # noqa: S108
-    assert [cell.id for cell in made.cells] == [f"{name[:2]}-{index:02d}" for index in range(1, len(made.cells) + 1)]
+    assert not re.search(r"/home/|/tmp/|/root/|\d it/s", "".join(map(shown, code)))
+    assert [cell.id for cell in content.cells] == [f"{name[:2]}-{index:02d}" for index in range(1, len(content.cells) + 1)]
     assert (FOLDER / f"{name}.ipynb").stat().st_size <= 400_000
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_notebook_begins_with_its_goal_and_ends_with_an_exercise(name: str) -> None:
-    made = notebook(name)
-    assert made.cells[0].source.startswith(f"# {name[:2]} · ")
-    assert made.cells[0].source.splitlines()[2].startswith("After this notebook you can ")
-    text = "\n".join(cell.source for cell in made.cells if cell.cell_type == "markdown")
+def test_notebook_has_a_goal_and_an_exercise(name: str) -> None:
+    content = notebook(name)
+    assert content.cells[0].source.startswith(f"# {name[:2]} · ")
+    assert content.cells[0].source.splitlines()[2].startswith("After this notebook you can ")
+    text = "\n".join(cell.source for cell in content.cells if cell.cell_type == "markdown")
     assert text.index("## The answer") < text.index("## Exercise") < text.index("<summary>One answer</summary>")
-    answers = ANSWER.findall(made.cells[-1].source)
-    assert len(tagged(made, "exercise")) == len(tagged(made, "graded")) == len(answers) == EXERCISES.get(name, 1)
-    source = "\n".join(cell.source for cell in made.cells)
+    answers = ANSWER.findall(content.cells[-1].source)
+    assert len(tagged(content, "exercise")) == len(tagged(content, "graded")) == len(answers) == EXERCISES.get(name, 1)
+    source = "\n".join(cell.source for cell in content.cells)
     assert not re.search(r"https?://|requests|urllib|!pip|%pip", source)
     assert not PUBLIC.search(source)
 
 
 @pytest.mark.parametrize("names", [["00_start_here"], pytest.param(NAMES, marks=pytest.mark.nightly)], ids=["first", "all"])
-def test_notebooks_show_the_same_texts_again(names: list[str]) -> None:
+def test_notebooks_reproduce_their_text_outputs(names: list[str]) -> None:
     parts = {name: notebook(name).cells for name in names}
     stored = {name: [shown(cell) for cell in cells] for name, cells in parts.items()}
     grades = {
         name: [cell.source for cell in cells if "graded" in cell.metadata.get("tags", [])] for name, cells in parts.items()
     }
     for name, cells in parts.items():
-        cells += with_answers(ANSWER.findall(cells[-1].source), grades[name])
+        cells.extend(with_answers(ANSWER.findall(cells[-1].source), grades[name]))
     execute(parts)
     for name, cells in parts.items():
         assert [shown(cell) for cell in cells[: len(stored[name])]] == stored[name], name
@@ -76,7 +76,7 @@ def test_notebooks_show_the_same_texts_again(names: list[str]) -> None:
 
 
 def with_answers(answers: list[str], grades: list[str]) -> list[Any]:
-    """Return cells that give each answer and then grade it."""
+    """Return the cells that give and then grade each answer."""
     from nbformat.v4 import new_code_cell
 
     return [new_code_cell(text) for pair in zip(answers, grades, strict=True) for text in pair]  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""Baselines of a scenario: recorded on yes, compared by `malsim test`, changed only by `malsim test --approve`."""
+"""Tests of `malsim test --approve`, which records baselines after confirmation."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ BASELINE = (
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    found = Path("x.toml")
-    found.write_text(f'why = "w"\n[run]\ndays = 5\n{CLAIM}{BASELINE}', encoding="utf-8")
-    return found
+    scenario = Path("x.toml")
+    scenario.write_text(f'why = "w"\n[run]\ndays = 5\n{CLAIM}{BASELINE}', encoding="utf-8")
+    return scenario
 
 
 def edit(path: Path, old: str, new: str) -> None:
@@ -29,10 +29,10 @@ def edit(path: Path, old: str, new: str) -> None:
 
 
 def test_approved_baseline_is_used_from_then_on(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["test", str(path)]) == 2  # nothing is recorded: an error, never a pass
+    assert main(["test", str(path)]) == 2  # without a baseline: an error, not a pass
     assert "no baseline is recorded" in capsys.readouterr().out
     assert main(["test", "--approve", str(path), "--yes"]) == 0
-    assert sorted(item.name for item in path.parent.glob("x.*.csv")) == ["x.cells.csv", "x.events.csv"]
+    assert sorted(file.name for file in path.parent.glob("x.*.csv")) == ["x.cells.csv", "x.events.csv"]
     assert main(["test", str(path)]) == 0
     assert main(["test", "--approve", str(path)]) == 0
     assert "nothing to approve" in capsys.readouterr().out
@@ -41,14 +41,11 @@ def test_approved_baseline_is_used_from_then_on(path: Path, capsys: pytest.Captu
     edit(path, "confidence = 0.58", "confidence = 0.7")
     capsys.readouterr()
     assert main(["test", str(path)]) == 1
-    value = capsys.readouterr().out
-    assert (
-        "fail: baseline: cells obs_a1a1, replication 0: effective left its band on day 1: expected 0.4 … 0.6, got 0.7"
-        in value
-    )
+    change = "effective left its band on day 1: expected 0.4 … 0.6, got 0.7"
+    assert f"fail: baseline: cells obs_a1a1, replication 0: {change}" in capsys.readouterr().out
 
 
-def test_approve_shows_changes_and_asks(
+def test_approve_shows_changes_and_asks_for_confirmation(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["test", "--approve", str(path), "--yes"]) == 0
@@ -57,20 +54,20 @@ def test_approve_shows_changes_and_asks(
     for answer, code in (("", 1), ("no", 1), ("y", 0)):
         monkeypatch.setattr("builtins.input", lambda _, answer=answer: answer)
         assert main(["test", "--approve", str(path)]) == code
-        value = capsys.readouterr().out
-        assert "obs_a1a1, replication 0" in value
-        assert "1 series left its band" in value
+        out = capsys.readouterr().out
+        assert "obs_a1a1, replication 0" in out
+        assert "1 series left its band" in out
         assert Path("out/x/baseline.png").read_bytes().startswith(b"\x89PNG")
         assert (Path("x.cells.csv").read_bytes() == before) == (code == 1)
     assert main(["test", str(path), "--html", "r.html"]) == 0
     assert "data:image/png" in Path("r.html").read_text(encoding="utf-8")
 
 
-def test_one_replication_alone_is_compared_with_its_own(path: Path) -> None:
+def test_single_replication_is_compared_with_its_baseline(path: Path) -> None:
     edit(path, "days = 5", "days = 5\nreplications = 3")
     assert main(["test", "--approve", str(path), "--yes"]) == 0
     assert main(["test", str(path), "--replication", "2"]) == 0
-    assert main(["test", str(path), "--replication", "7"]) == 2  # nothing of it is recorded
+    assert main(["test", str(path), "--replication", "7"]) == 2  # not recorded
 
 
 def test_different_baseline_columns_are_an_error(path: Path) -> None:

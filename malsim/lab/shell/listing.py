@@ -138,8 +138,8 @@ def _pin_rows(session: Session, selection: list[str]) -> list[list[str]]:
     for name in selection:
         pin, signal = pins[name], signals.get(name)
         arrow = "" if signal is None else f"{'==>' if pin.direction == 'OUT' else '<=='} {signal.name}"
-        value, shown = value_text(session.values(name)), session.pin_names.get(name, name)
-        rows.append([pin.owner, pin.type, pin.direction, value, shown, arrow])
+        value, label = value_text(session.values(name)), session.pin_names.get(name, name)
+        rows.append([pin.owner, pin.type, pin.direction, value, label, arrow])
     return rows
 
 

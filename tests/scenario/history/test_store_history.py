@@ -1,4 +1,4 @@
-"""What a store's history holds is what the store was at every instant."""
+"""Tests that the history of a store equals the store at every instant, and that checks are judged on it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def against(name: str, t: float, target: str = "obs_aaaa", **more: Any) -> dict[
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """A claim that is read, contradicted twice and ticked in between."""
+    """Return a store with a claim that is read and contradicted twice, with ticks in between."""
     path = tmp_path / "memory.sqlite"
     with Store(path) as file:
         file.admit([claim("aaaa", 0.0, object="pump", value=1.0)])
@@ -65,7 +65,7 @@ DEEDS = st.lists(st.sampled_from(["claim", "dispute", "tick", "expand", "update"
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(deeds=DEEDS)
-def test_history_snapshots_equal_the_store_at_that_day(deeds: list[str], tmp_path_factory: Any) -> None:
+def test_snapshots_equal_the_store_on_that_day(deeds: list[str], tmp_path_factory: Any) -> None:
     path = tmp_path_factory.mktemp("store") / "memory.sqlite"
     with Store(path) as file:
         file.admit([claim("aaaa", 0.0)])
@@ -93,9 +93,9 @@ def test_history_snapshots_equal_the_store_at_that_day(deeds: list[str], tmp_pat
             assert memory.cells.equals(then.cells)
             assert memory.edges.equals(then.edges)
         for (t,), cells in history.cells.group_by("t"):
-            held = present(file.at(t)).memory.cells.sort("handle")
+            expected = present(file.at(t)).memory.cells.sort("handle")
             for name in ("effective", "body", "status"):
-                assert cells.sort("cell")[name].equals(held[name])
+                assert cells.sort("cell")[name].equals(expected[name])
 
 
 def test_replaced_values_are_judged(store: Path) -> None:
@@ -108,7 +108,7 @@ def test_replaced_values_are_judged(store: Path) -> None:
     assert check("at event(admitted, obs_aaaa)", history).passed
 
 
-def test_history_of_an_import_begins_on_its_cell_days(tmp_path: Path) -> None:
+def test_imported_cells_appear_on_their_own_days(tmp_path: Path) -> None:
     with Store(tmp_path / "one.sqlite") as file:
         file.admit([claim("aaaa", 0.0), claim("bbbb", 3.0, edges=[{"relation": "supersedes", "target": "obs_aaaa"}])])
         memory = file.memory
@@ -129,7 +129,7 @@ why = "The pump's memory."
 name = "believed"
 property = "always (eff(obs_aaaa) >= {level})"
 [[check]]
-name = "somebody speaks against it"
+name = "contradicted"
 property = "always[0d:1d] (eff(obs_aaaa) >= 0.9) or eventually (belief(pump) >= 0.5)"
 """
 NET = """
@@ -150,32 +150,32 @@ property = "always not at event(tripped)"
 """
 
 
-def test_a_store_is_judged_by_a_file_of_checks(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_store_is_judged_by_a_file_of_checks(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     checks, junit = tmp_path / "checks.toml", tmp_path / "report.xml"
     before = hashlib.sha256(store.read_bytes()).hexdigest()
     checks.write_text(CHECKS.format(level=0.3), encoding="utf-8")
     assert main(["test", "--on", str(store), str(checks)]) == 0
     checks.write_text(CHECKS.format(level=0.5) + NET, encoding="utf-8")
     assert main(["test", "--on", str(store), str(checks), "--junit", str(junit), "--html", str(tmp_path / "r.html")]) == 1
-    told = capsys.readouterr().out
-    assert f"{checks}:5: fail: believed: replication 0, day 4.5: expected eff(obs_aaaa) >= 0.5, got" in told
-    assert f"alone: malsim test {checks} --check believed --on {store}" in told
-    assert "silent: replication 0, day 3" in told
+    out = capsys.readouterr().out
+    assert f"{checks}:5: fail: believed: replication 0, day 4.5: expected eff(obs_aaaa) >= 0.5, got" in out
+    assert f"alone: malsim test {checks} --check believed --on {store}" in out
+    assert "silent: replication 0, day 3" in out
     assert 'failures="2"' in junit.read_text(encoding="utf-8")
     assert hashlib.sha256(store.read_bytes()).hexdigest() == before
     assert [path.name for path in tmp_path.iterdir() if "memory" in path.name] == ["memory.sqlite"]
 
 
 @pytest.mark.parametrize(
-    ("text", "flags", "said"),
+    ("text", "flags", "message"),
     [
         (CHECKS.format(level=0.5).replace("obs_aaaa", "obs_ffff"), [], "no such cell"),
         (CHECKS.format(level=0.5), ["--seed", "3"], "--seed changes simulations"),
         (CHECKS.format(level=0.5), ["LIMITS", "cells=1"], "too many ticks × cells"),
     ],
 )
-def test_unjudgeable_histories_are_refused(
-    text: str, flags: list[str], said: str, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+def test_history_that_cannot_be_judged_is_refused(
+    text: str, flags: list[str], message: str, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     if flags[:1] == ["LIMITS"]:
@@ -183,10 +183,10 @@ def test_unjudgeable_histories_are_refused(
         flags = []
     (tmp_path / "checks.toml").write_text(text, encoding="utf-8")
     assert main(["test", "--on", str(store), str(tmp_path / "checks.toml"), *flags]) == 2
-    assert said in "".join(capsys.readouterr())
+    assert message in "".join(capsys.readouterr())
 
 
-def test_log_of_a_killed_writer_is_read_and_unchanged(tmp_path: Path) -> None:
+def test_log_of_a_killed_writer_is_read_but_not_changed(tmp_path: Path) -> None:
     path, checks = tmp_path / "memory.sqlite", tmp_path / "checks.toml"
     text = 'why = "w"\n[[check]]\nname = "there"\nproperty = "always (eff(obs_aaaa) >= 0.3)"\n'
     checks.write_text(text, encoding="utf-8")
@@ -208,3 +208,17 @@ def test_foreign_memory_is_imported_and_judged(tmp_path: Path) -> None:
         text = f'why = "w"\n[[check]]\nname = "undisputed"\nproperty = "always (rivals(pump) <= {level})"\n'
         checks.write_text(text, encoding="utf-8")
         assert main(["test", "--on", str(log), str(checks)]) == code
+
+
+def test_check_fails_on_a_contradiction_before_any_tick(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, checks = tmp_path / "m.sqlite", tmp_path / "checks.toml"
+    with Store(path) as store:
+        store.admit([claim("aaaa", 0.0)])
+        store.tick(1.0)
+        store.admit([against("bbbb", 2.0, confidence=1.0)])
+    text = 'why = "x"\n[[check]]\nname = "credible"\nproperty = "always (eff(obs_aaaa) >= 0.8)"\n'
+    checks.write_text(text, encoding="utf-8")
+    assert main(["test", str(checks), "--on", str(path)]) == 1
+    assert "fail" in capsys.readouterr().out
+    with Store(path) as store:
+        assert store.memory.cells["effective"][0] == pytest.approx(0.443, abs=1e-3)

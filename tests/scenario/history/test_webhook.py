@@ -1,10 +1,13 @@
-"""A tick posts its alarms to a webhook, and prints nothing of the address that may be secret."""
+"""Tests that a tick posts its alarms to a webhook and prints no secrets of the address."""
 
 from __future__ import annotations
 
 import http.server
 import json
+import socket
 import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +16,7 @@ import pytest
 from malsim.base.errors import UsageError
 from malsim.cli import main
 from malsim.memory.store import Store
+from malsim.scenario.history import webhook
 from malsim.scenario.history.webhook import Webhook
 
 if TYPE_CHECKING:
@@ -31,17 +35,17 @@ addf alarm tick
 
 
 class Hook:
-    """A webhook on loopback: its address, the messages it took, and the status it answers with."""
+    """Webhook on loopback with its address, the received messages, and the status of its answers."""
 
     def __init__(self) -> None:
-        self.taken: list[dict[str, Any]] = []
+        self.received: list[dict[str, Any]] = []
         self.status = 204
         hook = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                hook.taken.append(body | {"path": self.path, "authorization": self.headers["Authorization"]})
+                hook.received.append(body | {"path": self.path, "authorization": self.headers["Authorization"]})
                 self.send_response(hook.status)
                 self.end_headers()
 
@@ -54,18 +58,18 @@ class Hook:
 
 @pytest.fixture
 def hook() -> Iterator[Hook]:
-    made = Hook()
-    thread = threading.Thread(target=made.server.serve_forever, daemon=True)
+    hook = Hook()
+    thread = threading.Thread(target=hook.server.serve_forever, daemon=True)
     thread.start()
-    yield made
-    made.server.shutdown()
-    made.server.server_close()
+    yield hook
+    hook.server.shutdown()
+    hook.server.server_close()
     thread.join()
 
 
 @pytest.fixture
 def disputed(tmp_path: Path) -> str:
-    """A store whose next tick trips its alarm."""
+    """Return a store whose next tick trips an alarm."""
     path, net = tmp_path / "memory.sqlite", tmp_path / "alarm.malnet"
     common = {"confidence": 0.9, "verification": "external", "t": 0.0}
     with Store(path) as store:
@@ -83,20 +87,17 @@ def disputed(tmp_path: Path) -> str:
 def test_alarm_of_a_tick_is_posted_once(disputed: str, hook: Hook, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["store", "tick", disputed, "--webhook", f"http://ann:pw@{hook.host}/T0/secret?token=abc"]
     assert main(command) == 0
-    assert [(item["kind"], item["subject"], item["store"]) for item in hook.taken] == [
-        ("tripped", "tripped", "memory.sqlite")
-    ]
-    assert hook.taken[0]["path"] == "/T0/secret?token=abc"
-    assert hook.taken[0]["authorization"] == "Basic YW5uOnB3"
+    (message,) = hook.received
+    assert (message["kind"], message["subject"], message["store"]) == ("tripped", "tripped", "memory.sqlite")
+    assert hook.received[0]["path"] == "/T0/secret?token=abc"
+    assert hook.received[0]["authorization"] == "Basic YW5uOnB3"
     assert main(command) == 0
-    assert len(hook.taken) == 1
-    every = "".join(capsys.readouterr())
-    assert not any(word in every for word in ("secret", "pw@", "abc"))
+    assert len(hook.received) == 1
+    printed = "".join(capsys.readouterr())
+    assert not any(word in printed for word in ("secret", "pw@", "abc"))
 
 
-def test_post_that_fails_is_reported_without_the_secret(
-    disputed: str, hook: Hook, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_failed_post_is_reported_without_the_secret(disputed: str, hook: Hook, capsys: pytest.CaptureFixture[str]) -> None:
     hook.status = 503
     assert main(["store", "tick", disputed, "--webhook", f"http://ann:hunter2@{hook.host}/topsecret"]) == 2
     captured = capsys.readouterr()
@@ -108,7 +109,7 @@ def test_post_that_fails_is_reported_without_the_secret(
 @pytest.mark.parametrize(
     "url", ["ftp://ann:hunter2@host/x", "http://ann:hunter2@host:port/", "http://host\r\nX: y/", "http://a..b/"]
 )
-def test_address_that_cannot_be_posted_to_is_refused(url: str) -> None:
+def test_invalid_address_is_refused(url: str) -> None:
     with pytest.raises(UsageError) as problem:
         Webhook.of(url)
     assert "hunter2" not in str(problem.value)
@@ -116,3 +117,20 @@ def test_address_that_cannot_be_posted_to_is_refused(url: str) -> None:
 
 def test_ipv6_address_is_shown_with_its_port() -> None:
     assert Webhook.of("http://[::1]:80/").redacted == "http://[::1]:80"
+
+
+def test_slow_answer_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhook, "WAIT", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def drip() -> None:
+            connection, _ = server.accept()
+            with connection, suppress(ConnectionError):  # the client disconnects
+                for letter in b"HTTP/1.1 200 OK\r\nA: ":
+                    connection.send(bytes([letter]))
+                    time.sleep(0.2)
+
+        host = threading.Thread(target=drip, daemon=True)
+        host.start()
+        assert "no answer within" in Webhook.of(f"http://127.0.0.1:{server.getsockname()[1]}/").post({})
+        host.join()
