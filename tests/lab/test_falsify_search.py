@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from malsim.lab.falsify.margin_search import search
-from malsim.lab.falsify.schedule import PLACES, WriteSchedule
+from malsim.lab.falsify.schedule import COORDINATES, WriteSchedule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -77,7 +77,7 @@ def ran(name: str, seed: int, method: Method, *, at_once: int = 1) -> Trail[Pape
         budget=BUDGET if method == "search" else AT_RANDOM,
         key=lambda point: PLAN.at(point).key,
         rank=lambda runs: [item.margin for item in runs],
-        block=PLACES,
+        block=COORDINATES,
         seed=seed,
         method=method,
     )

@@ -194,7 +194,7 @@ def test_search_reports_missing_losses() -> None:
         ({"space": {"rules.support_ceiling": (0.5, 0.5)}}, "empty range"),
         ({"space": {"rules.support_ceiling": (0.0, 1.5)}}, "beyond the documented bounds"),
         ({"space": {"rules.calibration": ["none", "luck"]}}, "not choices"),
-        ({"space": {"rules.salience_tau": (1, 90)}}, "the same, to the last digit"),
+        ({"space": {"rules.salience_tau": (1, 90)}}, "exactly the same at every point"),
         ({"budget": 8}, "budget is too small"),
         ({"objective": "brier", "requirements": ["x > 1"]}, "cannot be combined"),
         ({"problems": []}, "nothing to tune on"),

@@ -1,4 +1,4 @@
-"""Falsification: the search for the writes, the noise and the settings that break a property of a scenario."""
+"""Falsification: search for writes, noise and settings that break a property of a scenario."""
 
 from malsim.lab.falsify.falsify import Falsification, falsify
 from malsim.lab.falsify.schedule import Write, WriteSchedule

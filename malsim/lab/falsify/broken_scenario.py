@@ -1,4 +1,4 @@
-"""Reduction of a break to a smaller one, and its scenario file, which is read back and run before it is returned."""
+"""Reduction of a break to a minimal one, and its scenario file, which is read back and run before it is returned."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DEFAULT_LAW = "mal"
 
 @dataclass(frozen=True)
 class Break:
-    """Scenario, and the disturbance that breaks its property."""
+    """Scenario with a disturbance that breaks its property."""
 
     base: Scenario
     disturbance: Disturbance
@@ -44,8 +44,7 @@ class Break:
 def shrink(start: Break, judge: Callable[[Scenario], PropertyRun], result: PropertyRun) -> tuple[Break, PropertyRun, int]:
     """Remove unneeded parts of a break one at a time, until no further part can be removed.
 
-    Returns the smallest break found, what its run showed, and how many runs that took (at most 200); every step was run and
-    still broke the property, so the last did.
+    Returns the smallest break found, the result of its run, and the number of runs made (at most 200).
     """
     runs = 0
 
@@ -70,8 +69,8 @@ def _simpler(broken: Break, result: PropertyRun) -> Iterator[Break]:
         writes = disturbance.writes[:index] + disturbance.writes[index + 1 :]
         yield replace(broken, disturbance=replace(disturbance, writes=writes))
     for name in disturbance.settings:
-        rest = {other: value for other, value in disturbance.settings.items() if other != name}
-        yield replace(broken, disturbance=replace(disturbance, settings=rest))
+        others = {other: value for other, value in disturbance.settings.items() if other != name}
+        yield replace(broken, disturbance=replace(disturbance, settings=others))
     for row in range(base.claims.height):
         yield replace(broken, base=base.replace(claims=base.claims.filter(np.arange(base.claims.height) != row)))
     half = base.turns // 2
@@ -87,12 +86,12 @@ def _simpler(broken: Break, result: PropertyRun) -> Iterator[Break]:
 
 
 def text_of(broken: Break, check: Check, result: PropertyRun) -> str:
-    """Return a break as the text of a scenario file with the broken check alone.
+    """Return a break as the text of a scenario file that has only the broken check.
 
     Raises
     ------
     MalsimError
-        Where the file, read back and run, does not fail: then the scenario holds what its text does not say.
+        If the file, read back and run, does not fail: the scenario then has changes that its text lacks.
     """
     base = broken.base
     document: dict[str, Any] = json.loads(json.dumps(tomllib.loads(base.text), default=str))
@@ -103,15 +102,21 @@ def text_of(broken: Break, check: Check, result: PropertyRun) -> str:
     if base.law != DEFAULT_LAW:
         document["memory"] = document.get("memory", {}) | {"law": base.law}
         document["law"] = dict(base.law_settings)
-    claims = _claims_left(document.get("claim", []), base.claims["title"].to_list(), base.claims["t"].to_list())
-    writes = [table(number, entry, base.turn_every) for number, entry in enumerate(broken.disturbance.writes)]
+    remaining = list(zip(base.claims["title"], base.claims["t"], strict=True))
+    claims = []
+    for claim in document.get("claim", []):
+        key = (claim["title"], span(claim["at"]) / DAY)
+        if key in remaining:
+            remaining.remove(key)
+            claims.append(claim)
+    writes = [table(number, write, base.turn_every) for number, write in enumerate(broken.disturbance.writes)]
     document["claim"] = claims + writes
     for name, value in broken.disturbance.settings.items():
         set_in_document(document, name, value)
     if base.netlist is not None and "netlist" in document:
         document["netlist"].pop("file", None)
         document["netlist"]["text"] = base.netlist.text
-    checks = [item for item in document.get("check", []) if item["name"] == check.name]
+    checks = [entry for entry in document.get("check", []) if entry["name"] == check.name]
     document["check"] = checks or [{"name": check.name, "property": check.property}]
     for part in ("goal", "baseline"):
         document.pop(part, None)
@@ -123,14 +128,3 @@ def text_of(broken: Break, check: Check, result: PropertyRun) -> str:
             given=f"margin {again.raw:.6g} instead of {result.raw:.6g}", hint="start from a scenario read from a file",
         )  # fmt: skip
     return text
-
-
-def _claims_left(claims: list[dict[str, Any]], titles: list[str], times: list[float]) -> list[dict[str, Any]]:
-    others = list(zip(titles, times, strict=True))
-    own = []
-    for claim in claims:
-        key = (claim["title"], span(claim["at"]) / DAY)
-        if key in others:
-            others.remove(key)
-            own.append(claim)
-    return own

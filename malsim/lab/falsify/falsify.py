@@ -1,4 +1,4 @@
-"""Falsification of a property: search for a break, shrink it, and write it as a scenario that fails again."""
+"""Falsification of a property: search for a disturbance that breaks it, shrink it, and write it as a scenario."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from malsim.base.limits import within
 from malsim.lab.falsify.broken_scenario import Break, shrink, text_of
 from malsim.lab.falsify.margin_search import search
 from malsim.lab.falsify.predicates import PropertyRun, margin, property_run, scales
-from malsim.lab.falsify.schedule import PLACES, Disturbance, WriteSchedule, with_disturbance
+from malsim.lab.falsify.schedule import COORDINATES, Disturbance, WriteSchedule, with_disturbance
 from malsim.lab.space.settings import scenario_of
 from malsim.scenario.checks.checks import Goal
 from malsim.scenario.properties.parse import parse
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from malsim.lab.space.settings import ScenarioOrPath
     from malsim.sim.settings.scenario import Scenario
 
-PILOT = 8  # runs that the predicates' scales are taken from
+PILOT = 8  # runs that set the scales of the predicates
 
 
 @dataclass(frozen=True)
@@ -41,19 +41,19 @@ class Falsification:
     Parameters
     ----------
     check
-        The property that was to be broken, with its name.
+        The property to break, with its name.
     runs
-        Distinct runs until the first break, or all that were made.
+        Number of distinct runs up to the first break, or of all runs.
     disturbance
-        What breaks it, shrunk; None where nothing did.
+        The shrunk disturbance that breaks the property; None if the search found none.
     scenario
-        The smallest scenario that breaks it; None where nothing did.
+        The smallest scenario that breaks the property; None if the search found none.
     text
-        That scenario as a file, which was read back, run and failed again.
+        The text of the scenario's file, which was read back, run, and failed again.
     trail
-        run, phase, margin (scaled), broken: every run in the order asked.
+        run, phase, margin (scaled), broken: one row per run, in order.
     shrinking
-        Runs that the shrinking took.
+        Number of further runs that shrinking took.
     """
 
     check: Check
@@ -76,7 +76,7 @@ class Falsification:
         settings = [f"  {name} = {value}" for name, value in self.disturbance.settings.items()]
         phase = self.trail["phase"][-1]
         head = f"{self.check.name}: broken in run {self.runs} ({phase}), shrunk in {self.shrinking} more to"
-        return "\n".join([head, *(writes + settings or ["  nothing but what the scenario says"])])
+        return "\n".join([head, *(writes + settings or ["  the scenario as it is"])])
 
 
 def falsify(
@@ -95,32 +95,29 @@ def falsify(
     Parameters
     ----------
     scenario
-        What is run, or the path of its file; every replication must keep the property.
+        A scenario or the path of its file; a break in any replication counts.
     check
-        The name of one of its checks that state a property, or a property.
+        The name of a check of the scenario that states a property, or a property.
     budget
-        Most distinct runs of the search; shrinking takes up to 200 more.
+        Largest number of distinct runs of the search; shrinking takes up to 200 more.
     schedule
-        What may be written and set; by default what `options` say.
+        The search space; if None, it is built from `options`.
     seed
-        Of the search; the scenario keeps its own.
+        Seed of the search; the scenario keeps its own.
     method
-        `random` to compare with.
+        "search", or "random" as a baseline.
     executor
-        Where the runs of a generation are made, such as a process pool; what is found does not depend on it.
-
+        Executor for the runs of a generation, such as a process pool; the result does not depend on it.
     options
-        `parameters`: settings searched beside the writes, from dotted names to (low, high) or choices:
-        {"rules.damping": (0.1, 0.9)}, {"faults.honest.noise.drop": (0, 1)}. `writes`, `writers`, `targets`, `relations`: at
-        most how many claims are put in, by whom, about which cells, of which relations; by default four, by the scenario's
-        own writers and two strangers, about the cells it names. Where populations write, their seed is searched too.
+        `parameters`: settings to search, from dotted names to (low, high) or choices: {"rules.damping": (0.1, 0.9)},
+        {"faults.honest.noise.drop": (0, 1)}. `writes`: the largest number of claims to add (4); `writers`, `targets` and
+        `relations`: who writes, about which cells, in which relations (by default the scripted writers and two others, about
+        the scenario's cells, in all relations). If the scenario has writer populations, their seed is searched too.
 
     Raises
     ------
     UsageError
-        For an unknown check, or nothing to search.
-    MalsimError
-        Where the property cannot be judged even in the first run.
+        For an unknown check, nothing to search, or a property that could not be judged in any run.
     """
     scenario = scenario_of(scenario)
     subject, plan = _check(scenario, check), schedule or WriteSchedule.with_settings(scenario, **options)
@@ -140,12 +137,11 @@ def falsify(
         return [float("inf") if run.problem else margin(formula, run, scale) for run in runs]
 
     trail = search(
-        plan.size, evaluate, budget=budget, key=lambda point: plan.at(point).key, rank=rank, block=PLACES, seed=seed,
+        plan.size, evaluate, budget=budget, key=lambda point: plan.at(point).key, rank=rank, block=COORDINATES, seed=seed,
         method=method,
     )  # fmt: skip
-    problems = [run.problem for run in trail.runs if run.problem]
-    if len(problems) == len(trail.runs):
-        raise UsageError("the property could not be judged in any run", where=subject.name, given=problems[0])
+    if all(run.problem for run in trail.runs):
+        raise UsageError("the property could not be judged in any run", where=subject.name, given=trail.runs[0].problem)
     frame = pl.DataFrame(
         {"run": range(1, len(trail.runs) + 1), "phase": trail.phases, "margin": rank(trail.runs),
          "broken": [run.broken for run in trail.runs]}
@@ -159,7 +155,7 @@ def falsify(
 
 
 def judge_run(text: str, scenario: Scenario) -> PropertyRun:
-    """Run a scenario and judge it; an error raised by malsim is returned as a problem, not as a break."""
+    """Run a scenario and judge it; return an error raised by malsim as a problem, not as a break."""
     try:
         return property_run(text, bench.run(scenario))
     except MalsimError as problem:
@@ -167,15 +163,14 @@ def judge_run(text: str, scenario: Scenario) -> PropertyRun:
 
 
 def _check(scenario: Scenario, text: str) -> Check:
-    by_name = {item.name: item for item in scenario.checks if type(item) is Check and not isinstance(item, Goal)}
+    by_name = {check.name: check for check in scenario.checks if type(check) is Check and not isinstance(check, Goal)}
+    allowed = ", ".join(by_name)
     if text in by_name:
         return by_name[text]
-    if text in {item.name for item in scenario.checks}:
-        raise UsageError(
-            "this check has no margin, because it does not state a property", given=text, allowed=", ".join(by_name)
-        )
+    if text in {check.name for check in scenario.checks}:
+        raise UsageError("this check has no margin, because it does not state a property", given=text, allowed=allowed)
     try:
         parse(text)
     except MalsimError as problem:
-        raise UsageError("neither the name of a check nor a property", given=text, allowed=", ".join(by_name)) from problem
+        raise UsageError("neither the name of a check nor a property", given=text, allowed=allowed) from problem
     return Check(name=text, property=text)

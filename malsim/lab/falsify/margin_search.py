@@ -1,4 +1,4 @@
-"""The search for a point with a negative margin: at random, then spread by Sobol, then by differential evolution."""
+"""Search for a point of negative margin: at random, then by a Sobol sequence, then by differential evolution."""
 
 from __future__ import annotations
 
@@ -21,22 +21,17 @@ SCALE = 0.6
 
 
 def children(parents: Array, leaders: Array, first: Array, second: Array, mask: Bools, *, pull: float) -> Array:
-    """Return children of `parents`: v = x + pull (leader − x) + 0.6 (first − second), taken over where `mask` is True.
+    """Return children of `parents`: v = x + pull (leader − x) + 0.6 (first − second) where `mask` is True, x elsewhere.
 
-    All arguments have the shape of the parents, of which the last axis has the coordinates. Coordinates beyond a wall of
-    the cube are reflected at it. Source: Storn and Price, 1997.
+    All arguments have the shape of the parents; the last axis has the coordinates. Coordinates outside [0, 1] are reflected
+    at its ends. Source: Storn and Price, 1997.
 
     >>> children(*np.array([[0.5], [0.9], [0.8], [0.2]]), np.array([True]), pull=0.5).round(2).tolist()
     [0.94]
     """
     mutants = parents + pull * (leaders - parents) + SCALE * (first - second)
-    return reflected(np.where(mask, mutants, parents))
-
-
-def reflected(points: Array) -> Array:
-    """Reflect coordinates into [0, 1]."""
-    inside: Array = np.abs((points + 1.0) % 2.0 - 1.0)
-    return inside
+    reflected: Array = np.abs((np.where(mask, mutants, parents) + 1.0) % 2.0 - 1.0)
+    return reflected
 
 
 Point = NDArray[np.float64]
@@ -47,7 +42,7 @@ RANDOM = 6
 SOBOL = 10
 FAMILY = 12
 FACTOR, CROSSING = 0.6, 0.7
-STALE = 6  # generations without gain, after which the worse half begins anew
+STALE = 6  # generations without gain after which half of the children are drawn at random
 
 
 class FirstBreak(Protocol):
@@ -59,7 +54,7 @@ class FirstBreak(Protocol):
 
 @dataclass
 class Trail(Generic[Result]):
-    """Distinct runs in order, each with its point, phase and outcome; `broken` is the index of the first break."""
+    """Distinct runs in order, with their points, phases and outcomes; `broken` is the index of the first break."""
 
     budget: int
     points: list[Point] = field(default_factory=list)
@@ -88,47 +83,50 @@ def search(
     Parameters
     ----------
     size
-        Places of a point.
+        Number of coordinates of a point.
     evaluate
-        Points to what their runs showed, in the same order; it may be lazy, and is never asked beyond the budget.
+        Function from points to the outcomes of their runs, in order; it may be lazy, and is never called beyond the budget.
     budget
-        Most distinct runs.
+        Largest number of distinct runs.
     key
-        Two points with one key are one run.
+        Points with equal keys share a run.
     rank
-        All that was seen so far to one margin each, the smaller the nearer to a break; so scales may be learned on the way.
+        Function from all outcomes so far to their margins, smaller nearer to a break; scales may thus be learned on the way.
     block
-        Places that belong together: half of the children are one of the best with such a block of it put elsewhere too.
+        Number of coordinates that belong together: half of the children are leaders with a repeated block.
     method
-        `random` asks random points only, to compare with.
+        "random" evaluates only random points, as a baseline.
     """
     trail: Trail[Result] = Trail(budget)
     numbers: dict[Hashable, int] = {}
 
     def ask(points: Sequence[Point], phase: str) -> list[int]:
-        fresh: dict[Hashable, Point] = {}
+        distinct: dict[Hashable, Point] = {}
         for point in points:
-            fresh.setdefault(key(point), point)
-        new = [name for name in fresh if name not in numbers][: budget - len(trail.runs)]
-        for name, item in zip(new, evaluate([fresh[name] for name in new]), strict=False):
+            distinct.setdefault(key(point), point)
+        new = [name for name in distinct if name not in numbers][: budget - len(trail.runs)]
+        for name, outcome in zip(new, evaluate([distinct[name] for name in new]), strict=False):
             numbers[name] = len(trail.runs)
-            trail.points.append(fresh[name])
+            trail.points.append(distinct[name])
             trail.phases.append(phase)
-            trail.runs.append(item)
-            if item.broken:
+            trail.runs.append(outcome)
+            if outcome.broken:
                 trail.broken = numbers[name]
                 break
         return [numbers[name] for name in map(key, points) if name in numbers]
 
     draws = Draws(seed, "falsify")
     if method == "random":
-        for number in range(ceil(20 * budget / FAMILY)):  # where a space has few points, they soon repeat
+        for number in range(ceil(20 * budget / FAMILY)):  # in a small space points soon repeat
             if trail.open:
                 ask(_random(draws, size, number * FAMILY, FAMILY), "random")
     else:
         ask(_random(draws, size, 0, RANDOM), "random")
         if trail.open:
-            ask(_sobol(size, seed), "sobol")
+            from scipy.stats import qmc
+
+            sequence = qmc.Sobol(size, rng=np.random.default_rng(seed)).random_base2(ceil(np.log2(SOBOL)))
+            ask(list(sequence[:SOBOL]), "sobol")
         _evolve(draws, size, block, ask, rank, trail)
     return trail
 
@@ -138,18 +136,11 @@ def _random(draws: Draws, size: int, start: int, count: int) -> list[Point]:
     return list(draws.uniform("random", rep=numbers[:, None], member=np.arange(size)[None, :]))
 
 
-def _sobol(size: int, seed: int) -> list[Point]:
-    from scipy.stats import qmc
-
-    first = qmc.Sobol(size, rng=np.random.default_rng(seed)).random_base2(int(np.ceil(np.log2(SOBOL))))
-    return list(first[:SOBOL])
-
-
 def _evolve(
     draws: Draws, size: int, block: int, ask: Callable[[Sequence[Point], str], list[int]],
     rank: Callable[[Sequence[Result]], Sequence[float]], trail: Trail[Result],
 ) -> None:  # fmt: skip
-    """Run differential evolution (current to best) by whole generations, so that the number of workers changes nothing."""
+    """Run differential evolution by whole generations, so that the number of workers changes nothing."""
     family = list(range(len(trail.runs)))
     stale, best, generation = 0, np.inf, 0
     while trail.open and generation < 20 * trail.budget:
@@ -167,19 +158,20 @@ def _evolve(
 
 
 def _with_repeats(draws: Draws, parents: Point, trials: list[Point], block: int, generation: int) -> list[Point]:
-    """Replace every second child by a copy of a leader in which one block is repeated at another place and time."""
+    """Replace every second child by a leader in which one block is copied over another and moved in time."""
     count, size = parents.shape
     blocks = size // block if block > 1 else 0
-    if blocks < 2:  # noqa: PLR2004  # nowhere else to put it
+    if blocks < 2:  # noqa: PLR2004  # no other block to copy to
         return trials
     rows = np.arange(count)
     leader = draws.below(min(3, count), "repeated", rep=rows, turn=generation)
     source, target = (draws.below(blocks, name, rep=rows, turn=generation) for name in ("source", "target"))
-    position = draws.uniform("place", rep=rows, turn=generation)
+    times = draws.uniform("place", rep=rows, turn=generation)
     for row in range(0, count, 2):
         child = parents[leader[row]].copy()
-        child[target[row] * block : (target[row] + 1) * block] = child[source[row] * block : (source[row] + 1) * block]
-        child[target[row] * block] = position[row]
+        copied, start = source[row] * block, target[row] * block
+        child[start : start + block] = child[copied : copied + block]
+        child[start] = times[row]
         trials[row] = child
     return trials
 
@@ -187,14 +179,14 @@ def _with_repeats(draws: Draws, parents: Point, trials: list[Point], block: int,
 def _trials(draws: Draws, parents: Point, generation: int) -> list[Point]:
     """Return one child per parent, moved toward a leader and along the difference of two others in some coordinates."""
     count, size = parents.shape
-    rows = np.arange(count)
-    picks = [draws.below(count, name, rep=rows, turn=generation) for name in ("first", "second")]
+    rows, columns = np.arange(count), np.arange(size)[None, :]
+
+    def uniform(purpose: str) -> Point:
+        return draws.uniform(purpose, rep=rows[:, None], member=columns, turn=generation)
+
+    first, second = (draws.below(count, name, rep=rows, turn=generation) for name in ("first", "second"))
     leader = draws.below(max(1, min(3, count)), "leader", rep=rows, turn=generation)
-    indices = np.arange(size)[None, :]
-    item = draws.below(size, "one", rep=rows, turn=generation)
-    mask = draws.uniform("cross", rep=rows[:, None], member=indices, turn=generation) < CROSSING
-    mask |= indices == item[:, None]
-    jump = draws.uniform("jump", rep=rows[:, None], member=indices, turn=generation) < 1.0 / size
-    anew = draws.uniform("anew", rep=rows[:, None], member=indices, turn=generation)
-    moved = children(parents, parents[leader], parents[picks[0]], parents[picks[1]], mask, pull=FACTOR)
-    return list(np.where(jump, anew, moved))
+    always = draws.below(size, "one", rep=rows, turn=generation)
+    mask = (uniform("cross") < CROSSING) | (columns == always[:, None])
+    moved = children(parents, parents[leader], parents[first], parents[second], mask, pull=FACTOR)
+    return list(np.where(uniform("jump") < 1.0 / size, uniform("anew"), moved))

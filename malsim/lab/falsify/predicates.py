@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+NODES = (Compare, Bit, AtEvent, Not, Join, Over, Between, Edge)
+
 
 @dataclass(frozen=True)
 class PropertyRun:
-    """Outcome of a run for a property: broken or not, in which replication, and predicate margins at each tick.
+    """Outcome of a run for a property: broken or not, the worst replication, and predicate margins at each tick.
 
-    `problem` says why it could not be judged; such a run breaks nothing.
+    `problem` says why the run could not be judged; such a run does not count as broken.
     """
 
     broken: bool = False
@@ -40,38 +42,38 @@ class PropertyRun:
 
 
 def predicates(formula: Formula) -> list[Formula]:
-    """Return the comparisons, bits and events of a formula, each once."""
+    """Return the distinct comparisons, bits and events of a formula."""
     if isinstance(formula, (Compare, Bit, AtEvent)):
         return [formula]
     parts: list[Formula] = []
     for part in fields(formula):
         inner = getattr(formula, part.name)
-        if isinstance(inner, (Compare, Bit, AtEvent, Not, Join, Over, Between, Edge)):
+        if isinstance(inner, NODES):
             parts += predicates(inner)
     return list(dict.fromkeys(parts))
 
 
 def property_run(text: str, run: Run) -> PropertyRun:
-    """Judge a run by a property and keep the margin of each predicate, shape (ticks, replications)."""
+    """Judge a run by a property and return the margin of each predicate, shape (ticks, replications)."""
     judged, trace = Property(text), trace_of(run)
     whole = judged.margin(trace)
     worst = int(np.lexsort((whole.each, whole.holds))[0])
     shape = len(trace.times), len(trace.replications)
-    parts = tuple(np.broadcast_to(Margins(trace).of(item), shape) for item in predicates(judged.formula))
+    parts = tuple(np.broadcast_to(Margins(trace).of(predicate), shape) for predicate in predicates(judged.formula))
     days = tuple((trace.times / DAY).tolist())
     broken = not bool(whole.holds[worst])
     return PropertyRun(broken, int(whole.replications[worst]), float(whole.each.min()), days, parts)
 
 
 def scales(formula: Formula, runs: Sequence[PropertyRun]) -> list[float]:
-    """Return the spread of each predicate's margin over runs; 1 if it has its own scale or never moves."""
-    item = []
-    for index, entry in enumerate(predicates(formula)):
+    """Return the spread of each predicate's margin over runs; 1 if it sets its own scale or is constant."""
+    spreads = []
+    for index, predicate in enumerate(predicates(formula)):
         values = np.concatenate([run.margins[index].ravel() for run in runs]) if runs else np.zeros(0)
         deviation = float(np.nanstd(values)) if np.isfinite(values).any() else 0.0
-        own = isinstance(entry, Compare) and entry.scale is not None
-        item.append(deviation if deviation > 0 and not own else 1.0)
-    return item
+        has_scale = isinstance(predicate, Compare) and predicate.scale is not None
+        spreads.append(deviation if deviation > 0 and not has_scale else 1.0)
+    return spreads
 
 
 def margin(formula: Formula, run: PropertyRun, scale: Sequence[float]) -> float:
@@ -79,7 +81,7 @@ def margin(formula: Formula, run: PropertyRun, scale: Sequence[float]) -> float:
     arrays: dict[str, NDArray[Any]] = {
         f"p{index}": values / size for index, (values, size) in enumerate(zip(run.margins, scale, strict=True))
     }
-    names = {item: f"p{index}" for index, item in enumerate(predicates(formula))}
+    names = {predicate: f"p{index}" for index, predicate in enumerate(predicates(formula))}
     trace = Trace.of_arrays(run.days, arrays)
     return float(np.nanmin(Margins(trace).at_start(_over_predicates(formula, names))))
 
@@ -90,6 +92,6 @@ def _over_predicates(formula: Formula, names: dict[Formula, str]) -> Formula:
     changes: dict[str, Any] = {
         part.name: _over_predicates(inner, names)
         for part in fields(formula)
-        if isinstance(inner := getattr(formula, part.name), (Compare, Bit, AtEvent, Not, Join, Over, Between, Edge))
+        if isinstance(inner := getattr(formula, part.name), NODES)
     }
     return replace(formula, **changes)

@@ -1,4 +1,4 @@
-"""Search space of disturbances (writes and settings) as points of a unit cube."""
+"""Search space of disturbances (writes and settings) as points in a unit cube."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     Point = NDArray[Any]
 
-PLACES = 4  # of a write in a point: when, who, what, how surely
-ABSENT = 0.15  # the share of a write's first place that says it is not made
+COORDINATES = 4  # of a write in a point: turn, writer, relation and target, confidence
+ABSENT = 0.15  # below this value of its first coordinate a write is left out
 RELATIONS = ("contradicts", "supports", "concerns", "supersedes")
-SURE = (0.05, 1.0)
+CONFIDENCE = (0.05, 1.0)
 LAST_SEED = 2**31 - 1
 WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heron", "islet", "jade", "kelp", "larch")
 
@@ -46,7 +46,7 @@ class Write:
 
 @dataclass(frozen=True)
 class Disturbance:
-    """A point in words: the writes in order of time, and the settings that differ."""
+    """Disturbance of a scenario: writes in order of time, and settings that differ."""
 
     writes: tuple[Write, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -58,13 +58,7 @@ class Disturbance:
 
 @dataclass(frozen=True)
 class WriteSchedule:
-    """Search space of `writes` writes, each in one of `turns`, by one of `writers`, of one relation to one target.
-
-    Parameters
-    ----------
-    space
-        Settings searched beside; None for none.
-    """
+    """Search space of up to `writes` writes, each with a turn, a writer, a relation and a target; `space` adds settings."""
 
     writes: int
     turns: int
@@ -84,19 +78,19 @@ class WriteSchedule:
         targets: Sequence[str] = (),
         space: Space | None = None,
     ) -> WriteSchedule:
-        """Return the schedule of a scenario: its scripted writers and two strangers write about its cells.
+        """Return a schedule for a scenario; by default its scripted writers and two others write about its cells.
 
         Raises
         ------
         UsageError
-            Where there is nothing to write about and nothing else to search, or an unknown relation.
+            For an unknown relation, or if there are neither cells to write about nor settings to search.
         """
-        if unknown := [item for item in relations if item not in RELATIONS]:
+        if unknown := [relation for relation in relations if relation not in RELATIONS]:
             raise UsageError("no such relation", given=unknown[0], allowed=", ".join(RELATIONS))
-        handles, own = (scenario.claims[name].drop_nulls().to_list() for name in ("handle", "writer"))
+        handles, scripted = (scenario.claims[name].drop_nulls().to_list() for name in ("handle", "writer"))
         paths = [path.handle for _, path in scenario.netlist.net.paths] if scenario.netlist else []
         about = tuple(targets) or tuple(dict.fromkeys([*handles, *paths]))
-        who = tuple(writers) or tuple(dict.fromkeys([*own, "mal", "eve"]))
+        who = tuple(writers) or tuple(dict.fromkeys([*scripted, "mal", "eve"]))
         if (not about or not writes) and space is None:
             raise UsageError("nothing to search", hint="name cells with targets, or settings with --parameter NAME=LOW:HIGH")
         return cls(writes if about else 0, scenario.turns, who, tuple(relations), about, space)
@@ -105,28 +99,28 @@ class WriteSchedule:
     def with_settings(
         cls, scenario: Scenario, parameters: Mapping[str, Sequence[Any]] | None = None, **options: Any
     ) -> WriteSchedule:
-        """Return the schedule of `of` with `parameters` to search, and the seed if populations write."""
+        """Return a schedule that also searches `parameters`, and the seed if the scenario has writer populations."""
         ranges = ({"seed": (0, LAST_SEED)} if scenario.writers else {}) | dict(parameters or {})
         return cls.of(scenario, space=Space.of(ranges, scenario) if ranges else None, **options)
 
     @property
     def size(self) -> int:
-        return self.writes * PLACES + (len(self.space.names) if self.space else 0)
+        return self.writes * COORDINATES + (len(self.space.names) if self.space else 0)
 
     def at(self, point: Point) -> Disturbance:
         """Decode a point into a disturbance."""
-        writes = [self._write(point[index * PLACES : (index + 1) * PLACES]) for index in range(self.writes)]
-        settings = self.space.values(point[self.writes * PLACES :]) if self.space else {}
-        return Disturbance(tuple(sorted(item for item in writes if item)), settings)
+        writes = [self._write(point[COORDINATES * index :][:COORDINATES]) for index in range(self.writes)]
+        settings = self.space.values(point[COORDINATES * self.writes :]) if self.space else {}
+        return Disturbance(tuple(sorted(write for write in writes if write)), settings)
 
-    def _write(self, shares: Point) -> Write | None:
-        when, who, what, sure = (min(float(share), 1 - 1e-12) for share in shares)
+    def _write(self, coordinates: Point) -> Write | None:
+        when, who, what, sure = (min(float(share), 1 - 1e-12) for share in coordinates)
         if when < ABSENT:
             return None
         turn = int((when - ABSENT) / (1 - ABSENT) * self.turns)
         pairs = len(self.relations) * len(self.targets)
         relation, target = divmod(int(what * pairs), len(self.targets))
-        confidence = round(SURE[0] + sure * (SURE[1] - SURE[0]), 3)
+        confidence = round(CONFIDENCE[0] + sure * (CONFIDENCE[1] - CONFIDENCE[0]), 3)
         writer = self.writers[int(who * len(self.writers))]
         return Write(turn, writer, self.relations[relation], self.targets[target], confidence)
 
@@ -145,14 +139,14 @@ def with_disturbance(scenario: Scenario, disturbance: Disturbance) -> Scenario:
     return replace(scenario, claims=as_claims(pl.concat([scenario.claims, as_claims(from_mappings(rows))])))
 
 
-def table(number: int, one: Write, turn_every: int) -> dict[str, Any]:
+def table(number: int, write: Write, turn_every: int) -> dict[str, Any]:
     """Return a write as a `[[claim]]` table with a unique title, so that the gate does not merge it."""
     return {
-        "at": f"{round((one.turn + 0.5) * turn_every)}ms",
-        "writer": one.writer,
+        "at": f"{round((write.turn + 0.5) * turn_every)}ms",
+        "writer": write.writer,
         "handle": f"obs_fa15{number:02x}",
-        "title": f"{WORDS[number % len(WORDS)]} {one.relation} it, falsification {number}",
-        "confidence": one.confidence,
+        "title": f"{WORDS[number % len(WORDS)]} {write.relation} it, falsification {number}",
+        "confidence": write.confidence,
         "verification": "external",
-        "edges": [{"relation": one.relation, "target": one.target}],
+        "edges": [{"relation": write.relation, "target": write.target}],
     }

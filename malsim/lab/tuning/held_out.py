@@ -1,114 +1,87 @@
-"""Choice of the best point, its interval, and the significance of the difference on held-out data."""
+"""Choice of the best point, its interval, and the significance of its gain on held-out data."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from malsim.base.errors import UsageError
+from malsim.base.user_formula import UserFormula
 from malsim.lab.studies.measure import name_of
+from malsim.lab.tuning.problems import drawn_subject
 from malsim.lab.tuning.search import lowest
 from malsim.lab.tuning.trials import bootstrap, loss_of, triple, worst_margins
-from malsim.lab.tuning.tuning_result import TuningResult, numbers
+from malsim.lab.tuning.tuning_result import TuningResult, triple_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from malsim.base.user_formula import UserFormula
     from malsim.lab.space.space import Space
-    from malsim.lab.studies.measure import Array, Measure
-    from malsim.lab.tuning.trials import Job
+    from malsim.lab.studies.measure import Array
+    from malsim.lab.tuning.tuner import Tuner
 
 SHARE = 0.95
 EQUAL = 1e-12
 NEAR_END = 0.005  # of the range
-UNKNOWN = "as the settings are more than a half of the spells last longer than was seen; this is the best that was tried"
-BOUND = "the settings as they are do not keep the bounds, and of what does this is the best that was tried"
+UNKNOWN = "with the original settings more than half of the spells outlast the run; this is the best setting tried"
+BOUND = "the original settings do not keep the bounds; this is the best setting tried that does"
 MISSED = "no setting tried meets the requirements; this is the closest"
-FLAT = "the objective is flat: on what was held out even the worst point tried is no worse than the best but for chance"
+FLAT = "the objective is flat: on held-out units, not even the worst point tried is significantly worse than the best"
 NO_CHANCE = "nothing is random here: no units were held out, and there are no intervals"
-
-Tries = list[list[list["Array"]]]
 NAN = float("nan")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Study:
-    """Definition of a search: the space, the held-out job (None: none), and how losses are read.
-
-    `subjects` are the scenarios and claims files that can be drawn.
-    `worst` marks requirements, each over its scale; `holds_others` that the problems held out are other problems, not
-    further units of the same; `starts_within` whether the settings as they are keep the bounds on
-    prices; `exclusions` has, by requirement, why no setting can meet it.
-    """
-
-    space: Space
-    holdout: Job | None
-    measures: tuple[Measure, ...]
-    worst: bool
-    holds_others: bool = False
-    starts_within: bool = True
-    scales: tuple[float, ...] = ()
-    subjects: tuple[Any, ...] = ()
-    formula: UserFormula | None = None
-    exclusions: Mapping[str, str] = field(default_factory=dict)
-
-
-def evaluate_tries(study: Study, values: list[dict[str, Any]], tries: Tries) -> TuningResult:
+def evaluate_tries(tuner: Tuner) -> TuningResult:
     """Choose the best of the tries (the first has the original settings) and judge it on held-out units.
 
-    Of many points that differ by chance alone one always looks best and one worst; so whether the objective is flat is asked
-    of units that chose neither. Where the first does not keep the bounds on prices, it is not chosen. Where the units of
-    every try are alike nothing is random: then there is no interval, and only another problem can be held out.
+    Among many points that differ only by chance, one always looks best and one worst, so flatness of the objective is tested
+    on units that chose neither. The original settings are not chosen if they break a bound on prices. If the units of every
+    try are equal, nothing is random: there are no intervals, and only other problems can be held out.
     """
-    losses = np.stack([loss_of(units, worst=study.worst, scales=study.scales) for units in tries])
+    values, tries, losses = tuner.values, tuner.tries, np.stack(tuner.rescale())
     if np.isnan(losses).all(axis=0).any():
         raise UsageError("no point has a value", where="tune", hint="is there truth to score against?")
     total = losses.mean(axis=-1)
-    starts = study.starts_within and not np.isnan(total[0])
+    starts = tuner.starts_within and not np.isnan(total[0])
     best = int(np.nanargmin(total)) if starts else 1 + int(np.nanargmin(total[1:]))
-    random = any(_varies(part) for units in tries for parts in units for part in parts)
-    if random and study.holdout is not None:
-        figures = _with_chance(study, study.holdout, values, tries, best)
+    random = any(len(np.unique(part[~np.isnan(part)])) > 1 for units in tries for parts in units for part in parts)
+    if random and tuner.holdout is not None:
+        figures = _with_chance(tuner, tuner.holdout, total, best)
     else:
-        figures = _without_chance(study, values, total, best)
-    names = _names(study.measures, losses.shape[1])
-    margins = _margins(study, values[best], tries[best], random=random) if study.worst else None
+        figures = _without_chance(tuner, total, best)
+    names = tuple(name_of(measure) for measure in tuner.measures)
+    names = (f"worst of {', '.join(names)}",) if tuner.worst and len(names) > 1 else names
+    margins = _margins(tuner, best, random=random) if tuner.worst else None
     verdict = _verdict(figures, margins, starts=starts, objectives=losses.shape[1])
+    first = tuner.problems[0].subject
+    formula = getattr(getattr(first, "rules", first), "effective", None)
     return TuningResult(
         objectives=names,
-        candidates=_candidates(study, values, tries, losses, names),
-        subjects=study.subjects,
-        formula=study.formula,
+        candidates=_candidates(tuner, losses, names),
+        subjects=tuple(filter(None, map(drawn_subject, tuner.problems))),
+        formula=formula if isinstance(formula, UserFormula) else None,
         best=values[best],
         recommended=verdict == "",
-        reason=verdict or _recommendation(study, figures, starts=starts),
+        reason=verdict or _recommendation(tuner, figures, starts=starts),
         margins=margins,
-        notes=(*_at_ends(study.space, values[best]), *([] if random else [NO_CHANCE])),
-        units={dimension.name: dimension.unit for dimension in study.space.dimensions},
+        notes=(*_at_ends(tuner.space, values[best]), *([] if random else [NO_CHANCE])),
+        units={dimension.name: dimension.unit for dimension in tuner.space.dimensions},
         **{name: value for name, value in figures.items() if name != "flat"},
     )
 
 
-def _varies(part: Array) -> bool:
-    finite = part[~np.isnan(part)]
-    return bool(finite.size > 1 and np.ptp(finite) > 0.0)
-
-
-def _with_chance(study: Study, holdout: Job, values: list[dict[str, Any]], tries: Tries, best: int) -> dict[str, Any]:
-    how: dict[str, Any] = {"worst": study.worst, "scales": study.scales}
-    total = np.array([loss_of(units, **how).mean() for units in tries])
-    spreads = bootstrap(tries, **how).mean(axis=-1)
-    before, after, poorest = (holdout(values[index]) for index in (0, best, int(np.nanargmax(total))))
+def _with_chance(tuner: Tuner, holdout: Callable[[Any], list[list[Array]]], total: Array, best: int) -> dict[str, Any]:
+    how: dict[str, Any] = {"worst": tuner.worst, "scales": tuner.scales}
+    spreads = bootstrap(tuner.tries, **how).mean(axis=-1)
+    before, after, poorest = (holdout(tuner.values[index]) for index in (0, best, int(np.nanargmax(total))))
     was, now = (float(loss_of(units, **how).mean()) for units in (before, after))
     test = bootstrap([before, after, poorest], seed=1, **how).mean(axis=-1)
     return {
-        "interval": _intervals(study.space, values, spreads, best),
+        "interval": _intervals(tuner.space, tuner.values, spreads, best),
         "loss": triple(float(total[best]), spreads[:, best]),
         "gain": triple(float(total[0] - total[best]), spreads[:, 0] - spreads[:, best]),
         "held_out": triple(now, test[:, 1]),
@@ -117,65 +90,62 @@ def _with_chance(study: Study, holdout: Job, values: list[dict[str, Any]], tries
     }
 
 
-def _without_chance(study: Study, values: list[dict[str, Any]], total: Array, best: int) -> dict[str, Any]:
-    """Return the same figures without intervals; held_out is None unless other problems were held out."""
+def _without_chance(tuner: Tuner, total: Array, best: int) -> dict[str, Any]:
+    """Return the figures of `_with_chance` without intervals; held_out is None unless other problems were held out."""
     figures: dict[str, Any] = {"interval": {}, "held_out": None, "held_gain": None, "flat": False}
     figures |= {"loss": (float(total[best]), NAN, NAN), "gain": (float(total[0] - total[best]), NAN, NAN)}
-    if study.holdout is not None and study.holds_others:
-        units = [study.holdout(values[index]) for index in (0, best)]
-        was, now = (float(loss_of(losses, worst=study.worst, scales=study.scales).mean()) for losses in units)
+    if tuner.holdout is not None and tuner.holds_others:
+        units = [tuner.holdout(tuner.values[index]) for index in (0, best)]
+        was, now = (float(loss_of(losses, worst=tuner.worst, scales=tuner.scales).mean()) for losses in units)
         figures |= {"held_out": (now, NAN, NAN), "held_gain": (was - now, NAN, NAN)}
     return figures
 
 
-def _margins(study: Study, best: dict[str, Any], units: list[list[Array]], *, random: bool) -> pl.DataFrame:
+def _margins(tuner: Tuner, best: int, *, random: bool) -> pl.DataFrame:
     """Return requirement, margin, held_out (null if nothing was held out), scale, met, and excluded."""
-    others = worst_margins(study.holdout(best)) if study.holdout is not None and random else None
-    margins, texts = worst_margins(units), [name_of(measure) for measure in study.measures]
-    both = margins if others is None else np.minimum(margins, others)
+    others = worst_margins(tuner.holdout(tuner.values[best])) if tuner.holdout is not None and random else None
+    margins, texts = worst_margins(tuner.tries[best]), [name_of(measure) for measure in tuner.measures]
+    both, exclusions = margins if others is None else np.minimum(margins, others), tuner.exclusions()
     return pl.DataFrame({
         "requirement": texts, "margin": margins, "held_out": others if others is not None else [None] * len(texts),
-        "scale": study.scales or [1.0] * len(texts), "met": both >= -EQUAL,
-        "excluded": [study.exclusions.get(text) for text in texts],
+        "scale": tuner.scales or [1.0] * len(texts), "met": both >= -EQUAL,
+        "excluded": [exclusions.get(text) for text in texts],
     }, schema_overrides={"held_out": pl.Float64, "excluded": pl.String})  # fmt: skip
 
 
 def _verdict(figures: dict[str, Any], margins: pl.DataFrame | None, *, starts: bool, objectives: int) -> str:
-    """Return why nothing is recommended; empty if the best setting is."""
+    """Return the reason why nothing is recommended; empty if the best setting is recommended."""
     gain = figures["held_gain"] or figures["gain"]
     least = gain[0] if np.isnan(gain[1]) else gain[1]
     reasons = (
         (margins is not None and (margins["margin"] < -EQUAL).any(), MISSED),
-        (margins is not None and not margins["met"].all(), "the best setting misses a requirement on what was held out"),
-        (objectives > 1, "of several objectives one chooses from the front"),
+        (margins is not None and not margins["met"].all(), "the best setting misses a requirement on held-out units"),
+        (objectives > 1, "with several objectives, choose from the front"),
         (not starts, ""),
         (figures["flat"], FLAT),
-        (least <= 0.0 and figures["held_gain"] is None, "no setting tried is better than the settings as they are"),
-        (least <= 0.0, f"on what was held out the gain {numbers(gain)} may be nothing"),
+        (least <= 0.0 and figures["held_gain"] is None, "no setting tried is better than the original settings"),
+        (least <= 0.0, f"the gain on held-out units, {triple_text(gain)}, may be zero"),
     )
     return next((reason for applies, reason in reasons if applies), "")
 
 
-def _recommendation(study: Study, figures: dict[str, Any], *, starts: bool) -> str:
-    if not study.starts_within:
-        return BOUND
+def _recommendation(tuner: Tuner, figures: dict[str, Any], *, starts: bool) -> str:
     if not starts:
-        return UNKNOWN
+        return UNKNOWN if tuner.starts_within else BOUND
     if figures["held_gain"] is None:
-        return f"it gains {numbers(figures['gain'])}"
-    return f"on what was held out it gains {numbers(figures['held_gain'])}"
+        return f"it gains {triple_text(figures['gain'])}"
+    return f"it gains {triple_text(figures['held_gain'])} on held-out units"
 
 
 def _at_ends(space: Space, best: dict[str, Any]) -> tuple[str, ...]:
-    """Return a sentence for each setting whose best value lies at an end of its range, where the optimum may lie beyond."""
+    """Return a sentence for each setting whose best value lies at an end of its range: the optimum may lie beyond it."""
     lines = []
     for dimension in space.dimensions:
         share = 0.5 if dimension.choices else (best[dimension.name] - dimension.low) / (dimension.high - dimension.low)
         if not NEAR_END < share < 1.0 - NEAR_END:
             end = "low" if share <= NEAR_END else "high"
-            lines.append(
-                f"the best {dimension.name} is at the {end} end of its range, {dimension.low:g} to {dimension.high:g}"
-            )
+            span = f"{dimension.low:g} to {dimension.high:g}"
+            lines.append(f"the best {dimension.name} is at the {end} end of its range, {span}")
     return tuple(lines)
 
 
@@ -191,45 +161,36 @@ def pareto_front(losses: Array) -> NDArray[np.bool_]:
     return ~beaten
 
 
-def _names(measures: tuple[Measure, ...], count: int) -> tuple[str, ...]:
-    names = tuple(name_of(measure) for measure in measures)
-    return names if count == len(names) else (f"worst of {', '.join(names)}",)
-
-
-def _candidates(
-    study: Study, values: list[dict[str, Any]], tries: Tries, losses: Array, names: tuple[str, ...]
-) -> pl.DataFrame:
-    """Return one row per point; the front is that of the objectives, or of the requirements' margins."""
-    points = pl.DataFrame(values, infer_schema_length=None).with_row_index("number")
+def _candidates(tuner: Tuner, losses: Array, names: tuple[str, ...]) -> pl.DataFrame:
+    """Return one row per point, with the Pareto front of the objectives or of the requirements' margins."""
+    points = pl.DataFrame(tuner.values, infer_schema_length=None).with_row_index("number")
     titles = [f"loss of {name}" for name in names] if len(names) > 1 else ["loss"]
     columns, front = pl.DataFrame(losses, schema=titles), pareto_front(losses)
-    if study.worst and len(study.measures) > 1:
-        margins = np.stack([worst_margins(units) for units in tries])
-        columns = columns.hstack(
-            pl.DataFrame(margins, schema=[f"margin of {name_of(measure)}" for measure in study.measures])
-        )
-        front = pareto_front(-margins)
+    if tuner.worst and len(tuner.measures) > 1:
+        margins = np.stack([worst_margins(units) for units in tuner.tries])
+        titles = [f"margin of {name_of(measure)}" for measure in tuner.measures]
+        columns, front = columns.hstack(pl.DataFrame(margins, schema=titles)), pareto_front(-margins)
     return points.with_columns(*columns, pl.Series("front", front))
 
 
 def _intervals(space: Space, values: list[dict[str, Any]], spreads: Array, best: int) -> dict[str, tuple[Any, Any]]:
     """Return, per setting, the range over points not significantly worse than the best and over resampled minima.
 
-    A point can be told from the best where the 95 % interval of the paired difference leaves 0 out. What lies between the
-    points tried is seen by a quadratic through those of the same choices, whose least is found anew in each resample.
+    A point is significantly worse if the 95 % interval of its paired difference from the best excludes 0. Between the points
+    tried, a quadratic through the points with the same choices is minimised in each resample.
     """
     apart = spreads - spreads[:, best : best + 1]
     alike = np.flatnonzero(~(np.quantile(apart, (1.0 - SHARE) / 2.0, axis=0) > EQUAL))
-    numbers = [index for index, item in enumerate(space.dimensions) if not item.choices]
-    chose = [item.name for item in space.dimensions if item.choices]
-    same = [row for row, item in enumerate(values) if all(item[name] == values[best][name] for name in chose)]
-    points = np.array([space.point(values[row]) for row in same])[:, numbers]
-    least = lowest(points, spreads[:, same]) if numbers else None
+    numeric = [index for index, dimension in enumerate(space.dimensions) if not dimension.choices]
+    chosen = {dimension.name: values[best][dimension.name] for dimension in space.dimensions if dimension.choices}
+    same = [row for row, point in enumerate(values) if all(point[name] == choice for name, choice in chosen.items())]
+    points = np.array([space.point(values[row]) for row in same])[:, numeric]
+    minima = lowest(points, spreads[:, same]) if numeric else None
     ranges = {}
-    for index, item in enumerate(space.dimensions):
-        inside = [values[row][item.name] for row in alike]
-        if least is not None and index in numbers:
-            ends = np.quantile(least[:, numbers.index(index)], [(1.0 - SHARE) / 2.0, (1.0 + SHARE) / 2.0])
-            inside += [item.at(float(end)) for end in ends]
-        ranges[item.name] = min(inside), max(inside)
+    for index, dimension in enumerate(space.dimensions):
+        inside = [values[row][dimension.name] for row in alike]
+        if minima is not None and index in numeric:
+            ends = np.quantile(minima[:, numeric.index(index)], [(1.0 - SHARE) / 2.0, (1.0 + SHARE) / 2.0])
+            inside += [dimension.at(float(end)) for end in ends]
+        ranges[dimension.name] = min(inside), max(inside)
     return ranges

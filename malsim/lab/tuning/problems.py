@@ -1,4 +1,4 @@
-"""Problems to tune on: scenarios and real claims, each with a loss per random unit."""
+"""Problems to tune on: scenarios and real claims, with a loss per random unit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from malsim.base.errors import UsageError
-from malsim.base.user_formula import UserFormula
 from malsim.lab.space.settings import changed
 from malsim.lab.studies.measure import Array, Measure, is_better_high, measured_by_running
 from malsim.lab.studies.price_figures import PRICES, price_figure
@@ -21,17 +20,15 @@ from malsim.sim.record.scoring import CLIPPED, squared_error
 from malsim.sim.settings.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+    from collections.abc import Iterable, Mapping, Sequence
 
     import polars as pl
-
 
 REPLICATIONS = 16
 
 
 class Problem(Protocol):
-    """Something to tune on, with one loss per unit; the units are the same under all settings."""
+    """Problem to tune on, with one loss per unit; its units do not depend on the settings."""
 
     @property
     def name(self) -> str: ...
@@ -42,15 +39,15 @@ class Problem(Protocol):
     def under(self, values: Mapping[str, Any]) -> Rules | Scenario: ...
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
-        """Return, per measure, the loss of each unit (a replication, a question) under some settings; lower is better."""
+        """Return, per measure, the loss of each unit (replication or question) under some settings; lower is better."""
 
     def halved(self, seed: int) -> tuple[Problem, Problem | None]:
-        """Return two problems with other units, one to tune on and one to hold out (None if nothing is random)."""
+        """Return two problems with disjoint units, one to tune on and one to hold out (None if nothing is random)."""
 
 
 @dataclass(frozen=True, eq=False)
 class OfScenario:
-    """Scenario to tune on; its units are replications, and later replications are held out."""
+    """Scenario to tune on; its units are replications, and further replications are held out."""
 
     subject: Scenario
 
@@ -62,25 +59,25 @@ class OfScenario:
         return changed(self.subject, values, where="space")
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
-        """Return each measure per replication, with the sign flipped if higher is better."""
+        """Return each measure per replication, negated if higher is better."""
         columns = measured_by_running(self.under(values), measures)
-        return [-item if is_better_high(entry) else item for entry, item in zip(measures, columns, strict=True)]
+        return [-column if is_better_high(measure) else column for measure, column in zip(measures, columns, strict=True)]
 
-    def halved(self, seed: int) -> tuple[Problem, Problem | None]:  # noqa: ARG002  # replications are drawn apart already
-        """Return the same scenario, and as many further replications (None if nothing is random)."""
-        item = self.subject
-        return self, OfScenario(item.replace(first=item.first + item.replications)) if has_chance(item) else None
+    def halved(self, seed: int) -> tuple[Problem, Problem | None]:  # noqa: ARG002  # replications are independent already
+        """Return this problem, and another with as many further replications (None if nothing is random)."""
+        later = self.subject.replace(first=self.subject.first + self.subject.replications)
+        return self, OfScenario(later) if has_chance(self.subject) else None
 
 
 def has_chance(scenario: Scenario) -> bool:
-    """Return whether two replications of a scenario may differ: scripted claims alone happen alike in each."""
+    """Return True if replications of the scenario can differ; scripted claims are the same in each."""
     actors = (scenario.writers, scenario.faults, scenario.reader, scenario.reviewers, scenario.processes, scenario.adapter)
     return any(actors) or any(fact.hazard for fact in scenario.facts)
 
 
 @dataclass(frozen=True, eq=False)
 class OfClaims:
-    """Real claims to tune on; the units are the questions about `objects`."""
+    """Real claims to tune on; the units are questions about `objects`."""
 
     claims: RealClaims
     subject: Rules
@@ -94,7 +91,7 @@ class OfClaims:
         return changed(self.subject, values, where="space")
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
-        """Return (p − right)², (p · currency − right)², 1 − right, or the negative log-likelihood, for each answer."""
+        """Return the Brier loss (p − right)², with p · currency for `trust_brier`, 1 − right, or log loss of each answer."""
         answers = self.claims.answers(self.under(values), self.objects)
         probability, right = (answers[name].to_numpy().astype(np.float64) for name in ("probability", "right"))
         clipped = np.clip(probability, CLIPPED, 1.0 - CLIPPED)
@@ -106,23 +103,17 @@ class OfClaims:
         }
         for measure in measures:
             if measure not in by_name:
-                allowed = ", ".join(by_name)
-                raise UsageError("real claims have no such objective", where=self.name, given=measure, allowed=allowed)
+                raise UsageError("no such objective", where=self.name, given=measure, allowed=", ".join(by_name))
         return [by_name[measure] for measure in measures]
 
     def halved(self, seed: int) -> tuple[Problem, Problem]:
-        """Split the objects into two halves; all claims stay in memory, only truths are held out."""
-        item, other = halves(self.objects, seed=seed)
-        return OfClaims(self.claims, self.subject, item), OfClaims(self.claims, self.subject, other)
-
-
-def formula_of(subject: object) -> UserFormula | None:
-    effective = getattr(getattr(subject, "rules", subject), "effective", None)
-    return effective if isinstance(effective, UserFormula) else None
+        """Split the objects into two halves; all claims stay in the memory, only truths are held out."""
+        training, test = halves(self.objects, seed=seed)
+        return OfClaims(self.claims, self.subject, training), OfClaims(self.claims, self.subject, test)
 
 
 def drawn_subject(problem: Problem) -> Scenario | Path | None:
-    """Return what to draw trajectories of: a scenario, or the path of a claims file."""
+    """Return the scenario, or the path of the claims file, whose trajectories can be drawn."""
     if isinstance(problem, OfClaims):
         return problem.claims.path
     return problem.subject if isinstance(problem.subject, Scenario) else None
@@ -131,10 +122,9 @@ def drawn_subject(problem: Problem) -> Scenario | Path | None:
 def as_problem(subject: object, *, replications: int = REPLICATIONS, rules: Rules | None = None) -> Problem:
     """Return a problem from a scenario, real claims, or the path of either; objects with losses are returned unchanged.
 
-    A scenario of fewer replications gets as many as are asked for, at least two, as one has no spread to judge by. A
-    scenario in which nothing is random has one.
+    A scenario is run at least `replications` times, 2 or more; once if nothing in it is random.
     """
-    if replications < 2:  # noqa: PLR2004  # one has no spread
+    if replications < 2:  # noqa: PLR2004  # one replication has no spread
         raise UsageError("at least two replications are needed", where="tune: replications", given=replications)
     if isinstance(subject, (str, Path)):
         subject = read_real(subject) if Path(subject).is_dir() else read(subject)
@@ -154,7 +144,7 @@ FORM = re.compile(rf"\s*({'|'.join(PRICES)})\s*(>=|<=)\s*(\d+(?:\.\d+)?)\s*")
 
 @dataclass(frozen=True)
 class PriceBound:
-    """Bound on a figure of `PRICES`: its name, `>=` or `<=`, and a number."""
+    """Bound on one of `PRICES`: name, `>=` or `<=`, and a number."""
 
     name: str
     relation: str
@@ -176,16 +166,7 @@ class PriceBound:
         figure = price_figure(subject, self.name)
         return figure >= self.value if self.relation == ">=" else figure <= self.value
 
-    def __str__(self) -> str:
-        return f"{self.name} {self.relation} {self.value:g}"
 
-
-@dataclass(frozen=True)
-class Within:
-    """Callable that tests whether all problems keep the price bounds under some settings; it can be pickled."""
-
-    bounds: tuple[PriceBound, ...]
-    problems: tuple[Problem, ...]
-
-    def __call__(self, values: Mapping[str, Any]) -> bool:
-        return all(bound.holds(problem.under(values)) for bound in self.bounds for problem in self.problems)
+def keeps_bounds(bounds: Iterable[PriceBound], problems: Iterable[Problem], values: Mapping[str, Any]) -> bool:
+    """Return True if every problem keeps every price bound under some settings."""
+    return all(bound.holds(problem.under(values)) for bound in bounds for problem in problems)

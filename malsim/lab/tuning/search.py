@@ -1,6 +1,6 @@
-"""Ask-and-tell optimisers: differential evolution, for one loss combined with quadratic models near the best point.
+"""Ask-and-tell optimisers: differential evolution, for a single loss combined with quadratic models near the best point.
 
-The path depends on what is told, never on who told it when.
+The path depends only on the losses, not on the order in which they arrive.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from malsim.lab.falsify.margin_search import children
 
 if TYPE_CHECKING:
     from malsim.lab.studies.measure import Array
-    from malsim.memory.graph.arrays import Bools
-
 
 SPARE = 2
 BETTER = 0.5
@@ -25,11 +23,11 @@ LEVEL = SAME = 1e-9
 
 
 def lowest(points: Array, losses: Array) -> Array | None:
-    """Minimise a quadratic fitted to losses within the cube, a row per resample; return None with too few points.
+    """Minimise a quadratic fitted to the losses of each resample within the cube; return None with too few points.
 
-    c + g·x + ½ x·H·x by least squares over the better half of the points (by their mean loss); its least is −H⁻¹ g, or,
-    where H is not positive definite, on the cube's edge in the directions that go on falling. With fewer points than twice
-    the coefficients the fit would follow chance.
+    c + g·x + ½ x·H·x is fitted by least squares to the better half of the points (by mean loss). Its minimum is −H⁻¹ g, or,
+    where H is not positive definite, at the edge of the cube in the directions that keep falling. With fewer points than
+    twice the coefficients the fit would follow noise.
 
     Parameters
     ----------
@@ -55,8 +53,8 @@ def lowest(points: Array, losses: Array) -> Array | None:
 def least_near(points: Array, worth: Array, *, radius: float, share: float) -> Array:
     """Minimise a quadratic fitted to the points nearest the best, within the cube and `radius` of the best.
 
-    c + g·s + ½ s·H·s by least squares through `share` times as many points as it has coefficients; the shortest solution
-    where there are fewer. Points without a worth (infinite) are left out.
+    c + g·s + ½ s·H·s is fitted by least squares to `share` times as many points as it has coefficients; with fewer points
+    the minimum-norm solution is taken. Points of infinite worth are left out.
     """
     from scipy.optimize import minimize
 
@@ -65,9 +63,9 @@ def least_near(points: Array, worth: Array, *, radius: float, share: float) -> A
     away[~np.isfinite(worth)] = np.inf
     near = np.argsort(away, kind="stable")[: int(share * (size + 1) * (size + 2) / 2) + 1]
     near = near[np.isfinite(away[near])]
-    if len(near) < 2:  # noqa: PLR2004  # no slope
-        only: Array = points[best]
-        return only
+    if len(near) < 2:  # noqa: PLR2004  # a slope needs two points
+        single: Array = points[best]
+        return single
     scale = max(float(away[near].max()), SAME)
     steps = (points[near] - points[best]) / scale
     coefficients = np.linalg.lstsq(_terms(steps), worth[near], rcond=1e-10)[0]
@@ -81,12 +79,12 @@ def least_near(points: Array, worth: Array, *, radius: float, share: float) -> A
     solve: Any = minimize
     tight = {"ftol": 1e-15, "gtol": 1e-12}
     step = solve(height, np.zeros(size), jac=True, method="L-BFGS-B", bounds=np.stack([low, high], axis=1), options=tight).x
-    there: Array = np.clip(points[best] + scale * step, 0.0, 1.0)
-    return there
+    minimum: Array = np.clip(points[best] + scale * step, 0.0, 1.0)
+    return minimum
 
 
 def _terms(steps: Array) -> Array:
-    """Return a row per step: 1, its coordinates, and their products."""
+    """Return the terms of a quadratic for each step: 1, its coordinates, and their products."""
     upper = np.triu_indices(steps.shape[1])
     return np.concatenate([np.ones((len(steps), 1)), steps, steps[:, upper[0]] * steps[:, upper[1]]], axis=1)
 
@@ -98,21 +96,30 @@ def _derivatives(coefficients: Array, size: int) -> tuple[Array, Array]:
     return coefficients[..., 1 : 1 + size], bend + np.swapaxes(bend, -1, -2)
 
 
-CROSSING = 0.8
-MODELS = ((1.0, 1.5), (1.0 / 3.0, 1.2), (2.0, 2.0))  # how far, in trust radii, and through how many times its coefficients
+def _child(
+    parent: Array, best: Array, others: Array, draws: np.random.Generator, *, pull: float, crossings: tuple[float, ...]
+) -> Array:
+    """Return a child by differential evolution; its share of changed coordinates is drawn from `crossings`."""
+    first, second = others[draws.choice(len(others), 2, replace=False)]
+    mask = draws.random(len(parent)) < draws.choice(crossings)
+    mask[draws.integers(len(mask))] = True
+    return children(parent, best, first, second, mask, pull=pull)
+
+
+MODELS = ((1.0, 1.5), (1.0 / 3.0, 1.2), (2.0, 2.0))  # reach in trust radii, and points per coefficient
 WIDEST, NARROWEST = 0.5, 1e-7
 POPULATION = 16
-CROSSINGS = (0.2, 0.5, 0.9)
+CROSSING, CROSSINGS = (0.8,), (0.2, 0.5, 0.9)
 
 
 @dataclass
 class Search:
     """Minimiser over the unit cube by generations: a Sobol sequence first, then differential evolution.
 
-    `ask()` gives the next point of the generation; `tell(number, value)` says what it was worth (NaN: no worth). The next
-    generation is made once the whole last one is told, so the order of telling and the number of workers change nothing.
-    The first has `start` points, or `size` where that is 0.
-    v = x + pull (best − x) + 0.6 (x1 − x2), coordinates taken over with probability 0.8. Source: Storn and Price, 1997.
+    `ask()` returns the next point of the generation; `tell(number, value)` records its loss (NaN: none). The next generation
+    is made when all losses of the last are known, so their order and the number of workers change nothing. The first
+    generation has `start` points (`size` if 0). v = x + pull (best − x) + 0.6 (x1 − x2), each coordinate taken over with
+    probability 0.8. Source: Storn and Price, 1997.
 
     >>> search = Search(1, size=4)
     >>> for _ in range(40):
@@ -133,11 +140,11 @@ class Search:
     _parents: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        if self.dimensions < 1 or self.size < 4:  # noqa: PLR2004  # a difference of two others, and the best
+        if self.dimensions < 1 or self.size < 4:  # noqa: PLR2004  # a parent, the best, and two others
             raise UsageError("too small", where="Search", given=(self.dimensions, self.size), allowed="1 dimension, size 4")
 
     def ask(self) -> tuple[int, Array]:
-        """Return the next point and its number. Raise `UsageError` while a fully asked generation has untold losses."""
+        """Return the number of the next point, and the point. Raise `UsageError` if the last generation lacks losses."""
         if self._count == len(self.points):
             if len(self.values) < len(self.points):
                 missing = [number for number in range(len(self.points)) if number not in self.values]
@@ -159,13 +166,12 @@ class Search:
 
     @property
     def best(self) -> Array:
-        """The best point told so far; the earliest of equals."""
-        worth = [self._worth(number) for number in range(len(self.points))]
-        return self.points[int(np.argmin(worth))]
+        """The point of lowest loss so far; the earliest in a tie."""
+        return self.points[int(np.argmin(self._losses()))]
 
-    def _worth(self, number: int) -> float:
-        value = self.values.get(number, np.inf)
-        return np.inf if np.isnan(value) else value
+    def _losses(self) -> Array:
+        losses = np.array([self.values.get(number, np.inf) for number in range(len(self.points))])
+        return np.where(np.isnan(losses), np.inf, losses)
 
     def _generation(self) -> list[Array]:
         if not self.points:
@@ -175,28 +181,25 @@ class Search:
             return list(first[:count])
         last = len(self.points) - self.size
         if last >= (self.start or self.size):
-            self._parents = [
-                child if self._worth(child) <= self._worth(parent) else parent
-                for parent, child in zip(self._parents, range(last, len(self.points)), strict=True)
-            ]
-        draws = np.random.Generator(np.random.Philox(key=self.seed, counter=[0, 0, 0, len(self.points)]))
-        return [self._child(parent, draws) for parent in self._parents]
+            losses, born = self._losses(), range(last, len(self.points))
+            pairs = zip(self._parents, born, strict=True)
+            self._parents = [child if losses[child] <= losses[parent] else parent for parent, child in pairs]
+        draws, best = self._draws(), self.best
+        parents = np.stack([self.points[parent] for parent in self._parents])
+        return [_child(parent, best, parents, draws, pull=self.pull, crossings=CROSSING) for parent in parents]
 
-    def _child(self, parent: int, draws: np.random.Generator) -> Array:
-        here = self.points[parent]
-        item, other = (self.points[self._parents[index]] for index in draws.choice(self.size, 2, replace=False))
-        mask = _mask(draws.random(self.dimensions) < CROSSING, draws)
-        return children(here, self.best, item, other, mask, pull=self.pull)
+    def _draws(self) -> np.random.Generator:
+        return np.random.Generator(np.random.Philox(key=self.seed, counter=[0, 0, 0, len(self.points)]))
 
 
 @dataclass
 class ModelSearch(Search):
     """Minimiser over the unit cube: a Sobol sequence of `start` points, then generations of `size`.
 
-    Three of eight points are where quadratics through the points nearest the best are least, within three radii of it; the
-    radius that did best is kept, and halved where none did better. The rest are children of the 16 best points:
-    v = x + pull (best − x) + 0.6 (x1 − x2), a coordinate taken over with probability 0.2, 0.5 or 0.9, which serves losses
-    that are sums over settings as well as those that are not. Sources: Powell, 2009 (BOBYQA); Storn and Price, 1997.
+    Three of eight points are minima of quadratics through the points nearest the best, within three different radii of it;
+    the most successful radius is kept, and halved if none improves. The rest are children of the 16 best points,
+    v = x + pull (best − x) + 0.6 (x1 − x2), each coordinate taken over with probability 0.2, 0.5 or 0.9: this suits losses
+    that are sums over settings and losses that are not. Sources: Powell, 2009 (BOBYQA); Storn and Price, 1997.
 
     >>> search = ModelSearch(2, size=8)
     >>> for _ in range(40):
@@ -213,22 +216,23 @@ class ModelSearch(Search):
     def _generation(self) -> list[Array]:
         if not self.points:
             return super()._generation()
-        points, worth = np.stack(self.points), np.array([self._worth(number) for number in range(len(self.points))])
-        draws = np.random.Generator(np.random.Philox(key=self.seed, counter=[0, 0, 0, len(self.points)]))
+        points, worth, draws = np.stack(self.points), self._losses(), self._draws()
         self._resize(worth)
         new: list[Array] = []
         for reach, share in MODELS[: self.size * 3 // 8]:
             self._reach[len(self.points) + len(new)] = self.radius * reach
-            there = least_near(points, worth, radius=self.radius * reach, share=share)
-            if np.abs(np.concatenate([points, *[item[None] for item in new]]) - there).max(axis=1).min() < SAME:
-                away = self.radius * draws.uniform(-1.0, 1.0, self.dimensions)
-                there = np.clip(self.best + away, 0.0, 1.0)
-            new.append(there)
+            minimum = least_near(points, worth, radius=self.radius * reach, share=share)
+            if np.abs(np.stack([*points, *new]) - minimum).max(axis=1).min() < SAME:
+                minimum = np.clip(self.best + self.radius * draws.uniform(-1.0, 1.0, self.dimensions), 0.0, 1.0)
+            new.append(minimum)
         parents = points[np.argsort(worth, kind="stable")[:POPULATION]]
-        return new + [self._child_of_best(parents, draws) for _ in range(self.size - len(new))]
+        while len(new) < self.size:
+            parent = parents[draws.integers(len(parents))]
+            new.append(_child(parent, parents[0], parents, draws, pull=self.pull, crossings=CROSSINGS))
+        return new
 
     def _resize(self, worth: Array) -> None:
-        """Keep the radius that did best in the last generation; halve it if none improved on earlier points."""
+        """Set the radius to the most successful one of the last generation; halve it if no point improved."""
         if not self._reach:
             return
         first = min(self._reach)
@@ -236,14 +240,3 @@ class ModelSearch(Search):
         better = worth[best] < worth[:first].min()
         self.radius = min(max(self._reach[best] if better else self.radius / 2.0, NARROWEST), WIDEST)
         self._reach = {}
-
-    def _child_of_best(self, parents: Array, draws: np.random.Generator) -> Array:
-        here = parents[draws.integers(len(parents))]
-        item, other = draws.choice(len(parents), 2, replace=False)
-        mask = _mask(draws.random(self.dimensions) < draws.choice(CROSSINGS), draws)
-        return children(here, parents[0], parents[item], parents[other], mask, pull=self.pull)
-
-
-def _mask(mask: Bools, draws: np.random.Generator) -> Bools:
-    mask[draws.integers(len(mask))] = True
-    return mask

@@ -1,8 +1,7 @@
-"""Losses of every point tried by unit, and their bootstrap resamples."""
+"""Losses of each point tried, per unit, and their bootstrap resamples."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,21 +22,15 @@ CHUNK = 50
 Triple = tuple[float, float, float]
 
 
-@dataclass(frozen=True)
-class Job:
-    """Callable that returns the losses of every unit of every problem under some settings; it can be pickled."""
-
-    problems: tuple[Problem, ...]
-    measures: tuple[Measure, ...]
-
-    def __call__(self, values: Mapping[str, Any]) -> list[list[Array]]:
-        return [problem.losses(values, self.measures) for problem in self.problems]
+def losses_of(problems: Sequence[Problem], measures: Sequence[Measure], values: Mapping[str, Any]) -> list[list[Array]]:
+    """Return the losses of all units under some settings: a list per problem, with an array per measure."""
+    return [problem.losses(values, measures) for problem in problems]
 
 
 def loss_of(units: Sequence[Sequence[Array]], *, worst: bool, scales: Sequence[float] = ()) -> Array:
-    """Return the loss of each measure: the mean over units, then over problems; for requirements the worst of all.
+    """Return the loss of each measure: the mean over units, then over problems. For requirements, the worst of all.
 
-    Shape (measures,), or (1,) for the worst, each requirement over its scale. NaN where no unit has a value.
+    Shape (measures,); (1,) for requirements, each divided by its scale. NaN if no unit has a value.
     """
     if worst:
         return np.array([float((worst_margins(units) / (scales or 1.0)).min()) * -1.0])
@@ -53,9 +46,9 @@ def worst_margins(units: Sequence[Sequence[Array]]) -> Array:
 
 
 def scales_of(tries: Sequence[Sequence[Sequence[Array]]]) -> list[float]:
-    """Return the scale of each requirement: the best worst margin of any try, so that each is at most 1 over its scale.
+    """Return the scale of each requirement: the highest worst margin of any try, so that scaled margins are at most 1.
 
-    Where no try meets a requirement the scale is the spread of its margins, or 1 if that is 0 too.
+    If no try meets a requirement, its scale is the spread of its margins, or 1 if the spread is 0.
     """
     margins = np.stack([worst_margins(units) for units in tries])
     best, spread = margins.max(axis=0), np.ptp(margins, axis=0)
@@ -67,7 +60,7 @@ def bootstrap(
 ) -> Array:
     """Return the losses of all tries on resampled units of each problem, shape (400, tries, measures).
 
-    One draw of units serves all tries and measures, so that tries are compared on the same units.
+    All tries and measures share each draw of units, so that tries are compared on the same units.
     """
     draws = np.random.Generator(np.random.Philox(key=seed))
     measures = 1 if worst else len(tries[0][0])
@@ -76,10 +69,13 @@ def bootstrap(
         count = len(tries[0][problem][0])
         sample = draws.integers(0, count, (RESAMPLES, count))
         for measure in range(len(tries[0][problem])):
-            table = _fill(np.stack([units[problem][measure] for units in tries]))
+            table = np.stack([units[problem][measure] for units in tries])
+            if np.isnan(table).any():
+                table = np.where(np.isnan(table), np.array([[mean_of(row)] for row in table]), table)
             if worst:
-                scale = scales[measure] if scales else 1.0
-                np.maximum(total[:, :, 0], _worst(table / scale, sample), out=total[:, :, 0])
+                table = table / (scales[measure] if scales else 1.0)
+                parts = [table[:, sample[at : at + CHUNK]].max(axis=2).T for at in range(0, RESAMPLES, CHUNK)]
+                np.maximum(total[:, :, 0], np.concatenate(parts), out=total[:, :, 0])
             else:
                 weight = np.apply_along_axis(np.bincount, 1, sample, minlength=count).astype(np.float64)
                 total[:, :, measure] += np.einsum("bn,tn->bt", weight, table, optimize=True) / count / len(tries[0])
@@ -89,15 +85,3 @@ def bootstrap(
 def triple(value: float, resamples: NDArray[np.float64]) -> Triple:
     """Return a value with the 2.5 % and 97.5 % quantiles of its resamples."""
     return value, *ends(resamples)
-
-
-def _worst(table: Array, sample: NDArray[np.int64]) -> Array:
-    parts = [table[:, sample[at : at + CHUNK]].max(axis=2).T for at in range(0, len(sample), CHUNK)]
-    return np.concatenate(parts)
-
-
-def _fill(table: Array) -> Array:
-    if not np.isnan(table).any():
-        return table
-    means = np.array([mean_of(row) for row in table])
-    return np.where(np.isnan(table), means[:, None], table)

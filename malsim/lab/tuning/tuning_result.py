@@ -1,4 +1,4 @@
-"""Result of tuning: best settings, their uncertainty, and the recommendation."""
+"""Result of a tuning study: best settings, their intervals, and the recommendation."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ class TuningResult:
     """Result of a tuning study.
 
     Triples are (value, low, high) with 95 % bootstrap intervals over units (replications, questions); low and high are NaN
-    where nothing is random. Losses are such that lower is better: accuracy, margins and the like have their sign turned.
+    if nothing is random. A lower loss is better: measures of which more is better (accuracy, margins) are negated.
 
     candidates
-        A row a point tried: number (0: as it was), a column a setting, a loss column an objective, `front` (no other point
-        is better in every objective).
+        One row per point tried: number (0: the original settings), a column per setting, a loss column per objective, and
+        `front` (no other point is better in every objective).
     best, interval
-        The settings of least loss, and the 95 % interval of each: the points that cannot be told from the best, and where
-        a quadratic through the points has its least in resamples of the units.
+        The settings of lowest loss, and the 95 % interval of each: the range of the points not significantly worse than the
+        best, and of the minima of a quadratic through the points in resamples of the units.
     loss, gain
-        On what was tuned on: the loss of the best, and how much less it is than before.
+        On the units used for tuning: the loss of the best settings, and its decrease from the original settings.
     held_out, held_gain
-        The same on what was held out; `gap` is held_out − loss. None where nothing was held out.
+        Loss and decrease on the held-out units; `gap` is held_out − loss. None if nothing was held out.
     recommended
-        Whether to change; `reason` says why or why not.
+        Whether to change the settings; `reason` says why or why not.
     margins
-        Of requirements, a row each: requirement, margin and held_out (in the units compared, the worst over problems and
+        For requirements, one row each: requirement, margin and held_out (in the units compared, the worst over problems and
         replications), scale, met, and `excluded`, the bound that no setting of the space can pass.
     notes, subjects, formula
         Sentences on settings whose best value lies at an end of its range, and on whether anything is random; the scenarios
-        and claims files tuned on, for `trajectories`; the formula of one's own that was tuned, which `toml` writes too.
+        and claims files used, for `trajectories`; the user-defined formula that was tuned, which `toml` also writes.
     """
 
     objectives: tuple[str, ...]
@@ -68,7 +68,7 @@ class TuningResult:
 
     @property
     def gap(self) -> float | None:
-        """Excess of the best point's held-out loss over its tuning loss; None without held-out data."""
+        """Excess of the best point's held-out loss over its tuning loss; None if nothing was held out."""
         return None if self.held_out is None else self.held_out[0] - self.loss[0]
 
     @property
@@ -77,44 +77,43 @@ class TuningResult:
         return self.candidates.filter("front")
 
     def toml(self, *, anyway: bool = False) -> str:
-        """Return the best rules, each with its interval, as a file that run, test, compare and tune accept.
+        """Return the best rules, each with its interval, as the text of a file that run, test, compare and tune accept.
 
-        Raises `UsageError` where nothing is recommended, unless it is asked for `anyway`, or where a setting is none of the
-        rules.
+        Raises `UsageError` if nothing is recommended, unless `anyway` is true, or if a setting does not belong to the rules.
         """
         if not (self.recommended or anyway):
             raise UsageError("nothing to recommend", where="tune", hint=self.reason)
-        own = {name.removeprefix(FORMULA): value for name, value in self.best.items() if name.startswith(FORMULA)}
+        parameters = {name.removeprefix(FORMULA): value for name, value in self.best.items() if name.startswith(FORMULA)}
         others = [name for name in self.best if not name.startswith((PREFIX, FORMULA))]
         if others:
             raise UsageError("not settings of the rules", where="tune: toml", given=others, hint="write them in a scenario")
-        lines = [f"# {' and '.join(self.objectives)}: loss {numbers(self.loss)}"]
+        lines = [f"# {' and '.join(self.objectives)}: loss {triple_text(self.loss)}"]
         if not self.recommended:
             lines.append(f"# not recommended: {self.reason}")
         if self.held_out and self.held_gain:
             lines += [
-                f"# held out {numbers(self.held_out)}, gap {self.gap:+.4g}",
-                f"# less than before by {numbers(self.held_gain)} on what was held out; 95 % intervals",
+                f"# held out {triple_text(self.held_out)}, gap {self.gap:+.4g}",
+                f"# decrease on held-out units {triple_text(self.held_gain)}; 95 % intervals",
             ]
         rules = [
             f"{name.removeprefix(PREFIX)} = {_literal(value)}{self._between(name, '  # {}')}"
             for name, value in self.best.items()
             if name.startswith(PREFIX)
         ]
-        formula = self.formula.replace_values(**own).toml() if self.formula else ""
+        formula = self.formula.replace_values(**parameters).toml() if self.formula else ""
         return "\n".join([*lines, "[rules]", *rules]) + "\n" + formula
 
     def write(self, path: Path, *, anyway: bool = False) -> None:
         save_text(path, self.toml(anyway=anyway))
 
     def figure(self, *, title: str = "") -> Sheet:
-        """Plot the loss over each setting, with the best point and its interval; for two objectives also the front."""
+        """Plot the loss over each setting, with the best point and its interval; for several objectives, their front."""
         from malsim.showing.plots.studies.tuning import slices
 
         if len(self.objectives) > 1:
             return self.pareto(title=title)
         name = self.objectives[0]
-        unit = label_of(name) if self.margins is None else "worst margin, sign turned"
+        unit = label_of(name) if self.margins is None else "worst margin, negated"
         verdict = "recommended" if self.recommended else "nothing recommended"
         title = title or f"Loss of {self.candidates.height} points tried: {verdict}\n{name}"
         return slices(self.candidates, self.best, self.interval, units=self.units, loss=f"loss: {unit}", title=title)
@@ -123,20 +122,19 @@ class TuningResult:
         """Draw the front of two objectives, or of the margins of two requirements, among all points tried."""
         from malsim.showing.plots.studies.tuning import pareto
 
+        losses = self.margins is None
         names = self.objectives if self.margins is None else self.margins["requirement"].to_list()
         if len(names) < 2:  # noqa: PLR2004  # a front has two sides
             raise UsageError("one objective has no front", where="pareto", given=names, hint="tune with two")
-        what = "loss" if self.margins is None else "margin"
-        x, y = (f"loss: {label_of(name)}" if self.margins is None else f"margin of {name}" for name in names[:2])
-        columns = [f"{what} of {name}" for name in names[:2]]
+        labels = [f"loss: {label_of(name)}" if losses else f"margin of {name}" for name in names[:2]]
+        x, y = (f"{'loss' if losses else 'margin'} of {name}" for name in names[:2])
         title = title or f"Front of {self.candidates.height} points: no other point is better in both"
-        losses = self.margins is None
-        return pareto(self.candidates, x=columns[0], y=columns[1], labels=(x, y), title=title, lower_is_better=losses)
+        return pareto(self.candidates, x=x, y=y, labels=(labels[0], labels[1]), title=title, lower_is_better=losses)
 
     def trajectories(self, column: str = "effective", *, cells: Sequence[str] | None = None) -> Sheet:
-        """Draw trajectories of the first problem before and after, for the six cells that differ most.
+        """Draw trajectories of the first problem before and after tuning, for the six cells that differ most.
 
-        Raises `UsageError` where no scenario or claims file was tuned on.
+        Raises `UsageError` if no scenario or claims file was tuned on.
         """
         from malsim.lab.family import before_and_after
 
@@ -145,7 +143,7 @@ class TuningResult:
         return before_and_after(self.subjects[0], self.best, column=column, cells=cells)
 
     def figures(self) -> dict[str, Sheet]:
-        """Return every figure by name: settings, before_and_after, currency_before_and_after, front."""
+        """Return every figure by name: "" (the settings), before_and_after, currency, front."""
         sheets = {"": self.figure()}
         if self.subjects:
             sheets |= {"before_and_after": self.trajectories(), "currency": self.trajectories("currency")}
@@ -154,16 +152,16 @@ class TuningResult:
         return sheets
 
     def __repr__(self) -> str:
-        lines = [f"{' and '.join(self.objectives)}: {self.candidates.height} points tried; best loss {numbers(self.loss)}"]
+        names, loss = " and ".join(self.objectives), triple_text(self.loss)
+        lines = [f"{names}: {self.candidates.height} points tried; best loss {loss}"]
         if self.held_out and self.held_gain:
-            before = f"less than before by {numbers(self.held_gain)}"
-            lines.append(f"  held out {numbers(self.held_out)} (gap {self.gap:+.4g}), {before}")
+            held_out, decrease = triple_text(self.held_out), triple_text(self.held_gain)
+            lines.append(f"  held out {held_out} (gap {self.gap:+.4g}), less than before by {decrease}")
         lines += [f"  {name} = {_literal(value)}{self._between(name, '  [{}]')}" for name, value in self.best.items()]
         lines += [f"  {line}" for line in (*self._requirement_lines(), *self.notes)]
         return "\n".join([*lines, f"  {'recommended' if self.recommended else 'nothing recommended'}: {self.reason}"])
 
     def _requirement_lines(self) -> list[str]:
-        """Return a line for each requirement: its margin, and the bound that excludes it if there is one."""
         lines = []
         for row in self.margins.to_dicts() if self.margins is not None else ():
             worst = row["margin"] if row["held_out"] is None else min(row["margin"], row["held_out"])
@@ -176,7 +174,7 @@ class TuningResult:
         return lines
 
     def _between(self, name: str, form: str) -> str:
-        """Format a setting's interval; return an empty text without an interval."""
+        """Format a setting's interval; return an empty text if it has none."""
         if name not in self.interval:
             return ""
         low, high = self.interval[name]
@@ -191,11 +189,11 @@ def _literal(value: object) -> str:
     return repr(round(value, 6)) if isinstance(value, float) else str(value)
 
 
-def numbers(values: Triple) -> str:
-    """Format a value with its interval, or alone without an interval.
+def triple_text(triple: Triple) -> str:
+    """Format a value with its interval, or alone if the ends are NaN.
 
-    >>> numbers((0.25, 0.2, 0.3)), numbers((0.25, float("nan"), float("nan")))
+    >>> triple_text((0.25, 0.2, 0.3)), triple_text((0.25, float("nan"), float("nan")))
     ('0.25 [0.2, 0.3]', '0.25')
     """
-    value, low, high = values
+    value, low, high = triple
     return f"{value:.4g}" if math.isnan(low) else f"{value:.4g} [{low:.4g}, {high:.4g}]"
