@@ -55,7 +55,7 @@ CASES = {
     "run x.toml --rules nosuch": "no such rules",
     "agent serve s.sqlite --token-file token": "--token-file needs --http",
     "agent serve s.sqlite --http 0 --host 0.0.0.0": "other machines need a token",
-    "sensitivity x.toml --range rules.damping=0.5:0.9 --metric cells --workers 0": "no worker",
+    "sensitivity x.toml --range rules.damping=0.5:0.9 --metric cells --workers 0": "out of bounds",
     "test x.toml --check nosuch": "no check was found",
     "store tick s.sqlite --now -1": "a store cannot tick back in time",
     "compare reviewed.toml --policies all --replications 1": "too few replications",

@@ -196,16 +196,16 @@ def _on_claims(args: argparse.Namespace) -> LawTable | ReplayReport:
 
     laws, path = _laws(args) or ["mal"], Path(args.what[0])
     _check_laws(laws, args)
-    source, truth = read_source(path, args.truth, confidence=args.confidence, on_bad_rows=args.on_bad_rows)
-    for line in source.left_out:
+    claims, truth, left_out = read_source(path, args.truth, confidence=args.confidence, on_bad_rows=args.on_bad_rows)
+    for line in left_out:
         print(line, file=sys.stderr)
     if len(laws) == 1:
         return replay_report(
-            source.claims, truth, law=laws[0], settings=args.set, rules=args.rules, contradictions=args.contradictions,
+            claims, truth, law=laws[0], settings=args.set, rules=args.rules, contradictions=args.contradictions,
             seed=args.seed or 0,
         )  # fmt: skip
     if truth is None:
         hint = "add --truth FILE, or name one law to see its answers"
         raise UsageError("several laws can only be compared with truth", where="--laws", given=args.laws, hint=hint)
-    return compare_on_claims(source.claims, truth, laws, ask_after=span(args.ask, where="--ask") / DAY,
+    return compare_on_claims(claims, truth, laws, ask_after=span(args.ask, where="--ask") / DAY,
                              without=args.without, data=path.name, seed=args.seed or 0)  # fmt: skip

@@ -305,7 +305,7 @@ def test_failing_point_is_named_and_others_are_kept(small: ms.Scenario, tmp_path
 def test_bad_executors_are_refused(small: ms.Scenario, tmp_path: Path, given: Any) -> None:
     with pytest.raises(UsageError, match="not an executor"):
         sweep_of(small, [0.1], tmp_path, executor=given)
-    with pytest.raises(UsageError, match="no worker"):
+    with pytest.raises(UsageError, match="out of bounds"):
         sweep_of(small, [0.1], tmp_path, executor=None, workers=0)
     with pytest.raises(UsageError, match="cannot import this"):
         sweep_of(small, [0.1], tmp_path, executor=None, metric=lambda run: run.memory.cells.height)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class PairedComparison:
     """Comparison of two paired runs: mean of b − a (95 %), the mean of each side, and the gain from pairing.
 
-    `each` has a row a replication: rep, a, b, difference. `unpaired` is the interval that as many runs on separate random
-    numbers would have given (Welch's).
+    `each` has one row per replication: rep, a, b, difference. `unpaired` is the interval that the same number of runs on
+    separate random numbers would give (Welch's).
     """
 
     metric: str
@@ -42,25 +42,21 @@ class PairedComparison:
 
     @property
     def alike(self) -> bool:
-        """True if b − a is the same in all pairs, so that no randomness is left."""
+        """True if b − a is the same in all pairs."""
         return self.each["difference"].drop_nulls().n_unique() == 1
 
     @property
     def saved(self) -> float:
-        """Ratio of unpaired to paired replications for an equally narrow interval: (s²a + s²b) / s²(b − a)."""
+        """Ratio of unpaired to paired replications for intervals of equal width: (s²a + s²b) / s²(b − a)."""
         pairs = self.each.drop_nulls()
         variance = [float(np.var(pairs[name].to_numpy(), ddof=1)) for name in ("a", "b", "difference")]
         return (variance[0] + variance[1]) / variance[2] if variance[2] else np.inf
 
     @property
     def frame(self) -> pl.DataFrame:
-        """Frame with a row for a, b, their paired difference and the unpaired difference: what, value, low, high."""
-        sides = (("a", self.a), ("b", self.b))
-        rows = [
-            (name, side.value if side else self.each[name].mean(), side and side.low, side and side.high)
-            for name, side in sides
-        ]
-        mean = self.difference
+        """Frame with rows for a, b, and their paired and unpaired difference: what, value, low, high."""
+        mean, sides = self.difference, (("a", self.a), ("b", self.b))
+        rows = [(n, side.value if side else self.each[n].mean(), side and side.low, side and side.high) for n, side in sides]
         rows += [("b − a, paired", mean.value, mean.low, mean.high), ("b − a, unpaired", mean.value, *self.unpaired)]
         return pl.DataFrame(rows, orient="row", schema=["what", "value", "low", "high"])
 
@@ -73,8 +69,8 @@ class PairedComparison:
     def __repr__(self) -> str:
         mean = self.difference
         if self.alike:
-            how = f"b − a = {mean.value:+.4g}" if mean.value else "no difference"
-            return f"{self.metric}: {how}, in each of {mean.replications} pairs"
+            difference = f"b − a = {mean.value:+.4g}" if mean.value else "no difference"
+            return f"{self.metric}: {difference}, in each of {mean.replications} pairs"
         verdict = "they differ" if self.differs else "no difference shown"
         return (
             f"{self.metric}: b − a = {mean.value:+.4g} [{mean.low:+.4g}, {mean.high:+.4g}], {verdict}\n"
@@ -93,9 +89,9 @@ def compare(
 ) -> PairedComparison:
     """Compare two scenarios on common random numbers, replication by replication.
 
-    Every draw has an address (seed, replication, population, member, turn, purpose), so what both scenarios hold is drawn
-    alike; b runs under a's seed and replication numbers. The interval is that of
-    `difference_interval`; two scenarios that give the same in every pair have no difference.
+    Every draw has an address (seed, replication, population, member, turn, purpose), so the parts that both scenarios share
+    get equal draws; b runs with a's seed and replication numbers. The interval is that of `difference_interval`. Scenarios
+    with equal values in every pair have no difference.
 
     Parameters
     ----------
@@ -104,14 +100,14 @@ def compare(
     metric
         One measure; see `measure.measured`.
     replications
-        Pairs to run, 2 or more.
+        Number of pairs, 2 or more.
     half_width
-        If given, pairs are added as in `replicate` until the interval of the difference is as narrow, or there are `most`.
+        If given, pairs are added as in `replicate` until the half-width of the difference is reached, or `most` pairs.
 
     Raises
     ------
     UsageError
-        For fewer than two pairs that have a value on both sides.
+        If fewer than two pairs have a value on both sides.
     """
     a, b, name = scenario_of(a), scenario_of(b), name_of(metric)
 

@@ -50,9 +50,9 @@ OF_SERIES = re.compile(rf"({'|'.join((*SERIES, STEADY))}) of (.+)")
 
 
 def measured(run: Run, metric: Measure) -> Array:
-    """Return a measure per replication of a run, shape (replications,); NaN where a replication has no value.
+    """Return a measure per replication of a run, shape (replications,); NaN for a replication without a value.
 
-    Times and calibration errors of a run are no means of these: see `measurement`, which has what is allowed and refused.
+    Times and calibration errors of a run are not means of these values: see `measurement`, also for the allowed measures.
     """
     return measurement(run, metric).each
 
@@ -63,28 +63,26 @@ def measurement(run: Run, metric: Measure) -> Measurement:
     `metric` is one of
 
     - the name of a figure: `brier`, `log_loss`, `ece`, `rmse_bins`, `auc`, `accuracy`, `false_acted` … (times and
-      calibration errors put the replications together);
-    - the text of a property, which gives its margin: `always (eff(obs_a1a1) >= 0.3)`;
-    - `accuracy of host`: the share of answers about one fact, or those of one name (host-1, host-2 …), that were the truth;
+      calibration errors pool the replications);
+    - the text of a property, measured by its margin: `always (eff(obs_a1a1) >= 0.3)`;
+    - `accuracy of host`: the share of true answers about a fact, or about the facts of a name (host-1, host-2 …);
     - a metric of a series: `mean of right(pump)`, `overshoot of eff(obs_a1a1)`, or `steady of belief(pump)`, its mean after
       the warm-up (MSER-5);
-    - `price of the lie`, `price of the truth` or `gap` of the rules or the law (see `price_figure`), the same for all;
-    - a function from the run to an array of one number a replication (a plain number where there is one).
+    - `price of the lie`, `price of the truth` or `gap` of the rules or the law (see `price_figure`);
+    - a function from the run to an array with one number per replication (or a number for one replication).
 
     Raises
     ------
     UsageError
-        For what is none of these, for a figure this run has none of (no truth given, no reader), or a function that gives
-        anything but one number a replication.
+        For any other metric, a figure that this run does not have (no truth given, no reader), or a function that does not
+        return one number per replication.
     """
     count = run.scenario.replications
     if callable(metric):
         values = np.atleast_1d(np.asarray(metric(run), dtype=np.float64))
         if values.shape != (count,):
-            given, allowed = f"shape {values.shape}", f"shape ({count},)"
-            raise UsageError(
-                "a measure must return one number per replication", where=name_of(metric), given=given, allowed=allowed
-            )
+            problem, given = "a measure must return one number per replication", f"shape {values.shape}"
+            raise UsageError(problem, where=name_of(metric), given=given, allowed=f"shape ({count},)")
         return Measurement(values)
     if metric in METRICS:
         return _figure(run, metric)
@@ -99,13 +97,13 @@ def measurement(run: Run, metric: Measure) -> Measurement:
 
 def measured_by_running(scenario: Scenario, metrics: Sequence[Measure]) -> list[Array]:
     """Run the scenario and return each measure per replication; see `measurements_by_running`."""
-    return [measured_.parts for measured_ in measurements_by_running(scenario, metrics)]
+    return [measurement.parts for measurement in measurements_by_running(scenario, metrics)]
 
 
 def measurements_by_running(scenario: Scenario, metrics: Sequence[Measure]) -> list[Measurement]:
     """Run a scenario and measure it; cells are recorded only if a measure needs them.
 
-    Raises `UsageError` as `measurement` does; what no run could give is refused before the scenario is run.
+    Raises `UsageError` as `measurement` does; unknown metrics are refused before the scenario is run.
     """
     for metric in metrics:
         if isinstance(metric, str) and metric not in METRICS and not _is_named(metric):
@@ -144,7 +142,7 @@ def label_of(metric: str) -> str:
 class Estimate:
     """Mean of a measure over replications, with its interval and the number of replications that have a value.
 
-    `time` is what is known of a time; the mean is NaN where more than a half of its spells outlast the longest seen.
+    `time` describes the spells of a time; its mean is NaN if more than half of the spells outlast the longest seen.
     """
 
     metric: str
@@ -177,34 +175,33 @@ def estimate(each: Array | Measurement, metric: str, bounds: Bounds = ANY) -> Es
     Raises
     ------
     UsageError
-        If fewer than two replications have a value, or all have the same: then an interval would say nothing.
+        If fewer than two replications have a value, or all values are equal: there is no spread to estimate.
 
     >>> print(estimate(np.array([1.0, 2.0, 3.0]), "delay"))
     delay 2 [-0.4841, 4.484] over 3 replications
     """
-    own = each if isinstance(each, Measurement) else Measurement(each, bounds)
-    refuse_no_spread(own, metric)
-    return Estimate.of(own, metric)
+    sample = each if isinstance(each, Measurement) else Measurement(each, bounds)
+    refuse_no_spread(sample, metric)
+    return Estimate.of(sample, metric)
 
 
 def refuse_no_spread(measurement: Paired | Measurement, metric: str, *, alike: bool = False) -> None:
     """Raise `UsageError` if fewer than two replications have a value, or if all are equal and `alike` is False.
 
-    A time that more than a half of the spells outlast is an answer.
+    A time of which more than half of the spells are censored is accepted.
     """
-    item = measurement.parts
-    values = item[~np.isnan(item)]
+    parts = measurement.parts
+    values = parts[~np.isnan(parts)]
     if isinstance(measurement, Paired) and (unknown := measurement.unknown):
-        problem, hint = "no difference of times is known where one has no mean", "run more days"
-        raise UsageError(problem, where=metric, given=str(unknown), hint=hint)
+        raise UsageError("one of the two times has no mean", where=metric, given=str(unknown), hint="run more days")
     if measurement.count > 1 and measurement.time is not None and np.isnan(measurement.time.value):
         return
     if len(values) < 2:  # noqa: PLR2004  # one value has no spread
-        hint = "ask for more replications" if len(item) == len(values) else "run more days, or more replications"
-        given = f"{len(values)} of {len(item)}"
+        hint = "run more replications" if len(parts) == len(values) else "run more days, or more replications"
+        given = f"{len(values)} of {len(parts)}"
         raise UsageError("at least two replications need a value", where=metric, given=given, hint=hint)
     if not alike and (values == values[0]).all():
-        hint = "nothing it depends on is left to chance here, and one replication tells all"
+        hint = "nothing that it depends on is random here: run one replication"
         raise UsageError("the metric is the same in every replication", where=metric, given=float(values[0]), hint=hint)
 
 
@@ -215,12 +212,12 @@ def _figure(run: Run, name: str) -> Measurement:
     if not run.scenario.facts:
         hint = "add [[facts]] and [[writers]]; scripted claims have no truth to be scored against"
         raise UsageError("no truth given", where="metric", given=name, allowed=", ".join(figures), hint=hint)
-    hint = "add a [reader]" if run.scenario.reader is None else "let someone write"
+    hint = "add a [reader]" if run.scenario.reader is None else "add writers"
     raise UsageError("no such figure in this run", where="metric", given=name, allowed=", ".join(figures), hint=hint)
 
 
 def _is_named(text: str) -> bool:
-    """Return True if a text has the form of a measure: a price, the accuracy of facts, or a metric of a series."""
+    """Return True if a text has the form of a price, of the accuracy of facts, or of a metric of a series."""
     return bool(text in PRICES or OF_FACTS.fullmatch(text.strip()) or OF_SERIES.fullmatch(text.strip()))
 
 
@@ -230,9 +227,9 @@ def _of_facts(run: Run, name: str) -> Array:
         allowed = " ".join(dict.fromkeys(re.sub(r"-\d+$", "", fact.name) for fact in run.scenario.facts))
         raise UsageError("no such fact", where="metric", given=f"accuracy of {name}", allowed=allowed)
     answers = run.signals.filter(pl.col("signal") == "right", pl.col("row").is_in(names))
-    item = answers.group_by("rep").agg(pl.col("value").mean())
+    means = answers.group_by("rep").agg(pl.col("value").mean())
     shares = np.full(run.scenario.replications, np.nan)
-    shares[item["rep"].to_numpy() - run.scenario.first] = item["value"].to_numpy()
+    shares[means["rep"].to_numpy() - run.scenario.first] = means["value"].to_numpy()
     return shares
 
 
@@ -247,11 +244,10 @@ def _of_series(run: Run, metric: str, text: str) -> Array:
 
 def _property(text: str) -> Property:
     hint = nearest(text, METRICS, f"one of {', '.join(METRICS)}, a property, or `mean of` a value")
-    if text.strip().isidentifier():  # as a property it would be a bit at the first tick, which nobody means
+    if text.strip().isidentifier():  # as a property, a name alone would be a bit at the first tick
         raise UsageError("no such figure", where="metric", given=text, hint=hint)
     try:
         return Property(text)
     except MalsimError as error:
-        raise UsageError(
-            f"neither a figure nor a property: {error.problem}", where="metric", given=text, hint=hint
-        ) from error
+        problem = f"neither a figure nor a property: {error.problem}"
+        raise UsageError(problem, where="metric", given=text, hint=hint) from error

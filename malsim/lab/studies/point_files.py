@@ -1,4 +1,4 @@
-"""Folder of a sweep: a card that identifies the sweep, and one file per point, written atomically."""
+"""Folder of a sweep: a card that identifies the sweep, and a file per point, written atomically."""
 
 from __future__ import annotations
 
@@ -25,18 +25,14 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
 
 COLUMNS: dict[str, type[pl.DataType]] = {
-    "metric": pl.String,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "replications": pl.Int64,
-}
+    "metric": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "replications": pl.Int64,
+}  # fmt: skip
 OF_TIMES: dict[str, type[pl.DataType]] = {"horizon": pl.Float64, "censored": pl.Float64}
 
 
 @dataclass(frozen=True)
 class SweepPoint:
-    """Job of a worker: run a scenario under some settings, measure, and write the file of the point."""
+    """Job of a worker: run a scenario under some settings, measure it, and write the file of the point."""
 
     scenario: Scenario
     settings: dict[str, Any]
@@ -44,11 +40,11 @@ class SweepPoint:
     path: Path
 
     def __call__(self) -> str:
-        """Run, measure, and write the file of the point atomically; return its name.
+        """Run the point and write its file atomically; return the name of the file.
 
         The file has one row per metric: the settings, then metric, value, low, high (95 %; null for one replication) and
-        replications. For times it also has horizon (the longest spell) and censored (the share of spells not seen to their
-        end); value is null if more than half are censored. Raises `UsageError` naming the settings if a run or a metric is
+        replications. For times it also has horizon (the longest spell) and censored (the share of spells whose end was not
+        seen); value is null if more than half are censored. Raises `UsageError` naming the settings if a run or a metric is
         refused.
         """
         try:
@@ -56,28 +52,22 @@ class SweepPoint:
         except MalsimError as error:
             point = ", ".join(f"{name}={value}" for name, value in self.settings.items())
             raise UsageError(str(error), where=f"the point {point}") from error
-        rows = [
-            (
-                name_of(metric),
-                *result.mean(),
-                result.count,
-                *((result.time.horizon, result.time.censored) if result.time else (None, None)),
-            )
-            for metric, result in zip(self.metrics, results, strict=True)
-        ]
-        frame = pl.DataFrame(rows, orient="row", schema=COLUMNS | OF_TIMES).with_columns(
-            pl.col("value", "low", "high").fill_nan(None)
-        )
+        rows = []
+        for metric, result in zip(self.metrics, results, strict=True):
+            spells = (result.time.horizon, result.time.censored) if result.time else (None, None)
+            rows.append((name_of(metric), *result.mean(), result.count, *spells))
+        frame = pl.DataFrame(rows, orient="row", schema=COLUMNS | OF_TIMES)
+        frame = frame.with_columns(pl.col("value", "low", "high").fill_nan(None))
         frame = frame if any(isinstance(result, Times) for result in results) else frame.drop(OF_TIMES)
         settings = [pl.Series(name, [value] * frame.height) for name, value in self.settings.items()]
         write_whole(pl.DataFrame(settings).hstack(frame), self.path)
         return self.path.name
 
 
-def place_of(settings: dict[str, Any]) -> str:
-    """Return the path of a point's file, in subfolders by its first letters so that no folder grows too long.
+def path_of(settings: dict[str, Any]) -> str:
+    """Return the path of a point's file, in a subfolder of its first two letters so that no folder grows too long.
 
-    >>> place_of({"rules.damping": 0.5})
+    >>> path_of({"rules.damping": 0.5})
     '90/90968b484518cd8c9a45.parquet'
     """
     text = json.dumps(settings, sort_keys=True)
@@ -86,7 +76,7 @@ def place_of(settings: dict[str, Any]) -> str:
 
 
 def write_whole(frame: pl.DataFrame, path: Path) -> None:
-    """Write a Parquet file atomically: after a kill at any moment it is complete or absent."""
+    """Write a Parquet file atomically: if the process is killed, the file is complete or absent."""
     with writing(path):
         path.parent.mkdir(exist_ok=True)
         part = path.with_name(f".{path.stem}.{os.getpid()}.part")
@@ -95,22 +85,23 @@ def write_whole(frame: pl.DataFrame, path: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
-    for part in path.parent.glob(f".{path.stem}.*.part"):  # left by a process that was killed here
+    for part in path.parent.glob(f".{path.stem}.*.part"):  # left behind by a killed process
         part.unlink(missing_ok=True)
 
 
 def open_folder(folder: Path, about: Mapping[str, Any]) -> None:
     """Create a sweep's folder with its card, sweep.json, or check that the existing card is the same.
 
-    Raises `UsageError` naming the differences; the folder stays unchanged.
+    Raises `UsageError` naming the differences, without changing the folder.
     """
     card = folder / "sweep.json"
     if card.exists():
         before = json.loads(card.read_text(encoding="utf-8"))
-        differ = [key for key, value in about.items() if before.get(key, {}) != value]
-        if differ:
-            given = f"other {', '.join(_difference(key, before.get(key, {}), about[key]) for key in differ)}"
-            hint = "give another folder, or remove this one"
+        differences = [
+            _difference(key, before.get(key, {}), now) for key, now in about.items() if before.get(key, {}) != now
+        ]
+        if differences:
+            given, hint = f"other {', '.join(differences)}", "choose another folder, or remove this one"
             raise UsageError("this folder holds another sweep", where=str(folder), given=given, hint=hint)
         return
     (folder / "points").mkdir(parents=True, exist_ok=True)
@@ -120,17 +111,16 @@ def open_folder(folder: Path, about: Mapping[str, Any]) -> None:
 
 
 def _difference(key: str, before: object, now: object) -> str:
-    """Return the name of an entry that differs; for code, the names of the functions whose bodies differ."""
+    """Return the name of an entry of the card; for code, the names of the functions whose bodies differ."""
     if key != "code" or not isinstance(before, dict) or not isinstance(now, dict) or set(before) != set(now):
         return key
     return f"body of {', '.join(name for name in now if now[name] != before[name])}"
 
 
 def identity_of(scenario: Scenario) -> str:
-    """Return a hash of everything that determines a scenario's run; not of its checks, nor of its file's path."""
-    settings = {entry.name: getattr(scenario, entry.name) for entry in fields(scenario)}
-    for name in ("claims", "rules", "checks", "text", "path", "why", "initial_memory", "netlist"):
-        settings.pop(name)
+    """Return a hash of everything that determines a scenario's run, which excludes its checks and its file's path."""
+    apart = {"claims", "rules", "checks", "text", "path", "why", "initial_memory", "netlist"}
+    settings = {field.name: getattr(scenario, field.name) for field in fields(scenario) if field.name not in apart}
     parts = [repr(sorted(settings.items())), repr(constants(scenario.rules)), scenario.claims.write_ndjson()]
     if scenario.netlist:
         parts.append(f"{scenario.netlist.text}{scenario.netlist.derive}{scenario.netlist.inputs}")

@@ -1,4 +1,4 @@
-"""Workers for the points of a study: new processes, any executor, or a Dask cluster."""
+"""Workers for the runs of a study: new processes, any executor, or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ Result = TypeVar("Result")
 
 @contextlib.contextmanager
 def executor_of(executor: Any = None, *, workers: int | None = None) -> Iterator[Executor]:
-    """Yield the executor to use: the one given, that of a Dask client, or new processes (by default one per core).
+    """Yield the given executor, that of a Dask client, or new processes (by default one per core).
 
-    Processes are spawned, not forked, for a forked polars may wait on a lock that no thread holds. Notebooks and scripts can
-    start them as they are, and they end when this process ends, however it ends.
+    Processes are spawned, not forked, because a forked polars may wait forever on a lock. Notebooks and scripts can start
+    them without a main guard, and they end with this process even if it is killed.
 
     Raises
     ------
     UsageError
-        For what is no executor.
+        For an object that is not an executor, or fewer than one worker.
     """
     if executor is None:
         if workers is not None and workers < 1:
-            raise UsageError("no worker", where="workers", given=workers, allowed="1 or more")
+            raise UsageError("out of bounds", where="workers", given=workers, allowed="1 or more")
         context = multiprocessing.get_context("spawn")
         pool = _Processes(workers, mp_context=context, initializer=_begin, initargs=(Limits.in_force(),))
         try:
@@ -73,7 +73,7 @@ def cluster_of(address: str) -> Any:
 
 
 def must_travel(*functions: object) -> None:
-    """Raise `UsageError` for functions that new processes cannot import: lambdas, inner functions, those of a notebook."""
+    """Raise `UsageError` for functions that new processes cannot import: lambdas, inner functions, notebook functions."""
     for function in functions:
         try:
             local = b"__main__" in pickle.dumps(function)
@@ -81,37 +81,37 @@ def must_travel(*functions: object) -> None:
             local = True
         if local:
             name = getattr(function, "__name__", type(function).__name__)
-            hint = "put the function into a module, or give executor=concurrent.futures.ThreadPoolExecutor()"
-            raise UsageError("other processes cannot import this", where="executor", given=name, hint=hint)
+            hint = "put it into a module, or pass executor=concurrent.futures.ThreadPoolExecutor()"
+            raise UsageError("other processes cannot import this function", where="executor", given=name, hint=hint)
 
 
 def results(pool: Executor, jobs: Iterable[Callable[[], Result]]) -> Iterator[Result]:
     """Yield the result of each job as soon as it is done; at most 64 jobs are pending, to bound memory.
 
-    If one raises, the rest are called off and it is raised here. Raises `UsageError` when a process of the pool dies.
+    An exception of a job is raised here, and the pending jobs are cancelled. Raises `UsageError` if a process dies.
     """
     waiting = iter(jobs)
-    flying: set[Future[Result]] = set()
+    pending: set[Future[Result]] = set()
     try:
         while True:
-            flying |= {pool.submit(job) for job in itertools.islice(waiting, IN_FLIGHT - len(flying))}
-            if not flying:
+            pending |= {pool.submit(job) for job in itertools.islice(waiting, IN_FLIGHT - len(pending))}
+            if not pending:
                 return
-            done, flying = wait(flying, return_when=FIRST_COMPLETED)
+            done, pending = wait(pending, return_when=FIRST_COMPLETED)
             for future in done:
                 yield future.result()
     except BrokenExecutor as error:
-        hint = "what is finished is kept: run the same again, with fewer workers if memory ran out"
+        hint = "finished points are kept: run the same again, with fewer workers if memory ran out"
         raise UsageError("a worker died", where="executor", hint=hint) from error
     finally:
-        for future in flying:
+        for future in pending:
             future.cancel()
 
 
 def in_order(
     jobs: Iterable[Callable[[], Result]], pool: Executor | None, *, title: str, unit: str, progress: bool
 ) -> list[Result]:
-    """Return the results of the jobs in order, with a progress bar; without a pool, run them one by one."""
+    """Return the results of the jobs in order, with a progress bar; without a pool, run the jobs one by one."""
     from tqdm.auto import tqdm
 
     numbered = [partial(_with_number, number, job) for number, job in enumerate(jobs)]
@@ -125,10 +125,9 @@ def _with_number(number: int, job: Callable[[], Result]) -> tuple[int, Result]:
 
 
 class _Processes(ProcessPoolExecutor):
-    """Process pool that does not rerun the main module, so that an unguarded script does not start workers of its own."""
+    """Process pool that hides the main module from new processes, which would otherwise rerun an unguarded script."""
 
     def submit(self, fn: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
-        """Submit a job; hide the main module while that starts a process."""
         main = sys.modules["__main__"]
         sys.modules["__main__"] = ModuleType("__main__")
         try:
@@ -138,9 +137,9 @@ class _Processes(ProcessPoolExecutor):
 
 
 def _begin(limits: Limits | None) -> None:
-    """Set up a new worker: limit its frames to one thread, and adopt the limits and lifetime of its parent."""
+    """Set up a new worker: limit polars to one thread, and adopt the limits and the lifetime of its parent."""
     Limits.put_in_force(limits)
-    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # read when polars is first imported, which is later
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # polars is imported later and reads this then
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
@@ -148,19 +147,19 @@ def _begin(limits: Limits | None) -> None:
 
 def _leave_with(parent: Any) -> None:
     parent.join()
-    os._exit(1)  # a worker whose parent was killed would wait for work for ever
+    os._exit(1)  # otherwise a worker would wait for work after its parent was killed
 
 
 def code_of(measure: Callable[..., object]) -> str:
-    """Return a hash of a function's behaviour: its code and that of inner functions, its defaults and its closure.
+    """Return a hash of a function's code and that of its inner functions, its defaults, its closure and its attributes.
 
-    Of an object that is called, its attributes too. What is called by a global name is not looked into.
+    Functions that it calls by a global name are not included.
     """
     return hashlib.sha256(repr(_description(measure, ())).encode()).hexdigest()
 
 
 def _description(value: object, outer: tuple[int, ...]) -> object:
-    """Describe a value identically in all processes, a function by its code; `outer` has the ids of enclosing objects."""
+    """Describe a value (a function by its code) identically in all processes; `outer` has the ids of enclosing objects."""
     if id(value) in outer:
         return "itself"
     inner = (*outer, id(value))

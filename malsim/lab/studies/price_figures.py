@@ -1,4 +1,4 @@
-"""Prices of a lie and of the truth as measures of a run."""
+"""Price of a lie and price of the truth, as measures of a run."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from malsim.memory import Rules
 
 if TYPE_CHECKING:
     from malsim.judging.prices.prices import Price
-    from malsim.judging.prices.worlds import ClaimWorld
     from malsim.sim.settings.scenario import Scenario
 
 PRICES = {
-    "price of the lie": "least claims of a liar after which the lie leads of three honest writers' truth; 7 for more",
-    "price of the truth": "least claims of the honest after which the new truth leads; 7 for more",
-    "gap": "price of the lie over price of the truth",
+    "price of the lie": "fewest claims of a liar until the lie leads over the truth of three honest writers; 7 if more",
+    "price of the truth": "fewest claims of honest writers until a new truth leads; 7 if more",
+    "gap": "price of the lie divided by price of the truth",
 }
 HONEST, MOST = 3, 6
 
@@ -28,8 +27,8 @@ HONEST, MOST = 3, 6
 def price_figure(subject: Scenario | Rules, name: str) -> float:
     """Return one of `PRICES` for a scenario or rules, in the closed world of `malsim judge --only price`.
 
-    Six steps are tried, not twelve, and what takes more counts seven. It depends on the settings alone, not on writers.
-    Raises `UsageError` for a memory of one's own, which `malsim judge --only price` takes.
+    Up to six claims are tried, not twelve; a higher price counts as seven. Prices depend only on the law and its settings.
+    Raises `UsageError` for a user-defined memory, which `malsim judge --only price` accepts.
 
     >>> from malsim import Scenario
     >>> price_figure(Scenario(law="majority", days=1.0), "gap")
@@ -37,27 +36,20 @@ def price_figure(subject: Scenario | Rules, name: str) -> float:
     >>> price_figure(Scenario(law="crh", days=1.0), "price of the lie")
     7.0
     """
-    price = _price(subject)
+    if isinstance(subject, Rules):
+        price = _price_of_rules(subject)
+    elif subject.adapter:
+        hint = "malsim judge --only price"
+        raise UsageError("tuning prices laws and rules", where=subject.name, given=subject.law, hint=hint)
+    elif subject.law == "mal":
+        price = _price_of_rules(subject.rules)
+    else:
+        law = subject_of(find_law(subject.law, where="law"), settings=subject.law_settings)
+        price = price_of(law, closed_world(HONEST, most=MOST))
     lie, truth = (min(claims or MOST + 1, MOST + 1) for claims in (price.lie_claims, price.truth_claims))
     return {"price of the lie": float(lie), "price of the truth": float(truth), "gap": lie / truth}[name]
 
 
-def _price(subject: Scenario | Rules) -> Price:
-    if isinstance(subject, Rules):
-        return _of_rules(subject)
-    if subject.adapter:
-        raise UsageError(
-            "tuning prices laws and rules", where=subject.name, given=subject.law, hint="malsim judge --only price"
-        )
-    if subject.law == "mal":
-        return _of_rules(subject.rules)
-    return price_of(subject_of(find_law(subject.law, where="law"), settings=subject.law_settings), _world())
-
-
 @lru_cache(maxsize=4096)
-def _of_rules(rules: Rules) -> Price:
-    return price_of(subject_of(rules), _world())
-
-
-def _world() -> ClaimWorld:
-    return closed_world(HONEST, most=MOST)
+def _price_of_rules(rules: Rules) -> Price:
+    return price_of(subject_of(rules), closed_world(HONEST, most=MOST))

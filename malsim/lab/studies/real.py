@@ -1,4 +1,4 @@
-"""Real claims to tune on: a graph that is built once, and scores of any rules on a selection of objects."""
+"""Real claims to tune on: a graph that is built once and answers under any rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from malsim.lab.studies.laws.claims import file_of
 from malsim.memory import Memory, Rules, schema, settle
 from malsim.memory.graph.index import scattered
 from malsim.memory.scoring.answers import leaders, share_right
-from malsim.sim.record.scoring import METRICS, metrics
 from malsim.sim.replay.feed import replay
 from malsim.sim.writers.engine.claim_files import read_claims, read_truth
 
@@ -23,10 +22,10 @@ STILL = 1e-4
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RealClaims:
-    """Claims with truth: for each day of questions the memory that the claims make, and the truth (object, value).
+    """Claims with truth: for each day of questions, the memory built from the claims, and the truth (object, value).
 
-    Only the edge weights of the graph depend on the rules. It is therefore built once, by a replay under the default rules,
-    under which every weight is 1 or −1.
+    Only the edge weights of the graph depend on the rules. The graph is therefore built once, by a replay under the default
+    rules, where every weight is 1 or −1.
     """
 
     name: str
@@ -35,13 +34,13 @@ class RealClaims:
 
     @property
     def objects(self) -> pl.Series:
-        """The objects with a known truth, sorted."""
+        """Sorted objects with a known truth."""
         return pl.concat([truth["object"] for _, truth in self.parts]).unique().sort()
 
     def answers(self, rules: Rules, objects: pl.Series | None = None) -> pl.DataFrame:
-        """Return the answers to the questions about some objects (all, if None): object, probability, currency, right.
+        """Return the answers to the questions about some objects (None: all): object, probability, currency, right.
 
-        The graph settles from stated confidence, in at most 60 ticks, to 1e-4.
+        The graph settles from stated confidence to 1e-4, in at most 60 ticks.
         """
         supports = pl.col("weight") > 0.0
         scale = pl.when(supports).then(rules.weight_supports).otherwise(rules.weight_contradicts)
@@ -56,28 +55,18 @@ class RealClaims:
             best = leaders(memory)
             currency = memory.cells["currency"].gather(best["row"])
             leading = best.select("object", "tied", probability="effective", currency=currency)
-            parts.append(_right(_about(truth, objects), leading))
+            questions = truth if objects is None else truth.filter(pl.col("object").is_in(objects.implode()))
+            both = questions.join(leading, on="object", maintain_order="left")
+            both = both.with_columns(title=pl.format("{} is {}", "object", "value")).with_columns(right=share_right("title"))
+            parts.append(both.drop("value", "tied", "title"))
         return pl.concat(parts)
-
-    def score(self, rules: Rules, objects: pl.Series | None = None) -> dict[str, float]:
-        """Compute the metrics of `sim.scoring` over some objects under the rules."""
-        answers = self.answers(rules, objects)
-        if answers.is_empty():
-            raise UsageError("no truth given for any of these objects", where="score")
-        once = np.ones((1, answers.height))
-        values = metrics(answers["probability"].to_numpy(), answers["right"].to_numpy(), once)
-        return {name: float(values[name][0]) for name in METRICS}
-
-    def majority(self, objects: pl.Series | None = None) -> pl.DataFrame:
-        """Return the majority answer: the most claimed value (the earliest in a tie) with its share as probability."""
-        return pl.concat([_right(_about(truth, objects), _votes(memory)) for memory, truth in self.parts])
 
 
 def read_real(folder: str | Path) -> RealClaims:
     """Read a folder with a claims and a truth file (such as claims.csv.gz, truth.csv.gz); bad rows are left out.
 
-    A dated question is put to the memory as it was before that day. Raises `UsageError` where no truth is given about
-    an object of the claims.
+    A dated question is asked of the memory as it was before that day. Raises `UsageError` if the truth has no object of the
+    claims.
     """
     folder = Path(folder)
     read = read_claims(file_of(folder, "claims"), on_bad_rows="skip")
@@ -97,7 +86,7 @@ def read_real(folder: str | Path) -> RealClaims:
 
 
 def before(memory: Memory, day: float) -> Memory:
-    """Return the graph as it was before a day: the cells and edges made until then, without later supersessions."""
+    """Return the graph as it was before a day: its cells and edges until then, without later supersessions."""
     count = int((memory.cells["created"] < day).sum())
     replaced = pl.col("successor") < count
     active = pl.lit("active", schema.CELLS["status"])
@@ -107,30 +96,10 @@ def before(memory: Memory, day: float) -> Memory:
     return Memory(cells, edges, memory.writers)
 
 
-def _about(truth: pl.DataFrame, objects: pl.Series | None) -> pl.DataFrame:
-    return truth if objects is None else truth.filter(pl.col("object").is_in(objects.implode()))
-
-
-def _right(questions: pl.DataFrame, leading: pl.DataFrame) -> pl.DataFrame:
-    """Join answers to questions (object, value) and score them: object, right and the answers' other columns."""
-    both = questions.join(leading, on="object", maintain_order="left")
-    both = both.with_columns(title=pl.format("{} is {}", "object", "value")).with_columns(right=share_right("title"))
-    return both.drop("value", "tied", "title")
-
-
-def _votes(memory: Memory) -> pl.DataFrame:
-    """Return the majority's answer about each object; every claim counts, replaced ones included."""
-    titles = memory.cells.select("object", answer="title").with_row_index("row")
-    votes = titles.group_by("object", "answer").agg(pl.len().alias("votes"), pl.col("row").min())
-    share = pl.col("votes") / pl.col("votes").sum().over("object")
-    votes = votes.with_columns(probability=share).filter(pl.col("votes") == pl.col("votes").max().over("object"))
-    return votes.group_by("object").agg(tied="answer", probability=pl.col("probability").first())
-
-
 def halves(objects: pl.Series, *, seed: int = 0) -> tuple[pl.Series, pl.Series]:
-    """Split objects into two halves by a hash of their name and the seed; the order of the objects does not matter."""
+    """Split objects into two halves by a hash of their name and the seed, regardless of their order."""
     names = objects.unique().sort()
-    lot = scattered(names.hash(0).to_numpy() + scattered(np.array([seed], dtype=np.uint64)))
-    order = np.argsort(lot, kind="stable")
+    hashes = scattered(names.hash(0).to_numpy() + scattered(np.array([seed], dtype=np.uint64)))
+    order = np.argsort(hashes, kind="stable")
     half = (len(names) + 1) // 2
     return names[order[:half]], names[order[half:]]

@@ -1,4 +1,4 @@
-"""Replication of a scenario until its estimates are as precise as requested."""
+"""Replication of a scenario until its estimates have the requested precision."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ FEWEST = 100
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ReplicationResult:
-    """Result of `replicate()`: an estimate per metric, and the half-widths that were reached.
+    """Result of `replicate()`: an estimate per metric, and the requested half-widths.
 
-    `each` has a row a replication (rep, then a column a metric); `rounds` a row a look and metric: replications, metric,
-    value, low, high, asked.
+    `each` has a row per replication: rep, then a column per metric. `rounds` has a row per look and metric: replications,
+    metric, value, low, high, asked.
     """
 
     estimates: dict[str, Estimate]
@@ -53,12 +53,12 @@ class ReplicationResult:
 
     @property
     def doubts(self) -> dict[str, str]:
-        """Reason why a metric's interval may cover less than 95 %, by metric; without the sound metrics."""
-        each = {name: self._values(name) for name in self.estimates}
+        """Metrics whose interval may cover less than 95 %, each with the reason."""
+        samples = {name: self._values(name) for name in self.estimates}
         return {
             name: f"skewed (skewness {skewness(values):.2g}): below {needed(values)} replications the interval may cover "
             "less often than it says"
-            for name, values in each.items()
+            for name, values in samples.items()
             if not enough(values)
         }
 
@@ -75,24 +75,13 @@ class ReplicationResult:
     @property
     def frame(self) -> pl.DataFrame:
         """Frame with one row per metric: metric, value, low, high, replications, asked (half-width), reached."""
-        rows = [
-            (
-                estimate.metric,
-                estimate.value,
-                estimate.low,
-                estimate.high,
-                estimate.replications,
-                self.targets[name],
-                self._reached(name),
-            )
-            for name, estimate in self.estimates.items()
-        ]
-        return pl.DataFrame(
-            rows, orient="row", schema=["metric", "value", "low", "high", "replications", "asked", "reached"]
-        )
+        columns = ["metric", "value", "low", "high", "replications"]
+        rows = [{name: getattr(estimate, name) for name in columns} for estimate in self.estimates.values()]
+        asked, reached = ([get(name) for name in self.estimates] for get in (self.targets.__getitem__, self._reached))
+        return pl.DataFrame(rows).with_columns(asked=pl.Series(asked), reached=pl.Series(reached))
 
     def plot(self, title: str = "") -> Sheet:
-        """Plot the interval at each look, and the requested half-width."""
+        """Plot the interval at each look and the requested half-width."""
         from malsim.showing.plots.studies.narrowing import narrowing
 
         return narrowing(self.rounds, labels={name: label_of(name) for name in self.targets}, title=title)
@@ -120,41 +109,38 @@ def replicate(
 ) -> ReplicationResult:
     """Run more replications until every metric's 95 % interval is within ± `half_width`, or there are `most`.
 
-    The interval is that of `Measurement.mean` by what the metric is; of skewed values it waits for 25 skewness²
-    replications, 100 at least (`needed`). Where `most` comes first it may cover less often, and `doubts` and the
-    printed line say so.
-    Replications are numbered on from the scenario's first, so the first n are the same however many follow;
-    `scenario.replications` is not looked at.
+    The interval is that of `Measurement.mean`. For skewed values at least 25 skewness² replications are run, and at least
+    100 (`needed`); if `most` comes first, the interval may cover less often, and `doubts` and the printed line say so.
+    Replications are numbered from the scenario's first, so the first n do not depend on how many follow;
+    `scenario.replications` is ignored.
 
     Parameters
     ----------
     metric
-        One measure or several; see `measure.measured`. For a steady-state metric say `steady of …` (MSER-5).
+        One measure or several; see `measure.measured`. `steady of …` is a steady-state mean (MSER-5).
     half_width
-        In the metric's own unit; by metric, if a mapping.
+        Requested half-width in the unit of the metric; by metric, if a mapping.
     first, most
-        Replications of the first look, 2 or more, and the most. Each further look comes after half as many again: looking
-        often and stopping at the first narrow interval makes it too narrow (Chow and Robbins, 1965: less so the more there
-        are); from 16 on, by about a percent of coverage for normal values.
+        Replications of the first look, 2 or more, and the largest number. Each further look has half as many more, because
+        frequent looks with a stop at the first narrow interval make it too narrow (Chow and Robbins, 1965): from 16
+        replications on, this costs about one percent of coverage for normal values.
 
     Raises
     ------
     UsageError
-        For what is no metric or half-width, or a metric that after 64 replications is still the same in each, or has fewer
-        than two values.
+        For an unknown metric, a bad half-width, or a metric that after 64 replications is constant or has fewer than two
+        values.
     """
     scenario = scenario_of(scenario)
     measures: list[Measure] = [metric] if isinstance(metric, str) or callable(metric) else list(metric)
     if not measures:
         raise UsageError("a metric is missing", where="metric", hint='such as "accuracy"')
-    names = [name_of(one) for one in measures]
-    return sequential(
-        lambda start, count: measurements_by_running(scenario.replace(first=start, replications=count), measures),
-        half_widths(names, half_width),
-        start=scenario.first,
-        first=first,
-        most=most,
-    )
+
+    def sample(start: int, count: int) -> list[Measurement]:
+        return measurements_by_running(scenario.replace(first=start, replications=count), measures)
+
+    targets = half_widths([name_of(measure) for measure in measures], half_width)
+    return sequential(sample, targets, start=scenario.first, first=first, most=most)
 
 
 def sequential(
@@ -166,10 +152,10 @@ def sequential(
     most: int = MOST,
     alike: bool = False,
 ) -> ReplicationResult:
-    """Draw samples until each named quantity's 95 % interval is narrow enough; see `replicate` for the law.
+    """Draw samples until each named quantity's 95 % interval is narrow enough; see `replicate` for the stopping rule.
 
-    `sample(start, count)` gives, for each name of `targets` (half-widths) in order, a measurement of the replications from
-    `start` on, or one value for each. Values all alike are refused, unless `alike` says that they are an answer.
+    `sample(start, count)` returns, for each name of `targets` (half-widths), a measurement of `count` replications from
+    `start` on, or an array with one value each. Equal values are refused unless `alike` is true.
     """
     if not 2 <= first <= most:  # noqa: PLR2004  # one replication has no spread
         raise UsageError("at least two replications are needed", where="first", given=first, allowed=f"2 to {most}")
@@ -177,32 +163,25 @@ def sequential(
     rounds: list[tuple[str | float, ...]] = []
     due, count = first, 0
     while True:
-        new = [
-            Measurement(measured) if isinstance(measured, np.ndarray) else measured
-            for measured in sample(start + count, due)
-        ]
-        samples = [own.and_more(measured) for own, measured in zip(samples, new, strict=True)] if samples else new  # type: ignore[arg-type]
+        new = [Measurement(part) if isinstance(part, np.ndarray) else part for part in sample(start + count, due)]
+        samples = [before.and_more(part) for before, part in zip(samples, new, strict=True)] if samples else new  # type: ignore[arg-type]
         count += due
         looks = [Estimate.of(measured, name, stopped=True) for name, measured in zip(targets, samples, strict=True)]
-        rounds += [
-            (count, measured.metric, measured.value, measured.low, measured.high, targets[measured.metric])
-            for measured in looks
-        ]
+        rounds += [(count, look.metric, look.value, look.low, look.high, targets[look.metric]) for look in looks]
         values = [measured.parts for measured in samples]
         pairs = zip(looks, values, strict=True)
-        narrow = all(0.0 < measured.half_width <= targets[measured.metric] and enough(each) for measured, each in pairs)
-        flat = any(len(np.unique(each[~np.isnan(each)])) < 2 for each in values)  # noqa: PLR2004  # one value has no spread
+        narrow = all(0.0 < look.half_width <= targets[look.metric] and enough(column) for look, column in pairs)
+        flat = any(len(np.unique(column[~np.isnan(column)])) < 2 for column in values)  # noqa: PLR2004  # one value has no spread
         if narrow or count >= most or (flat and count >= PATIENCE):
             break
         due = min(max(int(count * (GROWTH - 1.0)), 1), most - count)
+    estimates = {}
     for name, measured in zip(targets, samples, strict=True):
         refuse_no_spread(measured, name, alike=alike)
+        estimates[name] = Estimate.of(measured, name, stopped=bool(np.isfinite(targets[name])))
     each = pl.DataFrame({"rep": start + np.arange(count)} | dict(zip(targets, values, strict=True)))
     return ReplicationResult(
-        estimates={
-            name: Estimate.of(measured, name, stopped=bool(np.isfinite(targets[name])))
-            for name, measured in zip(targets, samples, strict=True)
-        },
+        estimates=estimates,
         targets=dict(targets),
         each=each.with_columns(pl.exclude("rep").fill_nan(None)),
         rounds=pl.DataFrame(rounds, orient="row", schema=["replications", "metric", "value", "low", "high", "asked"]),
@@ -214,9 +193,8 @@ def half_widths(names: Sequence[str], half_width: float | Mapping[str, float]) -
     widths = half_width if not isinstance(half_width, (int, float)) else dict.fromkeys(names, float(half_width))
     for name in names:
         if name not in widths:
-            raise UsageError(
-                "the half-width of this metric is missing", where="half_width", given=name, hint="name each metric"
-            )
+            problem, hint = "the half-width of this metric is missing", "name each metric"
+            raise UsageError(problem, where="half_width", given=name, hint=hint)
         if not 0.0 < widths[name] < np.inf:
             raise UsageError("not a half-width", where="half_width", given=widths[name], allowed="above 0")
     return {name: widths[name] for name in names}
@@ -227,11 +205,10 @@ def enough(values: Array) -> bool:
 
 
 def needed(values: Array) -> int:
-    """Return the number of values for a nearly normal mean: 25 γ², at least 100 if skewed; NaN values are left out.
+    """Return the number of values for a nearly normal mean: 25 γ², at least 100 if skewed, else 0; NaN is left out.
 
-    A few values of a long tail often miss the tail: they show little skewness, a low mean and a narrow interval. So stopping
-    waits, and no run is doubted for a skewness that it has waited for: those left would be the ones that missed the tail.
-    Source: Cochran, 1977, 2.15.
+    A small sample of a long-tailed distribution often misses the tail: it shows little skewness, a low mean and a narrow
+    interval. Stopping therefore waits for this number of values. Source: Cochran, 1977, 2.15.
 
     >>> needed(np.array([1.0, 2.0, 3.0])), needed(np.array([0.0] * 99 + [5.0]))
     (0, 2426)

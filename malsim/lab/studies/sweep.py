@@ -1,4 +1,4 @@
-"""Sweep of a scenario over many settings in parallel, with one file per point so that it can be resumed."""
+"""Sweep of a scenario over many settings in parallel, with a file per point so that it can be resumed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from malsim.base.errors import UsageError
 from malsim.lab.space.design import designed
 from malsim.lab.space.settings import scenario_of, setting
 from malsim.lab.studies.measure import label_of, name_of
-from malsim.lab.studies.point_files import COLUMNS, OF_TIMES, SweepPoint, identity_of, open_folder, place_of
+from malsim.lab.studies.point_files import COLUMNS, OF_TIMES, SweepPoint, identity_of, open_folder, path_of
 from malsim.lab.studies.pool import code_of, executor_of, must_travel, results
 from malsim.sim.record.manifest import versions
 
@@ -31,9 +31,9 @@ SWEPT, WITHOUT_TRUTH = ("brier", "accuracy"), ("challenge_density", "cells")
 
 @dataclass(frozen=True, kw_only=True)
 class SweepResult:
-    """Finished sweep: its folder, the number of points, and how many this call computed.
+    """Finished sweep: its folder, the number of points, and how many of them this call computed.
 
-    `labels` has the settings swept, each with its unit; `metrics` the names of what was measured.
+    `labels` maps the settings to their names with units; `metrics` has the names of the measures.
     """
 
     folder: Path
@@ -48,7 +48,7 @@ class SweepResult:
 
     @property
     def lazy(self) -> pl.LazyFrame:
-        """Lazy frame of all points: a column per setting, then metric, value, low, high, replications; more for times."""
+        """Lazy frame of all points: a column per setting, then metric, value, low, high, replications (see `SweepPoint`)."""
         return pl.scan_parquet(self.folder / "points" / "**" / "*.parquet", hive_partitioning=False)
 
     @cached_property
@@ -57,9 +57,9 @@ class SweepResult:
         return self.lazy.sort(*self.names, maintain_order=True).collect()
 
     def plot(self, metric: str | None = None, *, x: str | None = None, by: str | None = None, y: str | None = None) -> Sheet:
-        """Plot a metric (by default the first) over the settings that vary, which must all be named.
+        """Plot a metric (by default the first) over the settings that vary, which must all be among x, by and y.
 
-        Over one setting a line with its interval as a band; over two a line for each value of `by`, or shades over x and y.
+        Over one setting, a line with its interval as a band; over two, a line per value of `by`, or shades over x and y.
         """
         from malsim.showing.plots.studies.settings import curves, shades
 
@@ -72,10 +72,8 @@ class SweepResult:
         if y is None:
             by = by or next((name for name in varied if name != x), None)
         if not {x, y or x, by or x} <= set(self.names) or not set(varied) <= {x, y, by}:
-            hint = "name two, or filter its frame and draw that"
-            raise UsageError(
-                "these settings cannot be drawn", where="plot", given=[x, y or by], allowed=", ".join(varied), hint=hint
-            )
+            problem, hint = "these settings cannot be drawn", "name two settings, or filter the frame and plot that"
+            raise UsageError(problem, where="plot", given=[x, y or by], allowed=", ".join(varied), hint=hint)
         style: dict[str, Any] = {"label": label_of(metric), "names": self.labels, "title": f"{points.height} points"}
         return shades(points, x=x, y=y, **style) if y else curves(points, x=x, by=by, **style)
 
@@ -95,31 +93,31 @@ def sweep(
     Parameters
     ----------
     scenario
-        What is run; its `replications` are run at every point, on the same random numbers.
+        A scenario or the path of its file; each point runs its `replications` on the same random numbers.
     given
-        A grid (setting names to values, all combinations), a list of points, or a frame with a row a point, such as
-        `design.design` makes; names as in `settings.settings_of`.
+        A grid (setting names to values, all combinations), a list of points, or a frame with a row per point, such as that
+        of `design.design`; names as in `settings.settings_of`.
     folder
-        Where points/*/*.parquet go, out/NAME/sweep if None; workers of a cluster must see it too. What it already holds of
-        this sweep is not computed again, so a sweep that was killed goes on.
+        Folder for points/*/*.parquet, out/NAME/sweep if None; the workers of a cluster must see it too. Points that it
+        already holds are not computed again, so an interrupted sweep can be resumed.
     metric
-        One measure or several; see `measure.measured`. None is brier and accuracy of a scenario that has facts, and of one
-        without a truth challenge_density and cells. Points of a function are kept under a hash of its code: a changed
-        body is another sweep, and wants another folder.
+        One measure or several; see `measure.measured`. If None, brier and accuracy for a scenario with facts, otherwise
+        challenge_density and cells. The card of the folder has a hash of a function's code: a changed function needs another
+        folder.
     executor
-        Any `concurrent.futures` executor or a Dask client; if None, `workers` new processes (as many as there are cores, if
-        None), from a script as from a notebook; they must be able to import the functions you give.
+        Any `concurrent.futures` executor or a Dask client; if None, `workers` new processes (one per core, if None), which
+        must be able to import the functions you pass.
     progress
-        Show a bar.
+        Show a progress bar.
 
-    At most 64 points are under way and only their names come back, so memory does not grow with their number; a point is the
-    same whoever computes it.
+    At most 64 points are pending and only file names are returned, so memory does not grow with the number of points. A
+    point does not depend on the worker.
 
     Raises
     ------
     UsageError
         For a bad design (before anything is run), a folder that holds another sweep, a point that is refused, or a worker
-        that died; what is finished stays.
+        that died; finished points stay.
     """
     scenario = scenario_of(scenario)
     from tqdm.auto import tqdm
@@ -133,30 +131,31 @@ def sweep(
         must_travel(*filter(callable, (*measures, scenario.rules.effective)))
     folder = Path(folder or Path("out") / scenario.name / "sweep").resolve()
     open_folder(folder, _card(scenario, points, measures))
-    due = sum(1 for _ in _due(points, folder))
-    title = f"sweep of {scenario.name}"
     base = replace(scenario, path=str(Path(scenario.path).resolve())) if scenario.path else scenario
+
+    def jobs() -> Iterator[SweepPoint]:
+        for settings in points:
+            path = folder / "points" / path_of(settings)
+            if not path.exists():
+                yield SweepPoint(base, settings, measures, path)
+
+    due, title = sum(1 for _ in jobs()), f"sweep of {scenario.name}"
     with (
         executor_of(executor, workers=workers) as pool,
         tqdm(total=len(points), initial=len(points) - due, desc=title, unit="point", disable=not progress) as bar,
     ):
-        for _ in results(pool, (SweepPoint(base, settings, measures, path) for settings, path in _due(points, folder))):
+        for _ in results(pool, jobs()):
             bar.update()
-    labels = {name: f"{name} ({setting(name, scenario).unit})" for name in points.names}
-    return SweepResult(folder=folder, labels=labels, metrics=tuple(map(name_of, measures)), points=len(points), computed=due)
-
-
-def _due(points: Design, folder: Path) -> Iterator[tuple[dict[str, Any], Path]]:
-    for settings in points:
-        path = folder / "points" / place_of(settings)
-        if not path.exists():
-            yield settings, path
+    labels, names = (
+        {name: f"{name} ({setting(name, scenario).unit})" for name in points.names},
+        tuple(map(name_of, measures)),
+    )
+    return SweepResult(folder=folder, labels=labels, metrics=names, points=len(points), computed=due)
 
 
 def _card(scenario: Scenario, points: Design, metrics: Sequence[Measure]) -> dict[str, Any]:
     """Return the identity shared by the points of a folder: scenario, settings, metrics and versions."""
-    clash = [name for name in points.names if name in COLUMNS | OF_TIMES]
-    if clash:
+    if clash := [name for name in points.names if name in COLUMNS | OF_TIMES]:
         raise UsageError("a setting has the name of a result column", where="design", given=clash[0])
     return {
         "scenario": scenario.name,

@@ -1,4 +1,4 @@
-"""Comparison of triage policies on the same replications with the same number of reviews."""
+"""Comparison of triage policies on the same replications with the same review budget."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ SCHEMA = {
 class TriageTable:
     """Comparison of policies: `frame` has one row per scenario, weekly budget, policy and metric.
 
-    value with its 95 % interval (low, high) over n replications; difference is from the first policy named, replication by
-    replication; reviews is the mean number made. An answer is one of a fact at a tick, and wrong where it is not the truth
-    or there is none; what is avoided is counted against the same replications without people.
+    `value` has a 95 % interval (low, high) over n replications; `difference` is from the first policy, paired by
+    replication; `reviews` is the mean number of reviews. There is one answer per fact and tick; it is wrong if it is missing
+    or not true. Avoided errors are counted against the same replications without reviewers.
     """
 
     frame: pl.DataFrame
@@ -70,12 +70,13 @@ class TriageTable:
     def __repr__(self) -> str:
         lines = []
         for (name, weekly), part in self.frame.group_by("scenario", "weekly", maintain_order=True):
-            budget = f"{weekly:g} reviews a week" if weekly else "as many reviews as they can"
-            own = part.filter(metric=AVOIDED)
-            lines.append(f"{name}: {budget}, {own['n'][0]} replications, avoided against nobody")
-            lines.append(f"  {'policy':<10} {'reviews':>8}   {AVOIDED:<34} {'against ' + own['policy'][0]:<24} autonomy")
+            budget = f"{weekly:g} reviews a week" if weekly else "unlimited reviews"
+            avoided = part.filter(metric=AVOIDED)
+            lines.append(f"{name}: {budget}, {avoided['n'][0]} replications, compared with no reviewers")
+            against = "against " + avoided["policy"][0]
+            lines.append(f"  {'policy':<10} {'reviews':>8}   {AVOIDED:<34} {against:<24} autonomy")
             autonomy = dict(part.filter(metric=AUTONOMY).select("policy", "value").iter_rows())
-            for row in own.to_dicts():
+            for row in avoided.to_dicts():
                 share = autonomy.get(row["policy"])
                 lines.append(
                     f"  {row['policy']:<10} {row['reviews']:>8.1f}   {_interval_text(row, ENDS):<34} "
@@ -92,28 +93,27 @@ def compare_policies(
     Parameters
     ----------
     scenario
-        One with facts and `[reviewers]`; whoever else they are (how many, how they err, tire and answer late) is its own.
+        A scenario with facts and `[reviewers]`, whose other settings (number, accuracy, fatigue, delay) are kept.
     policies
-        Names of `settings.reviewers.TRIAGE`; the others are compared with the first.
+        Names in `settings.reader.TRIAGE`; differences are from the first.
     weekly
-        Reviews a week; the scenario's own if empty.
+        Weekly budgets of reviews; that of the scenario if empty.
     replications
-        Of each, 2 or more.
+        Number of replications of each run, 2 or more.
 
     Raises
     ------
     UsageError
-        For a scenario without people, an unknown policy, or fewer than two replications.
+        For a scenario without facts or reviewers, an unknown policy, or fewer than two replications.
     """
     people = scenario.reviewers
     if people is None or not scenario.facts:
-        raise UsageError(
-            "this scenario has no facts or no reviewers", where=scenario.name, hint="add [[facts]] and [reviewers]"
-        )
+        hint = "add [[facts]] and [reviewers]"
+        raise UsageError("this scenario has no facts or no reviewers", where=scenario.name, hint=hint)
     for name in policies:
         if name not in TRIAGE:
             raise UsageError("no such policy", where="policies", given=name, allowed=", ".join(TRIAGE))
-    if replications < 2:  # noqa: PLR2004  # one has no spread
+    if replications < 2:  # noqa: PLR2004  # one replication has no spread
         raise UsageError("too few replications", where="replications", given=replications, allowed="2 or more")
     base = scenario.replace(record="bands", replications=replications)
     without = bench.run(base.replace(reviewers=None))
@@ -135,7 +135,7 @@ def compare_policies(
 
 
 def _metrics(run: Run, without: Run) -> dict[str, Array]:
-    """Return each metric per replication; NaN where nothing was reviewed."""
+    """Return each metric per replication; NaN without reviews."""
     reviews = np.zeros(run.scenario.replications) if run.reviews is None else run.reviews.astype(np.float64)
     metrics = {AVOIDED: ratio(_wrong(without) - _wrong(run), reviews)}
     if run.counters is not None and without.counters is not None:
@@ -148,8 +148,8 @@ def _metrics(run: Run, without: Run) -> dict[str, Array]:
 
 
 def _wrong(run: Run) -> Array:
-    sums = run.running_scores
-    wrong: Array = sums.questions - sums.right if sums else np.zeros(run.scenario.replications)
+    scores = run.running_scores
+    wrong: Array = scores.questions - scores.right if scores else np.zeros(run.scenario.replications)
     return wrong
 
 

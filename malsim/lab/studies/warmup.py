@@ -1,4 +1,4 @@
-"""Warm-up length and steady mean of a series: MSER-5."""
+"""Warm-up length and steady-state mean of a series (MSER-5)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ LEAST = 4
 def mser5(series: Array) -> NDArray[np.int64]:
     """Return the number of warm-up values to drop from each series, a multiple of five and at most half.
 
-    Over means z of five, argmin_d Σ_{i ≥ d} (z_i − mean of the rest)² / (n − d)²: the standard error of what is left. A
-    series that drops half may not have settled at all. Source: White, An effective truncation heuristic for bias reduction
-    in simulation output, 1997; batches of five: White, Cobb and Spratt, 2000.
+    argmin over d of Σ_{i ≥ d} (z_i − mean of z_d …)² / (n − d)², the squared standard error of the remaining means z of five
+    values. A series that drops half may not have settled. Source: White, An effective truncation heuristic for bias
+    reduction in simulation output, 1997; batches of five: White, Cobb and Spratt, 2000.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def mser5(series: Array) -> NDArray[np.int64]:
 def steady_mean(values: Array) -> Array:
     """Return the mean of each column after its warm-up, shape (columns,); leading NaN ticks are left out.
 
-    Raises `UsageError` for a column whose values have a hole, or are fewer than 20.
+    Raises `UsageError` for a column with a gap, or with fewer than 20 values.
     """
     return np.array([_steady(column) for column in values.T])
 
@@ -54,5 +54,5 @@ def _steady(column: Array) -> float:
     present = ~np.isnan(column)
     values = column[present.argmax() :] if present.any() else column[:0]
     if np.isnan(values).any():
-        raise UsageError("a steady mean needs a value at every tick", where="steady", hint="measure something always there")
+        raise UsageError("a steady mean needs a value at every tick", where="steady", hint="measure an existing cell")
     return float(values[int(mser5(values)) :].mean())

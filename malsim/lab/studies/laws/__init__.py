@@ -1,4 +1,4 @@
-"""Comparison of laws on scenarios (by replication) or on files of real claims (by question)."""
+"""Comparison of laws on scenarios (per replication) or on files of real claims (per question)."""
 
 from malsim.lab.studies.laws.claims import compare_on_claims, file_of, read_folder
 from malsim.lab.studies.laws.scenarios import compare_on_scenarios

@@ -1,8 +1,8 @@
-"""Comparison of laws on a file of real claims with truth, and the terms behind a law's belief in one claim."""
+"""Comparison of laws on a file of real claims with truth, and the terms behind a law's belief in a claim."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -35,51 +35,37 @@ SUFFIXES = (".csv", ".csv.gz", ".parquet", ".ndjson", ".ndjson.gz", ".jsonl")
 def read_folder(folder: str | Path, *, on_bad_rows: str = "stop") -> tuple[pl.DataFrame, pl.DataFrame]:
     """Read claims and truth from a folder with `claims.csv.gz` and `truth.csv.gz`, or other supported formats.
 
-    Raises `UsageError` where one is missing.
+    Raises `UsageError` if a file is missing.
     """
     paths = [file_of(Path(folder), stem) for stem in ("claims", "truth")]
     read = read_claims(paths[0], on_bad_rows=on_bad_rows)
     return read.claims, read_truth(paths[1], epoch=read.epoch)
 
 
-@dataclass(frozen=True)
-class ClaimSource:
-    """Claims, the moment of their day 0 (None without dates), and a line for each kind of rows left out."""
-
-    claims: pl.DataFrame
-    epoch: float | None
-    left_out: tuple[str, ...]
-
-
 def read_source(
     path: Path, truth: str | None = None, *, confidence: float | None = None, on_bad_rows: str = "stop"
-) -> tuple[ClaimSource, pl.DataFrame | None]:
+) -> tuple[pl.DataFrame, pl.DataFrame | None, list[str]]:
     """Read claims and truth from a file of claims, a folder with both, a store, or a memory that can be imported.
 
-    `confidence` is of claims in a memory that state none. Raises `DataError` and `StoreError` as the readers do.
+    `confidence` is used for claims of a memory that state none. The last item has a line for each kind of rows left out.
+    Raises `DataError` or `StoreError` as the readers do.
     """
     if path.is_dir() and any(path.glob("claims.*")):
         path, truth = file_of(path, "claims"), truth or str(file_of(path, "truth"))
-    source = _memory(path, confidence) if is_memory(path) else _file(path, on_bad_rows)
-    return source, read_truth(truth, epoch=source.epoch) if truth else None
-
-
-def _memory(path: Path, confidence: float | None) -> ClaimSource:
-    memory = stream(path, confidence=confidence)
-    return ClaimSource(memory.claims, None, tuple(f"left out: {n} {kind}" for kind, n in memory.left_out.items() if n))
-
-
-def _file(path: Path, on_bad_rows: str) -> ClaimSource:
+    if is_memory(path):
+        memory = stream(path, confidence=confidence)
+        lines = [f"left out: {count} {kind}" for kind, count in memory.left_out.items() if count]
+        return memory.claims, read_truth(truth, epoch=None) if truth else None, lines
     read, lines = read_claims(path, on_bad_rows=on_bad_rows), []
     if read.bad.height:
         lines.append(f"{read.bad.height} bad rows left out, the first on line {read.bad['line'][0]}")
     if read.clipped:
         lines.append(f"{read.clipped} stated confidences of 0 or 1 taken as 0.001 or 0.999")
-    return ClaimSource(read.claims, read.epoch, tuple(lines))
+    return read.claims, read_truth(truth, epoch=read.epoch) if truth else None, lines
 
 
 def file_of(folder: Path, stem: str) -> Path:
-    """Return the path of a folder's claims or truth file; raise `UsageError` if there is none."""
+    """Return the path of a folder's claims or truth file; raise `UsageError` if it is missing."""
     for suffix in SUFFIXES:
         if (path := folder / f"{stem}{suffix}").is_file():
             return path
@@ -98,17 +84,17 @@ def compare_on_claims(
 ) -> LawTable:
     """Score the answers of several laws to the same questions about the same claims.
 
-    Metrics: `accuracy`, over all questions; `returned`, over those whose true value the object had before; `brier`, where
-    the law has a belief. A tie of k values is right by 1/k. A law of items has a memory an object, and no sweep runs in it:
-    what its score makes of age counts. A law that keeps records of writers has one memory for all and ticks before each
-    question; a graph of claims too, wired as `replay` wires it (`mutual`).
+    Metrics: `accuracy` over all questions; `returned`, the accuracy over questions whose true value the object had before;
+    `brier`, if the law has a belief. A tie of k values counts as 1/k right. A law of items has a memory per object and never
+    ticks, so age counts only through its score. A law that keeps records of writers has one memory for all objects and ticks
+    before each question; so has a graph of claims, with mutual contradictions as in `replay`.
 
     Parameters
     ----------
     claims, truth
-        As `read_claims` and `read_truth` give them.
+        Frames from `read_claims` and `read_truth`.
     laws
-        Names; the first is what the others are compared with.
+        Names of laws; differences are from the first.
     ask_after
         Days from a change of truth to the question.
     without
@@ -117,9 +103,12 @@ def compare_on_claims(
     Raises
     ------
     UsageError
-        For a writer that is not there, or a truth that leaves nothing to ask.
+        For an unknown writer, or a truth without any object of the claims.
     """
-    _check_writers(without, claims)
+    writers = claims["writer"].unique().sort().to_list()
+    if unknown := [writer for writer in without if writer not in writers]:
+        hint = f"writers are {', '.join(writers[:5])} …"
+        raise UsageError("no such writer", where="--without", given=unknown[0], hint=hint)
     claims = claims.filter(~pl.col("writer").is_in(list(without)))
     questions, answers = answers_on_claims(claims, truth, laws, ask_after=ask_after, data=data)
     title = f"{data}, asked {ask_after:g} days after each change" if ask_after else data
@@ -130,7 +119,7 @@ def compare_on_claims(
 def answers_on_claims(
     claims: pl.DataFrame, truth: pl.DataFrame, laws: Sequence[Memory], *, ask_after: float = 0.0, data: str = "claims"
 ) -> tuple[pl.DataFrame, dict[Memory, pl.DataFrame]]:
-    """Return the questions, and right and probability of the answers of each law or set of rules."""
+    """Return the questions, and the answers (right, probability) under each law or set of rules."""
     in_order, questions = arrived(claims), questions_of(truth, ask=ask_after)
     questions = questions.filter(pl.col("object").is_in(in_order["object"].unique().implode()))
     if questions.is_empty():
@@ -149,19 +138,11 @@ def _answers(name: str | Rules, in_order: pl.DataFrame, claims: pl.DataFrame, qu
 
 
 def graph_answers(rules: Rules, claims: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
-    """Return right and probability per question under the graph's law with some rules, wired as in `replay`."""
+    """Return right and probability for each question under the graph's law with some rules."""
     answers = replay(claims, questions.select("object", "value", "asked"), rules=rules).answers
     key = ["object"] if questions["asked"].null_count() == questions.height else ["object", "asked"]
     both = questions.join(answers, on=key, how="left", maintain_order="left")
     return both.select(pl.col("right").fill_null(value=False).cast(pl.Float64), "probability")
-
-
-def _check_writers(without: Sequence[str], claims: pl.DataFrame) -> None:
-    writers = claims["writer"].unique().to_list()
-    for writer in without:
-        if writer not in writers:
-            some = ", ".join(sorted(writers)[:5])
-            raise UsageError("no such writer", where="--without", given=writer, hint=f"writers are {some} …")
 
 
 def explain_claim(
@@ -172,10 +153,10 @@ def explain_claim(
     params: Mapping[str, object] | None = None,
     at: float | None = None,
 ) -> LawExplanation:
-    """Explain a law's belief in a claim, given by its `cell` or as `object=value` (the latest), on day `at`.
+    """Explain a law's belief in a claim on day `at`; the claim is given by its `cell`, or as `object=value` (the latest).
 
-    `claims` are as `importers.building.claim_stream` or `read_claims` gives them. Raises `AddressError` where nothing is so
-    named by then, `UsageError` for a law that says nothing of its numbers.
+    `claims` is a frame from `importers.building.claim_stream` or `read_claims`. Raises `AddressError` if there is no such
+    claim by that day, `UsageError` for a law that does not explain its beliefs.
     """
     plant = plant_of(law, params)
     if isinstance(plant, HoldsGraph):
@@ -183,7 +164,7 @@ def explain_claim(
     if not isinstance(plant, Explains):
         raise UsageError("this law does not explain its beliefs", given=law)
     in_order = arrived(claims)
-    cell = cell.encode("utf-8", "replace").decode()  # what no text can hold names nothing
+    cell = cell.encode("utf-8", "replace").decode()  # a lone surrogate matches no name
     now = float(in_order["t"].max() or 0.0) if at is None else at  # type: ignore[arg-type]  # days
     in_order = in_order.filter(pl.col("t") <= now)
     stream = Stream.of(in_order)
@@ -201,5 +182,4 @@ def explain_claim(
     explanation = plant.explain(state, np.flatnonzero(view.active), int(verdicts.row[matches[-1]]), now)
     handles = in_order.select(pl.col("cell") if "cell" in in_order.columns else pl.format("line {}", "line")).to_series()
     by_name = dict(zip(view.name.gather(verdicts.row[admitted]), handles.filter(admitted), strict=True))
-    evidence = explanation.evidence.with_columns(pl.col("cell").replace(by_name))
-    return replace(explanation, handle=cell, evidence=evidence)
+    return replace(explanation, handle=cell, evidence=explanation.evidence.with_columns(pl.col("cell").replace(by_name)))

@@ -1,4 +1,4 @@
-"""Replay of claims under one law: table, figures and files of `malsim compare CLAIMS`."""
+"""Report of a replay of claims under a law: table, figures and files of `malsim compare CLAIMS`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class LawReplay:
     """Answers of a law: object, asked (days, null for an undated truth), said, probability, and right if truth is given.
 
-    `score` is None without truth, and `baselines` empty.
+    Without truth, `score` is None and `baselines` is empty.
     """
 
     law: str
@@ -55,29 +55,29 @@ def replay_law(
 ) -> LawReplay:
     """Answer questions about claims (from `claim_files.read_claims`) with a law of items, and score the answers.
 
-    Claims come by time, those of a file without times in its order. A law that learns of writers ticks once before each
-    question, and has one memory for all objects. The answer is the value of the highest rank, the earliest of equals; its
-    probability is the law's belief in it, null where the law has none. With a dated truth each row of it is asked with the
-    claims before it. Intervals are by bootstrap over questions, drawn from the seed.
+    Claims arrive by time, or in the order of an undated file. A law that learns about writers has one memory for all objects
+    and ticks once before each question. The answer is the value of highest rank (the earliest in a tie); its probability is
+    the law's belief, null if the law has none. Each row of a dated truth is asked with the claims before it. Intervals are
+    by bootstrap over questions, drawn from the seed.
 
     Raises
     ------
     LawError
         For an unknown law.
     ScenarioError
-        For an unknown parameter of it.
+        For an unknown parameter of the law.
     """
-    own = find_law(law, where="--law")
-    answers = _answers(plant_of(own, params, where="law"), claims, _questions(claims, truth), pools=own.pools)
+    entry = find_law(law, where="--law")
+    answers = _answers(plant_of(entry, params, where="law"), claims, _questions(claims, truth), pools=entry.pools)
     if truth is None:
-        return LawReplay(law=own.name, answers=answers.drop("value", "right"), score=None, baselines={})
+        return LawReplay(law=entry.name, answers=answers.drop("value", "right"), score=None, baselines={})
     baselines = baselines_of(arranged(claims, seed), _first(truth), seed) | dawid_skene(claims, truth, seed=seed)
     answers = answers.drop("value")
-    return LawReplay(law=own.name, answers=answers, score=_score(answers, seed), baselines=baselines)
+    return LawReplay(law=entry.name, answers=answers, score=_score(answers, seed), baselines=baselines)
 
 
 def dawid_skene(claims: pl.DataFrame, truth: pl.DataFrame, *, seed: int = 0) -> dict[str, Score]:
-    """Return the score of Dawid and Skene's law, or of the vote by writer if the objects do not share values."""
+    """Return the score of Dawid and Skene's law, or of the majority vote if the objects do not share values."""
     shared = is_shared(Stream.of(arrived(claims)).vocabulary)
     memory = plant_of("dawid_skene" if shared else "majority")
     answers = _answers(memory, claims, _questions(claims, truth), pools=shared)
@@ -89,7 +89,7 @@ def _first(truth: pl.DataFrame) -> pl.DataFrame:
 
 
 def _questions(claims: pl.DataFrame, truth: pl.DataFrame | None) -> pl.DataFrame:
-    """Return questions (object, asked, value) about the objects of the claims; without truth, each object once."""
+    """Return questions (object, asked, value) about the objects of the claims; without truth, one per object."""
     if truth is None:
         objects = claims.select("object").unique(maintain_order=True)
         return objects.with_columns(asked=pl.lit(None, pl.Float64), value=pl.lit(None, pl.String))
@@ -114,7 +114,7 @@ FIGURES = ("accuracy", "brier", "log_loss", "ece")
 
 @dataclass(frozen=True, repr=False)
 class ReplayReport:
-    """Replay of `claims` claims; `contradictions` tells how claims about one object were wired."""
+    """Report of a replay: the number of claims, how contradictions were wired, and the result."""
 
     result: Replay | LawReplay
     claims: int
@@ -129,19 +129,19 @@ class ReplayReport:
         rest = {"settled": settled.settled, "ticks": settled.ticks, "refused": self.refusals} if settled else {}
         if self.result.score is None:
             return json.dumps({"objects": self.result.answers.height, **rest}, allow_nan=False)
-        own, others = self.result.score, self.result.baselines.items()
+        score, others = self.result.score, self.result.baselines.items()
         figures = {
-            "objects": own.objects,
-            "accuracy": _finite(own.value["accuracy"]),
-            "accuracy_ci": [_finite(end) for end in own.interval["accuracy"]],
-            **{name: _finite(own.value[name]) for name in ("auc", "brier", "log_loss", "ece")},
+            "objects": score.objects,
+            "accuracy": _finite(score.value["accuracy"]),
+            "accuracy_ci": [_finite(end) for end in score.interval["accuracy"]],
+            **{name: _finite(score.value[name]) for name in ("auc", "brier", "log_loss", "ece")},
             **rest,
             "baselines": {name: {part: _finite(score.value[part]) for part in FIGURES} for name, score in others},
         }
         return json.dumps(figures, allow_nan=False)
 
     def write(self, folder: Path) -> list[Path]:
-        """Write the answers and, with truth, a reliability diagram; of `mal` also the most contested objects."""
+        """Write the answers, a reliability diagram if truth is given, and for `mal` the most contested objects."""
         from malsim.showing.plots.runs.reliability import reliability
 
         result = self.result
@@ -152,7 +152,7 @@ class ReplayReport:
         return save_files(folder, contents)
 
     def __repr__(self) -> str:
-        """Return a table: a row for the memory and one for each simpler law."""
+        """Return a table with a row for the memory and a row for each simpler law."""
         result = self.result
         if isinstance(result, Replay):
             lines = [f"{self.claims} claims, contradictions {self.contradictions}; {result.settled}"]
@@ -172,32 +172,32 @@ def replay_report(
     claims: pl.DataFrame, truth: pl.DataFrame | None, *, law: str, settings: Sequence[str] = (), rules: str | None = None,
     contradictions: str = "mutual", seed: int = 0,
 ) -> ReplayReport:  # fmt: skip
-    """Replay claims under a law or a preset of rules; with truth, score its answers next to those of simpler laws.
+    """Replay claims under a law or a preset of rules; with truth, score the answers next to those of simpler laws.
 
     Parameters
     ----------
     claims, truth
-        As `read_claims` and `read_truth` give them.
+        Frames from `read_claims` and `read_truth`.
     settings
-        `rules.NAME=VALUE` for the graph's law, `law.NAME=VALUE` for another.
+        `rules.NAME=VALUE` for the graph's law, `law.NAME=VALUE` for another law.
     rules
-        Of the graph's law: a preset, or a TOML file with `[rules]`.
+        Rules of the graph's law: a preset, or a TOML file with `[rules]`.
 
     Raises
     ------
     UsageError
-        For rules of a law that has none, or a setting that the law does not have.
+        For rules with a law that has none, or a setting that the law does not have.
     """
     plant = plant_of("mal" if law in PRESETS else law)
     if not isinstance(plant, Graph):
         if rules:
-            raise UsageError("rules are of the law mal", where="--rules", given=rules, hint="leave out --laws, or --rules")
+            raise UsageError("only the law mal has rules", where="--rules", given=rules, hint="leave out --laws or --rules")
         params = law_settings(list(settings))
         return ReplayReport(replay_law(claims, truth, law=law, params=params, seed=seed), claims.height, contradictions)
     named = rules or (law if law in PRESETS else None)
-    own = (Rules.read(named) if named else plant.rules).set(*settings)
+    graph_rules = (Rules.read(named) if named else plant.rules).set(*settings)
     watch = partial(progress, what="replay", unit="batch")
-    result = replay(claims, truth, rules=own, contradictions=contradictions, seed=seed, watch=watch)
+    result = replay(claims, truth, rules=graph_rules, contradictions=contradictions, seed=seed, watch=watch)
     if truth is not None:
         result.baselines.update(dawid_skene(claims, truth, seed=seed))
     return ReplayReport(result, claims.height, contradictions)
@@ -213,7 +213,7 @@ def _cell(score: Score, name: str) -> str:
 
 
 def _contested(result: Replay) -> dict[str, Any]:
-    """Return frame and figure of the most contested objects; empty if no object has two values."""
+    """Return the frame and the figure of the most contested objects; empty if no object has two values."""
     from malsim.showing.plots.runs.trajectories import trajectories
 
     if not result.labels.height:

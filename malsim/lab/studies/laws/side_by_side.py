@@ -1,4 +1,4 @@
-"""Table of a comparison of laws."""
+"""Table of figures that compares laws."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from malsim.memory.graph.arrays import Array, Bools
+    from malsim.memory.graph.arrays import Array, Ints
     from malsim.showing.plots.style import Sheet
 
 RESAMPLES = 1_000
@@ -34,11 +34,11 @@ SCHEMA = {
 class LawTable:
     """Comparison of laws: `frame` has one row per data set, law and metric.
 
-    value with its 95 % interval (low, high) over n questions or replications; difference is from the first law on the same
-    questions or replications, paired; `horizon` and `censored` are a time's longest spell and the share of spells not seen
-    to their end; where more than a half outlast the longest, that is `beyond`, and there is no mean. A law without belief
-    has no brier.
-    `failures` says where a memory of one's own failed; one that failed in all replications has a row without figures.
+    `value` has a 95 % interval (low, high) over n questions or replications; `difference` is from the first law, paired by
+    question or replication. For a time, `horizon` is the longest spell and `censored` the share of spells whose end was not
+    seen; if these are more than half, `beyond` is the longest spell and there is no mean. A law without belief has no brier.
+    `left_out` lists figures that a law does not have. `failures` lists the replications in which a user-defined memory
+    failed; a memory that failed in all of them has rows without figures.
     """
 
     frame: pl.DataFrame
@@ -48,7 +48,6 @@ class LawTable:
 
     @classmethod
     def concat(cls, parts: Sequence[LawTable]) -> LawTable:
-        """Concatenate several tables vertically."""
         left_out = tuple(line for part in parts for line in part.left_out)
         titles = dict.fromkeys(part.title for part in parts)
         return cls(frame=pl.concat(part.frame for part in parts), title="; ".join(titles), left_out=left_out)
@@ -78,23 +77,15 @@ class LawTable:
             lines.append(f"  {data}")
             metrics = part["metric"].unique(maintain_order=True).to_list()
             lines.append("    " + " " * wide + "".join(f"{name:>26}" for name in metrics))
-            for (law,), own in part.group_by("law", maintain_order=True):
-                cells = {row["metric"]: _cell(row) for row in own.to_dicts()}
+            for (law,), law_part in part.group_by("law", maintain_order=True):
+                cells = {row["metric"]: _cell(row) for row in law_part.to_dicts()}
                 lines.append(f"    {law!s:<{wide}}" + "".join(f"{cells.get(name, '-'):>26}" for name in metrics))
-        lines += _censored_lines(self.frame)
+        for (metric,), times in self.frame.drop_nulls("censored").group_by("metric", maintain_order=True):
+            shares = " ".join(f"{law} {share:.0%}" for law, share in times.select("law", "censored").iter_rows())
+            longest = float(times["horizon"].to_numpy().max())
+            lines.append(f"  {metric}: spells up to {longest:g} d; not seen to their end: {shares}")
         lines += [f"  failed: {line}" for line in self.failures]
         return "\n".join([*lines, *(f"  skipped: {line}" for line in self.left_out)])
-
-
-def _censored_lines(frame: pl.DataFrame) -> list[str]:
-    lines = []
-    times = frame.drop_nulls("censored")
-    for metric in times["metric"].unique(maintain_order=True):
-        own = times.filter(metric=metric)
-        shares = " ".join(f"{law} {share:.0%}" for law, share in own.select("law", "censored").iter_rows())
-        longest = float(own["horizon"].to_numpy().max())
-        lines.append(f"  {metric}: spells up to {longest:g} d; not seen to their end: {shares}")
-    return lines
 
 
 def _cell(row: Mapping[str, float | None]) -> str:
@@ -109,41 +100,31 @@ def _cell(row: Mapping[str, float | None]) -> str:
 
 def law_rows(answers: Mapping[str, pl.DataFrame], questions: pl.DataFrame, *, data: str, seed: int) -> pl.DataFrame:
     """Score the answers (right, probability; one row per question) of each law, with bootstrap intervals over objects."""
-    resamples = Resamples(questions["object"], seed)
+    objects = questions["object"].rank("dense").to_numpy().astype(np.int64) - 1
+    weights = resamples(int(objects.max(initial=-1)) + 1, RESAMPLES, seed=seed)
     returned = questions["returned"].to_numpy()
     rows: list[dict[str, object]] = []
     first: dict[str, tuple[Array, Array]] = {}
-    for law, own in answers.items():
-        right, probability = own["right"].to_numpy(), own["probability"].cast(pl.Float64).to_numpy()
+    for law, answer in answers.items():
+        right, probability = answer["right"].to_numpy(), answer["probability"].cast(pl.Float64).to_numpy()
         measures = {"accuracy": (right, np.ones(len(right), dtype=bool))}
         if returned.any():
             measures["returned"] = (right, returned)
         if not np.isnan(probability).any() and len(probability):
             measures["brier"] = (squared_error(probability, right), np.ones(len(right), dtype=bool))
-        for metric, (values, of) in measures.items():
-            draws = resamples.means(values, of)
-            row = {"data": data, "law": law, "metric": metric, "value": float(values[of].mean()), "n": int(of.sum())}
-            row |= dict(zip(("low", "high"), ends(draws), strict=True))
+        for metric, (values, mask) in measures.items():
+            draws = _resampled_means(weights, objects[mask], values[mask])
+            row = {"data": data, "law": law, "metric": metric, "value": float(values[mask].mean()), "n": int(mask.sum())}
+            row |= zip(("low", "high"), ends(draws), strict=True)
             base = first.setdefault(metric, (values, draws))
             if base[0] is not values:
-                row["difference"] = float(values[of].mean() - base[0][of].mean())
-                row |= dict(zip(("difference_low", "difference_high"), ends(draws - base[1]), strict=True))
+                difference = float(values[mask].mean() - base[0][mask].mean())
+                row |= zip(DIFFERENCE, (difference, *ends(draws - base[1])), strict=True)
             rows.append(row)
     return pl.DataFrame(rows, schema=SCHEMA).with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
-class Resamples:
-    """Bootstrap weights of questions, drawn by object."""
-
-    def __init__(self, objects: pl.Series, seed: int) -> None:
-        self._object = objects.rank("dense").to_numpy().astype(np.int64) - 1
-        count = int(self._object.max(initial=-1)) + 1
-        self._weight = resamples(count, RESAMPLES, seed=seed)
-
-    def means(self, values: Array, of: Bools) -> Array:
-        """Return the mean of the marked values in each draw; NaN where a draw holds none."""
-        objects = self._weight.shape[1]
-        total, count = (
-            np.bincount(self._object[of], part[of], minlength=objects) for part in (values, np.ones(len(values)))
-        )
-        return ratio(self._weight @ total, self._weight @ count)
+def _resampled_means(weights: Ints, objects: Ints, values: Array) -> Array:
+    """Return the mean value in each resample of objects; NaN if a resample has no value."""
+    totals, counts = (np.bincount(objects, part, minlength=weights.shape[1]) for part in (values, np.ones(len(values))))
+    return ratio(weights @ totals, weights @ counts)

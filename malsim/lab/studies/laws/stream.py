@@ -1,4 +1,4 @@
-"""Stream of claims that any memory takes through the port, with questions in between."""
+"""Stream of claims and questions in order of time, for any memory behind the port."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from malsim.memory.port import Plant, View
 
 QUESTIONS = {"object": pl.String, "asked": pl.Float64, "value": pl.String}
-UNKNOWN = -2  # the place of a true value that nobody ever claimed
+UNKNOWN = -2  # index of a true value that was never claimed
 
 
 def arrived(claims: pl.DataFrame) -> pl.DataFrame:
-    """Return claims with `t` in days, sorted by time, writer and line; claims without times keep the order of their file."""
+    """Return claims with `t` in days, sorted by time, writer and line; undated claims keep the order of their file."""
     undated = claims["time"].null_count() == claims.height
     return claims.sort("line").with_columns(t=pl.lit(0.0)) if undated else arranged(claims, 0)
 
@@ -30,9 +30,9 @@ def arrived(claims: pl.DataFrame) -> pl.DataFrame:
 def questions_of(truth: pl.DataFrame, *, ask: float = 0.0) -> pl.DataFrame:
     """Return a row per question: object, asked (days; null for an undated truth), value, returned.
 
-    A dated truth is asked `ask` days after each *change*: a row whose value differs from the row before it of the same
-    object; an object's first value is no change. `returned` marks changes to a value that the object had before. An undated
-    truth is asked once, when all is said.
+    There is a question `ask` days after each *change* of a dated truth: a row whose value differs from the previous row of
+    the same object. An object's first value is not a change. `returned` marks changes back to an earlier value. There is one
+    question about each undated truth, after all claims.
 
     >>> truth = pl.DataFrame({"object": ["x"] * 4, "value": ["A", "B", "B", "A"], "asked": [0.0, 5.0, 6.0, 9.0]})
     >>> questions_of(truth, ask=1.0).rows()
@@ -54,8 +54,8 @@ def questions_of(truth: pl.DataFrame, *, ask: float = 0.0) -> pl.DataFrame:
 class Stream:
     """Claims in order of arrival and questions in order of time, as index arrays with their vocabulary.
 
-    `alone` says that each object has a memory of its own, a replication each; else one memory holds them all. `words` are
-    the values of each object, whatever its memory calls them.
+    `memories` is the number of objects if each object has its own memory (as a replication), and 1 if a memory holds them
+    all. `words` has the values of each object as text.
     """
 
     vocabulary: Vocabulary
@@ -69,61 +69,63 @@ class Stream:
 
     @classmethod
     def of(cls, claims: pl.DataFrame, questions: pl.DataFrame | None = None, *, alone: bool = False) -> Stream:
-        """Build a stream from claims (t, writer, object, value, confidence, in order) and optional questions."""
+        """Build a stream from claims (t, writer, object, value, confidence) in order, and optional questions.
+
+        With `alone`, each object has its own memory.
+        """
         questions = pl.DataFrame(schema=QUESTIONS) if questions is None else questions
         writers = claims["writer"].unique(maintain_order=True)
         pairs = claims.select("object", "value").unique(maintain_order=True)
-        pairs = pairs.with_columns(place=pl.int_range(pl.len()).over("object"))
+        pairs = pairs.with_columns(index=pl.int_range(pl.len()).over("object"))
         objects = pairs["object"].unique(maintain_order=True)
         values = pairs.group_by("object", maintain_order=True).agg("value")["value"].to_list()
         rows = claims.join(pairs, on=["object", "value"], maintain_order="left")
-        object_, writer = (_places(rows[name], names) for name, names in (("object", objects), ("writer", writers)))
+        claimed, writer = (_indices(rows[name], names) for name, names in (("object", objects), ("writer", writers)))
         questions = questions.filter(pl.col("object").is_in(objects.implode()))
-        about = _places(questions["object"], objects)
-        true = questions.join(pairs, on=["object", "value"], how="left", maintain_order="left")["place"].fill_null(UNKNOWN)
-        kin: list[str] = []
+        asked = _indices(questions["object"], objects)
+        true = questions.join(pairs, on=["object", "value"], how="left", maintain_order="left")["index"].fill_null(UNKNOWN)
+        lineages: list[str] = []
         if "lineage" in claims.columns:
             last = claims.group_by("writer", maintain_order=True).agg(pl.col("lineage").drop_nulls().last())
-            kin = last["lineage"].fill_null("").to_list()
-        if alone:  # every memory knows one object, so they share its name
-            vocabulary = Vocabulary(writers.to_list(), ["object"], [list(range(max(map(len, values), default=0)))], kin)
+            lineages = last["lineage"].fill_null("").to_list()
+        if alone:  # each memory has a single object, so all share its name
+            vocabulary = Vocabulary(writers.to_list(), ["object"], [list(range(max(map(len, values), default=0)))], lineages)
         else:
-            vocabulary = Vocabulary(writers.to_list(), objects.to_list(), values, kin)
-        nought = np.zeros_like
+            vocabulary = Vocabulary(writers.to_list(), objects.to_list(), values, lineages)
+        zeros = np.zeros_like
         return cls(
             vocabulary=vocabulary,
             claims=Claims(
-                rep=object_ if alone else nought(object_),
+                rep=claimed if alone else zeros(claimed),
                 t=rows["t"].to_numpy(),
                 writer=writer,
-                sequence=np.arange(len(object_)),
-                object=nought(object_) if alone else object_,
-                value=rows["place"].to_numpy().astype(np.int64),
+                sequence=np.arange(len(claimed)),
+                object=zeros(claimed) if alone else claimed,
+                value=rows["index"].to_numpy().astype(np.int64),
                 stated=rows["stated" if "stated" in rows.columns else "confidence"].fill_null(np.nan).to_numpy(),
                 verified=rows["verified"].to_numpy() if "verified" in rows.columns else None,
             ),
             memories=len(objects) if alone else 1,
             times=questions["asked"].fill_null(np.inf).to_numpy(),
-            rep=about if alone else nought(about),
-            object=nought(about) if alone else about,
+            rep=asked if alone else zeros(asked),
+            object=zeros(asked) if alone else asked,
             truth=true.to_numpy().astype(np.int64),
             words=values,
         )
 
     def words_of(self, values: pl.Series) -> pl.Series:
-        """Return the value that answers each question as a word; null without an answer."""
-        about = self.rep + self.object  # one of them is 0 throughout
-        words = [None if value is None else self.words[thing][value] for thing, value in zip(about, values, strict=True)]
+        """Return the value that answers each question as text; null without an answer."""
+        objects = self.rep + self.object  # rep or object is 0 throughout
+        words = [None if value is None else self.words[row][value] for row, value in zip(objects, values, strict=True)]
         return pl.Series("said", words, dtype=pl.String)
 
 
 def ask(plant: Plant[Any], stream: Stream, *, ticks: bool) -> pl.DataFrame:
     """Return the answer to each question: said, right and probability.
 
-    `said` is the place of the value that leads, the earliest of equals, null where nothing is known; `right` is 0, 1, or 1/k
-    where k values lead together; `probability` is null without belief.
-
-    Before each question the memory takes the claims of before that time and, where it `ticks`, ticks once.
+    `said` is the index of the leading value (the earliest in a tie; null without an answer). `right` is 0, 1, or 1/k if k
+    values tie. `probability` is null if the memory has no belief. Before each question the memory receives all earlier
+    claims and, with `ticks`, ticks once.
     """
     state = plant.init(range(stream.memories), stream.vocabulary)
     columns = np.zeros((3, len(stream.times)))
@@ -135,9 +137,9 @@ def ask(plant: Plant[Any], stream: Stream, *, ticks: bool) -> pl.DataFrame:
             start = end
         now = last if np.isinf(time) else float(time)
         state = plant.tick(state, now) if ticks else state
-        here = np.flatnonzero(stream.times == time)
-        key = stream.rep[here] * objects + stream.object[here]
-        columns[:, here] = _answers(view_now(plant, state, now), key, stream.truth[here], objects)
+        rows = np.flatnonzero(stream.times == time)
+        key = stream.rep[rows] * objects + stream.object[rows]
+        columns[:, rows] = _answers(view_now(plant, state, now), key, stream.truth[rows], objects)
     answers = pl.DataFrame(columns.T, schema=["said", "right", "probability"], orient="row")
     return answers.with_columns(pl.col("said", "probability").fill_nan(None)).cast({"said": pl.Int64})
 
@@ -149,15 +151,15 @@ def _part(claims: Claims, rows: slice) -> Claims:
 
 
 def _answers(view: View, questions: Ints, truth: Ints, objects: int) -> Array:
-    """Return the top-ranked answer to each question, its correctness and its belief, a row each; NaN if there is none."""
-    alive = np.flatnonzero(view.active)
-    rank, key = view.rank[alive], view.rep[alive].astype(np.int64) * objects + view.object[alive]
-    most = np.full(int(key.max(initial=0)) + 1, -np.inf)
-    np.maximum.at(most, key, rank)
-    first = rank == most[key]
-    leads = alive[first]
-    belief = np.full(len(leads), np.nan) if view.belief is None else view.belief[leads]
-    leading = pl.DataFrame({"key": key[first], "said": view.value[leads], "belief": belief})
+    """Return three rows over the questions: the top-ranked answer, its correctness and its belief; NaN without an answer."""
+    active = np.flatnonzero(view.active)
+    rank, key = view.rank[active], view.rep[active].astype(np.int64) * objects + view.object[active]
+    highest = np.full(int(key.max(initial=0)) + 1, -np.inf)
+    np.maximum.at(highest, key, rank)
+    first = rank == highest[key]
+    leaders = active[first]
+    belief = np.full(len(leaders), np.nan) if view.belief is None else view.belief[leaders]
+    leading = pl.DataFrame({"key": key[first], "said": view.value[leaders], "belief": belief})
     leading = leading.unique("key" if view.leads else ["key", "said"], keep="first", maintain_order=True)
     keys = pl.DataFrame({"key": questions, "truth": truth}).with_row_index("question")
     by_question = keys.join(leading, on="key", how="left", maintain_order="left").group_by("question", maintain_order=True)
@@ -166,5 +168,5 @@ def _answers(view: View, questions: Ints, truth: Ints, objects: int) -> Array:
     return both.select("said", "right", "belief").fill_null(np.nan).to_numpy().T
 
 
-def _places(words: pl.Series, names: pl.Series) -> Ints:
+def _indices(words: pl.Series, names: pl.Series) -> Ints:
     return words.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
