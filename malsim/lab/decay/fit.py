@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 FIT = {
     "law": pl.String, "parameter": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "unit": pl.String,
 }  # fmt: skip
-FEWEST = 10  # claims of a group
-NEVER = "no change need have happened: the time constant has a lower end only"
-NOTHING = "the log cannot tell how fast truth changes: any time constant would do"
+FEWEST = 10  # claims in a group
+NEVER = "the log is consistent with no change: the time constant has only a lower bound"
+NOTHING = "the log cannot tell how fast truth changes: any time constant fits"
 
 
 @overload
@@ -41,26 +41,26 @@ def fit_decay(log: pl.DataFrame, *, by: str | None = None, floor: float | None =
     S(t) = f + (1 − f) e^(−t/τ), with a floor f. A lifetime that ended between the ages a and b contributes S(a) − S(b), one
     still true at a contributes S(a), and one first seen at the age e is divided by S(e).
 
-    A log of `histories` tells who claimed what when. From it τ and the share of wrong claims are estimated together (hidden
-    Markov likelihood; f is 0 unless given), together with the rate of reports.
+    From a log of `histories`, which has writer, value and time of each claim, τ and the share of wrong claims are estimated
+    together (hidden Markov likelihood; f is 0 unless given), and also the rate of reports.
 
-    If the exponential law is rejected at 3 % (`goodness`), its constants are NaN and the mean of a law that fits better is
-    given instead. If claims do not reject it, the interval of τ contains the means under all spreads of lifetimes that they
-    leave possible. With a `floor` the law is taken as known, and nothing is tested.
+    If the exponential law is rejected at 3 % (`goodness`), its constants are NaN, and the mean of a law that fits better is
+    reported. If claims do not reject it, the interval of τ contains the means under all spreads of lifetimes that the claims
+    do not reject. With a `floor` the law is taken as known, and nothing is tested.
 
     Parameters
     ----------
     log
         One row per lifetime: `after` and `before` (days; null: still true), optionally `entered` (age in days at the first
         sighting; null: unknown, the row is left out). Or `duration` (days) and `ended` (false: still true when last seen).
-        `histories(run)` makes one.
+        `histories(run)` returns such a log.
     by
-        Fit each group separately: `stability` (the class), `topic` (the tags of the claim that began the stretch),
-        `namespace` (the part of the object's name before its first `/`, `:` or `.`), or another column of the log. Returns
-        the fits by group; groups of fewer than ten claims are left out.
+        Column by which to group: `stability` (the class), `topic` (the tags of the claim that began the stretch),
+        `namespace` (the part of the object's name before its first `/`, `:` or `.`), or another column of the log. The
+        result has a fit per group; groups of fewer than ten claims are left out.
     floor
-        Fix the floor of the law (`Rules.currency_floor`) instead of fitting it, and treat stretches as lifetimes. With a
-        floor of 0 and ends known to the day, 1/τ is events / exposure.
+        Fixed floor of the law (`Rules.currency_floor`); stretches are then treated as lifetimes. With a floor of 0 and ends
+        known to the day, 1/τ is events / exposure.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def fit_decay(log: pl.DataFrame, *, by: str | None = None, floor: float | None =
 
 
 def _groups(log: pl.DataFrame, by: str) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the name and rows of each group, sorted by name."""
+    """Yield the name and the rows of each group, sorted by name."""
     keys = {"topic": "topics", "namespace": "object"}
     if keys.get(by, by) not in log.columns:
         allowed = f"stability, topic, namespace, or a column of {', '.join(log.columns)}"
@@ -90,7 +90,7 @@ def _groups(log: pl.DataFrame, by: str) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def _claims(log: pl.DataFrame) -> int:
-    """Count the claims of a log: those that began a stretch, and those that restated it."""
+    """Count the claims of a log, restatements included."""
     return log.height + (int(log["restated"].list.len().sum()) if "restated" in log.columns else 0)
 
 
@@ -101,6 +101,10 @@ def _fit(log: pl.DataFrame, floor: float | None) -> Decay:
     goodness = UNTESTED
     if floor is None:
         goodness = of_claims(Chain.of(log), estimate) if estimate else of_lifetimes(lifetimes)
+    if estimate:
+        note = NOTHING if np.isnan(estimate.tau[0]) else NEVER if estimate.tau[0] == np.inf else ""
+    else:
+        note = "" if everything.ended.any() else NEVER
     return Decay(
         constants=pl.DataFrame(_constants(lifetimes, estimate, floor, goodness), schema=FIT, orient="row"),
         goodness=goodness,
@@ -108,30 +112,20 @@ def _fit(log: pl.DataFrame, floor: float | None) -> Decay:
         claims=_claims(log),
         stability=str(log["stability"][0]) if "stability" in log.columns and log["stability"].n_unique() == 1 else "",
         rates=estimate.table if estimate else pl.DataFrame(schema=RATES),
-        notes=_notes(estimate, everything),
+        notes=(note,) if note else (),
     )
 
 
 def _constants(log: Log, estimate: Rates | None, floor: float | None, goodness: Goodness) -> list[tuple[object, ...]]:
-    tau, second = UNKNOWN, UNKNOWN
-    if goodness.rejected:
-        pass
-    elif estimate:
+    tau, fitted_floor = UNKNOWN, UNKNOWN
+    if estimate and not goodness.rejected:
         value, low, high = estimate.tau
         tested = goodness.p >= 0.0
         tau = (value, min(low, goodness.mean[1]), max(high, goodness.mean[2])) if tested else (value, low, high)
-        second = (0.0, 0.0, 0.0)
-    elif log.duration.sum() > 0.0:
-        likelihood = Likelihood.of(EXPONENTIAL, log, floor)
+        fitted_floor = (0.0, 0.0, 0.0)
+    elif not goodness.rejected and log.duration.sum() > 0.0:
+        likelihood = Likelihood(EXPONENTIAL, log, floor)
         best = likelihood.best()
         low, high = np.exp(likelihood.interval(best, 0)).tolist()
-        tau, second = (float(np.exp(best[0])), low, high), (float(best[1]), *likelihood.interval(best, 1))
-    return [("exponential", "tau", *tau, "d"), ("exponential", "floor", *second, "1")]
-
-
-def _notes(estimate: Rates | None, log: Log) -> tuple[str, ...]:
-    if estimate is None:
-        return () if log.ended.any() else (NEVER,)
-    if np.isnan(estimate.tau[0]):
-        return (NOTHING,)
-    return (NEVER,) if estimate.tau[0] == np.inf else ()
+        tau, fitted_floor = (float(np.exp(best[0])), low, high), (float(best[1]), *likelihood.interval(best, 1))
+    return [("exponential", "tau", *tau, "d"), ("exponential", "floor", *fitted_floor, "1")]

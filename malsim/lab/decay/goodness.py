@@ -1,4 +1,4 @@
-"""Test for exponential lifetimes, and the mean of a better law if the exponential is rejected."""
+"""Test of the exponential law of lifetimes, and the mean of a better law if the exponential is rejected."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from malsim.lab.decay.rates import Chain, Rates
     from malsim.memory.graph.arrays import Array
 
-LEVEL = 0.03  # so that few lifetimes, too, reject a planted exponential in 5 % or so
+LEVEL = 0.03  # even small samples then reject a true exponential in only about 5 % of the cases
 FEWEST = 5
-TAIL = 0.7  # √c alone held the mean of 85 of 100 planted Weibulls of shape .5 with .15 of the claims wrong
-SHAPES = (-0.5, 0.0, 0.5)  # log k from which the Weibull of greatest likelihood is looked for
+TAIL = 0.7  # with √c alone, 85 of 100 intervals held the mean (Weibull of shape 0.5, 15 % of the claims wrong)
+SHAPES = (-0.5, 0.0, 0.5)  # values of log k from which the search for the most likely Weibull starts
 STEEPEST = 3.0
 LARGE = 1e300
 HALF_LOG_TWO_PI = 0.9189385332046727
@@ -32,8 +32,8 @@ HALF_LOG_TWO_PI = 0.9189385332046727
 class Goodness:
     """Goodness of fit of the exponential law: `p` of the test (NaN: not tested), and the law that fits better.
 
-    `law` is weibull, lognormal or renewal. `shape` is its k, its σ or its coefficient of variation. `mean` is its mean in
-    days with the 95 % interval.
+    `law` is weibull, lognormal or renewal; `shape` is its k, its σ or its coefficient of variation; `mean` is its mean in
+    days with a 95 % interval.
     """
 
     p: float
@@ -46,14 +46,14 @@ class Goodness:
         return self.p < LEVEL
 
     def __str__(self) -> str:
-        shape = {
+        names = {
             "weibull": "Weibull of shape",
             "lognormal": "lognormal of σ",
-            "renewal": "a law whose standard deviation is its mean times",
+            "renewal": "a law of coefficient of variation",
         }
         value, low, high = self.mean
         return (
-            f"no single time constant: the exponential is rejected (p {self.p:.2g}); {shape[self.law]} {self.shape:.3g} "
+            f"no single time constant: the exponential is rejected (p {self.p:.2g}); {names[self.law]} {self.shape:.3g} "
             f"fits better, of mean {value:.4g} [{low:.4g}, {high:.4g}] d"
         )
 
@@ -62,81 +62,70 @@ UNTESTED = Goodness(p=np.nan)
 
 
 def _lognormal(t: Array, log_tau: float, log_sigma: float) -> Array:
-    """Return the logarithm of Φ(−(log t − log τ) / σ)."""
-    logarithm: Array = log_ndtr((log_tau - np.log(np.maximum(t, TINY))) * np.exp(-log_sigma))
-    return logarithm
+    """Compute log Φ(−(log t − log τ) / σ)."""
+    survival: Array = log_ndtr((log_tau - np.log(np.maximum(t, TINY))) * np.exp(-log_sigma))
+    return survival
 
 
 def _lognormal_density(t: Array, log_tau: float, log_sigma: float) -> Array:
+    """Compute the logarithm of the density of a lognormal lifetime at t."""
     scaled = (np.log(np.maximum(t, TINY)) - log_tau) * np.exp(-log_sigma)
-    logarithm: Array = -np.log(np.maximum(t, TINY)) - log_sigma - scaled**2 / 2.0 - HALF_LOG_TWO_PI
-    return logarithm
+    density: Array = -np.log(np.maximum(t, TINY)) - log_sigma - scaled**2 / 2.0 - HALF_LOG_TWO_PI
+    return density
 
 
-def _weibull_shift(log_k: float) -> float:
-    return float(gammaln(1.0 + np.exp(-log_k)))
-
-
-def _lognormal_shift(log_sigma: float) -> float:
-    return float(np.exp(2.0 * log_sigma) / 2.0)
-
-
-LOGNORMAL = Law(
-    name="lognormal",
-    second="sigma",
-    low=-4.0,
-    high=1.5,
-    log_survival=_lognormal,
-    log_density=_lognormal_density,
-    logarithmic=True,
-)
-_BY_MEAN = [(WEIBULL, _weibull_shift), (LOGNORMAL, _lognormal_shift)]
+LOGNORMAL = Law("lognormal", bounds=(-4.0, 1.5), log_survival=_lognormal, log_density=_lognormal_density, logarithmic=True)
+# each law with log(mean / τ) as a function of its second parameter
+_BY_MEAN = [
+    (WEIBULL, lambda log_k: float(gammaln(1.0 + np.exp(-log_k)))),
+    (LOGNORMAL, lambda log_sigma: float(np.exp(2.0 * log_sigma) / 2.0)),
+]
 
 
 def of_lifetimes(log: Log) -> Goodness:
-    """Test the exponential law with a floor on lifetimes; fewer than five different ends are not tested.
+    """Test the exponential law with a floor on lifetimes; fewer than five distinct ends are not tested.
 
-    The alternatives are a Weibull with a floor, by the likelihood ratio (χ², one degree of freedom), and a lognormal. The
-    lognormal family is not larger, so that its p is at most about e^(1 − the gain in log-likelihood). The p returned is
-    twice the smaller of the two.
+    The alternatives are a Weibull with a floor, tested by the likelihood ratio (χ², one degree of freedom), and a lognormal.
+    Since the lognormal does not contain the exponential, its p is bounded by about e^(1 − gain in log-likelihood). The
+    result is twice the smaller p.
 
     Examples
     --------
     >>> draws = np.random.default_rng(0)
     >>> dead = 15.0 * draws.weibull(0.5, 200)
-    >>> found = of_lifetimes(Log(dead, dead, np.zeros(200)))
-    >>> found.rejected, found.law, found.mean[1] < 30.0 < found.mean[2]
+    >>> goodness = of_lifetimes(Log(dead, dead, np.zeros(200)))
+    >>> goodness.rejected, goodness.law, goodness.mean[1] < 30.0 < goodness.mean[2]
     (True, 'weibull', True)
     """
     if len(np.unique(log.duration[log.ended])) < FEWEST:
         return UNTESTED
-    null = Likelihood.of(EXPONENTIAL, log)
+    null = Likelihood(EXPONENTIAL, log)
     best = null.best()
-    others = [Likelihood(_of_mean(law, shift), log) for law, shift in _BY_MEAN]
-    points = [other.best() for other in others]
-    losses = [other.loss(point) for other, point in zip(others, points, strict=True)]
+    alternatives = [Likelihood(_of_mean(law, shift), log) for law, shift in _BY_MEAN]
+    points = [alternative.best() for alternative in alternatives]
+    losses = [alternative.loss(point) for alternative, point in zip(alternatives, points, strict=True)]
     ratio = 2.0 * (null.loss(best) - _weibull_loss(null, best))
     gain = null.loss(best) - losses[1]
     p = min(1.0, 2.0 * min(float(chdtrc(1, max(ratio, 0.0))), float(np.exp(min(1.0 - gain, 0.0)))))
     if p >= LEVEL:
         return Goodness(p=p)
     index = int(np.argmin(losses))
-    law, point = others[index], points[index]
-    mean = np.exp([point[0], *law.interval(point, 0)]).tolist()
-    return Goodness(p=p, law=law.law.name, shape=law.law.outer(float(point[1])), mean=(mean[0], mean[1], mean[2]))
+    likelihood, point = alternatives[index], points[index]
+    mean = np.exp([point[0], *likelihood.interval(point, 0)]).tolist()
+    return Goodness(p=p, law=likelihood.law.name, shape=float(np.exp(point[1])), mean=(mean[0], mean[1], mean[2]))
 
 
 def of_claims(chain: Chain, rates: Rates) -> Goodness:
     """Test the exponential law on claims that may be wrong, by the likelihood ratio to lifetimes of another spread c.
 
-    The interval of the mean is the union over all spreads that the claims do not reject. For each of them it is the most
-    likely mean, widened on the logarithmic scale by c^.7 times the distance from τ to the ends of its interval: n lifetimes
-    determine their mean to √(c / n), and less well if the tail is long. If the claims leave τ open, nothing is tested.
+    The interval of the mean is the union over all spreads that the claims do not reject. For each spread it is the most
+    likely mean, widened on the logarithmic scale by c^0.7 times the distance from τ to the ends of its interval, because n
+    lifetimes determine their mean to √(c / n), or less precisely if the tail is long. An unbounded τ is not tested.
     """
     tau, low, high = rates.tau
     if not 0.0 < low < tau < high < np.inf:
         return UNTESTED
-    null, middle = chain.profile(np.log([tau]), place=0)
+    null, middle = chain.profile(np.log([tau]), parameter=0)
     losses, means = Renewal(chain).profile(SPREADS, tau=tau, error=float(np.exp(middle[0])))
     best = int(losses.argmin())
     p = float(chdtrc(1, max(2.0 * (float(null[0]) - float(losses[best])), 0.0)))
@@ -148,7 +137,7 @@ def of_claims(chain: Chain, rates: Rates) -> Goodness:
 
 
 def _of_mean(law: Law, shift: Callable[[float], float]) -> Law:
-    """Return the law with its mean as the first parameter instead of τ."""
+    """Return the law with log mean instead of log τ as its first parameter."""
     return replace(
         law,
         log_survival=lambda t, mean, second: law.log_survival(t, mean - shift(second), second),
@@ -157,7 +146,7 @@ def _of_mean(law: Law, shift: Callable[[float], float]) -> Law:
 
 
 def _weibull_loss(null: Likelihood, best: Array) -> float:
-    """Return the least loss of S = f + (1 − f) e^(−(t/τ)^k), an exponential law of the ages t^k."""
+    """Return the lowest loss of S = f + (1 − f) e^(−(t/τ)^k), an exponential law of the ages t^k."""
     log = null.log
     exact = log.ended & (log.after == log.before)
     ages = np.log(np.maximum(log.after[exact], TINY)).sum()
@@ -165,13 +154,11 @@ def _weibull_loss(null: Likelihood, best: Array) -> float:
 
     def loss(point: Array) -> float:
         k = np.exp(point[2])
-        bent = Likelihood(null.law, Log(log.after**k, log.before**k, log.entered**k))
-        value = bent.loss(np.array([k * point[0], point[1]])) - count * point[2] - (k - 1.0) * ages
+        transformed = Likelihood(null.law, Log(log.after**k, log.before**k, log.entered**k))
+        value = transformed.loss(np.array([k * point[0], point[1]])) - count * point[2] - (k - 1.0) * ages
         return float(value) if np.isfinite(value) else LARGE
 
     bounds = [(best[0] - WIDE, best[0] + WIDE), null.bounds[1], (-STEEPEST, STEEPEST)]
-    begins = [np.array([best[0], floor, shape]) for floor in (best[1], 0.05) for shape in SHAPES]
-    return min(
-        float(minimize(loss, begin, method="Nelder-Mead", bounds=bounds, options={"xatol": 1e-3, "fatol": 1e-3}).fun)
-        for begin in begins
-    )
+    starts = [np.array([best[0], floor, shape]) for floor in (best[1], 0.05) for shape in SHAPES]
+    options = {"xatol": 1e-3, "fatol": 1e-3}
+    return min(float(minimize(loss, start, method="Nelder-Mead", bounds=bounds, options=options).fun) for start in starts)

@@ -1,4 +1,4 @@
-"""Stretches in which the claims about an object agree, and when each ended."""
+"""Stretches of time in which the claims about an object agree, and their ends."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Ints
 
 ENDINGS = ("anyone", "other_writer", "verified", "either", "superseded", "contradicted")
-ALONE = "\0"  # prefix of the objects made up for claims without one; no object's name begins with it
+ALONE = "\0"  # prefix of objects made up for claims without an object; no real name begins with it
 _DROPPED = -1
 _ROW = pl.col("row")
 _OBJECT = ["rep", "object"]
 
 
 def histories(source: Any, *, ended_by: str = "anyone", until: float | None = None) -> pl.DataFrame:
-    """Return a log for `fit_decay` with one row per stretch: a time in which the claims about an object agree.
+    """Return a log for `fit_decay` with one row per stretch, a period in which the claims about an object agree.
 
-    A stretch ends with the first later claim of another value about the object; a restatement does not end it. Columns:
-    rep, object, cell (the cell that began it), stability, topics, value (as claimed), start (day of its first claim), after
-    (days from there to its last claim), before (days to the claim that ended it; null: still true when last seen), entered
-    (age at the first sighting: 0, or null for an object's first stretch, whose age is unknown), restated (days between its
-    claims), until (the day the log was closed), ended_by. The change lay between `after` and `before`. A change that nobody
-    reported is not in the log.
+    A stretch ends with the next claim of another value about the object; restatements do not end it. Columns: rep, object,
+    cell (of the first claim), stability, topics, value (as claimed), start (day of the first claim), after (days from there
+    to the last claim), before (days to the claim that ended the stretch; null: still true when last seen), entered (age at
+    the first sighting: 0, or null for an object's first stretch, whose age is unknown), restated (days between claims),
+    until (day on which the log was closed), ended_by. The change lies between `after` and `before`. Changes that nobody
+    reported are not in the log.
 
     Parameters
     ----------
     source
         A run, a replay, a store or its path, or a memory. Runs and stores also record the claims that the gate
-        deduplicated; a memory alone does not keep them.
+        deduplicated; a memory alone does not.
     ended_by
-        Which claims can end a stretch. anyone: every claim; other_writer: claims of writers other than the one who began it;
+        Claims that can end a stretch. anyone: all claims; other_writer: claims of a writer other than the one who began it;
         verified: claims that are not `unverified`; superseded, contradicted, either: claims that superseded an earlier
-        claim, or contradict one of another writer. A claim of another value that cannot end the stretch is left out.
+        claim, or contradict a claim of another writer. Claims of another value that cannot end the stretch are left out.
     until
-        The day on which the log is closed; the last day of the source, if None. Later claims are left out.
+        Day on which the log is closed; the last day of the source, if None. Later claims are left out.
 
     Raises
     ------
     UsageError
-        For an unknown ending, a source without claims, or an `until` before the first claim.
+        For an unknown `ended_by`, a source without claims, or an `until` before the first claim.
     """
     if ended_by not in ENDINGS:
         raise UsageError("no such ending", where="histories: ended_by", given=ended_by, allowed=", ".join(ENDINGS))
@@ -80,7 +80,7 @@ def histories(source: Any, *, ended_by: str = "anyone", until: float | None = No
 
 
 def restatements(log: pl.DataFrame) -> pl.DataFrame:
-    """Return a row per restatement of a value: rep, object, value, interval (days since the claim before)."""
+    """Return a row per restatement of a value: rep, object, value, interval (days since the previous claim)."""
     return log.select("rep", "object", "value", interval="restated").explode("interval").drop_nulls("interval")
 
 
@@ -89,34 +89,31 @@ def _stretches(claims: pl.DataFrame, ended_by: str) -> Ints:
 
     Round k handles the k-th claim of every object at once.
     """
+    if ended_by == "either":
+        can_end = pl.col("superseded") | pl.col("contradicted")
+    else:
+        can_end = pl.lit(value=True) if ended_by in ("anyone", "other_writer") else pl.col(ended_by)
     columns = claims.select(
         key=pl.struct("rep", "object").rank("dense").cast(pl.Int64) - 1,
-        said=pl.col("said").rank("dense").cast(pl.Int64),
+        value=pl.col("said").rank("dense").cast(pl.Int64),
         writer=pl.col("writer").fill_null("").rank("dense").cast(pl.Int64),
-        may=_may_end(ended_by),
+        can_end=can_end,
     )
-    key, value, writer = (columns[name].to_numpy() for name in ("key", "said", "writer"))
-    may, others = columns["may"].to_numpy(), ended_by == "other_writer"
+    key, value, writer, may_end = (columns[name].to_numpy() for name in ("key", "value", "writer", "can_end"))
     begins = np.flatnonzero(np.diff(key, prepend=-1))
     counts = np.diff(begins, append=len(key))
-    now, author, stretch = value[begins], writer[begins], np.zeros(len(begins), dtype=np.int64)
+    current, author, stretch = value[begins], writer[begins], np.zeros(len(begins), dtype=np.int64)
     numbers = np.zeros(len(key), dtype=np.int64)
     for turn in range(1, counts.max()):
-        here = np.flatnonzero(counts > turn)
-        row = begins[here] + turn
-        other = value[row] != now[here]
-        ends = other & may[row] & ((writer[row] != author[here]) | (not others))
-        over = here[ends]
-        now[over], author[over] = value[row[ends]], writer[row[ends]]
+        objects = np.flatnonzero(counts > turn)
+        row = begins[objects] + turn
+        differs = value[row] != current[objects]
+        ends = differs & may_end[row] & ((writer[row] != author[objects]) | (ended_by != "other_writer"))
+        over = objects[ends]
+        current[over], author[over] = value[row[ends]], writer[row[ends]]
         stretch[over] += 1
-        numbers[row] = np.where(other & ~ends, _DROPPED, stretch[here])
+        numbers[row] = np.where(differs & ~ends, _DROPPED, stretch[objects])
     return numbers
-
-
-def _may_end(ended_by: str) -> pl.Expr:
-    if ended_by == "either":
-        return pl.col("superseded") | pl.col("contradicted")
-    return pl.col(ended_by) if ended_by in ("verified", "superseded", "contradicted") else pl.lit(value=True)
 
 
 def _last_day(source: Any, claims: pl.DataFrame) -> float:
@@ -132,9 +129,9 @@ def _last_day(source: Any, claims: pl.DataFrame) -> float:
 def _sightings(source: Any) -> pl.DataFrame:
     """Return a row per claim, restatements included, sorted by replication, object, time and row.
 
-    Columns: rep, object, first (row of the cell made or restated), cell, stability, topics, t (days), writer, said (its
-    value, or its title), verified, superseded and contradicted (whether it replaced an earlier claim, or contradicts one of
-    another writer). Claims without an object share one if they supersede or contradict each other.
+    Columns: rep, object, first (row of the cell made or restated), cell, stability, topics, t (days), writer, said (value or
+    title), verified, superseded and contradicted (true if the claim replaced an earlier claim, or contradicts a claim of
+    another writer). Claims without an object share a made-up one if they supersede or contradict each other.
     """
     if isinstance(source, (str, Path)):
         with Store(source, write=False) as store:
@@ -142,17 +139,14 @@ def _sightings(source: Any) -> pl.DataFrame:
     memory: Memory = getattr(source, "memory", source)
     cells = _cells(memory)
     claims = pl.concat([cells, _restatements(source, cells)])
-    claims = claims.filter(pl.col("writer").fill_null("") != WRITER)  # the first ten cells are no claims about the world
+    claims = claims.filter(pl.col("writer").fill_null("") != WRITER)  # the first ten cells are not claims about the world
     if claims.is_empty():
         raise UsageError("the memory has no claims", where="histories", hint="admit claims first")
     return claims.sort("rep", "object", "t", "first", "restated", maintain_order=True).drop("restated")
 
 
 def _cells(memory: Memory) -> pl.DataFrame:
-    columns = ["rep", "object", "handle", "stability", "topics", "created", "writer", "value", "title"]
-    cells = (
-        memory.cells.select(*columns, "verification", "successor").with_row_index("row").with_columns(_ROW.cast(pl.Int64))
-    )
+    cells = memory.cells.with_row_index("row").with_columns(_ROW.cast(pl.Int64))
     edges = memory.edges.filter(pl.col("relation") == "contradicts").select("source", "target")
     has_object = pl.col("object").is_not_null() & (pl.col("object") != "")
     alone = pl.lit(ALONE) + pl.col("handle").first().over(pl.Series("group", _groups(cells, edges)))
@@ -160,18 +154,22 @@ def _cells(memory: Memory) -> pl.DataFrame:
         said=pl.coalesce(pl.col("value").cast(pl.String), pl.col("title").str.to_lowercase().str.strip_chars()),
         object=pl.when(has_object).then("object").otherwise(alone),
     )
+    replaced = claims.filter(pl.col("successor") >= 0)
+    superseding = replaced.filter(pl.col("said") != claims["said"].gather(replaced["successor"]))["successor"]
+    source, target = (claims[edges[end].to_list()] for end in ("source", "target"))
+    disputes = (source["created"] > target["created"]) & (source["writer"] != target["writer"])
     return claims.select(
         "rep", "object", pl.col("row").alias("first"), pl.col("handle").alias("cell"), "stability", "topics",
         pl.col("created").alias("t"), "writer", "said",
         verified=pl.col("verification") != "unverified",
-        superseded=_ROW.is_in(_superseding(claims).implode()),
-        contradicted=_ROW.is_in(_contradicting(claims, edges).implode()),
+        superseded=_ROW.is_in(superseding.implode()),
+        contradicted=_ROW.is_in(source.filter(disputes)["row"].implode()),
         restated=pl.lit(value=False),
     )  # fmt: skip
 
 
 def _groups(cells: pl.DataFrame, edges: pl.DataFrame) -> np.ndarray[Any, Any]:
-    """Return a group number per cell, shared by cells linked through supersession or contradiction."""
+    """Return a group number per cell; cells linked by supersession or contradiction share it."""
     old = cells.filter(pl.col("successor") >= 0)
     source, target = pl.concat([old["row"], edges["source"]]), pl.concat([old["successor"], edges["target"]])
     ends = source.to_numpy(), target.to_numpy()
@@ -179,18 +177,8 @@ def _groups(cells: pl.DataFrame, edges: pl.DataFrame) -> np.ndarray[Any, Any]:
     return np.asarray(connected_components(graph, directed=False)[1])
 
 
-def _superseding(cells: pl.DataFrame) -> pl.Series:
-    old = cells.filter(pl.col("successor") >= 0)
-    return old.filter(pl.col("said") != cells["said"].gather(old["successor"]))["successor"]
-
-
-def _contradicting(cells: pl.DataFrame, edges: pl.DataFrame) -> pl.Series:
-    source, target = (cells[edges[end].to_list()] for end in ("source", "target"))
-    return source.filter((source["created"] > target["created"]) & (source["writer"] != target["writer"]))["row"]
-
-
 def _restatements(source: Any, cells: pl.DataFrame) -> pl.DataFrame:
-    """Return the claims that the gate deduplicated: a store logs them as verdicts, a run as events."""
+    """Return the claims that the gate deduplicated, from the verdicts of a store or the events of a run."""
     if isinstance(source, Store):
         verdicts = source.verdicts.filter(pl.col("verdict") == "deduplicated").select("rep", "t", "writer", first="cell")
         again = verdicts.join(cells.drop("t", "writer", "rep"), on="first")

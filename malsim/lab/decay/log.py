@@ -14,15 +14,22 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools
 
 FEWEST = 10
-SIGHTED = {"rep", "object", "value", "start", "restated", "until"}  # columns of `histories` that tell who claimed what when
+SIGHTED = {
+    "rep",
+    "object",
+    "value",
+    "start",
+    "restated",
+    "until",
+}  # columns of `histories` with writer, value and time of each claim
 _INTERVALS = "after and before, or duration and ended"
 
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """Lifetimes in days of age: true up to `after`, ended by `before` (infinite: still true), first seen at `entered`.
+    """Lifetimes by age in days: true up to `after`, ended by `before` (infinite: still true), first seen at `entered`.
 
-    `entered` is NaN where the age at the first sighting is unknown.
+    `entered` is NaN if the age at the first sighting is unknown.
     """
 
     after: Array
@@ -40,7 +47,7 @@ class Log:
 
     @property
     def duration(self) -> Array:
-        """Observed duration of each lifetime; the midpoint if the end lay between two ages."""
+        """Observed duration of each lifetime; the midpoint if it ended between two ages."""
         return np.where(self.ended, (self.after + np.where(self.ended, self.before, 0.0)) / 2.0, self.after)
 
     def __len__(self) -> int:
@@ -51,10 +58,10 @@ class Log:
 
 
 def read_log(log: pl.DataFrame, *, floor: float | None) -> Log:
-    """Return the lifetimes of a frame; see `fit_decay`. An `entered` of null becomes NaN.
+    """Return the lifetimes of a frame; see `fit_decay`. A null in `entered` becomes NaN.
 
-    A lifetime that ended at age 0 is read as ended after half of the shortest other duration, because a density at 0 may be
-    infinite. Raises `DataError` for a malformed log, `UsageError` for a floor out of bounds.
+    A lifetime that ended at age 0 is read as ended after half of the shortest other duration, because a density may be
+    infinite at 0. Raises `DataError` for a malformed log, `UsageError` for a floor out of bounds.
     """
     if floor is not None and not 0.0 <= floor < 1.0:
         raise UsageError("out of bounds", where="fit_decay: floor", given=floor, allowed="0 to below 1, or None")
@@ -62,38 +69,32 @@ def read_log(log: pl.DataFrame, *, floor: float | None) -> Log:
     entered = _numbers(log, "entered", unknown=True) if "entered" in log.columns else np.zeros(log.height)
     late = entered > np.where(np.isfinite(before), np.minimum(after, before), after)
     if late.any():
-        where, first = f"fit_decay: entered, row {int(late.argmax())}", int(late.argmax())
-        raise DataError(
-            "first seen after it was last seen", where=where, given=entered[first], allowed=f"0 to {after[first]}"
-        )
+        row = int(late.argmax())
+        where, allowed = f"fit_decay: entered, row {row}", f"0 to {after[row]}"
+        raise DataError("first seen after it was last seen", where=where, given=entered[row], allowed=allowed)
     positive = np.concatenate([after, before[np.isfinite(before)]])
     positive = positive[positive > 0.0]
     if not positive.size and not log.is_empty() and not set(log.columns) >= SIGHTED:
         raise DataError("every duration is 0", where="fit_decay: duration", given=0.0)
     at_once = before == 0.0
-    least = positive.min() / 2.0 if positive.size else 0.0
-    after, before = np.where(at_once, least, after), np.where(at_once, least, before)
-    return Log(after, before, entered)
+    shortest = positive.min() / 2.0 if positive.size else 0.0
+    return Log(np.where(at_once, shortest, after), np.where(at_once, shortest, before), entered)
 
 
 def _durations(log: pl.DataFrame) -> tuple[Array, Array]:
     """Return the bounds of each lifetime from the columns `duration` and `ended`."""
-    missing = [name for name in ("duration", "ended") if name not in log.columns]
-    if missing:
-        hint = f"add {' and '.join(missing)}"
-        raise DataError(
-            "columns are missing", where="fit_decay", given=", ".join(log.columns), allowed=_INTERVALS, hint=hint
-        )
+    if missing := [name for name in ("duration", "ended") if name not in log.columns]:
+        given, hint = ", ".join(log.columns), f"add {' and '.join(missing)}"
+        raise DataError("columns are missing", where="fit_decay", given=given, allowed=_INTERVALS, hint=hint)
     if log.height < FEWEST:
         raise DataError("too few claims to fit", where="fit_decay", given=log.height, allowed=f"{FEWEST} or more")
     duration = _numbers(log, "duration")
     if log["ended"].dtype != pl.Boolean or log["ended"].null_count():
-        raise DataError(
-            "not true or false in every row", where="fit_decay: ended", given=str(log["ended"].dtype), allowed="Boolean"
-        )
+        given = str(log["ended"].dtype)
+        raise DataError("not true or false in every row", where="fit_decay: ended", given=given, allowed="Boolean")
     ended = log["ended"].to_numpy()
     if not ended.any():
-        raise DataError("no claim has ended", where="fit_decay", given=f"{log.height} claims", hint="watch for longer")
+        raise DataError("no claim has ended", where="fit_decay", given=f"{log.height} claims", hint="observe for longer")
     return duration, np.where(ended, duration, np.inf)
 
 
@@ -105,15 +106,13 @@ def _intervals(log: pl.DataFrame) -> tuple[Array, Array]:
     wrong = before < after
     if wrong.any():
         row = int(wrong.argmax())
-        raise DataError(
-            "ended before it was last true", where=f"fit_decay: before, row {row}", given=float(before[row]),
-            allowed=f"{after[row]:g} days or more, or null",
-        )  # fmt: skip
+        where, allowed = f"fit_decay: before, row {row}", f"{after[row]:g} days or more, or null"
+        raise DataError("ended before it was last true", where=where, given=float(before[row]), allowed=allowed)
     return after, np.where(np.isnan(before), np.inf, before)
 
 
 def _numbers(log: pl.DataFrame, name: str, *, unknown: bool = False) -> Array:
-    """Return a column of days; null becomes NaN if `unknown` allows it. NaN and infinity are refused."""
+    """Return a column of days; with `unknown`, null is allowed and becomes NaN. NaN and infinity are refused."""
     column = log[name]
     if not (column.dtype.is_numeric() or (unknown and column.dtype == pl.Null)):
         raise DataError("not a number of days", where=f"fit_decay: {name}", given=str(column.dtype))
@@ -122,8 +121,6 @@ def _numbers(log: pl.DataFrame, name: str, *, unknown: bool = False) -> Array:
     if unknown:
         bad &= column.is_not_null().to_numpy()
     if bad.any():
-        where = f"fit_decay: {name}, row {int(bad.argmax())}"
-        allowed = "days, 0 or more"
-        allowed += ", or null" if unknown else ""
+        where, allowed = f"fit_decay: {name}, row {int(bad.argmax())}", "days, 0 or more" + ", or null" * unknown
         raise DataError("not a number of days", where=where, given=float(values[bad][0]), allowed=allowed)
     return values

@@ -1,4 +1,4 @@
-"""Rates of change, of errors and of reports, estimated from the writer, value and time of each claim."""
+"""Rates of changes, errors and reports, estimated from the writer, value and time of each claim."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
 
 LEAST_ERROR = 1e-6
-MOST_ERROR = 0.95  # of (K − 1)/K, where a claim says nothing
+MOST_ERROR = 0.95  # as a share of (K − 1)/K, at which claims carry no information
 MOST_CELLS = 2_000_000
-SHORT, LONG = 0.05, 50.0  # of the shortest gap, of all gaps
+SHORT, LONG = 0.05, 50.0  # shares of the shortest gap and of the sum of all gaps
 POINTS, NEAR, ROUNDS = 9, 5, 5
 GRID, CLOSER = 21, 5
-CLOSINGS = (3, 2)  # of the grids of τ and ε
+CLOSINGS = (3, 2)  # refinements of the grids of τ and ε
 RATES = {"quantity": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "unit": pl.String}
 Estimate = tuple[float, float, float]
 UNKNOWN: Estimate = (np.nan, 0.0, np.inf)
@@ -30,12 +30,12 @@ UNKNOWN: Estimate = (np.nan, 0.0, np.inf)
 class Chain:
     """Hidden Markov model of claims about n objects: row k has the k-th claim of each, objects with more claims first.
 
-    `gap` (days since the claim before) and `value` (index of the claimed value) have shape (T, n). `counts` is the number
+    `gap` (days since the previous claim) and `value` (index of the claimed value) have shape (T, n). `counts` is the number
     of claims per object, `choices` the number of values K, at least 2.
 
-    The truth leaves its value at rate 1/τ for each of the K − 1 others alike. After d days it is the same with P(d) = 1/K +
-    (1 − 1/K) e^(−dK/((K − 1)τ)), returns included. A claim states the truth with probability 1 − ε, else one of the other
-    values. The likelihood sums over all truths (forward recursion).
+    The truth leaves its value at rate 1/τ, for each of the K − 1 others with equal probability. After d days it is the same
+    with P(d) = 1/K + (1 − 1/K) e^(−dK/((K − 1)τ)), returns included. A claim states the truth with probability 1 − ε,
+    otherwise one of the other values. The likelihood sums over all sequences of truths (forward recursion).
     """
 
     gap: Array
@@ -47,23 +47,22 @@ class Chain:
     def of(cls, log: pl.DataFrame) -> Chain:
         stretches = log.select(
             key=pl.struct("rep", "object").rank("dense").cast(pl.Int64) - 1,
-            said=pl.col("value").rank("dense").over("rep", "object").cast(pl.Int64) - 1,
+            value=pl.col("value").rank("dense").over("rep", "object").cast(pl.Int64) - 1,
             start="start",
             days=pl.concat_list(pl.lit([0.0]), "restated"),
         ).sort("key", "start", maintain_order=True)
         claims = stretches.with_row_index("row").explode("days")
         claims = claims.with_columns(t=pl.col("start") + pl.col("days").cum_sum().over("row"))
-        key, value, t = (claims[name].to_numpy() for name in ("key", "said", "t"))
+        key, value, t = (claims[name].to_numpy() for name in ("key", "value", "t"))
         counts = np.bincount(key)
         order = np.argsort(-counts, kind="stable")
-        seat = np.empty_like(order)
-        seat[order] = np.arange(len(order))
+        column = np.argsort(order)[key]
         begins = np.cumsum(counts) - counts
-        index = np.arange(len(key)) - begins[key]
+        row = np.arange(len(key)) - begins[key]
         shape = (int(counts.max()), len(counts))
         gap, values = np.zeros(shape), np.zeros(shape, dtype=np.int64)
-        gap[index, seat[key]] = np.where(index > 0, np.diff(t, prepend=0.0), 0.0)
-        values[index, seat[key]] = value
+        gap[row, column] = np.where(row > 0, np.diff(t, prepend=0.0), 0.0)
+        values[row, column] = value
         choices = np.maximum(2, np.maximum.reduceat(value, begins) + 1)
         return cls(gap, values, counts[order], choices[order])
 
@@ -75,7 +74,7 @@ class Chain:
 
     @property
     def bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Search bounds of log τ and log ε; outside them the log cannot distinguish τ from 0 or infinity."""
+        """Search bounds of log τ and log ε; beyond them, the log cannot distinguish τ from 0 or infinity."""
         gaps = self.gaps[self.gaps > 0.0]
         most = MOST_ERROR * float((1.0 - 1.0 / self.choices).min())
         return (np.log(SHORT * gaps.min()), np.log(LONG * gaps.sum())), (np.log(LEAST_ERROR), np.log(most))
@@ -95,7 +94,7 @@ class Chain:
         belief = np.tile(even, (points, 1, 1))  # (P, n, K)
         total = np.zeros(points)
         for turn in range(len(self.gap)):
-            n = int(np.searchsorted(-self.counts, -turn))  # objects with a claim of this number come first
+            n = int(np.searchsorted(-self.counts, -turn))  # number of objects with more than `turn` claims
             same = np.exp(speed[:, :n] * self.gap[turn, :n])[:, :, None]
             belief = belief[:, :n] * same + (1.0 - same) * even[:n]
             index = np.arange(n) * most + self.value[turn, :n]
@@ -106,18 +105,18 @@ class Chain:
             belief.reshape(points, -1)[:, index] = claimed * right / chance
         return -total
 
-    def profile(self, fixed: Array, *, place: int) -> tuple[Array, Array]:
-        """Return the least loss for each fixed log τ (`place` 0) or log ε (1), and the other parameter there.
+    def profile(self, fixed: Array, *, parameter: int) -> tuple[Array, Array]:
+        """Return the lowest loss for each fixed log τ (`parameter` 0) or log ε (1), and the other parameter there.
 
         The other parameter is searched on a grid that narrows in each round.
         """
-        low, high = self.bounds[1 - place]
+        low, high = self.bounds[1 - parameter]
         middle, half = np.full(len(fixed), (low + high) / 2.0), (high - low) / 2.0
         count = POINTS
         for _ in range(ROUNDS):
             trials = np.clip(middle[:, None] + half * np.linspace(-1.0, 1.0, count), low, high)
             pair = (np.repeat(fixed, count), trials.ravel())
-            losses = self.loss(np.exp(pair[place]), np.exp(pair[1 - place])).reshape(trials.shape)
+            losses = self.loss(np.exp(pair[parameter]), np.exp(pair[1 - parameter])).reshape(trials.shape)
             best = losses.argmin(axis=1)[:, None]
             middle = np.take_along_axis(trials, best, axis=1)[:, 0]
             half, count = half * 2.0 / (count - 1), NEAR
@@ -128,7 +127,7 @@ class Chain:
 class Rates:
     """Time constant `tau` (days) and rates of `error`, `reports` and `invisible` changes, each as value, low, high.
 
-    An end of τ that the log leaves open is 0 or infinity. If both are open, its value is NaN.
+    An unbounded end of τ is 0 or infinity; if both are unbounded, the value is NaN.
     """
 
     tau: Estimate
@@ -147,8 +146,8 @@ def rates(log: pl.DataFrame) -> Rates:
     """Estimate the rates in a log of `histories`.
 
     Changes and errors are estimated together by a hidden Markov likelihood (`Chain`), with 95 % profile intervals. Reports
-    are claims per object and day after its first, with the exact interval of a Poisson count. A change is invisible if
-    another follows before the next report, which has probability (1/τ) / (1/τ + reports).
+    are claims per object and day after its first claim, with the exact interval of a Poisson count. A change is invisible if
+    another change precedes the next report, which has probability (1/τ) / (1/τ + reports).
     """
     reports, chain = _reports(log), Chain.of(log)
     if not (chain.gaps > 0.0).any():
@@ -171,34 +170,33 @@ def _reports(log: pl.DataFrame) -> Estimate:
     return count / days, low / days, high / days
 
 
-def _estimate(chain: Chain, place: int) -> Estimate:
-    """Return the most likely τ (place 0) or ε (1), with its 95 % profile interval."""
-    grid = np.linspace(*chain.bounds[place], GRID)
-    losses = chain.profile(grid, place=place)[0]
-    for _ in range(CLOSINGS[place]):
-        more = np.concatenate([np.linspace(grid[at], grid[at + 1], CLOSER)[1:-1] for at in _near(losses)])
-        grid, losses = np.append(grid, more), np.append(losses, chain.profile(more, place=place)[0])
+def _estimate(chain: Chain, parameter: int) -> Estimate:
+    """Return the most likely τ (`parameter` 0) or ε (1), with its 95 % profile interval."""
+    grid = np.linspace(*chain.bounds[parameter], GRID)
+    losses = chain.profile(grid, parameter=parameter)[0]
+    for _ in range(CLOSINGS[parameter]):
+        finer = np.concatenate([np.linspace(*grid[step : step + 2], CLOSER)[1:-1] for step in _steps_to_refine(losses)])
+        grid, losses = np.append(grid, finer), np.append(losses, chain.profile(finer, parameter=parameter)[0])
         order = np.argsort(grid)
         grid, losses = grid[order], losses[order]
-    inside = np.flatnonzero(losses <= losses.min() + CHI_SQUARE / 2.0)
-    first, last, best = int(inside[0]), int(inside[-1]), int(losses.argmin())
-    allowed = losses[best] + CHI_SQUARE / 2.0
-    low = 0.0 if first == 0 else float(np.exp(_crossing(grid, losses, first - 1, first, allowed)))
-    top = len(grid) - 1
-    open_end = np.inf if place == 0 else 1.0
-    high = open_end if last == top else float(np.exp(_crossing(grid, losses, last + 1, last, allowed)))
-    value = 0.0 if best == 0 else open_end if best == top else float(np.exp(grid[best]))
+    allowed = losses.min() + CHI_SQUARE / 2.0
+    inside = np.flatnonzero(losses <= allowed)
+    first, last, best, top = int(inside[0]), int(inside[-1]), int(losses.argmin()), len(grid) - 1
+    unbounded = np.inf if parameter == 0 else 1.0
+    low = 0.0 if first == 0 else _crossing(grid, losses, first - 1, first, allowed)
+    high = unbounded if last == top else _crossing(grid, losses, last + 1, last, allowed)
+    value = 0.0 if best == 0 else unbounded if best == top else float(np.exp(grid[best]))
     return value, low, high
 
 
-def _near(losses: Array) -> list[int]:
+def _steps_to_refine(losses: Array) -> list[int]:
     """Return the steps of a grid next to its best point, and those in which the loss crosses the interval's bound."""
     best, last = int(losses.argmin()), len(losses) - 2
-    inside = np.append(losses <= losses[best] + CHI_SQUARE / 2.0, False)
-    crossings = np.flatnonzero(inside[:-2] != inside[1:-1])
-    return sorted({min(max(at, 0), last) for at in (best - 1, best)} | {int(at) for at in crossings})
+    inside = losses <= losses[best] + CHI_SQUARE / 2.0
+    crossings = np.flatnonzero(inside[:-1] != inside[1:])
+    return sorted({min(max(step, 0), last) for step in (best - 1, best)} | set(crossings.tolist()))
 
 
 def _crossing(grid: Array, losses: Array, out: int, inside: int, allowed: float) -> float:
     share = (allowed - losses[inside]) / (losses[out] - losses[inside])
-    return float(grid[inside] + share * (grid[out] - grid[inside]))
+    return float(np.exp(grid[inside] + share * (grid[out] - grid[inside])))

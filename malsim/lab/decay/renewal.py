@@ -1,4 +1,4 @@
-"""Semi-Markov likelihood of claims that may be wrong about a truth whose lifetimes need not be exponential."""
+"""Semi-Markov likelihood of claims that may be wrong, about truths whose lifetimes need not be exponential."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 SPREADS = np.array([-0.6, -0.3, 0.4, 0.8, 1.4, 2.1, 3.0])  # log of the squared coefficient of variation
 MOST_CELLS = 1_000_000
-HALF = 0.5  # of the first grid around the start
+HALF = 0.5  # half-width of the first grid around the start
 ROUNDS, POINTS = 6, 3
-FAR = 0.5  # of the grids at their edge: they move on before they close in
+FAR = 0.5  # share of the grids with their best point at an edge above which they do not narrow
 SMALL = 1e-9
 
 
@@ -25,10 +25,10 @@ SMALL = 1e-9
 class Renewal:
     """Likelihood of a `Chain` under lifetimes of mean m and squared coefficient of variation c; c = 1 is exponential.
 
-    A lifetime passes through two hidden phases, so that sums over all truths stay short. Above c = 1 it is a mixture of a
-    fast and a slow exponential with balanced means; below, it passes one or two phases of equal rate. With exit rates s,
-    initial phases α and rates S between phases, equal and different values separate into two systems of two equations,
-    S + s αᵀ and S − s αᵀ / (K − 1). The first claim about an object finds the phase in its stationary distribution.
+    A lifetime passes through two hidden phases, which keeps sums over all truths short. Above c = 1 it is a mixture of a
+    fast and a slow exponential with balanced means; below, it passes through one or two phases of equal rate. With exit
+    rates s, initial phases α and rates S between phases, equal and different values separate into two systems of two
+    equations, S + s αᵀ and S − s αᵀ / (K − 1). At the first claim about an object the phase has its stationary distribution.
     Source: Tijms, A first course in stochastic models, 2003, appendix B.
     """
 
@@ -49,9 +49,10 @@ class Renewal:
         together = between + renewed
         apart = between[:, None] - renewed[:, None] / (k - 1.0)[:, None, None]  # (P, n, 2, 2)
         most, count = int(chain.choices.max()), len(points)
-        there = np.arange(most) < k[:, None]
-        stationary = _stationary(first, between)
-        belief = np.where(there, 1.0 / k[:, None], 0.0)[None, :, :, None] * stationary[:, None, None, :]
+        possible = np.arange(most) < k[:, None]
+        times = np.linalg.solve(np.swapaxes(-between, 1, 2), first[:, :, None])[:, :, 0]  # mean time in each phase
+        stationary = times / times.sum(axis=1, keepdims=True)
+        belief = np.where(possible, 1.0 / k[:, None], 0.0)[None, :, :, None] * stationary[:, None, None, :]
         right, wrong = 1.0 - error, error / (k - 1.0)
         total = np.zeros(count)
         for turn in range(len(chain.gap)):
@@ -61,7 +62,7 @@ class Renewal:
                 mean = belief[:, :n].sum(axis=2) / k[:n, None]  # (P, n, 2)
                 both = _expm(together[:, None], gap)
                 off = (belief[:, :n] - mean[:, :, None]) @ _expm(apart[:, :n], gap)
-                belief = np.maximum((mean[:, :, None] @ both) + off, 0.0) * there[:n, :, None]
+                belief = np.maximum((mean[:, :, None] @ both) + off, 0.0) * possible[:n, :, None]
             weight = np.where(np.arange(most) == value[:, None], right[:, :, None], wrong[:, :n, None])
             belief = belief[:, :n] * weight[..., None]
             chance = belief.sum(axis=(2, 3))
@@ -70,7 +71,7 @@ class Renewal:
         return -total
 
     def profile(self, spreads: Array, *, tau: float, error: float) -> tuple[Array, Array]:
-        """Return the least loss at each log c, shape (P,), and log m there; the search starts from the τ and ε given."""
+        """Return the lowest loss at each log c, shape (P,), and log m there; the search starts at `tau` and `error`."""
         free, low, high = [0, 2], *(np.array(ends) for ends in zip(*self.chain.bounds, strict=True))
         middle = np.stack(np.broadcast_arrays(np.log(tau), spreads, np.log(max(error, LEAST_ERROR))), axis=1)
         half, steps = HALF, np.linspace(-1.0, 1.0, POINTS)
@@ -86,10 +87,13 @@ class Renewal:
 
 
 def phases(mean: Array, spread: Array) -> tuple[Array, Array]:
-    """Return initial phases α (P, 2) and rates between phases (P, 2, 2) of lifetimes by their mean and spread c."""
-    above = np.sqrt(np.maximum(spread - 1.0, 0.0) / (spread + 1.0))
-    fast = (1.0 + above) / 2.0
-    skip = _skipped(np.minimum(spread, 1.0))
+    """Return initial phases α (P, 2) and rates between phases (P, 2, 2) of lifetimes with a given mean and spread c.
+
+    Below c = 1 a share q of the lifetimes skips the second phase: (6 − 4q) / (2 − q)² = 1 + c, for c from 1/2 to 1.
+    """
+    fast = (1.0 + np.sqrt(np.maximum(spread - 1.0, 0.0) / (spread + 1.0))) / 2.0
+    more = 1.0 + np.minimum(spread, 1.0)  # more · r² − 4 r + 2 = 0 for r = 2 − q
+    skip = 2.0 - (2.0 + np.sqrt(np.maximum(4.0 - 2.0 * more, 0.0))) / more
     over = spread >= 1.0
     first = np.where(over, fast, 1.0 - skip)
     rate = (2.0 - skip) / mean
@@ -98,18 +102,6 @@ def phases(mean: Array, spread: Array) -> tuple[Array, Array]:
     between[:, 1, 1] = -np.where(over, 2.0 * (1.0 - fast) / mean, rate)
     between[:, 0, 1] = np.where(over, 0.0, rate)
     return np.stack([first, 1.0 - first], axis=1), between
-
-
-def _skipped(spread: Array) -> Array:
-    """Return the share q of lifetimes with one phase only: (6 − 4q) / (2 − q)² = 1 + c, with c from a half to 1."""
-    more = 1.0 + spread  # (1 + c) r² − 4 r + 2 = 0 of r = 2 − q
-    return 2.0 - (2.0 + np.sqrt(np.maximum(4.0 - 2.0 * more, 0.0))) / more
-
-
-def _stationary(first: Array, between: Array) -> Array:
-    times = np.linalg.solve(np.swapaxes(-between, 1, 2), first[:, :, None])[:, :, 0]
-    share: Array = times / times.sum(axis=1, keepdims=True)
-    return share
 
 
 def _expm(rates: Array, days: Array) -> Array:

@@ -29,7 +29,7 @@ FACTOR = 10.0  # ratio of the ends of an interval above which the fit cannot tel
 NOTHING = (0.0, np.inf)
 MEANING = {
     "error": "share of claims that are wrong",
-    "reports": "reports an object and day",
+    "reports": "reports per object and day",
     "invisible": "share of changes that nobody reported in time",
 }
 
@@ -39,10 +39,10 @@ class Decay:
     """Fitted law of survival.
 
     `constants` has the rows tau (days) and floor with law, parameter, value, low, high (95 % profile likelihood) and unit.
-    An end that the log leaves open is 0 or infinity; the value is NaN if both are open, or if the law is rejected or cannot
-    be fitted. `rates` has quantity (error, reports, invisible), value, low, high, unit; it is empty for a log without
-    writers and values. `goodness` tests the exponential law. `claims` is the number of claims behind the log, `stability`
-    their class (empty for several or none). `notes` are sentences on what the log cannot tell.
+    An end that the log does not bound is 0 or infinity; the value is NaN if neither end is bounded, or if the law is
+    rejected or cannot be fitted. `rates` has quantity (error, reports, invisible), value, low, high, unit; it is empty for a
+    log without writers and values. `goodness` has the test of the exponential law. `claims` is the number of claims in the
+    log, `stability` their class (empty for several or none). `notes` are sentences on what the log cannot tell.
     """
 
     constants: pl.DataFrame
@@ -64,9 +64,9 @@ class Decay:
 
     @property
     def more_claims(self) -> int | None:
-        """Approximate number of further claims that would bring the interval of τ within a factor of ten; None if unknown.
+        """Approximate number of further claims needed for an interval of τ within a factor of ten; None if unknown.
 
-        The logarithm of the interval shrinks with the square root of the claims: N (ln(high / low) / ln 10)² are needed.
+        The width on the logarithmic scale shrinks as 1/√N, so N (ln(high / low) / ln 10)² claims are needed.
         """
         row = self._tau
         if not self.cannot_tell or not 0.0 < row["low"] < row["high"] < np.inf:
@@ -77,12 +77,12 @@ class Decay:
     def rules(self, stability: str | None = None) -> str:
         """Return the lines of a scenario or rules file that set the fitted constant for a class of claims.
 
-        Raises `UsageError` if the log cannot tell τ, or if the class is neither known nor named.
+        Raises `UsageError` if the log cannot tell τ, or for an unknown or missing class.
         """
         name, row = stability or self.stability, self._tau
         if name not in STABILITY:
-            hint = "fit one class alone, or name it: rules('volatile')"
-            problem, allowed = "claims of which class?", ", ".join(STABILITY)
+            problem = "no such class of claims" if name else "the class of the claims is missing"
+            allowed, hint = ", ".join(STABILITY), "fit one class alone, or name the class: rules('volatile')"
             raise UsageError(problem, where="rules", given=name or None, allowed=allowed, hint=hint)
         if not np.isfinite(row["value"]) or _is_wide(row):
             hint = "print the fit to see what the log cannot tell"
@@ -90,7 +90,7 @@ class Decay:
         return f"[rules]\ntau_{name} = {row['value']:.4g}  # days, 95 % interval {row['low']:.4g} to {row['high']:.4g}\n"
 
     def currency(self, rules: Rules | None = None, *, stability: str | None = None) -> Sheet:
-        """Draw currency over a claim's age under the fitted τ with its interval as a band, and under the τ of the rules.
+        """Draw currency over a claim's age under the fitted τ, with its interval as a band, and under the τ of the rules.
 
         Raises `UsageError` as `rules` does.
         """
@@ -126,7 +126,7 @@ class Decay:
 
     @property
     def at_risk(self) -> pl.DataFrame:
-        """Number of claims at risk (neither ended nor censored) by age: t (days), standing."""
+        """Number of claims at risk (neither ended nor censored) at each age: t (days), standing."""
         ages, leaving = np.unique(self.log.duration, return_counts=True)
         standing = len(self.log) - np.cumsum(leaving)
         return pl.DataFrame({"t": np.append(0.0, ages), "standing": np.append(len(self.log), standing)})
@@ -140,22 +140,19 @@ class Decay:
     @property
     def label(self) -> str:
         """Legend label of the fitted curve: its constants with their intervals, or why there are none."""
-        return f"exponential: {self._constants_text()}"
-
-    def _constants_text(self) -> str:
         if self.goodness.rejected:
-            return f"rejected (p {self.goodness.p:.2g})"
+            return f"exponential: rejected (p {self.goodness.p:.2g})"
         if np.isnan(self._tau["value"]):
-            return "the log cannot tell"
+            return "exponential: the log cannot tell"
         if self.cannot_tell:
-            return "cannot tell" + (f"; about {self.more_claims} more claims would" if self.more_claims else "")
-        return ", ".join(
-            f"{row['parameter']} {_number(row)}" + " d" * (row["unit"] == "d") for row in self.constants.to_dicts()
-        )
+            more = f"; about {self.more_claims} more claims would" if self.more_claims else ""
+            return f"exponential: cannot tell{more}"
+        rows = self.constants.to_dicts()
+        return "exponential: " + ", ".join(f"{r['parameter']} {_number(r)}" + " d" * (r["unit"] == "d") for r in rows)
 
     def __repr__(self) -> str:
         ended = int(self.log.ended.sum())
-        lines = [f"{ended} stretches ended, {len(self.log) - ended} had not", f"  {self.label}"]
+        lines = [f"{ended} stretches ended, {len(self.log) - ended} did not", f"  {self.label}"]
         lines += [f"  {MEANING[row['quantity']]} {_number(row)}" for row in self.rates.to_dicts()]
         notes = (*self.notes, str(self.goodness)) if self.goodness.rejected else self.notes
         lines += [f"  {note}" for note in notes]
@@ -166,7 +163,7 @@ class Decay:
 
 @dataclass(frozen=True)
 class DecayGroups(Mapping[str, Decay]):
-    """Fits by group, such as a class, a topic or a namespace of claims."""
+    """Fits by group: class, topic, namespace or another column of the log."""
 
     by: str
     fits: dict[str, Decay]
@@ -181,7 +178,7 @@ class DecayGroups(Mapping[str, Decay]):
         return len(self.fits)
 
     def rules(self) -> str:
-        """Return the `[rules]` lines of every class whose constant could be fitted."""
+        """Return `[rules]` with a line for every class whose constant could be fitted."""
         able = [fit for fit in self.fits.values() if fit.stability and not fit.cannot_tell]
         lines = [fit.rules().splitlines()[1] for fit in able if np.isfinite(fit._tau["value"])]  # noqa: SLF001  # its own module
         return "\n".join(["[rules]", *dict.fromkeys(lines)]) + "\n"
@@ -192,7 +189,7 @@ class DecayGroups(Mapping[str, Decay]):
 
 
 def _is_wide(row: dict[str, Any]) -> bool:
-    """Return whether an interval is open at both ends, or spans more than a factor of ten."""
+    """Return True if an interval is open at both ends, or spans more than a factor of ten."""
     low, high = row["low"], row["high"]
     return bool((low, high) == NOTHING or (np.isfinite(high) and low > 0.0 and high > FACTOR * low))
 
