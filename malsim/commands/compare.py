@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.lab.space.scenario_options import memory_arguments, one_of_own
+from malsim.lab.space.scenario_options import memory_arguments, with_limits
 
 if TYPE_CHECKING:
     from malsim.lab.studies.laws import LawTable
@@ -128,7 +128,7 @@ def _on_scenarios(args: argparse.Namespace) -> LawTable:
     laws, scenarios = _laws(args), _scenarios(args)
     adapters = [scenario.adapter for scenario in scenarios if scenario.adapter and not args.memory]
     adapters += [Adapter.of(name) for name in (*laws, *args.memory) if ":" in name]
-    memories = [name for name in laws if ":" not in name] + [one_of_own(item, args) for item in dict.fromkeys(adapters)]
+    memories = [name for name in laws if ":" not in name] + [with_limits(item, args) for item in dict.fromkeys(adapters)]
     if not memories:
         raise UsageError("nothing to compare", where="--laws", hint="name laws, or your own memory with --memory")
     return compare_on_scenarios(scenarios, memories, metrics=_words(args.metric), replications=args.replications)

@@ -1,4 +1,4 @@
-"""Comparison of several values of one setting in one figure, for a scenario, a claims file or a store."""
+"""Comparison of several values of a setting in a figure, for a scenario, a claims file or a store."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from malsim.showing.plots.style import Sheet
 
-OF_STORE = 90.0  # days that a store is left to itself
+OF_STORE = 90.0  # days for which a store is run
 COLUMNS = {"effective": "Effective confidence", "currency": "Currency"}
 MOST_ENDS = 6
 FIRST_CLAIMS = "the most contested objects' first claims"
@@ -32,10 +32,10 @@ FIRST_CLAIMS = "the most contested objects' first claims"
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RunFamily:
-    """Runs of one subject under several values of a setting, in the order of the values.
+    """Runs of a subject under several values of a setting, in the order of the values.
 
-    `runs` are `malsim.Run` of a scenario or store, and `Replay` of a claims file; `default` is the value that the subject
-    has itself.
+    `runs` has a `malsim.Run` per value of a scenario or store, or a `Replay` of a claims file; `default` is the value that
+    the subject has.
     """
 
     name: str
@@ -52,8 +52,8 @@ class RunFamily:
     def __iter__(self) -> Iterator[Any]:
         return iter(self.runs)
 
-    def __getitem__(self, place: int) -> Any:
-        return self.runs[place]
+    def __getitem__(self, index: int) -> Any:
+        return self.runs[index]
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -65,21 +65,20 @@ class RunFamily:
         return pl.concat(frames)
 
     def plot(self, column: str = "effective", *, cells: Sequence[str] | None = None) -> Sheet:
-        """Draw one trajectory per value in a panel for each cell, with the default emphasised.
+        """Draw a panel per cell with a trajectory for each value; the default is emphasised.
 
         Parameters
         ----------
         column
             effective or currency.
         cells
-            The handles to draw; if None, the six cells in which the runs differ most.
+            Handles to draw; if None, the six cells in which the runs differ most.
         """
-        runs = [
-            RunLine(label=value_text(value) + " (default)" * (value == self.default), cells=frame,
-                    is_default=value == self.default,
-                    value=float(value) if isinstance(value, int | float) else None)
-            for value, frame in zip(self.values, _cells(self.runs), strict=True)
-        ]  # fmt: skip
+        runs = []
+        for value, frame in zip(self.values, _cells(self.runs), strict=True):
+            is_default, number = value == self.default, float(value) if isinstance(value, int | float) else None
+            label = value_text(value) + " (default)" * is_default
+            runs.append(RunLine(label=label, cells=frame, is_default=is_default, value=number))
         unit = f" ({self.unit})" if self.unit not in ("", "1") else ""
         title = f"{_name(column)} by {words(self.setting)}{unit}: {', '.join(map(value_text, self.values))}"
         return variants(
@@ -116,41 +115,42 @@ class RunFamily:
 
 
 def family(subject: Scenario | str | Path | pl.DataFrame, name: str, values: Sequence[Any], **changes: Any) -> RunFamily:
-    """Run a subject under several values of one setting; `.plot()` draws all runs in one figure.
+    """Run a subject under several values of a setting; `.plot()` draws all runs in a figure.
 
     Parameters
     ----------
     subject
-        A scenario or its file; a claims file or frame, which is replayed; or a store, which is left to itself for 90 days.
-        Of a scenario that does not record all its cells the first replication is run, and recorded in full.
+        A scenario or its file; a claims file or frame, which is replayed; or a store, which is run for 90 days. If a
+        scenario does not record all its cells, its first replication is run and recorded in full.
     name
-        The setting's dotted name, such as "rules.challenge_ceiling" or "rules.tau_volatile"; any setting that `sweep` can
-        vary. Of a claims file only rules can be set.
+        Dotted name of the setting, such as "rules.challenge_ceiling" or "rules.tau_volatile"; any setting that `sweep` can
+        vary. For a claims file only rules can be set.
     values
-        The values, in the order of the runs; each runs once.
+        Values in the order of the runs; duplicates are run once.
     changes
-        Other settings of the scenario, as of `ms.run`.
+        Other settings of the scenario, as in `ms.run`.
 
     Raises
     ------
     UsageError
-        Before anything is run, for no value, an unknown setting, or a value beyond its bounds.
+        For no value, an unknown setting, or a value beyond its bounds, before anything is run.
 
     >>> made = family("scenarios/mutual_dispute.toml", "rules.challenge_ceiling", [0.3, 0.6], days=5)
     >>> len(made), made.default
     (2, 0.6)
     """
     base = _subject(subject, changes)
-    rules = base.rules if isinstance(base, Scenario) else Rules()
-    own = setting(name, base if isinstance(base, Scenario) else rules, where="family")
-    exact = tuple(dict.fromkeys(own.checked(value, where="family") for value in values))
-    if not exact:
+    varied = setting(name, base if isinstance(base, Scenario) else Rules(), where="family")
+    checked = tuple(dict.fromkeys(varied.checked(value, where="family") for value in values))
+    if not checked:
         raise UsageError("no values to compare", where="family", hint='ms.family(scenario, "rules.damping", [0.5, 1.0])')
-    note = _note(base, name) if isinstance(base, Scenario) else f"{_title_of(base)}; {FIRST_CLAIMS}"
-    runs = tuple(_run(base, {name: value}) for value in exact)
-    return RunFamily(
-        name=_title_of(base), setting=name, unit=own.unit, default=own.value, values=exact, runs=runs, note=note
-    )
+    title, runs = _title_of(base), tuple(_run(base, {name: value}) for value in checked)
+    if isinstance(base, Scenario):
+        others = {key: pair for key, pair in changes_of(base).items() if key != name}
+        note = f"{title}, seed {base.seed}" + (f"; {listed(others)}" if others else "")
+    else:
+        note = f"{title}; {FIRST_CLAIMS}"
+    return RunFamily(name=title, setting=name, unit=varied.unit, default=varied.value, values=checked, runs=runs, note=note)
 
 
 def before_and_after(
@@ -160,12 +160,11 @@ def before_and_after(
     column: str = "effective",
     cells: Sequence[str] | None = None,
 ) -> Sheet:
-    """Draw the trajectories of a scenario or claims file as it is, and under changed settings."""
+    """Draw the trajectories of a scenario or claims file before and after a change of settings."""
     base = _subject(subject, {})
     runs = [_run(base, {}), _run(base, values)]
-    labels = [("before", True), ("after", False)]
-    lines = [RunLine(label=label, cells=frame, is_default=is_default)
-             for (label, is_default), frame in zip(labels, _cells(runs), strict=True)]  # fmt: skip
+    labels = zip(("before", "after"), _cells(runs), strict=True)
+    lines = [RunLine(label=label, cells=frame, is_default=label == "before") for label, frame in labels]
     after = ", ".join(f"{words(name)} {value_text(value)}" for name, value in values.items())
     title = f"{_name(column)} before and after: {after}"
     return variants(lines, _titles(runs, cells), column=column, title=title, note=_title_of(base), x=_time_axis(runs[0]))
@@ -214,8 +213,3 @@ def _name(column: str) -> str:
     if column not in COLUMNS:
         raise UsageError("not a trajectory", where="plot", given=column, allowed=", ".join(COLUMNS))
     return COLUMNS[column]
-
-
-def _note(base: Scenario, name: str) -> str:
-    others = {key: pair for key, pair in changes_of(base).items() if key != name}
-    return f"{base.name}, seed {base.seed}; {listed(others)}" if others else f"{base.name}, seed {base.seed}"

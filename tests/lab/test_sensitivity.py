@@ -17,7 +17,7 @@ import malsim as ms
 from malsim.base.errors import UsageError
 from malsim.cli import main
 from malsim.lab.sensitivity.one_at_a_time import Move, alike, moves, of_rules, swings
-from malsim.lab.sensitivity.sobol import sobol
+from malsim.lab.sensitivity.sensitivity import sobol
 from malsim.lab.space.settings import settings_of
 from malsim.memory import Rules
 from malsim.scenario.file.scenario_file import parse

@@ -1,4 +1,4 @@
-"""One-at-a-time sensitivity: the swing of a metric per setting, and pairs of settings with equal effect."""
+"""Single moves of settings: the swing of a metric per setting, and pairs of settings with proportional effects."""
 
 from __future__ import annotations
 
@@ -35,48 +35,44 @@ class Move:
 
 
 def of_rules(scenario: Scenario, step: float) -> Space:
-    """Return the space of all rules from (1 − step) to (1 + step) times their values, within bounds, and all choices."""
+    """Return the space of all rules: (1 − step) to (1 + step) times each value, within bounds, and all choices."""
     if not 0.0 < step <= 1.0:
-        raise UsageError("not a step", where="step", given=step, allowed="above 0 to 1")
-    ranges = [_around(entry, step) for entry in settings_of(scenario.rules).values()]
-    return Space(tuple(entry for entry in ranges if entry is not None))
+        raise UsageError("out of bounds", where="step", given=step, allowed="above 0 to 1")
+    ranges = [_around(setting, step) for setting in settings_of(scenario.rules).values()]
+    return Space(tuple(dimension for dimension in ranges if dimension is not None))
 
 
 def moves(space: Space) -> list[Move]:
     """Return the moves to both ends of each range, and to every choice other than the current one."""
-    every = []
+    result = []
     for dimension in space.dimensions:
-        values = (
-            [value for value in dimension.choices if value != dimension.value]
-            if dimension.choices
-            else [dimension.at(0.0), dimension.at(1.0)]
-        )
-        every += [Move(dimension.name, value) for value in values if value != dimension.value]
-    return every
+        values = dimension.choices or (dimension.at(0.0), dimension.at(1.0))
+        result += [Move(dimension.name, value) for value in values if value != dimension.value]
+    return result
 
 
 def nudges(space: Space, flat: Collection[str] = ()) -> list[Move]:
-    """Return moves by ± a twentieth of each range; flat settings, whole numbers and choices are left out."""
-    every = []
+    """Return moves by ± 5 % of each range; flat settings, whole numbers and choices are left out."""
+    result = []
     for dimension in space.dimensions:
         if not dimension.choices and not dimension.whole and dimension.name not in flat:
-            here = dimension.share(dimension.value)
-            every += [Move(dimension.name, dimension.at(min(max(here + way, 0.0), 1.0))) for way in (-NUDGE, NUDGE)]
-    return every
+            share = dimension.share(dimension.value)
+            result += [Move(dimension.name, dimension.at(min(max(share + step, 0.0), 1.0))) for step in (-NUDGE, NUDGE)]
+    return result
 
 
-def swings(every: Sequence[Move], base: Array, values: Sequence[Array]) -> pl.DataFrame:
+def swings(single: Sequence[Move], base: Array, values: Sequence[Array]) -> pl.DataFrame:
     """Return the effect of each move on a metric, the setting with the widest swing first.
 
     Columns: setting, to (as text), value (mean over replications), difference from the base with low and high (95 %, of
-    paired differences; null with one replication or where all differ alike), swing (the setting's highest less its lowest
-    mean, the base among them), flat (not one replication differs).
+    paired differences; null for one replication or equal differences), swing (the setting's highest mean minus its lowest,
+    the base included), flat (no replication differs from the base).
     """
     rows = []
-    for move, item in zip(every, values, strict=True):
+    for move, moved in zip(single, values, strict=True):
         to = f"{move.to:.6g}" if isinstance(move.to, float) else str(move.to)
-        still = bool(np.array_equal(item, base, equal_nan=True))
-        rows.append((move.setting, to, mean_of(item), *difference_interval(item, base), still))
+        still = bool(np.array_equal(moved, base, equal_nan=True))
+        rows.append((move.setting, to, mean_of(moved), *difference_interval(moved, base), still))
     columns = {
         "setting": pl.String, "to": pl.String, "value": pl.Float64, "difference": pl.Float64, "low": pl.Float64,
         "high": pl.Float64, "still": pl.Boolean,
@@ -89,18 +85,17 @@ def swings(every: Sequence[Move], base: Array, values: Sequence[Array]) -> pl.Da
     return frame.drop("still").sort("swing", order, descending=[True, False], maintain_order=True)
 
 
-def alike(every: Sequence[Move], values: Sequence[Array]) -> pl.DataFrame:
-    """Return pairs of settings whose nudges change the replications in proportion, so that one can undo the other.
+def alike(nudged: Sequence[Move], values: Sequence[Array]) -> pl.DataFrame:
+    """Return pairs of settings whose nudges change the replications in proportion, so that one can compensate the other.
 
-    s_i = what a nudge of i does to each replication, at unit length; γ = 1 / √(1 − |s_i · s_j|), the collinearity index of
-    the two. A pair above 10 is confounded: this metric sees only a combination of the two. Fewer than three
-    replications tell nothing. Columns: one, other, collinearity, together (whether raising either does the "same" or the
-    "opposite"). Source: Brun, Reichert and Künsch, Practical identifiability analysis of large environmental simulation
-    models, 2001.
+    s_i is the change of each replication by a nudge of setting i, scaled to unit length; γ = 1 / √(1 − |s_i · s_j|) is the
+    collinearity index. Pairs above 10 are confounded: the metric depends only on a combination of the two. At least three
+    replications are needed. Columns: one, other, collinearity, together ("same" or "opposite" direction of the effects).
+    Source: Brun, Reichert and Künsch, Practical identifiability analysis of large environmental simulation models, 2001.
     """
     ends: dict[str, list[Array]] = {}
-    for move, item in zip(every, values, strict=True):
-        ends.setdefault(move.setting, []).append(item)
+    for move, moved in zip(nudged, values, strict=True):
+        ends.setdefault(move.setting, []).append(moved)
     names = list(ends)
     columns = {"one": pl.String, "other": pl.String, "collinearity": pl.Float64, "together": pl.String}
     if not names or len(values[0]) < LEAST:
@@ -111,10 +106,9 @@ def alike(every: Sequence[Move], values: Sequence[Array]) -> pl.DataFrame:
     unit = change[moving] / length[moving, None]
     cosine = np.clip(unit @ unit.T, -1.0, 1.0)
     gamma = 1.0 / np.sqrt(np.maximum(1.0 - np.abs(cosine), 1e-12))
-    entry, other = np.nonzero(np.triu(gamma > COLLINEAR, 1))
     rows = [
         (names[moving[i]], names[moving[j]], float(gamma[i, j]), "same" if cosine[i, j] > 0.0 else "opposite")
-        for i, j in zip(entry, other, strict=True)
+        for i, j in np.argwhere(np.triu(gamma > COLLINEAR, 1))
     ]
     return pl.DataFrame(rows, orient="row", schema=columns).sort("collinearity", descending=True, maintain_order=True)
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import contextlib
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
 
 from malsim.base.errors import UsageError
-from malsim.base.intervals import mean_of
+from malsim.base.intervals import ends, mean_of
 from malsim.base.limits import within
 from malsim.base.plain_text import listed
 from malsim.lab.sensitivity.one_at_a_time import alike, moves, nudges, of_rules, swings
-from malsim.lab.sensitivity.sobol import sobol
 from malsim.lab.space.settings import changed, scenario_of
 from malsim.lab.space.space import Space
 from malsim.lab.studies.measure import label_of, measured_by_running, name_of
@@ -33,39 +32,40 @@ if TYPE_CHECKING:
 
 STEP = 0.2
 MOST_NAMED = 6
+FLAT = 0.01
+RESAMPLES = 400
+LEAST = 8
 
 
 @dataclass(frozen=True)
 class SensitivityFigures:
-    """Figures of one study; each returns a matplotlib figure that notebooks show and `savefig` writes."""
+    """Figures of a sensitivity study; each returns a matplotlib figure that notebooks show and `savefig` writes."""
 
-    metric: str
-    base: float
-    moves: pl.DataFrame
-    sobol: pl.DataFrame | None
+    result: Sensitivity
 
     def tornado(self, title: str = "") -> Sheet:
         """Plot the range of the metric for each setting moved alone."""
         from malsim.showing.plots.studies.settings import tornado
 
-        return tornado(self.moves, base=self.base, label=label_of(self.metric), title=title)
+        label = label_of(self.result.metric)
+        return tornado(self.result.tornado, base=self.result.base, label=label, title=title)
 
     def indices(self, title: str = "") -> Sheet:
-        """Plot the first and total Sobol indices; raises `UsageError` if no space was given."""
+        """Plot the first and total Sobol indices; raise `UsageError` if no space was given."""
         from malsim.showing.plots.studies.settings import indices
 
-        if self.sobol is None:
+        if self.result.frame is None:
             raise UsageError("no Sobol indices were estimated", where="plot.indices", hint="give sensitivity a space")
-        return indices(self.sobol, label=self.metric, title=title)
+        return indices(self.result.frame, label=self.result.metric, title=title)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Sensitivity:
     """Result of `sensitivity()`.
 
-    `base` is the metric's mean as the scenario stands; `tornado` what single moves do to it (see `one_at_a_time.swings`);
-    `frame` the Sobol indices (see `sobol.sobol`), None where no space was given; `pairs` the settings that cannot be told
-    apart (see `one_at_a_time.alike`).
+    `base` is the metric's mean under the original settings; `tornado` has the effects of single moves (see
+    `one_at_a_time.swings`); `frame` has the Sobol indices (see `sobol`), None if no space was given; `pairs` has the
+    confounded pairs of settings (see `one_at_a_time.alike`).
     """
 
     metric: str
@@ -77,17 +77,17 @@ class Sensitivity:
 
     @property
     def flat(self) -> list[str]:
-        """Settings on which the metric does not depend: a total index below 0.01, or no single move that changes a run."""
+        """Settings without effect on the metric: the total index is below 0.01, or without a space no move changes a run."""
         if self.frame is not None:
             return self.frame.filter("flat")["setting"].to_list()
         return self.tornado.filter("flat")["setting"].unique(maintain_order=True).to_list()
 
     @property
     def plot(self) -> SensitivityFigures:
-        return SensitivityFigures(self.metric, self.base, self.tornado, self.frame)
+        return SensitivityFigures(self)
 
     def __repr__(self) -> str:
-        lines = [f"{self.metric}: {self.base:.4g} as it stands, over {self.replications} replications"]
+        lines = [f"{self.metric}: {self.base:.4g} under the present settings, over {self.replications} replications"]
         if self.frame is not None:
             for row in self.frame.sort("total", descending=True).to_dicts()[:MOST_NAMED]:
                 first, total = (f"{row[k]:.3f} [{row[k + '_low']:.3f}, {row[k + '_high']:.3f}]" for k in ("first", "total"))
@@ -116,55 +116,54 @@ def sensitivity(
     """Measure how much a metric or margin depends on each setting.
 
     Each setting is moved alone to both ends of its range (or to its other choices), on the same random numbers. With a
-    space, Sobol indices are estimated over it too, which see settings that matter only together.
+    space, Sobol indices over it are also estimated, which show interactions.
 
     Parameters
     ----------
     space
-        Setting names to (low, high), or to choices. If None, every rule, a `step` of its present value down and up.
+        Map of setting names to (low, high), or to choices. If None, every rule, by a share `step` of its value down and up.
     metric
-        One measure; see `measure.measured`. The mean over `scenario.replications` is studied.
+        One measure; see `measure.measured`. Its mean over `scenario.replications` is analysed.
     points
-        Of the Sobol sequence, a power of two; the scenario is run points · (settings + 2) times, and four times a setting.
+        Number of points of the Sobol sequence, a power of two; the scenario is run points · (settings + 2) times, and up to
+        four times per setting.
     executor
-        Any `concurrent.futures` executor or a Dask client, or `workers` new processes; one by one here, if neither. Who
-        computes changes nothing.
+        Any `concurrent.futures` executor or a Dask client, or `workers` new processes; if neither is given, runs are made
+        one by one in this process. The result does not depend on it.
 
     Raises
     ------
     UsageError
-        For a bad space or metric, one replication of a scenario with chance in it, and a metric that nothing changes.
+        For a bad space or metric, one replication of a random scenario, or a metric that no setting changes.
     """
     scenario = scenario_of(scenario)
-    if scenario.replications < 2 and _by_chance(scenario):  # noqa: PLR2004  # one replication has no spread
+    random = scenario.writers or scenario.reader or scenario.reviewers or any(fact.hazard for fact in scenario.facts)
+    if scenario.replications < 2 and random:  # noqa: PLR2004  # one replication has no spread
         hint = "scenario.replace(replications=32)"
         raise UsageError("at least two replications are needed", where="sensitivity", given=1, hint=hint)
     within({"points": points}, where="sensitivity")
     ranges = of_rules(scenario, step) if space is None else Space.of(space, scenario)
     single = moves(ranges)
     with _runner(scenario, metric, executor, workers, progress=progress) as run:
-        values, *item = run([{}, *({move.setting: move.to} for move in single)])
-        _refuse_unknown(values, metric)
-        base, tornado = float(np.nanmean(values)), swings(single, values, item)
+        values, *moved = run([{}, *({move.setting: move.to} for move in single)])
+        if np.isnan(values).all():
+            hint = "a time has no mean if more than half of its spells outlast the run: run more days"
+            raise UsageError("the metric has no value", where=name_of(metric), hint=hint)
+        base, tornado = float(np.nanmean(values)), swings(single, values, moved)
         small = nudges(ranges, tornado.filter("flat")["setting"].unique())
         pairs = alike(small, run([{move.setting: move.to} for move in small]))
         frame = None
         if space is not None:
 
             def means(shares: Array) -> Array:
-                return np.array([mean_of(item) for item in run([ranges.values(row) for row in shares])])
+                return np.array([mean_of(column) for column in run([ranges.values(row) for row in shares])])
 
             frame = sobol(means, ranges.names, points=points, seed=scenario.seed)
     if space is None and tornado["flat"].all():
-        hint = "no single rule matters to it; take another metric, or a longer run"
+        hint = "use another metric or a longer run"
         raise UsageError("no setting changes the metric", where="sensitivity", given=base, hint=hint)
     return Sensitivity(
-        metric=name_of(metric),
-        base=base,
-        replications=scenario.replications,
-        tornado=tornado,
-        frame=frame,
-        pairs=pairs,
+        metric=name_of(metric), base=base, replications=scenario.replications, tornado=tornado, frame=frame, pairs=pairs
     )
 
 
@@ -176,21 +175,72 @@ def _runner(scenario: Scenario, metric: Measure, executor: Any, workers: int | N
     with contextlib.nullcontext() if alone else executor_of(executor, workers=workers) as pool:
 
         def run(settings: Sequence[Mapping[str, Any]]) -> list[Array]:
-            jobs = [partial(_values, scenario, values, metric) for values in settings]
-            return in_order(jobs, pool, title=f"sensitivity of {scenario.name}", unit="run", progress=progress)
+            variants = [changed(scenario, values, where="sensitivity") for values in settings]
+            jobs = [partial(measured_by_running, variant, [metric]) for variant in variants]
+            columns = in_order(jobs, pool, title=f"sensitivity of {scenario.name}", unit="run", progress=progress)
+            return [column for (column,) in columns]
 
         yield run
 
 
-def _values(scenario: Scenario, settings: Mapping[str, Any], metric: Measure) -> Array:
-    return measured_by_running(changed(scenario, settings, where="sensitivity"), [metric])[0]
+def sobol(evaluate: Callable[[Array], Array], names: Sequence[str], *, points: int = 64, seed: int = 0) -> pl.DataFrame:
+    """Estimate first-order and total Sobol indices of a function on the unit cube, with 95 % bootstrap intervals.
+
+    S_i = Var(E[f | x_i]) / Var(f) is the share of the variance due to x_i alone; T_i = E[Var(f | all but x_i)] / Var(f) also
+    counts its interactions. Estimators of Saltelli et al. (2010) over a scrambled Sobol sequence, by
+    `scipy.stats.sobol_indices`; the interval is the 2.5 % to 97.5 % range over 400 resamples of the points, drawn from the
+    seed. A setting is flat if the upper end of its total index is below 0.01.
+
+    Parameters
+    ----------
+    evaluate
+        Function from points, shape (many, settings), to values, shape (many,); called once, with points · (settings + 2)
+        rows.
+    points
+        A power of two, 8 or more.
+
+    Returns
+    -------
+    Frame
+        setting, first, first_low, first_high, total, total_low, total_high, flat.
+
+    Raises
+    ------
+    UsageError
+        For a bad number of points, a value that is not finite, or a function that is constant on all points.
+    """
+    from scipy.stats import qmc
+
+    count = len(names)
+    if points < LEAST or points & (points - 1):
+        raise UsageError("out of bounds", where="points", given=points, allowed=f"a power of two, {LEAST} or more")
+    both = qmc.Sobol(2 * count, rng=np.random.Generator(np.random.Philox(seed))).random(points)
+    a, b = both[:, :count], both[:, count:]
+    ab = np.repeat(a[None], count, axis=0)  # a with the column of one setting from b
+    ab[np.arange(count), :, np.arange(count)] = b.T
+    values = np.asarray(evaluate(np.concatenate([a, b, ab.reshape(-1, count)])), dtype=np.float64)
+    if not np.isfinite(values).all():
+        hint = "some replications have no value: run more days, or use another metric"
+        raise UsageError("a point of the space has no value", where="sobol", hint=hint)
+    if (values == values[0]).all():
+        problem, hint = "the metric is the same at every point of the space", "use other settings or another metric"
+        raise UsageError(problem, where="sobol", given=float(values[0]), hint=hint)
+    f_a, f_b, f_ab = values[:points], values[points : 2 * points], values[2 * points :].reshape(count, points)
+    rows = np.random.Generator(np.random.Philox(seed)).integers(points, size=(RESAMPLES, points))
+    low, high = ends(np.stack([_indices(f_a[row], f_b[row], f_ab[:, row]) for row in rows]), axis=0)
+    columns = {"setting": list(names)}
+    for name, *index in zip(("first", "total"), _indices(f_a, f_b, f_ab), low, high, strict=True):
+        columns |= zip((name, f"{name}_low", f"{name}_high"), index, strict=True)
+    return pl.DataFrame(columns).with_columns(flat=pl.col("total_high") < FLAT)
 
 
-def _refuse_unknown(values: Array, metric: Measure) -> None:
-    if np.isnan(values).all():
-        hint = "a time has no mean where more than a half of its spells outlast the run: run more days"
-        raise UsageError("the metric has no value", where=name_of(metric), hint=hint)
+def _indices(f_a: Array, f_b: Array, f_ab: Array) -> Array:
+    """Return first-order and total indices, shape (2, settings); NaN if all values of a resample are equal."""
+    from scipy.stats import sobol_indices
 
-
-def _by_chance(scenario: Scenario) -> bool:
-    return bool(scenario.writers or scenario.reader or scenario.reviewers or any(fact.hazard for fact in scenario.facts))
+    if np.ptp(f_a) == np.ptp(f_b) == 0.0 and f_a[0] == f_b[0]:
+        return np.full((2, len(f_ab)), np.nan)
+    count, f_ab = len(f_ab), f_ab if len(f_ab) > 1 else np.repeat(f_ab, 2, axis=0)  # scipy needs two settings
+    values: dict[Literal["f_A", "f_B", "f_AB"], Array] = {"f_A": f_a[None], "f_B": f_b[None], "f_AB": f_ab[:, None]}
+    result = sobol_indices(func=values, n=len(f_a))
+    return np.stack([result.first_order, result.total_order])[:, :count]

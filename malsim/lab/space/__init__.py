@@ -1,1 +1,1 @@
-"""Settings by dotted name, the spaces they span, and designs over them."""
+"""Settings by dotted name, search spaces, and designs over them."""

@@ -25,7 +25,7 @@ Given: TypeAlias = "Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | 
 
 @dataclass(frozen=True)
 class Design:
-    """Points as settings by name: all combinations of `axes`, or the rows of a `table`; iterated lazily."""
+    """Points of a study: all combinations of `axes`, or the rows of a `table`; iterated lazily."""
 
     axes: dict[str, tuple[Any, ...]]
     table: pl.DataFrame | None = None
@@ -36,7 +36,7 @@ class Design:
 
     @property
     def size(self) -> int:
-        """Number of points; for a grid it may exceed the range of len()."""
+        """Number of points; for a large grid it may exceed the range of len()."""
         return math.prod(map(len, self.axes.values())) if self.table is None else self.table.height
 
     def __len__(self) -> int:
@@ -54,12 +54,12 @@ class Design:
 def designed(points: Given, scenario: Scenario) -> Design:
     """Build a design from a grid (names to values, all combinations), a list of points, or a frame (a row per point).
 
-    Every name and value is checked here, before anything is run; a point given twice is one.
+    Every name and value is checked here, before anything is run; duplicate points are merged.
 
     Raises
     ------
     UsageError
-        For no point, an unknown setting, a value of the wrong kind or beyond its bounds, or points that do not all set the
+        For no points, an unknown setting, a value of the wrong kind or beyond its bounds, or points that do not all set the
         same settings.
     """
     if isinstance(points, pl.DataFrame):
@@ -91,11 +91,11 @@ def design(
     Parameters
     ----------
     space
-        Names to (low, high), or to choices; see `space.Space.of`.
+        Map of names to (low, high), or to choices; see `space.Space.of`.
     points
-        How many; of a Sobol sequence best a power of two.
+        Number of points; for a Sobol sequence best a power of two.
     scenario
-        Whose settings the names are; the rules' alone, if None.
+        Scenario whose settings are named; if None, only rules can be named.
 
     Source: Owen, Scrambled net variance for integrals of smooth functions, 1997; McKay, Beckman and Conover, 1979.
 
@@ -115,7 +115,7 @@ def design(
     elif method == "latin":
         shares = qmc.LatinHypercube(dimensions, rng=draws).random(points)
     else:
-        raise UsageError("unknown method", where="design: method", given=method, allowed="sobol, latin")
+        raise UsageError("no such method", where="design: method", given=method, allowed="sobol, latin")
     return pl.DataFrame([ranges.values(share) for share in shares], infer_schema_length=None)
 
 

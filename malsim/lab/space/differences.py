@@ -1,7 +1,8 @@
-"""Settings that differ from their defaults or between scenarios, as named in figures and pages."""
+"""Settings that differ from their defaults or between scenarios, as text for figures and pages."""
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import MalsimError
@@ -22,23 +23,22 @@ Changes = dict[str, tuple[Any, Any]]
 def changes_of(scenario: Scenario) -> Changes:
     """Return (value, default) of each setting that was changed, by name.
 
-    The default of a rule is that of `Rules()`; the default of any other setting is what the scenario's own file says.
+    The default of a rule is that of `Rules()`; the default of any other setting is its value in the scenario's own file.
     """
-    here, defaults = _values(scenario), _rules(Rules()) | {"law": "mal"}
+    current, defaults = _values(scenario), _rules(Rules()) | {"law": "mal"}
     try:
-        file = _values(parse(scenario.text, name=scenario.name, where=scenario.path)) if scenario.text else here
-    except MalsimError:  # the text names files that are gone
-        file = here
-    file = {name: value for name, value in file.items() if name != "law" and not name.startswith(RULES)}
-    if scenario.law != "mal":
-        file = {name: value for name, value in file.items() if not name.startswith("law.")}
-    return {name: (here[name], was) for name, was in (defaults | file).items() if name in here and here[name] != was}
+        file = _values(parse(scenario.text, name=scenario.name, where=scenario.path)) if scenario.text else current
+    except MalsimError:  # files that the text names no longer exist
+        file = current
+    left_out = (RULES, "law.") if scenario.law != "mal" else (RULES,)
+    defaults |= {name: value for name, value in file.items() if name != "law" and not name.startswith(left_out)}
+    return {name: (current[name], was) for name, was in defaults.items() if name in current and current[name] != was}
 
 
 def differences(scenarios: Sequence[Scenario]) -> dict[str, list[Any]]:
     """Return the values of each setting in which the scenarios differ, by name; None for a scenario without the setting.
 
-    The scenarios' own names are compared too, for scenarios that differ in nothing else.
+    If they differ in no setting, the result has their names.
     """
     tables = [_values(scenario) for scenario in scenarios]
     names = dict.fromkeys(name for table in tables for name in table)
@@ -79,27 +79,21 @@ def in_title(changes: Changes) -> str:
         return "default settings"
     if len(changes) > MOST_NAMED:
         return f"{len(changes)} settings changed"
-    return ", ".join(
-        f"{words(name)} {value_text(value)} (default {value_text(was)})" for name, (value, was) in changes.items()
-    )
+    rows = changes.items()
+    return ", ".join(f"{words(name)} {value_text(value)} (default {value_text(was)})" for name, (value, was) in rows)
 
 
 def listed(changes: Changes) -> str:
     """Return all changed settings with their defaults, for the note below a figure."""
-    if not changes:
-        return "no setting changed"
-    return "changed: " + ", ".join(
-        f"{name} = {value_text(value)} (default {value_text(was)})" for name, (value, was) in changes.items()
-    )
+    rows = [f"{name} = {value_text(value)} (default {value_text(was)})" for name, (value, was) in changes.items()]
+    return f"changed: {', '.join(rows)}" if rows else "no setting changed"
 
 
 def _values(scenario: Scenario) -> dict[str, Any]:
-    table = {name: entry.value for name, entry in settings_of(scenario).items() if name != "run.first"}
+    table = {name: setting.value for name, setting in settings_of(scenario).items() if name != "run.first"}
     return {"law": scenario.law} | table | _rules(scenario.rules)
 
 
 def _rules(rules: Rules) -> dict[str, Any]:
     """Return every rule, including the formulas and word lists that `settings_of` leaves out."""
-    from dataclasses import fields
-
     return {f"{RULES}{rule.name}": getattr(rules, rule.name) for rule in fields(rules)}

@@ -1,4 +1,4 @@
-"""Changes of settings, by their dotted names, in the document of a scenario file."""
+"""Change of a setting in the document of a scenario file, by its dotted name."""
 
 from __future__ import annotations
 
@@ -17,21 +17,15 @@ def set_in_document(document: dict[str, Any], name: str, value: Any) -> None:
         document[head] = plain
     elif head in ("rules", "run", "reader", "reviewers", "law"):
         document.setdefault(head, {})[rest] = plain
-    else:
-        _of_one(document, head, rest, plain)
-
-
-def _of_one(document: dict[str, Any], head: str, rest: str, plain: Any) -> None:
-    """Set a parameter of one entry: a fact, a population, or the nth fault of a population."""
-    kinds = {"facts": "name", "writers": "name", "faults": "population"}
-    names = [table.get(kinds[head], table.get("behaviour")) for table in document[head]]
-    owner = next(
-        name for name in sorted(names, key=len, reverse=True) if rest == name or rest.startswith((f"{name}.", f"{name}-"))
-    )
-    tail = rest.removeprefix(owner)
-    number = int(tail[1 : tail.index(".")]) if tail.startswith("-") else 1
-    table = document[head][[index for index, name in enumerate(names) if name == owner][number - 1]]
-    *inner, last = tail.partition(".")[2].split(".")
-    for key in inner:
-        table = table.setdefault(key, {})
-    table[last] = plain
+    else:  # an entry of a list: a fact, a population, or the nth fault of a population
+        key = "population" if head == "faults" else "name"
+        names = [table.get(key, table.get("behaviour")) for table in document[head]]
+        longest_first = sorted(names, key=len, reverse=True)
+        owner = next(name for name in longest_first if rest == name or rest.startswith((f"{name}.", f"{name}-")))
+        tail = rest.removeprefix(owner)
+        number = int(tail[1 : tail.index(".")]) if tail.startswith("-") else 1
+        table = document[head][[index for index, name in enumerate(names) if name == owner][number - 1]]
+        *inner, last = tail.partition(".")[2].split(".")
+        for part in inner:
+            table = table.setdefault(part, {})
+        table[last] = plain

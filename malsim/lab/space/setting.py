@@ -1,4 +1,4 @@
-"""Settings that a study can change: numbers with bounds, choices, and parameters of a netlist's ops."""
+"""Setting that a study can change: a number with bounds, a choice, or a parameter of a netlist's op."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """Number or choice with its current value, unit, and bounds (low excluded if `above`) or choices."""
+    """Number or choice with its current value, unit, and bounds (`low` excluded if `above`) or choices."""
 
     name: str
     value: Any
@@ -42,7 +42,7 @@ class Setting:
         return f"{'whole, ' if self.whole else ''}{'above ' if self.above else ''}{self.low:g} to {self.high:g}"
 
     def checked(self, value: object, *, where: str = "settings") -> Any:
-        """Return the value in the setting's type. Raises `UsageError` for a value of the wrong kind or out of bounds."""
+        """Return a value in the setting's type; raise `UsageError` if it is of the wrong kind or out of bounds."""
         plain: Any = value.item() if isinstance(value, np.generic) else value
         if self.choices:
             good = plain in self.choices
@@ -66,26 +66,26 @@ def op_settings(wires: NetlistConfig) -> Iterator[Setting]:
         for key, slot in instance.sheet.slots.items():
             settable = slot.key in instance.sheet.params or key in instance.settings
             if settable and slot.pin.type in {"int", "float"}:
-                entry = _setting(f"netlist.{name}.{key}", key, instance, slot.pin)
-                if entry.low < entry.high:  # a preset op holds some of its parameters fast
-                    yield entry
+                setting = _setting(f"netlist.{name}.{key}", key, instance, slot.pin)
+                if setting.low < setting.high:  # a preset op fixes some of its parameters
+                    yield setting
 
 
 def with_op_settings(wires: NetlistConfig, tables: Mapping[str, Mapping[str, Any]]) -> NetlistConfig:
-    """Return the netlist with other values, by instance and parameter; a later setting overrides an earlier one."""
-    lines = [
-        f"setp {name}.{key} {_text(value, wires.net.instances[name].sheet.slots[key].pin.unit)}"
-        for name, values in tables.items()
-        for key, value in values.items()
-    ]
+    """Return the netlist with other values, by instance and parameter."""
+    lines = []
+    for name, values in tables.items():
+        for key, value in values.items():
+            unit = wires.net.instances[name].sheet.slots[key].pin.unit
+            lines.append(f"setp {name}.{key} {format(Decimal(repr(value)), 'f')}{unit if is_time(unit) else ''}")
     more = parse("\n".join(lines)).statements
     document = replace(wires.document, statements=(*wires.document.statements, *more))
     return replace(wires, document=document)
 
 
 def _setting(name: str, key: str, instance: Instance, pin: Pin) -> Setting:
-    own = instance.settings.get(key)
-    value = pin.first if own is None else number(own, unit=pin.unit, where=name)
+    given = instance.settings.get(key)
+    value = pin.first if given is None else number(given, unit=pin.unit, where=name)
     low, high = bound(pin, "low"), bound(pin, "high")
     return Setting(
         name=name,
@@ -95,7 +95,3 @@ def _setting(name: str, key: str, instance: Instance, pin: Pin) -> Setting:
         high=math.inf if math.isnan(high) else high,
         whole=pin.type == "int",
     )
-
-
-def _text(value: float, unit: str) -> str:
-    return format(Decimal(repr(value)), "f") + (unit if is_time(unit) else "")

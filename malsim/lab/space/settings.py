@@ -1,4 +1,4 @@
-"""Settings of a scenario by dotted name: current value, bounds, and how to change each."""
+"""Settings of a scenario by dotted name: current values, bounds, and copies with other values."""
 
 from __future__ import annotations
 
@@ -41,40 +41,38 @@ def scenario_of(scenario: ScenarioOrPath) -> Scenario:
 def settings_of(subject: Rules | Scenario) -> dict[str, Setting]:
     """Return the settings of rules, or of a scenario, by name.
 
-    `rules.NAME` (the push's weights are `rules.rank_…`), `formula.PARAMETER` of a formula of one's own; of a scenario also
-    `law.PARAMETER`, `seed`, `run.days`,
-    `run.turn_every` (days), `run.replications`, `run.first`, `facts.NAME.hazard` and `.popularity`,
-    `writers.NAME.PARAMETER` with `count`,
-    `reader.PARAMETER`, `reviewers.count`, `.each` (days) and `.accuracy`, under
-    triage also `.triage`, `.weekly`, `.tires` and `.late` (days), `faults.POPULATION.noise.KIND` and `.bad.KIND`
-    (the nth fault on a population is POPULATION-n), `netlist.INSTANCE.PARAMETER` of its ops.
+    Rules have `rules.NAME` (the push's weights are `rules.rank_…`), and `formula.PARAMETER` of a user-defined formula. A
+    scenario also has `law.PARAMETER`, `seed`, `run.days`, `run.turn_every` (days), `run.replications`, `run.first`,
+    `facts.NAME.hazard` and `.popularity`, `writers.NAME.PARAMETER` and `.count`, `reader.PARAMETER`, `reviewers.count`,
+    `.each` (days) and `.accuracy`, with triage `.triage`, `.weekly`, `.tires` and `.late` (days),
+    `faults.POPULATION.noise.KIND` and `.bad.KIND` (the nth fault on a population is POPULATION-n), and
+    `netlist.INSTANCE.PARAMETER` of its ops.
 
     >>> settings_of(Rules())["rules.challenge_ceiling"].allowed
     '0 to 1'
     """
     if isinstance(subject, Rules):
-        return {entry.name: entry for entry in _rules(subject)}
-    own = with_reader_ops(subject.netlist, None)  # a reader's ops follow from the reader
-    ops = op_settings(own) if own else ()
-    parts = (_rules(subject.rules), _law(subject), _run(subject), _world(subject), _people(subject), _faults(subject), ops)
-    return {entry.name: entry for part in parts for entry in part}
+        return {setting.name: setting for setting in _rules(subject)}
+    netlist = with_reader_ops(subject.netlist, None)  # the ops of a reader follow from its own settings
+    parts = (_rules(subject.rules), _run(subject), _people(subject), op_settings(netlist) if netlist else ())
+    return {setting.name: setting for part in parts for setting in part}
 
 
 def setting(name: str, subject: Rules | Scenario, *, where: str = "settings") -> Setting:
-    """Return the setting of a name. Raises `UsageError` with similar names if there is none."""
-    every = settings_of(subject)
-    if name not in every:
-        ending = [full for full in every if full.endswith(f".{name}")][:MOST_LISTED]
-        near = nearest(name, every, "rules.NAME, writers.NAME.PARAMETER and so on")
+    """Return the setting of a name; raise `UsageError` with similar names if it does not exist."""
+    settings = settings_of(subject)
+    if name not in settings:
+        ending = [full for full in settings if full.endswith(f".{name}")][:MOST_LISTED]
+        near = nearest(name, settings, "rules.NAME, writers.NAME.PARAMETER and so on")
         hint = f"did you mean {' or '.join(ending)}?" if ending else near
         raise UsageError("no such setting", where=where, given=name, hint=hint)
-    return every[name]
+    return settings[name]
 
 
 def changed(subject: Subject, values: Mapping[str, object], *, where: str = "settings") -> Subject:
-    """Return a copy of rules or a scenario with these values, by name.
+    """Return a copy of rules or a scenario with other values, by name.
 
-    Raises `UsageError` for an unknown name, a value of the wrong kind, or one beyond its bounds.
+    Raises `UsageError` for an unknown name, a value of the wrong kind, or a value beyond its bounds.
 
     >>> changed(Rules(), {"rules.damping": 0.5}).damping
     0.5
@@ -99,11 +97,12 @@ def _parts(scenario: Scenario, tables: Mapping[str, dict[str, Any]]) -> dict[str
     if "law" in tables:
         parts["law_settings"] = dict(scenario.law_settings) | tables["law"]
     if any(table.startswith("facts.") for table in tables):
-        parts["facts"] = tuple(replace(item, **tables.get(f"facts.{item.name}", {})) for item in scenario.facts)
+        parts["facts"] = tuple(replace(fact, **tables.get(f"facts.{fact.name}", {})) for fact in scenario.facts)
     if any(table.startswith("writers.") for table in tables):
-        parts["writers"] = tuple(_population(item, tables.get(f"writers.{item.name}", {})) for item in scenario.writers)
+        populations = scenario.writers
+        parts["writers"] = tuple(_population(item, tables.get(f"writers.{item.name}", {})) for item in populations)
     if any(table.startswith("faults.") for table in tables):
-        parts["faults"] = tuple(_fault(label, item, tables) for label, item in _with_labels(scenario))
+        parts["faults"] = tuple(_fault(label, fault, tables) for label, fault in _with_labels(scenario))
     ops = {table.removeprefix("netlist."): values for table, values in tables.items() if table.startswith("netlist.")}
     if ops and scenario.netlist:
         parts["netlist"] = with_op_settings(scenario.netlist, ops)
@@ -120,17 +119,14 @@ def _parts(scenario: Scenario, tables: Mapping[str, dict[str, Any]]) -> dict[str
 
 
 def _population(population: Any, values: Mapping[str, Any]) -> Any:
-    own = {key: value for key, value in values.items() if key in HABITS or key == "count"}
-    rest = {key: value for key, value in values.items() if key not in own}
-    return replace(population, settings=dict(population.settings) | rest, **own)
+    habits = {key: value for key, value in values.items() if key in HABITS or key == "count"}
+    parameters = {key: value for key, value in values.items() if key not in habits}
+    return replace(population, settings=dict(population.settings) | parameters, **habits)
 
 
 def _fault(label: str, fault: Any, tables: Mapping[str, dict[str, Any]]) -> Any:
-    return replace(
-        fault,
-        noise=dict(fault.noise) | tables.get(f"faults.{label}.noise", {}),
-        bad=dict(fault.bad) | tables.get(f"faults.{label}.bad", {}),
-    )
+    noise, bad = (tables.get(f"faults.{label}.{kind}", {}) for kind in ("noise", "bad"))
+    return replace(fault, noise=dict(fault.noise) | noise, bad=dict(fault.bad) | bad)
 
 
 def _rules(rules: Rules) -> Iterator[Setting]:
@@ -149,20 +145,15 @@ def _rules(rules: Rules) -> Iterator[Setting]:
             yield Setting(name=f"formula.{key}", value=value, low=low, high=high)
 
 
-def _law(scenario: Scenario) -> Iterator[Setting]:
+def _run(scenario: Scenario) -> Iterator[Setting]:
+    """Yield the settings of the law, the run and the facts."""
     if scenario.law_settings:
         yield from _of_params("law", find_law(scenario.law).params, scenario.law_settings)
-
-
-def _run(scenario: Scenario) -> Iterator[Setting]:
     yield Setting(name="seed", value=scenario.seed, low=0, high=2**63 - 1, whole=True)
     yield Setting(name="run.days", value=scenario.days, unit="d", low=0, above=True)
     yield Setting(name="run.turn_every", value=scenario.turn_every / DAY, unit="d", low=0, above=True)
     yield Setting(name="run.replications", value=scenario.replications, low=1, high=LAST_REPLICATION, whole=True)
     yield Setting(name="run.first", value=scenario.first, low=0, high=LAST_REPLICATION, whole=True)
-
-
-def _world(scenario: Scenario) -> Iterator[Setting]:
     for fact in scenario.facts:
         if not fact.changes:
             yield Setting(name=f"facts.{fact.name}.hazard", value=fact.hazard, unit="1/d", low=0, high=DAY)
@@ -170,6 +161,7 @@ def _world(scenario: Scenario) -> Iterator[Setting]:
 
 
 def _people(scenario: Scenario) -> Iterator[Setting]:
+    """Yield the settings of writers, reader, reviewers and faults."""
     for population in scenario.writers:
         name = f"writers.{population.name}"
         yield Setting(name=f"{name}.count", value=population.count, unit="writers", low=1, high=MOST_MEMBERS, whole=True)
@@ -182,33 +174,31 @@ def _people(scenario: Scenario) -> Iterator[Setting]:
         yield Setting(name="reader.behaviour", value=reader.behaviour, choices=tuple(POLICIES))
         yield Setting(name="reader.trust", value=reader.trust, choices=get_args(Trust))
     if scenario.reviewers:
-        desk = scenario.reviewers
-        yield Setting(name="reviewers.count", value=desk.count, unit="people", low=1, high=MOST_REVIEWERS, whole=True)
-        yield Setting(name="reviewers.each", value=desk.each / DAY, unit="d", low=0, above=True)
-        yield Setting(name="reviewers.accuracy", value=desk.accuracy, low=0, high=1)
-        if desk.triage:
-            yield Setting(name="reviewers.triage", value=desk.triage, choices=TRIAGE)
-            yield Setting(name="reviewers.weekly", value=desk.weekly, unit="1/week", low=0, high=1e6)
-            yield Setting(name="reviewers.tires", value=desk.tires, low=0, high=1)
-            yield Setting(name="reviewers.late", value=desk.late / DAY, unit="d", low=0, high=1e4)
-
-
-def _faults(scenario: Scenario) -> Iterator[Setting]:
+        reviewers = scenario.reviewers
+        yield Setting(name="reviewers.count", value=reviewers.count, unit="people", low=1, high=MOST_REVIEWERS, whole=True)
+        yield Setting(name="reviewers.each", value=reviewers.each / DAY, unit="d", low=0, above=True)
+        yield Setting(name="reviewers.accuracy", value=reviewers.accuracy, low=0, high=1)
+        if reviewers.triage:
+            yield Setting(name="reviewers.triage", value=reviewers.triage, choices=TRIAGE)
+            yield Setting(name="reviewers.weekly", value=reviewers.weekly, unit="1/week", low=0, high=1e6)
+            yield Setting(name="reviewers.tires", value=reviewers.tires, low=0, high=1)
+            yield Setting(name="reviewers.late", value=reviewers.late / DAY, unit="d", low=0, high=1e4)
     for label, fault in _with_labels(scenario):
         yield from _of_params(f"faults.{label}.noise", NOISE, fault.noise)
         yield from _of_params(f"faults.{label}.bad", BAD, fault.bad)
 
 
 def _with_labels(scenario: Scenario) -> Iterator[tuple[str, Any]]:
-    """Yield each fault with its label: its population, numbered from the second on."""
+    """Yield each fault with its label: the population, with a number from its second fault on."""
     counts: dict[str, int] = {}
-    for item in scenario.faults:
-        counts[item.population] = counts.get(item.population, 0) + 1
-        yield (item.population if counts[item.population] == 1 else f"{item.population}-{counts[item.population]}"), item
+    for fault in scenario.faults:
+        name = fault.population
+        counts[name] = counts.get(name, 0) + 1
+        yield (name if counts[name] == 1 else f"{name}-{counts[name]}"), fault
 
 
 def _of_params(table: str, params: Mapping[str, Param], values: Mapping[str, Any]) -> Iterator[Setting]:
-    """Yield the settings that a behaviour declares; a parameter that names a file is not a setting."""
+    """Yield the numeric parameters of a behaviour; a parameter that names a file is not a setting."""
     for name, param in params.items():
         if not isinstance(param.default, str):
             bounds: dict[str, Any] = {"unit": param.unit, "low": param.low, "high": param.high}

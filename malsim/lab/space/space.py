@@ -1,4 +1,4 @@
-"""Search space: settings by dotted name, each with a range or choices within the documented bounds."""
+"""Search space: settings by dotted name, each with a range or choices within its documented bounds."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ BOTH_ENDS = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Dimension:
-    """Setting with the search range (low, high) or choices; `value` is the current value.
+    """Setting with a search range (low, high) or choices; `value` is the current value.
 
-    A range wider than a factor of 100 is searched by its logarithm, whole numbers each with the same share.
+    A range wider than a factor of 100 is searched on a logarithmic scale; whole numbers have equal shares.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Dimension:
         return not self.choices and not self.whole and self.low > 0.0 and self.high / self.low > WIDE
 
     def at(self, share: float) -> Any:
-        """Return the value at a share of the way, 0 to 1.
+        """Return the value at a share of the range, 0 to 1.
 
         >>> Dimension(name="rules.tau_volatile", low=0.1, high=1000.0).at(0.5)
         10.0
@@ -53,11 +53,11 @@ class Dimension:
             return self.choices[min(int(share * len(self.choices)), len(self.choices) - 1)]
         if self.whole:
             return int(min(self.low + np.floor(share * (self.high - self.low + 1.0)), self.high))
-        way = self.low * (self.high / self.low) ** share if self.logarithmic else self.low + share * (self.high - self.low)
-        return float(np.clip(way, self.low, self.high))
+        value = self.low * (self.high / self.low) ** share if self.logarithmic else self.low + share * (self.high - self.low)
+        return float(np.clip(value, self.low, self.high))
 
     def share(self, value: Any) -> float:
-        """Return the position of a value in the range, 0 to 1, clipped at the ends; the inverse of `at`."""
+        """Return the share of the range at which a value lies, 0 to 1, clipped at the ends; the inverse of `at`."""
         if self.choices:
             return (self.choices.index(value) + 0.5) / len(self.choices) if value in self.choices else 0.5
         inside = float(np.clip(value, self.low, self.high))
@@ -87,18 +87,16 @@ class Space:
         Raises
         ------
         UsageError
-            For no dimension, an unknown name (with the nearest), an empty range, bounds beyond the documented ones, or
-            unknown choices.
+            For no dimension, an unknown name, an empty range, bounds beyond the documented ones, or unknown choices.
         """
         if not table:
-            raise UsageError(
-                "the space has no settings", where="space", hint='give such as {"rules.support_ceiling": (0, 0.9)}'
-            )
+            hint = 'such as {"rules.support_ceiling": (0, 0.9)}'
+            raise UsageError("the space has no settings", where="space", hint=hint)
         dimensions = [
-            [_dimension(name, values, setting(name, setting_, where="space")) for setting_ in subjects or (Rules(),)]
+            [_dimension(name, values, setting(name, subject, where="space")) for subject in subjects or (Rules(),)]
             for name, values in table.items()
         ]
-        return cls(tuple(alike[0] for alike in dimensions))
+        return cls(tuple(of_subjects[0] for of_subjects in dimensions))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -108,8 +106,8 @@ class Space:
         return {dimension.name: dimension.at(float(share)) for dimension, share in zip(self.dimensions, point, strict=True)}
 
     def point(self, values: Mapping[str, Any]) -> NDArray[np.float64]:
-        """Return the point at which the dimensions have these values; an unnamed dimension keeps its current value."""
-        return np.array([item.share(values.get(item.name, item.value)) for item in self.dimensions])
+        """Return the point at which the dimensions have these values; an unnamed dimension has its current value."""
+        return np.array([dimension.share(values.get(dimension.name, dimension.value)) for dimension in self.dimensions])
 
 
 def _dimension(name: str, ends: Sequence[Any], setting_: Setting) -> Dimension:
@@ -120,7 +118,8 @@ def _dimension(name: str, ends: Sequence[Any], setting_: Setting) -> Dimension:
             allowed = f"two or more of {setting_.allowed}"
             raise UsageError("not choices of this setting", where=where, given=ends, allowed=allowed)
         return Dimension(name=name, value=setting_.value, choices=tuple(dict.fromkeys(choices)))
-    if isinstance(ends, str) or len(ends) != BOTH_ENDS or not all(_is_number(end) for end in ends):
+    is_number = [isinstance(end, (int, float, np.integer, np.floating)) and not isinstance(end, bool) for end in ends]
+    if isinstance(ends, str) or len(ends) != BOTH_ENDS or not all(is_number):
         raise UsageError("not a range", where=where, given=ends, allowed="(low, high)")
     low, high = (float(end) for end in ends)
     if not low < high or not np.isfinite([low, high]).all():
@@ -130,7 +129,3 @@ def _dimension(name: str, ends: Sequence[Any], setting_: Setting) -> Dimension:
     if setting_.whole and not (low.is_integer() and high.is_integer()):
         raise UsageError("not whole numbers", where=where, given=ends, allowed=setting_.allowed)
     return Dimension(name=name, value=setting_.value, low=low, high=high, whole=setting_.whole, unit=setting_.unit)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
