@@ -160,5 +160,7 @@ def _weibull_loss(null: Likelihood, best: Array) -> float:
 
     bounds = [(best[0] - WIDE, best[0] + WIDE), null.bounds[1], (-STEEPEST, STEEPEST)]
     starts = [np.array([best[0], floor, shape]) for floor in (best[1], 0.05) for shape in SHAPES]
-    options = {"xatol": 1e-3, "fatol": 1e-3}
-    return min(float(minimize(loss, start, method="Nelder-Mead", bounds=bounds, options=options).fun) for start in starts)
+    return min(
+        float(minimize(loss, start, method="Nelder-Mead", bounds=bounds, options={"xatol": 1e-3, "fatol": 1e-3}).fun)
+        for start in starts
+    )

@@ -175,7 +175,7 @@ def _estimate(chain: Chain, parameter: int) -> Estimate:
     grid = np.linspace(*chain.bounds[parameter], GRID)
     losses = chain.profile(grid, parameter=parameter)[0]
     for _ in range(CLOSINGS[parameter]):
-        finer = np.concatenate([np.linspace(*grid[step : step + 2], CLOSER)[1:-1] for step in _steps_to_refine(losses)])
+        finer = np.concatenate([np.linspace(grid[step], grid[step + 1], CLOSER)[1:-1] for step in _refined(losses)])
         grid, losses = np.append(grid, finer), np.append(losses, chain.profile(finer, parameter=parameter)[0])
         order = np.argsort(grid)
         grid, losses = grid[order], losses[order]
@@ -189,8 +189,8 @@ def _estimate(chain: Chain, parameter: int) -> Estimate:
     return value, low, high
 
 
-def _steps_to_refine(losses: Array) -> list[int]:
-    """Return the steps of a grid next to its best point, and those in which the loss crosses the interval's bound."""
+def _refined(losses: Array) -> list[int]:
+    """Return the steps of a grid to refine: next to its best point, and where the loss crosses the interval's bound."""
     best, last = int(losses.argmin()), len(losses) - 2
     inside = losses <= losses[best] + CHI_SQUARE / 2.0
     crossings = np.flatnonzero(inside[:-1] != inside[1:])
