@@ -33,7 +33,7 @@ class Formula(UserFormula):
         from malsim.showing.plots.studies.settings import over_inputs
 
         base, held = rules or Rules(), OTHERS | others
-        ceilings = {"support_ceiling": base.support_ceiling, "challenge_ceiling": base.challenge_ceiling}
+        ceilings: dict[str, Any] = {"support_ceiling": base.support_ceiling, "challenge_ceiling": base.challenge_ceiling}
         parts = []
         for name in INPUTS:
             x = np.linspace(0.0, MOST[name], POINTS)

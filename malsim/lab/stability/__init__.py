@@ -1,4 +1,4 @@
-"""Stability of a memory: the tick as a loop, its fixed point, its margins, and cures for oscillation."""
+"""Stability of a memory's tick: the loop, its fixed point, its margins, and cures for oscillation."""
 
 from malsim.lab.stability.analysis import Stability, stability
 from malsim.lab.stability.cures import Cures, cures

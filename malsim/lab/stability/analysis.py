@@ -29,12 +29,13 @@ ACCURATE = 1e-5
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Stability:
-    """Stability of the loop that a memory's tick closes.
+    """Stability of the loop of a memory's tick.
 
-    `fixed_point` (a value a cell, in the memory's order) leaves at most `residual`. `spectral_radius` is the largest |λ| of
-    the tick there: below 1 a small disturbance dies out. `eigenvalue_ceiling` is the challenge ceiling where that ends,
-    an upper bound; `simulated_ceiling` the least at which ticks from stated × calibration ring (up to 10,000 cells, and up
-    to the former); None: nowhere up to twice what rules allow. `bound` (‖aS + bC‖∞) below 1 settles from anywhere.
+    `fixed_point` has a value per cell, in the memory's order, accurate to `residual`. `spectral_radius` is the largest |λ|
+    of the tick there: below 1, small disturbances decay. `eigenvalue_ceiling` is the challenge ceiling at which it reaches
+    1, an upper bound; `simulated_ceiling` is the lowest ceiling up to that at which ticks from stated × calibration
+    oscillate (for up to 10,000 cells). None: no ceiling up to twice what rules allow. If `bound` (‖aS + bC‖∞) is below 1,
+    the memory settles from any start.
     """
 
     memory: Memory
@@ -51,12 +52,12 @@ class Stability:
 
     @cached_property
     def critical_ceiling(self) -> float | None:
-        """Challenge ceiling at which the loop begins to oscillate: the lower of the computed and the simulated one."""
-        ceilings = [item for item in (self.eigenvalue_ceiling, self.simulated_ceiling) if item is not None]
-        least, present = min(ceilings, default=None), self.rules.challenge_ceiling
-        if self.criterion != "none" and (least is None or least > present) and self.verdict != "settled":
+        """Challenge ceiling at which the loop begins to oscillate: the lower of the computed and the simulated ceiling."""
+        ceilings = [ceiling for ceiling in (self.eigenvalue_ceiling, self.simulated_ceiling) if ceiling is not None]
+        lowest, present = min(ceilings, default=None), self.rules.challenge_ceiling
+        if self.criterion != "none" and (lowest is None or lowest > present) and self.verdict != "settled":
             return present
-        return least
+        return lowest
 
     @property
     def criterion(self) -> str:
@@ -73,7 +74,7 @@ class Stability:
 
     @property
     def slope_margin(self) -> float | None:
-        """Gain margin of control theory: the factor by which all slopes may grow at this fixed point."""
+        """Factor by which all slopes can grow at this fixed point (the gain margin of control theory)."""
         return gain_margin(self.eigenvalues, self.loop.damping)
 
     @property
@@ -83,7 +84,7 @@ class Stability:
 
     @property
     def gain_margin(self) -> float | None:
-        """Critical over present challenge ceiling; None if there is no critical ceiling."""
+        """Critical challenge ceiling divided by the present one; None without a critical ceiling."""
         if self.critical_ceiling is None or self.rules.challenge_ceiling == 0.0:
             return None
         return self.critical_ceiling / self.rules.challenge_ceiling
@@ -92,7 +93,7 @@ class Stability:
     def ends(self) -> pl.DataFrame:
         """Final behaviour of each cell (rep, cell, final, period, amplitude); period 1 is settled, −1 never repeats.
 
-        A record too short to tell (a cell that still moves, without a period) is not asked: the loop is run instead.
+        If the record is too short to tell (a cell still moves without a period), the loop is run instead.
         """
         if self.recorded is None or (self.recorded["period"] == 0).any():
             return of_trail(self.loop, self.memory)
@@ -107,8 +108,8 @@ class Stability:
     def cells(self) -> pl.DataFrame:
         """Frame with one row per cell.
 
-        fixed (its fixed point), clamped, part (the loop it is on), radius (that loop's own |λ|), share (its part in the
-        loop's mode, −1 to 1: equal signs swing together), period and amplitude as seen.
+        fixed (its fixed point), clamped, part (number of its loop), radius (|λ| of that loop), share (of the cell in the
+        mode of the loop, −1 to 1: cells of equal sign move together), observed period and amplitude.
         """
         part = self.spectrum.part
         radii = np.append(np.abs(self.spectrum.value), np.nan)
@@ -124,22 +125,19 @@ class Stability:
 
     @property
     def clamped(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Active cells that the clamp holds at 0 or 1 in the fixed point."""
+        """Mask of active cells that are clamped to 0 or 1 at the fixed point."""
         return self.loop.active & ((self.fixed_point <= 0.0) | (self.fixed_point >= 1.0))
 
     @property
     def ringing(self) -> pl.DataFrame:
-        """Cells that never come to rest, and those that lead an unstable mode, by amplitude, largest first."""
+        """Cells that never come to rest, and cells that lead an unstable mode, by amplitude, largest first."""
         leads = (pl.col("radius") >= 1.0) & (pl.col("share").abs() >= MODE)
         ringing = self.cells.filter(leads | (pl.col("period") != 1))
         return ringing.sort(pl.col("amplitude").fill_null(0.0), descending=True, maintain_order=True)
 
     @property
     def plot(self) -> LoopFigures:
-        return LoopFigures(
-            self.memory, self.rules, self.loop, self.fixed_point, self.spectrum, self.cells, self.verdict,
-            self.critical_ceiling, self.eigenvalues, (self.slope_margin, self.phase_margin),
-        )  # fmt: skip
+        return LoopFigures(self)
 
     def summary(self) -> dict[str, Any]:
         """Return the results as JSON-compatible values; missing numbers are None."""
@@ -165,17 +163,17 @@ class Stability:
 
 
 def stability(run_or_graph: Run | Memory, rules: Rules | None = None) -> Stability:
-    """Analyse the loop that a memory's tick closes.
+    """Analyse the loop of a memory's tick.
 
     Parameters
     ----------
     run_or_graph
-        A finished run (its memory as it ended, and its record as the verdict), or a memory.
+        A finished run (its final memory is analysed, and its record gives the verdict), or a memory.
     rules
-        The constants; those of the run, or the defaults, if None.
+        Rules of the loop; if None, those of the run, or the defaults.
 
-    Writers' factors stay at what the memory's next tick gives them; under `wrong_when` outweighed or lost they may move
-    with the loop, which this does not see. Raises `UsageError` for anything but a run or a memory, and for an empty one.
+    Writers' factors keep their values after the memory's next tick; with `wrong_when` outweighed or lost they may change
+    with the loop, which is not modelled. Raises `UsageError` for anything but a run or a memory, and for an empty memory.
     """
     memory, rules, recorded = _of_run(run_or_graph, rules)
     if memory.cells.is_empty():
@@ -183,39 +181,35 @@ def stability(run_or_graph: Run | Memory, rules: Rules | None = None) -> Stabili
     loop = TickLoop.of(memory, rules)
     path = Continuation(loop)
     linear = critical(path)
-    worth, gap, there = path.own
+    worth, gap, modes = path.own
+    simulated = None
+    if not path.large and loop.challenge.nnz and loop.formula is None and not loop.from_stated and linear != 0.0:
+        simulated = measured_ceiling(loop, high=min(HIGHEST, BEYOND * linear) if linear else HIGHEST)
     return Stability(
         memory=memory,
         rules=rules,
         loop=loop,
         fixed_point=worth,
         residual=gap,
-        spectrum=there,
-        spectral_radius=max(there.radius, 1.0 - loop.damping),
+        spectrum=modes,
+        spectral_radius=max(modes.radius, 1.0 - loop.damping),
         eigenvalue_ceiling=linear,
-        simulated_ceiling=_simulated(loop, linear) if not path.large and loop.challenge.nnz else None,
+        simulated_ceiling=simulated,
         bound=norm_bound(loop),
         recorded=recorded,
     )
 
 
-def _simulated(loop: TickLoop, linear: float | None) -> float | None:
-    """Return the least ceiling at which simulated ticks oscillate, up to 2 % above the eigenvalue ceiling."""
-    if loop.formula is not None or loop.from_stated or linear == 0.0:
-        return None
-    return measured_ceiling(loop, high=min(HIGHEST, BEYOND * linear) if linear else HIGHEST)
-
-
 def _of_run(run_or_graph: object, rules: Rules | None) -> tuple[Memory, Rules, pl.DataFrame | None]:
-    """Return the memory, the rules, and how the record ends (None without a record under these rules)."""
+    """Return the memory, the rules, and the final behaviour on record (None without a record under these rules)."""
     if isinstance(run_or_graph, Memory):
         return run_or_graph, rules or Rules(), None
     if not isinstance(run_or_graph, Run):
         given = type(run_or_graph).__name__
         raise UsageError("neither a run nor a memory", where="stability", given=given, allowed="Run, Memory")
-    own = run_or_graph.scenario.rules
-    recorded = endings(run_or_graph.cells) if rules in (None, own) else None
-    return run_or_graph.memory, rules or own, recorded
+    run_rules = run_or_graph.scenario.rules
+    recorded = endings(run_or_graph.cells) if rules in (None, run_rules) else None
+    return run_or_graph.memory, rules or run_rules, recorded
 
 
 def _report(result: Stability) -> list[str]:
@@ -227,10 +221,10 @@ def _report(result: Stability) -> list[str]:
         *_phase(result),
     ]
     if result.clamped.any() and not result.bound < 1.0:
-        lines.append(f"  the clamp holds {result.clamped.sum()} cells there, so that is local: a larger push may ring")
+        lines.append(f"  the clamp holds {result.clamped.sum()} cells there, so this is local: a larger push may cause oscillation")
     if result.residual > ACCURATE:
-        lines.append(f"  the fixed point is found only to {result.residual:.1g}")
-    settles = "below 1: it settles from anywhere" if result.bound < 1.0 else "not below 1, so it promises nothing"
+        lines.append(f"  the fixed point is accurate only to {result.residual:.1g}")
+    settles = "below 1: it settles from anywhere" if result.bound < 1.0 else "not below 1, so it guarantees nothing"
     return [*lines, f"  infinity-norm bound {result.bound:.3g}, {settles}"]
 
 
@@ -238,10 +232,10 @@ def _margin(result: Stability) -> str:
     if result.criterion == "none":
         return "  no ceiling to vary"
     if result.critical_ceiling is None:
-        return f"  no challenge ceiling up to {HIGHEST:g} makes it ring"
+        return f"  no challenge ceiling up to {HIGHEST:g} makes it oscillate"
     by = "simulated ticks" if result.criterion == "simulated" else "eigenvalues"
     if result.criterion == "linear" and len(result.fixed_point) > LARGE:
-        by += ", an upper bound: so large a loop is not run at every ceiling"
+        by += ", an upper bound: a loop of this size is not simulated at every ceiling"
     margin = "" if result.gain_margin is None else f": gain margin {result.gain_margin:.3g}"
     present = result.rules.challenge_ceiling
     return f"  critical challenge ceiling {result.critical_ceiling:.4g}, now {present:.4g}{margin} (by {by})"
@@ -252,7 +246,7 @@ def _phase(result: Stability) -> list[str]:
     lag, slope = result.phase_margin, result.slope_margin
     if lag is None or slope is None:
         return []
-    slopes = f"may grow {slope:.3g}-fold" if slope >= 1.0 else f"must shrink to {slope:.3g} of what they are"
+    slopes = f"may grow {slope:.3g}-fold" if slope >= 1.0 else f"must shrink to {slope:.3g} times their size"
     turn = f"may lag {lag:.3g}° more" if lag >= 0.0 else f"must lag {-lag:.3g}° less"
     return [f"  there its slopes {slopes}, and the loop {turn}"]
 

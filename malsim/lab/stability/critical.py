@@ -1,4 +1,4 @@
-"""Critical challenge ceiling: the fixed point is followed as the ceiling rises until it becomes unstable."""
+"""Critical challenge ceiling, found by following the fixed point as the ceiling rises until it becomes unstable."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LOST = 1.02
 
 
 class CeilingPoint(NamedTuple):
-    """Challenge ceiling, the fixed point at it, and the spectral radius of the tick there."""
+    """Challenge ceiling, the fixed point at that ceiling, and the spectral radius of the tick there."""
 
     ceiling: float
     worth: Array
@@ -43,37 +43,37 @@ class FixedPoint(NamedTuple):
 
 
 class Continuation:
-    """Points of a loop found so far, by ceiling."""
+    """Fixed points of a loop found so far, by ceiling."""
 
     def __init__(self, loop: TickLoop) -> None:
         self.loop, self.large = loop, len(loop.start) > LARGE
         self.points: dict[float, CeilingPoint] = {}
 
     def at(self, ceiling: float, *, sharp: bool = True) -> CeilingPoint:
-        """Compute the point at a ceiling, starting from the two nearest stable ones.
+        """Compute the point at a ceiling, starting from the two nearest stable points.
 
-        Unless `sharp`, the radius of a large loop is accurate to about 5 %, because its slow modes have not converged.
+        Unless `sharp`, the radius of a large loop is accurate only to about 5 %, because its slow modes have not converged.
         """
-        there, start = replace(self.loop, challenge_ceiling=ceiling), self._guess(ceiling)
+        loop, start = replace(self.loop, challenge_ceiling=ceiling), self._guess(ceiling)
         if self.large:
-            worth = anderson(there, start, near=SHARP if sharp else ROUGH, most=MOST)
+            worth = anderson(loop, start, near=SHARP if sharp else ROUGH, most=MOST)
         else:
-            worth, _ = any_fixed_point(there, start, near=NEAR, least=15, work=WORK)
-        radius = spectrum(there.jacobian(worth), there.damping, tolerance=COARSE).radius
+            worth, _ = any_fixed_point(loop, start, near=NEAR, least=15, work=WORK)
+        radius = spectrum(loop.jacobian(worth), loop.damping, tolerance=COARSE).radius
         self.points[ceiling] = CeilingPoint(ceiling, worth, radius)
         return self.points[ceiling]
 
     @cached_property
     def own(self) -> FixedPoint:
-        """The fixed point at the loop's own ceiling, computed from the nearest stable points."""
+        """Fixed point at the loop's own ceiling, computed from the nearest stable points."""
         ceiling = float(self.loop.challenge_ceiling)
-        near = self._guess(ceiling)
+        start = self._guess(ceiling)
         if self.large:
-            near = anderson(self.loop, near, near=FINE, most=MOST)
-        worth, gap = any_fixed_point(self.loop, near, by_ticks=not self.large)
-        here = spectrum(self.loop.jacobian(worth), self.loop.damping)
-        self.points[ceiling] = CeilingPoint(ceiling, worth, here.radius)
-        return FixedPoint(worth, gap, here)
+            start = anderson(self.loop, start, near=FINE, most=MOST)
+        worth, gap = any_fixed_point(self.loop, start, by_ticks=not self.large)
+        modes = spectrum(self.loop.jacobian(worth), self.loop.damping)
+        self.points[ceiling] = CeilingPoint(ceiling, worth, modes.radius)
+        return FixedPoint(worth, gap, modes)
 
     def _guess(self, ceiling: float) -> Array:
         """Extrapolate the fixed point at a ceiling linearly from the two nearest points with a radius below 1.02."""
@@ -81,55 +81,48 @@ class Continuation:
         nearest = sorted(stable, key=lambda point: abs(point.ceiling - ceiling))[:2]
         if len(nearest) <= 1:
             return nearest[0].worth if nearest else self.loop.start
-        item, two = nearest
-        share = (ceiling - item.ceiling) / (two.ceiling - item.ceiling)
-        ahead: Array = np.clip(item.worth + share * (two.worth - item.worth), 0.0, 1.0)
-        return ahead
+        first, second = nearest
+        share = (ceiling - first.ceiling) / (second.ceiling - first.ceiling)
+        guess: Array = np.clip(first.worth + share * (second.worth - first.worth), 0.0, 1.0)
+        return guess
 
 
 def critical(path: Continuation) -> float | None:
-    """Return the least challenge ceiling at which the spectral radius reaches 1.
+    """Return the lowest challenge ceiling at which the spectral radius ρ reaches 1.
 
-    None where it never does up to a ceiling of 2 (rules allow 1), or where the formula has no ceiling. The fixed point is
-    followed from a ceiling at which it is the only one, the loop's own if that will do. Steps go by b ← b / ρ(b), exact
-    while the fixed point does not move, until they straddle 1; then by regula falsi (Illinois), to 10⁻⁶ of ρ, on more than
-    10,000 cells to 0.5 % of a ρ that is itself known to about 1 %. The last step, from a ρ within twice that, is not
-    evaluated: it keeps the bound where the slope is within 0.5 and 1.5 of the chord's.
+    None if ρ stays below 1 up to a ceiling of 2 (rules allow 1), or if the formula has no ceiling. The fixed point is
+    followed from a ceiling at which it is unique. Steps b ← b / ρ(b), exact while the fixed point does not move, are taken
+    until they pass 1; then regula falsi (Illinois) to 10⁻⁶ of ρ, or for more than 10,000 cells to 0.5 % of a ρ that is
+    itself known to about 1 %. The last step, from a ρ within twice the tolerance, is not evaluated: it stays within the
+    tolerance if the slope is between 0.5 and 1.5 times that of the chord.
     """
-    loop = path.loop
+    loop, close = path.loop, _tolerance(path)
     if loop.formula is not None or loop.from_stated or loop.challenge.nnz == 0:
         return None
-    here = below = _first(path)
+    safe, present = _safe_ceiling(loop), float(loop.challenge_ceiling)
+    if HALF * safe <= present <= UNDER * safe and present > 0.0:
+        here = below = CeilingPoint(present, path.own.worth, path.own.spectrum.radius)
+    else:
+        here = below = path.at(UNDER * safe, sharp=False)
     if here.ceiling == 0.0 and here.radius >= 1.0:
         return 0.0
-    while here.radius < 1.0 - _close(path):
+    far, nearby = LEAPS if path.large else STRIDES
+    while here.radius < 1.0 - close:
         if here.ceiling >= HIGHEST:
             return None
-        below, here = here, path.at(_ahead(path, here), sharp=here.radius >= HALF)
+        # steps are limited, because ρ may grow faster than in proportion, or drop
+        factor = min(1.0 / max(here.radius, 1e-9), far if here.radius < HALF else nearby)
+        ceiling = min(here.ceiling * max(factor, 1.0 + close) or LOW, HIGHEST)
+        below, here = here, path.at(ceiling, sharp=here.radius >= HALF)
         if path.large and below.radius < HALF and abs(here.radius - 1.0) < NEARBY:
             here = path.at(here.ceiling)
-    return here.ceiling if here.radius <= 1.0 + _close(path) else _between(path, below, here)
-
-
-def _first(path: Continuation) -> CeilingPoint:
-    safe, present = _safe(path.loop), float(path.loop.challenge_ceiling)
-    if HALF * safe <= present <= UNDER * safe and present > 0.0:
-        return CeilingPoint(present, path.own.worth, path.own.spectrum.radius)
-    return path.at(UNDER * safe, sharp=False)
-
-
-def _ahead(path: Continuation, here: CeilingPoint) -> float:
-    """Return the ceiling at which ρ would be 1 if it grew in proportion, within limits, as ρ may grow faster or drop."""
-    far, nearby = LEAPS if path.large else STRIDES
-    factor = min(1.0 / max(here.radius, 1e-9), far if here.radius < HALF else nearby)
-    return min(here.ceiling * max(factor, 1.0 + _close(path)) or LOW, HIGHEST)
+    return here.ceiling if here.radius <= 1.0 + close else _between(path, below, here)
 
 
 def norm_bound(loop: TickLoop) -> float:
-    """Return a bound that needs no fixed point: ‖a S + b C‖∞; below 1 the tick is a contraction and always settles.
+    """Return ‖a S + b C‖∞, the largest sum of weight × ceiling over a cell's incoming edges; NaN for a user's formula.
 
-    The largest sum, over a cell's incoming edges, of weight × ceiling. With a formula of your own there is no such bound
-    (nan).
+    If it is below 1, the tick is a contraction and settles from any start.
     """
     if loop.formula is not None:
         return np.nan
@@ -139,16 +132,16 @@ def norm_bound(loop: TickLoop) -> float:
     return float(np.max(np.where(loop.active, loop.support_ceiling * up + loop.challenge_ceiling * down, 0.0), initial=0.0))
 
 
-def _close(path: Continuation) -> float:
+def _tolerance(path: Continuation) -> float:
     return 5e-3 if path.large else 1e-6
 
 
-def _safe(loop: TickLoop) -> float:
+def _safe_ceiling(loop: TickLoop) -> float:
     """Return the ceiling b with ρ(a S + b C) ≈ 1: below it the tick is a contraction in some norm, with one fixed point.
 
-    No slope of tanh passes 1, so |∂f/∂e| ≤ a S + b C =: M. Powers of M, with the b of each such that it keeps the sum of all
-    entries; each averaged with the last, lest they swing. 0 where supports alone pass 1: at a ceiling of 0 the tick is
-    monotone and concave, so that there too its fixed point is the only one above 0.
+    The slope of tanh is at most 1, so |∂f/∂e| ≤ a S + b C =: M. Power iteration on M, with b set in each step to keep the
+    sum of all entries; each iterate is averaged with the last to damp oscillation. The result is 0 if supports alone exceed
+    1: at a ceiling of 0 the tick is monotone and concave, so its fixed point above 0 is unique there too.
     """
     ceiling, weight = HIGHEST, np.ones_like(loop.start)
     for _ in range(POWER):
@@ -162,24 +155,24 @@ def _safe(loop: TickLoop) -> float:
 
 
 def _between(path: Continuation, low: CeilingPoint, high: CeilingPoint) -> float:
-    """Run regula falsi between two ceilings, halving the value of an end that stays, so that both move (Illinois).
+    """Find ρ = 1 between two ceilings by regula falsi, halving the value of an end that does not move (Illinois).
 
-    While they are far apart the geometric mean: too long a step may reach another fixed point.
+    While the ends are far apart, their geometric mean is used: a long step may reach another fixed point.
     """
-    left, right, side = low.radius - 1.0, high.radius - 1.0, 0
+    left, right, side, close = low.radius - 1.0, high.radius - 1.0, 0, _tolerance(path)
     ceiling = high.ceiling
     for _ in range(STEPS):
-        if high.ceiling - low.ceiling <= _close(path) * ceiling:
+        if high.ceiling - low.ceiling <= close * ceiling:
             break
         wide = high.ceiling > WIDE * low.ceiling > 0.0
         ceiling = (
             np.sqrt(low.ceiling * high.ceiling) if wide else (low.ceiling * right - high.ceiling * left) / (right - left)
         )
-        if not wide and min(1.0 - low.radius, high.radius - 1.0) <= LAST * _close(path):
+        if not wide and min(1.0 - low.radius, high.radius - 1.0) <= LAST * close:
             break
         here = path.at(ceiling)
         over = here.radius - 1.0
-        if abs(over) <= _close(path):
+        if abs(over) <= close:
             break
         if over < 0.0:
             right = right / 2 if side < 0 else right

@@ -1,9 +1,9 @@
-"""Cures of an oscillating loop side by side: whether it settles, how fast it reacts, and where it settles."""
+"""Comparison of cures for an oscillating loop: verdict, speed of reaction, and final values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -33,11 +33,11 @@ STEP_METRICS = ("rise_time", "settling_time", "overshoot")
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Cures:
-    """A comparison of cures.
+    """Comparison of cures for an oscillating loop.
 
     `table` has one row per cure: cure, setting, the verdict of ticks from stated × calibration with moving (the share of
-    cells that never come to rest) and amplitude, then the step response of `cell`, from rest, to one new claim: before,
-    after, rise_time and settling_time (ticks; null: never), overshoot (percent). `response` has cure, tick, effective.
+    cells that never come to rest) and amplitude, then the step response of `cell`, from rest, to a new claim: before, after,
+    rise_time and settling_time (ticks; null: never), overshoot (percent). `response` has cure, tick, effective.
     """
 
     cell: str
@@ -45,38 +45,27 @@ class Cures:
     table: pl.DataFrame
     response: pl.DataFrame
 
-    def figure(self, *, title: str = "Step response of a cell under each cure, and the swing that remains") -> Sheet:
-        """Plot the step response of a cell under each cure, and the lasting swing."""
+    def figure(self, *, title: str = "Step response of a cell under each cure, and the lasting amplitude") -> Sheet:
+        """Plot the step response of a cell under each cure, and the lasting amplitude."""
         from malsim.showing.plots.studies.loop_charts import cures as draw
 
         return draw(self.table, self.response, cell=self.cell, title=title)
 
     def __repr__(self) -> str:
-        with pl.Config(
-            tbl_hide_column_data_types=True,
-            tbl_rows=-1,
-            tbl_cols=-1,
-            tbl_width_chars=160,
-            tbl_hide_dataframe_shape=True,
-            float_precision=3,
-        ):
-            return f"{self.cell} answers one new claim that {self.push} it\n{self.table}"
+        shape: dict[str, Any] = {"tbl_rows": -1, "tbl_cols": -1, "tbl_width_chars": 160, "float_precision": 3}
+        with pl.Config(tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, **shape):
+            return f"response of {self.cell} to a new claim that {self.push} it\n{self.table}"
 
 
 def cures(
-    run_or_graph: Run | Memory,
-    rules: Rules | None = None,
-    *,
-    cell: str | None = None,
-    rep: int = 0,
-    push: str = "supports",
+    run_or_graph: Run | Memory, rules: Rules | None = None, *, cell: str | None = None, rep: int = 0, push: str = "supports"
 ) -> Cures:
-    """Compare three cures of an oscillating loop with the loop as it is.
+    """Compare three cures for an oscillating loop with the loop as it is.
 
-    A lower ceiling is 0.9 of the critical one. Damping is 0.9 of the least 2 (1 − Re λ) / |1 − λ|² over the eigenvalues at
-    the fixed point (2 / (1 + L) for a real −L). With masses from stated no loop is left. Each loop is run from stated ×
-    calibration for 1,000 ticks. Then, at its fixed point, a new verified claim of confidence 0.9 supports `cell`, and the
-    step response is measured in ticks by the definitions of python-control's `step_info`.
+    The lower ceiling is 0.9 of the critical one. The damping is 0.9 of the smallest 2 (1 − Re λ) / |1 − λ|² over the
+    eigenvalues at the fixed point (2 / (1 + L) for a real −L). Masses from stated confidence remove the loop. Each loop is
+    run from stated × calibration for 1,000 ticks. Then, at its fixed point, a new verified claim of confidence 0.9 supports
+    `cell`, and the step response is measured in ticks by the definitions of python-control's `step_info`.
 
     Parameters
     ----------
@@ -127,7 +116,7 @@ def _cures(result: Stability) -> list[tuple[str, str, Rules]]:
 
 
 def _cell(result: Stability, cell: str | None, rep: int) -> str:
-    """Return the cell asked for, or the active cell with the largest amplitude; the first in a tie."""
+    """Return the handle of the named cell, or of the active cell with the largest amplitude (the first in a tie)."""
     if cell is not None:
         return result.memory.head(cell, rep=rep)
     active = result.cells.filter((pl.col("rep") == rep) & pl.Series(result.loop.active))
@@ -137,7 +126,7 @@ def _cell(result: Stability, cell: str | None, rep: int) -> str:
 
 
 def _with_claim(result: Stability, cell: str, rep: int, push: str) -> Memory:
-    """Return the memory after one new verified claim of confidence 0.9 about a cell."""
+    """Return the memory after a new verified claim of confidence 0.9 about a cell."""
     memory = result.memory
     claim = {
         "rep": rep, "kind": "obs", "t": float(memory.cells["touched"].to_numpy().max()), "writer": "reviewer",
@@ -146,9 +135,8 @@ def _with_claim(result: Stability, cell: str, rep: int, push: str) -> Memory:
     }  # fmt: skip
     after, verdicts = admit(memory, [claim], result.rules)
     if after.cells.height == memory.cells.height:
-        raise UsageError(
-            "the gate refused the claim about this cell", where="cures: cell", given=cell, hint=str(verdicts["issues"][0])
-        )
+        problem, hint = "the gate refused the claim about this cell", str(verdicts["issues"][0])
+        raise UsageError(problem, where="cures: cell", given=cell, hint=hint)
     return after
 
 
@@ -166,9 +154,9 @@ def _answer(before: TickLoop, after: TickLoop, row: int) -> Array:
 
 def _step(answer: Array) -> dict[str, float | None]:
     """Return rise time, settling time (ticks) and overshoot (percent) of a step response; None if it never settles."""
-    way, final = answer[:-1] - answer[0], float(answer[-1] - answer[0])
+    response, final = answer[:-1] - answer[0], float(answer[-1] - answer[0])
     if abs(final) <= STILL:
         return dict.fromkeys(STEP_METRICS)
-    ticks = np.arange(len(way), dtype=np.float64)
-    values = {name: float(measure(name, ticks, way[:, None], final=final)[0]) for name in STEP_METRICS}
+    ticks = np.arange(len(response), dtype=np.float64)
+    values = {name: float(measure(name, ticks, response[:, None], final=final)[0]) for name in STEP_METRICS}
     return {name: value if np.isfinite(value) else None for name, value in values.items()}

@@ -1,4 +1,4 @@
-"""Fixed points of the loop, found even if ticks never settle there."""
+"""Fixed points of the loop, found even if ticks do not settle there."""
 
 from __future__ import annotations
 
@@ -30,14 +30,13 @@ def fixed_point(
 ) -> tuple[Array, float]:
     """Return a point e with e = f(e) to about `near`, and the residual max |f(e) − e|.
 
-    Each cell moves a part of its way, e += share / (1 + row sum of |∂f/∂e|) · (f(e) − e); the share grows while the cell
-    keeps its direction and shrinks when it turns back, so it comes to rest where the tick rings. A fixed point always
-    exists (f is continuous on a cube); of several it is the one that this path from `start` (stated · factor) comes to,
-    one for each column of `start`. At least `least` steps are taken, on small graphs more: `work` cells times steps, up to
-    4,000.
+    Each cell moves a part of the way, e += share / (1 + row sum of |∂f/∂e|) · (f(e) − e). Its share grows while the cell
+    keeps its direction and shrinks when it reverses, so that it comes to rest even where ticks oscillate. A fixed point
+    always exists (f is continuous on a cube); of several, this is the one reached from `start` (stated · factor), one for
+    each column of `start`. At least `least` steps are taken, and on small graphs more: up to `work` / cells, at most 4,000.
     """
     worth = (loop.start if start is None else start).copy()
-    reach = [along(matrix @ np.ones(len(worth)), worth) for matrix in (loop.support, loop.challenge)]
+    sums = [along(matrix @ np.ones(len(worth)), worth) for matrix in (loop.support, loop.challenge)]
     share, last = np.ones_like(worth), np.zeros_like(worth)
     gap = 0.0
     for _ in range(min(max(work // max(len(worth), 1) - STEPS, least), MOST_STEPS)):
@@ -47,19 +46,19 @@ def fixed_point(
         if gap <= near:
             break
         share = np.where(move * last < -REVERSAL * last**2, SHRINK * share, np.minimum(GROW * share, MOST))
-        worth = np.clip(worth + share / (1.0 + np.abs(up) * reach[0] + np.abs(down) * reach[1]) * move, 0.0, 1.0)
+        worth = np.clip(worth + share / (1.0 + np.abs(up) * sums[0] + np.abs(down) * sums[1]) * move, 0.0, 1.0)
         last = move
     return worth, gap
 
 
 def anderson(loop: TickLoop, worth: Array, *, near: float, most: int) -> Array:
-    """Return f(e) where no move f(e) − e exceeds `near`, or after `most` steps.
+    """Return f(e) for a point at which no move f(e) − e exceeds `near`, or after `most` steps; one column only.
 
-    Anderson's mixing: of the last three points that combination whose move is least, and 0.7 of the move left there. It
-    passes the soft modes (λ near 1) on which steps cell by cell are slow; one column only, and for ceilings at which few
-    modes ring. Source: Walker and Ni (2011).
+    Anderson mixing: the combination of the last three points with the smallest move, plus 0.7 of that move. It handles soft
+    modes (λ near 1), on which cell-by-cell steps are slow, and needs ceilings at which few modes oscillate. Source: Walker
+    and Ni (2011).
     """
-    ways: list[Array] = []
+    steps: list[Array] = []
     changes: list[Array] = []
     before = last = worth
     for number in range(most):
@@ -69,22 +68,15 @@ def anderson(loop: TickLoop, worth: Array, *, near: float, most: int) -> Array:
             return fresh
         ahead = worth + SHARE * move
         if number:
-            ways, changes = [*ways, ahead - before][-DEPTH:], [*changes, move - last][-DEPTH:]
+            steps, changes = [*steps, ahead - before][-DEPTH:], [*changes, move - last][-DEPTH:]
         before, last, worth = ahead, move, ahead.copy()
-        for part, way in zip(_parts(move, changes), ways, strict=True):
-            worth -= part * way
+        if changes:
+            products = [[np.einsum("i,i->", change, other) for other in changes] for change in changes]
+            against = [np.einsum("i,i->", change, move) for change in changes]
+            for share, step in zip(np.linalg.lstsq(products, against, rcond=ALIKE)[0].tolist(), steps, strict=True):
+                worth -= share * step
         np.clip(worth, 0.0, 1.0, out=worth)
     return worth
-
-
-def _parts(move: Array, changes: list[Array]) -> list[float]:
-    if not changes:
-        return []
-    products = [[np.einsum("i,i->", change, other) for other in changes] for change in changes]
-    parts: list[float] = np.linalg.lstsq(products, [np.einsum("i,i->", change, move) for change in changes], rcond=ALIKE)[
-        0
-    ].tolist()
-    return parts
 
 
 def any_fixed_point(
@@ -92,8 +84,8 @@ def any_fixed_point(
 ) -> tuple[Array, float]:
     """Return a fixed point and its residual max |f(e) − e| by the first method that reaches one; one column only.
 
-    With `by_ticks`, the one that plain ticks from the loop's own start come to, if to any: what is seen is then what is
-    analysed. Else `fixed_point` from `start` and damped Newton steps; else ticks from there.
+    With `by_ticks`, plain ticks from the loop's own start come first, so that the analysis is of the point that a run
+    reaches. Then `fixed_point` from `start` with damped Newton steps, and then ticks from there.
     """
     if by_ticks and (rest := _rest(loop, loop.start)) is not None:
         return polished(loop, *rest)
@@ -117,16 +109,14 @@ def _rest(loop: TickLoop, worth: Array) -> tuple[Array, float] | None:
 def polished(loop: TickLoop, worth: Array, gap: float) -> tuple[Array, float]:
     """Refine a fixed point by Newton's method on e − f(e), for up to 10,000 cells whose loops are small enough.
 
-    A step that does not lessen the largest |f(e) − e| is halved, up to six times (damped Newton).
+    A step that does not reduce the largest |f(e) − e| is halved, up to six times (damped Newton).
     """
     for _ in range(NEWTON if len(worth) <= LARGE else 0):
-        if gap <= EXACT:
+        step = None if gap <= EXACT else _newton_step(loop, worth, loop.step(worth) - worth)
+        if step is None:
             break
-        way = _newton(loop, worth, loop.step(worth) - worth)
-        if way is None:
-            break
-        steps = (np.clip(worth + way / 2**number, 0.0, 1.0) for number in range(HALVINGS))
-        better = next(((step, left) for step in steps if (left := _residual(loop, step)) < gap), None)
+        points = (np.clip(worth + step / 2**number, 0.0, 1.0) for number in range(HALVINGS))
+        better = next(((point, residual) for point in points if (residual := _residual(loop, point)) < gap), None)
         if better is None:
             break
         worth, gap = better
@@ -137,10 +127,10 @@ def _residual(loop: TickLoop, worth: Array) -> float:
     return float(np.abs(loop.step(worth) - worth).max(initial=0.0))
 
 
-def _newton(loop: TickLoop, worth: Array, move: Array) -> Array | None:
+def _newton_step(loop: TickLoop, worth: Array, move: Array) -> Array | None:
     """Return the step d with (I − J) d = f(e) − e; None if a loop is too large to solve or the matrix is singular.
 
-    Ordered by its strongly connected parts the matrix is block triangular, so that elimination fills in blocks only.
+    Ordered by its strongly connected parts the matrix is block triangular, so elimination fills in only within blocks.
     """
     slope = loop.jacobian(worth)
     _, part = sparse.csgraph.connected_components(slope, connection="strong")
@@ -148,9 +138,9 @@ def _newton(loop: TickLoop, worth: Array, move: Array) -> Array | None:
         return None
     order = np.argsort(part, kind="stable")
     matrix = sparse.csc_array(sparse.csc_array(sparse.eye_array(len(worth)) - slope)[order][:, order])
-    way = np.empty_like(worth)
+    step = np.empty_like(worth)
     try:
-        way[order] = splu(matrix, permc_spec="NATURAL", diag_pivot_thresh=0.01).solve(move[order])
-    except RuntimeError:  # exactly singular: the fixed point is being lost here
+        step[order] = splu(matrix, permc_spec="NATURAL", diag_pivot_thresh=0.01).solve(move[order])
+    except RuntimeError:  # exactly singular: the fixed point vanishes here
         return None
-    return way
+    return step

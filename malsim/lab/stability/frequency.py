@@ -1,7 +1,8 @@
-"""The loop in the frequency domain: gain and phase margin, response, and the damping that settles it.
+"""Frequency domain of the loop: gain and phase margin, response, and the damping at which it settles.
 
-Near a fixed point a mode of eigenvalue λ of the undamped tick is the loop L(z) = −α λ / (z − 1 + α), α the damping, closed
-by 1 + L(z) = 0. Source: characteristic loci of a multivariable loop (MacFarlane and Postlethwaite, 1977).
+Near a fixed point a mode of eigenvalue λ of the undamped tick has the open loop L(z) = −α λ / (z − 1 + α), where α is the
+damping; it is closed by 1 + L(z) = 0. Source: characteristic loci of a multivariable loop (MacFarlane and Postlethwaite,
+1977).
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ ZERO = 1e-12
 def eigenvalues(jacobian: sparse.csr_array) -> NDArray[np.complex128]:
     """Return the eigenvalues of ∂f/∂e that determine its margins.
 
-    Of each strongly connected part all; of one above 1,500 rows the eight farthest from 1, by Arnoldi's method.
+    These are all eigenvalues of each strongly connected part; for a part of more than 1,500 rows, the eight farthest from 1,
+    by Arnoldi's method.
     """
     _, label = sparse.csgraph.connected_components(jacobian, connection="strong")
     sizes = np.bincount(label)
@@ -46,9 +48,9 @@ def eigenvalues(jacobian: sparse.csr_array) -> NDArray[np.complex128]:
 
 
 def damping_bound(values: NDArray[np.complex128]) -> float:
-    """Return the damping α below which every mode dies out: |1 − α + α λ| < 1, so α < 2 (1 − Re λ) / |1 − λ|².
+    """Return the damping α below which every mode decays: |1 − α + α λ| < 1, so α < 2 (1 − Re λ) / |1 − λ|².
 
-    0 where an eigenvalue has a real part of 1 or more, which no damping cures; for a real λ = −L it is 2 / (1 + L).
+    0 if an eigenvalue has a real part of 1 or more, which no damping cures; 2 / (1 + L) for a real λ = −L.
 
     >>> damping_bound(np.array([-3.0 + 0j])), round(damping_bound(np.array([1.5j, -1.5j])), 4)
     (0.5, 0.6154)
@@ -58,9 +60,9 @@ def damping_bound(values: NDArray[np.complex128]) -> float:
 
 
 def gain_margin(values: NDArray[np.complex128], damping: float) -> float | None:
-    """Return the factor by which all slopes may grow before a mode no longer dies out; None without a bound.
+    """Return the factor by which all slopes can grow before a mode no longer decays; None without a bound.
 
-    The least k > 0 with |1 − α + α k λ| = 1; below 1 it says how far they must shrink.
+    The smallest k > 0 with |1 − α + α k λ| = 1; below 1, the factor to which they must shrink.
 
     >>> gain_margin(np.array([-0.5 + 0j]), 1.0)
     2.0
@@ -75,8 +77,8 @@ def gain_margin(values: NDArray[np.complex128], damping: float) -> float | None:
 def phase_margin(values: NDArray[np.complex128], damping: float) -> float | None:
     """Return the smallest phase shift in degrees at which a mode no longer decays; None if no |L| exceeds 1.
 
-    At the frequency where |L| = 1, cos ω = (1 + (1 − α)² − α² |λ|²) / (2 (1 − α)), the angle between L and −1; with a sign,
-    below 0 where the mode grows.
+    The angle between L and −1 at the frequency where |L| = 1, cos ω = (1 + (1 − α)² − α² |λ|²) / (2 (1 − α)); negative if
+    the mode grows.
 
     >>> round(phase_margin(np.array([-1.5 + 0j]), 0.5), 2)
     104.48
@@ -97,15 +99,9 @@ def phase_margin(values: NDArray[np.complex128], damping: float) -> float | None
 
 
 def response(value: complex, damping: float, *, points: int = POINTS) -> pl.DataFrame:
-    """Return the open loop L of a mode over frequency: omega (radians per tick, to π), real, imaginary, dB, degrees."""
+    """Return the open loop L of a mode: omega (radians per tick, up to π), real, imaginary, decibels, degrees."""
     omega: Array = np.geomspace(LOWEST, np.pi, points)
     loop = -damping * value / (np.exp(1j * omega) - 1.0 + damping)
-    return pl.DataFrame(
-        {
-            "omega": omega,
-            "real": loop.real,
-            "imaginary": loop.imag,
-            "decibels": 20.0 * np.log10(np.abs(loop)),
-            "degrees": np.degrees(np.unwrap(np.angle(loop))),
-        }
-    )
+    decibels, degrees = 20.0 * np.log10(np.abs(loop)), np.degrees(np.unwrap(np.angle(loop)))
+    columns = {"omega": omega, "real": loop.real, "imaginary": loop.imag, "decibels": decibels, "degrees": degrees}
+    return pl.DataFrame(columns)

@@ -1,4 +1,4 @@
-"""Tick of a memory as a map on arrays: one step, and its slopes at a point."""
+"""Tick of a memory as a map on arrays, and its slopes at a point."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class TickLoop:
 
     e' = e + damping · (f(e) − e), f(e) = clamp01(stated · factor + a · tanh(S e) − b · tanh(C e)) on active cells.
 
-    `support` (S) and `challenge` (C) are sparse, targets by sources, weights ≥ 0; `start` is where cells begin, at
-    stated · factor. Writers' factors stay at what one tick of the memory gives them. Ceilings may pass the bound that
-    rules set them, and may be arrays: worth of shape (cells, n) is n loops at once, with n ceilings.
+    `support` (S) and `challenge` (C) are sparse, targets by sources, weights ≥ 0; `start` is stated · factor. Writers'
+    factors keep their values after a tick of the memory. Ceilings may exceed the bounds of the rules, and may be arrays:
+    worth of shape (cells, n) is n loops at once, with n ceilings.
     """
 
     stated: Array
@@ -46,11 +46,10 @@ class TickLoop:
 
     @classmethod
     def of(cls, memory: Memory, rules: Rules) -> TickLoop:
-        """Return the loop that a memory's tick closes; raise `UsageError` under `records`, which weighs whole pools."""
+        """Return the loop of a memory's tick; raise `UsageError` under `records`, which weighs whole pools."""
         if isinstance(rules.effective, str):
-            raise UsageError(
-                "this law has no loop over edges", where="rules.effective", given=rules.effective, hint="leave it out"
-            )
+            given = rules.effective
+            raise UsageError("this law has no loop over edges", where="rules.effective", given=given, hint="leave it out")
         active = memory.column("status") == 0
         sources = active if rules.mass_neighbours == "active" else np.ones_like(active)
         factor = memory.column("calibration") if rules.recompute == "admit" else factors_at(memory, rules)
@@ -70,19 +69,17 @@ class TickLoop:
         )
 
     def masses(self, worth: Array) -> tuple[Array, Array]:
-        """Return support and challenge mass, from effective or stated confidence as the rules say."""
+        """Return support and challenge mass, from effective or stated confidence according to the rules."""
         if self.from_stated:
             worth = np.broadcast_to(along(self.stated, worth), worth.shape)
         return self.support @ worth, self.challenge @ worth
 
     def worth(self, support: Array, challenge: Array) -> Array:
         """Compute f from the support and challenge masses, for active and inactive cells alike."""
-        anchor = along(self.stated, support), along(self.factor, support)
+        inputs = along(self.stated, support), along(self.factor, support), support, challenge
         if self.formula is not None:
-            return np.clip(np.asarray(self.formula(*anchor, support, challenge), dtype=np.float64), 0.0, 1.0)
-        return effective(
-            *anchor, support, challenge, support_ceiling=self.support_ceiling, challenge_ceiling=self.challenge_ceiling
-        )
+            return np.clip(np.asarray(self.formula(*inputs), dtype=np.float64), 0.0, 1.0)
+        return effective(*inputs, support_ceiling=self.support_ceiling, challenge_ceiling=self.challenge_ceiling)
 
     def step(self, worth: Array) -> Array:
         return self._where_active(self.worth(*self.masses(worth)), worth)
@@ -132,5 +129,5 @@ def _from(matrix: sparse.csr_array, sources: NDArray[np.bool_]) -> sparse.csr_ar
 def _scaled(matrix: sparse.csr_array, rows: Array) -> sparse.csr_array:
     entries = matrix.data * np.repeat(rows, np.diff(matrix.indptr))
     product = sparse.csr_array((entries, matrix.indices, matrix.indptr), shape=matrix.shape)
-    product.has_canonical_format = matrix.has_canonical_format  # checking it anew takes as long as the sum of two
+    product.has_canonical_format = matrix.has_canonical_format  # a new check would take as long as adding two matrices
     return product

@@ -1,4 +1,4 @@
-"""Simulation of the loop by ticks: how each cell ends, and the ceiling at which the loop stops settling."""
+"""Simulation of the loop by ticks: final behaviour of each cell, and the ceiling at which oscillation begins."""
 
 from __future__ import annotations
 
@@ -37,28 +37,26 @@ def trail(loop: TickLoop, ticks: int) -> Array:
 
 
 def rings(loop: TickLoop, *, ticks: int = TICKS) -> NDArray[np.bool_]:
-    """Return the mask of challenge ceilings at which the loop still moves after `ticks` ticks without fading.
+    """Return the mask of challenge ceilings at which the loop still oscillates after `ticks` ticks without fading.
 
-    Over the last two quarters of the ticks the largest move of each is taken, so that an orbit that never repeats is seen;
-    it fades where the later is below 0.98 of the earlier. Loops at rest are left out of the ticks that follow.
+    The largest moves in the last two quarters of the ticks are compared, so that orbits that never repeat are detected; an
+    oscillation fades if the later move is below 0.98 of the earlier. Loops at rest are not run further.
     """
-    columns = np.atleast_1d(np.asarray(loop.challenge_ceiling, dtype=np.float64))
-    support = np.broadcast_to(np.asarray(loop.support_ceiling, dtype=np.float64), columns.shape)
-    worth = np.repeat(loop.start[:, None], len(columns), axis=1)
-    live, peaks = np.arange(len(columns)), np.zeros((4, len(columns)))
-    per = max(ticks // 4, 1)
+    ceilings = np.atleast_1d(np.asarray(loop.challenge_ceiling, dtype=np.float64))
+    support = np.broadcast_to(np.asarray(loop.support_ceiling, dtype=np.float64), ceilings.shape)
+    worth = np.repeat(loop.start[:, None], len(ceilings), axis=1)
+    live, peaks = np.arange(len(ceilings)), np.zeros((4, len(ceilings)))
+    ringing = np.zeros(len(ceilings), dtype=bool)
     for quarter in range(4):
-        for _ in range(per):
-            here = replace(loop, challenge_ceiling=columns[live], support_ceiling=support[live])
-            fresh = here.tick(worth)
+        for _ in range(max(ticks // 4, 1)):
+            fresh = replace(loop, challenge_ceiling=ceilings[live], support_ceiling=support[live]).tick(worth)
             move = np.abs(fresh - worth).max(axis=0, initial=0.0)
             peaks[quarter, live] = np.maximum(peaks[quarter, live], move)
             worth = fresh
             if (still := move <= STILL).any():
                 live, worth = live[~still], worth[:, ~still]
                 if not len(live):
-                    return np.zeros(len(columns), dtype=bool)
-    ringing = np.zeros(len(columns), dtype=bool)
+                    return ringing
     ringing[live] = peaks[3, live] >= FADING * peaks[2, live]
     return ringing
 
@@ -66,15 +64,15 @@ def rings(loop: TickLoop, *, ticks: int = TICKS) -> NDArray[np.bool_]:
 def measured_ceiling(
     loop: TickLoop, *, low: float = 0.0, high: float = 1.0, within: float = 1e-3, ticks: int = TICKS
 ) -> float | None:
-    """Return the least challenge ceiling between `low` and `high` at which ticks keep oscillating, to a relative `within`.
+    """Return the lowest challenge ceiling between `low` and `high` at which ticks keep oscillating, to a relative `within`.
 
-    None where none of them rings. Below the contraction bound nothing can ring; from there ceilings 1 % apart are run
-    (farther apart on more than 500 cells, and for fewer ticks), lowest first, and the first step from settling to ringing is
-    bisected. A window of ringing that is narrower may be missed.
+    None if they settle at all ceilings tried. Below the contraction bound every start settles; from there ceilings 1 % apart
+    are run, lowest first (for more than 500 cells farther apart and for fewer ticks), and the first step from settling to
+    oscillation is bisected. A narrower window of oscillation may be missed.
     """
     if not 0.0 <= low < high:
         raise UsageError("an empty range of ceilings", where="measured_ceiling", given=(low, high), allowed="0 ≤ low < high")
-    low = max(low, _contracting(loop), high * LEAST)
+    low = max(low, _contraction_bound(loop), high * LEAST)
     ticks = int(np.clip(WORK // len(loop.start), FEWEST, ticks))
     while high > low * (1.0 + within):
         most = max(AT_ONCE // 2, WORK // (8 * len(loop.start)))
@@ -90,10 +88,10 @@ def measured_ceiling(
 
 
 def _first_ringing(loop: TickLoop, ceilings: Array, ticks: int) -> int | None:
-    for at in range(0, len(ceilings), AT_ONCE):
-        ringing = rings(replace(loop, challenge_ceiling=ceilings[at : at + AT_ONCE]), ticks=ticks)
+    for start in range(0, len(ceilings), AT_ONCE):
+        ringing = rings(replace(loop, challenge_ceiling=ceilings[start : start + AT_ONCE]), ticks=ticks)
         if ringing.any():
-            return at + int(ringing.argmax())
+            return start + int(ringing.argmax())
     return None
 
 
@@ -105,8 +103,8 @@ def _bisect(loop: TickLoop, low: float, high: float, within: float, ticks: int) 
     return high
 
 
-def _contracting(loop: TickLoop) -> float:
-    """Return the ceiling below which all rows of a S + b C sum to less than 1, so that any start settles; 0 if none."""
+def _contraction_bound(loop: TickLoop) -> float:
+    """Return the ceiling below which all rows of a S + b C sum to less than 1, so that any start settles; 0 without one."""
     up, down = loop.masses(np.ones_like(loop.start))
     rows = loop.active & (down > 0.0)
     if not rows.any() or loop.formula is not None or (loop.support_ceiling * up[loop.active]).max() >= 1.0:
@@ -121,10 +119,10 @@ FADED = 0.99
 
 
 def of_trail(loop: TickLoop, memory: Memory) -> pl.DataFrame:
-    """Tick the loop from its start and classify how each cell ends: rep, cell, final, period, amplitude.
+    """Run the loop from its start and classify the final behaviour of each cell: rep, cell, final, period, amplitude.
 
     The loop runs for 1,000 ticks, or until all cells rest. If some cells then have no period, it runs for up to 20,000 more
-    (on up to 10,000 cells), until these rest or stop fading. Period 1 is at rest or fading; −1 never repeats.
+    (on up to 10,000 cells), until they rest or stop fading. Period 1 means at rest or fading; −1 never repeats.
     """
     before, rows = 0.0, loop.start[None, :]
     for number in range(1 + (MORE if len(loop.start) <= LARGE else 0)):
@@ -154,7 +152,7 @@ def _last_ticks(step: Callable[[Array], Array], worth: Array) -> Array:
 
 
 def _periods(rows: Array) -> NDArray[np.int64]:
-    """Return the least period that each column repeats at least twice; 0 without one."""
+    """Return the shortest period that each column repeats at least twice; 0 without one."""
     period = np.zeros(rows.shape[1], dtype=np.int64)
     for length in range(min(LONGEST, len(rows) // 2), 0, -1):
         again = np.abs(rows[-length:] - rows[-2 * length : -length]).max(axis=0) <= EQUAL
@@ -164,7 +162,7 @@ def _periods(rows: Array) -> NDArray[np.int64]:
 
 
 def word(ends: pl.DataFrame) -> str:
-    """Return the verdict for all cells: the longest period of any cell; "longer" if a cell never repeats.
+    """Return the verdict for all cells by their longest period; "longer" if a cell never repeats.
 
     >>> word(pl.DataFrame({"period": [1, 2, 1]}))
     'period-2'

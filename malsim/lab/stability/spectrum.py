@@ -1,4 +1,4 @@
-"""Dominant eigenvalues of a loop, by strongly connected component of its graph."""
+"""Dominant eigenvalues of a loop, per strongly connected part of its graph."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ FAR, COARSE, QUICK = 0.8, 1e-2, 36
 
 @dataclass(frozen=True)
 class Spectrum:
-    """The dominant eigenvalue and eigenvector of every strongly connected part of a matrix.
+    """Dominant eigenvalue and eigenvector of every strongly connected part of a matrix.
 
-    `part` numbers each row's part (−1: on no loop); `value` has the eigenvalue of largest |λ| a part, `vector` its
-    eigenvector spread over the rows, largest entry 1 in every part.
+    `part` is the number of each row's part (−1: not on a loop); `value` has the eigenvalue of largest |λ| per part, `vector`
+    the eigenvectors over the rows, scaled to a largest entry of 1 in every part.
     """
 
     part: NDArray[np.int64]
@@ -38,17 +38,17 @@ class Spectrum:
 
     @property
     def radius(self) -> float:
-        """The largest |λ|; 0 without a loop."""
+        """Largest |λ|; 0 without a loop."""
         return float(np.abs(self.value).max(initial=0.0))
 
 
 def spectrum(matrix: sparse.csr_array, damping: float = 1.0, *, tolerance: float = TOLERANCE) -> Spectrum:
     """Return the dominant eigenvalues of (1 − damping) I + damping · matrix, part by part.
 
-    A matrix is block triangular over its strongly connected parts, so its eigenvalues are theirs; taking parts apart keeps
-    a long chain without a loop from showing eigenvalues that only rounding gave it. Parts of up to 300 rows are solved
-    densely, all of one size at once; larger ones by Arnoldi's method (ARPACK) to a relative `tolerance` of the residual, but
-    for parts of more than 10,000 rows that die out quickly, or where 1 % will do: their |λ| is that of `growth`.
+    A matrix is block triangular over its strongly connected parts, so its eigenvalues are those of the parts; separating the
+    parts avoids spurious eigenvalues of long chains, which are due to rounding. Parts of up to 300 rows are solved densely,
+    all of equal size at once; larger parts by Arnoldi's method (ARPACK) to a relative `tolerance` of the residual. For parts
+    of more than 10,000 rows whose modes decay quickly, or if 1 % is enough, |λ| is that of `growth`.
     """
     live, core = _core(matrix)
     rows, of_live, sizes = _parts(core)
@@ -66,7 +66,7 @@ def spectrum(matrix: sparse.csr_array, damping: float = 1.0, *, tolerance: float
 
 
 def _core(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], sparse.csr_array]:
-    """Return the rows with both inputs and outputs, so all loops (or all rows if most qualify), and their matrix."""
+    """Return the rows with both inputs and outputs (all rows if most qualify), and the matrix over these rows."""
     live = np.zeros(matrix.shape[0], dtype=bool)
     live[matrix.indices] = True
     live &= np.diff(matrix.indptr) > 0
@@ -91,7 +91,7 @@ def _parts(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int6
 def _within(
     matrix: sparse.csr_array, rows: NDArray[np.int64], part: NDArray[np.int64], *, several: bool
 ) -> sparse.csr_array:
-    """Return the matrix over some rows, without entries between different parts where the parts are `several`."""
+    """Return the matrix over some rows; with `several` parts, entries between different parts are left out."""
     index = np.full(len(part), -1, dtype=np.int32)
     index[rows] = np.arange(len(rows), dtype=np.int32)
     block = matrix[rows]
@@ -99,30 +99,27 @@ def _within(
     inside = sources >= 0
     if several:
         inside &= part.take(block.indices) == np.repeat(part[rows], np.diff(block.indptr))
-    before = np.zeros(len(inside) + 1, dtype=np.int32)  # all of one width
+    before = np.zeros(len(inside) + 1, dtype=np.int32)  # scipy needs all index arrays of the same type
     np.cumsum(inside, out=before[1:])
-    at = np.flatnonzero(inside)
-    entries = block.data.take(at), sources.take(at), before.take(block.indptr)
+    kept = np.flatnonzero(inside)
+    entries = block.data.take(kept), sources.take(kept), before.take(block.indptr)
     return sparse.csr_array(entries, shape=(len(rows), len(rows)))
 
 
 def _dense(inner: sparse.csr_array, members: NDArray[np.int64], damping: float) -> tuple[NDArray[np.complex128], Array]:
     count, size = members.shape
     per = max(1, 4_000_000 // size**2)
-    parts = [_stack(inner, members[at : at + per], damping) for at in range(0, count, per)]
-    return np.concatenate([value for value, _ in parts]), np.concatenate([vector for _, vector in parts])
-
-
-def _stack(inner: sparse.csr_array, members: NDArray[np.int64], damping: float) -> tuple[NDArray[np.complex128], Array]:
-    count, size = members.shape
+    if count > per:
+        parts = [_dense(inner, members[start : start + per], damping) for start in range(0, count, per)]
+        return np.concatenate([value for value, _ in parts]), np.concatenate([vector for _, vector in parts])
     block = inner[members.ravel()].tocoo()
-    which, row = np.divmod(block.row, size)
+    part, row = np.divmod(block.row, size)
     stack = np.zeros((count, size, size))
-    np.add.at(stack, (which, row, block.col - members[which, 0]), block.data)
+    np.add.at(stack, (part, row, block.col - members[part, 0]), block.data)
     values, vectors = np.linalg.eig(stack * damping + (1.0 - damping) * np.eye(size))
     first = np.abs(values).argmax(axis=1)
-    here = np.arange(count)
-    return values[here, first].astype(np.complex128), _upright(vectors[here, :, first])
+    every = np.arange(count)
+    return values[every, first].astype(np.complex128), _upright(vectors[every, :, first])
 
 
 def _large(
@@ -144,13 +141,13 @@ def _arnoldi(block: sparse.csr_array, damping: float, tolerance: float) -> tuple
     matrix = sparse.csr_array(block * damping + sparse.eye_array(block.shape[0]) * (1.0 - damping))
     try:
         value, vector = eigs(matrix, k=1, which="LM", v0=begin, tol=tolerance, ncv=BASIS, maxiter=MOST_STEPS)
-    except ArpackNoConvergence:  # two eigenvalues of nearly one size: a wider basis tells them apart
+    except ArpackNoConvergence:  # two eigenvalues of nearly equal size: a wider basis separates them
         value, vector = eigs(matrix, k=2, which="LM", v0=begin, tol=1e-2, ncv=5 * BASIS)
     return complex(value[0]), vector[:, 0]
 
 
 def _upright(vectors: NDArray[np.complex128]) -> Array:
-    """Return the real parts of vectors that are rotated and scaled so that their largest entry is 1."""
+    """Return the real parts of vectors, each divided by its largest entry."""
     largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=1)[:, None], axis=1)
     upright: Array = (vectors / largest).real
     return upright
@@ -162,13 +159,13 @@ TINY, AGAIN = 1e-6, 0.7
 
 
 def growth(matrix: sparse.csr_array, damping: float = 1.0, *, powers: int = POWERS) -> tuple[float, NDArray[np.complex64]]:
-    """Return the spectral radius to about 1 %, and the vector of its mode, at the cost of so many products and twelve.
+    """Return the spectral radius to about 1 %, and the vector of its mode, by `powers` + 12 matrix products.
 
-    M = (1 − damping) I + damping · matrix. Two estimates, neither often too large, of which the larger counts: how fast
-    powers grow, ρ = lim ‖Mᵏ v‖^(1/k) (Gelfand), over the latter half, right where eigenvalues fill a disc and none stands
-    out; and the largest |λ| of M over the space of the last power and the 12 after it (Arnoldi), right where some stand out
-    or crowd at the ends of a line, as they do for mutual edges. The largest entry measures growth, so that a small component
-    within a large part is seen early.
+    M = (1 − damping) I + damping · matrix. The result is the larger of two estimates, which are seldom too large: the growth
+    of powers, ρ = lim ‖Mᵏ v‖^(1/k) (Gelfand), over the second half of the products, which is accurate if eigenvalues fill a
+    disc and none stands out; and the largest |λ| of M over the space of the last power and the 12 after it (Arnoldi),
+    accurate if some stand out or crowd at the ends of a line, as for mutual edges. Growth is measured by the largest entry,
+    so that a small component within a large part is detected early.
 
     >>> round(growth(sparse.csr_array(np.array([[0.0, -0.5], [-0.5, 0.0]])))[0], 6)
     0.5
@@ -202,7 +199,7 @@ def scatter(size: int) -> Array:
 def _ritz(tick: Callable[[Single], Single], vector: Single) -> tuple[complex, NDArray[np.complex64]]:
     """Return the largest eigenvalue of a map over the span of a vector and its next images, and its vector there.
 
-    Sums without a matrix product: the threads of its library cost more here than they give.
+    Sums use einsum instead of matrix products, whose threads cost more here than they save.
     """
     basis = np.zeros((SPAN, len(vector)), dtype=vector.dtype)
     table = np.zeros((SPAN + 1, SPAN))
@@ -211,7 +208,7 @@ def _ritz(tick: Callable[[Single], Single], vector: Single) -> tuple[complex, ND
         basis[count] = fresh / size
         fresh, span, before = tick(basis[count]), basis[: count + 1], np.inf
         size = _norm(fresh)
-        while size < AGAIN * before:  # twice is enough (Kahan and Parlett), once where little was subtracted
+        while size < AGAIN * before:  # twice is enough (Kahan and Parlett), once if little was subtracted
             shares = np.einsum("ij,j->i", span, fresh)
             table[: count + 1, count] += shares
             fresh = fresh - np.einsum("i,ij->j", shares, span)
