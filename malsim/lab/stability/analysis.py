@@ -221,7 +221,8 @@ def _report(result: Stability) -> list[str]:
         *_phase(result),
     ]
     if result.clamped.any() and not result.bound < 1.0:
-        lines.append(f"  the clamp holds {result.clamped.sum()} cells there, so this is local: a larger push may cause oscillation")
+        local = "so this is local: a larger push may cause oscillation"
+        lines.append(f"  the clamp holds {result.clamped.sum()} cells there, {local}")
     if result.residual > ACCURATE:
         lines.append(f"  the fixed point is accurate only to {result.residual:.1g}")
     settles = "below 1: it settles from anywhere" if result.bound < 1.0 else "not below 1, so it guarantees nothing"
