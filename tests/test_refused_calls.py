@@ -51,7 +51,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "NaN as a day": (lambda: claim(valid_from=float("nan")), "not a day"),
     "rate above 1": (lambda: Judge(miss=1.5), "out of bounds"),
     "rate as text": (lambda: Judge.read("miss=often"), "not a number"),
-    "unknown design method": (lambda: ms.design({"rules.damping": (0.2, 1.0)}, 4, method=NOSUCH), "unknown method"),
+    "unknown design method": (lambda: ms.design({"rules.damping": (0.2, 1.0)}, 4, method=NOSUCH), "no such method"),
     "stability of a text": (lambda: ms.stability(NOSUCH), "neither a run nor a memory"),
     "loop of records": (lambda: TickLoop.of(Memory.empty(), Rules(effective="records")), "no loop over edges"),
     "world without time between claims": (lambda: closed_world(gap=0.0), "not above 0"),
