@@ -22,22 +22,6 @@ Store.input_of = staticmethod(input_of)
 Store.scan = staticmethod(scan)  # importing this package lets the netlist of a store run at its ticks
 
 __all__ = [
-    "Document",
-    "Fault",
-    "Frames",
-    "Loaded",
-    "NetlistError",
-    "diff",
-    "difference",
-    "evaluate",
-    "event_lines",
-    "fmt",
-    "lint",
-    "load",
-    "parse",
-    "read",
-    "render",
-    "run",
-    "save",
-    "why",
+    "Document", "Fault", "Frames", "Loaded", "NetlistError", "diff", "difference", "evaluate", "event_lines", "fmt", "lint",
+    "load", "parse", "read", "render", "run", "save", "why",
 ]  # fmt: skip

@@ -276,7 +276,7 @@ def _rows(point: Row, frames: Frames) -> pl.DataFrame:
     return named.drop("row")
 
 
-def _signal(point: Pin | Name | SignalRow, frames: Frames) -> pl.DataFrame:
+def _signal(point: Address | SignalRow, frames: Frames) -> pl.DataFrame:
     if frames.signals is None:
         raise AddressError("signals were not recorded", given=str(point), hint="run a scenario with a netlist")
     name, row = (point.signal, point.row) if isinstance(point, SignalRow) else (str(point), "")

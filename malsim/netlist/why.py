@@ -118,7 +118,7 @@ def _moved_by(signal: Signal, net: Net, histories: dict[object, pl.DataFrame], b
 
     def last_change(other: Signal) -> float:
         past = histories[other.name].filter(pl.col("t") <= by)
-        changes = past.filter(pl.col("value").ne_missing(pl.col("value").shift(1)))
-        return float(changes["t"][-1]) if changes.height else float("-inf")
+        times = past.filter(pl.col("value").ne_missing(pl.col("value").shift(1)))["t"]
+        return float(times[-1]) if len(times) else float("-inf")
 
     return max(inputs, key=last_change, default=None)

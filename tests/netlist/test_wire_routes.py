@@ -16,8 +16,7 @@ from malsim.cli import main
 from malsim.netlist import parse
 from malsim.netlist.wiring import link
 from malsim.netlist.wiring.diagram import around, diagram, mermaid
-from malsim.showing.plots.wiring.netlist import GAP, netlist
-from malsim.showing.plots.wiring.wire_routes import Ends, routes
+from malsim.showing.plots.wiring.netlist import GAP, Ends, netlist, routes
 
 if TYPE_CHECKING:
     from matplotlib.path import Path as Curve

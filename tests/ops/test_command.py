@@ -131,7 +131,7 @@ def test_axes_of_responses_have_units() -> None:
     assert response is not None
     corner = response.filter(pl.col("gain") < np.sqrt(0.5))["frequency"][0]
     assert corner == pytest.approx(1 / (2 * np.pi * 10), rel=0.05)
-    assert by_frequency(response).axes[1].get_xlabel() == "frequency (cycles a day)"
+    assert by_frequency(response).axes[1].get_xlabel() == "frequency (cycles per day)"
 
 
 def test_linear_ops_have_the_response_of_their_formula() -> None:

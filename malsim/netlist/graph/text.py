@@ -125,8 +125,13 @@ def _arcs(memory: Memory, rows: pl.DataFrame, name: pl.Series) -> dict[int, list
         (memory.cells["created"].gather(edges["source"]) == edges["t"]).alias("plain_t"),
     ).sort("source", maintain_order=True)  # fmt: skip
     edges = edges.with_columns((pl.col("place") == pl.int_range(pl.len())).alias("plain_place"))
-    groups = groupby(map(_Out._make, edges.rows()), key=attrgetter("source"))
-    return {source: _out_edges(list(group)) for source, group in groups}
+    statements: dict[int, list[Statement]] = {}
+    for source, group in groupby(map(_Out._make, edges.rows()), key=attrgetter("source")):
+        out = list(group)
+        unlike = [name for name in ("writer", "t", "place") if not all(getattr(edge, f"plain_{name}") for edge in out)]
+        line = Edges("", tuple(Edge(edge.relation, edge.name, edge.weight) for edge in out))
+        statements[source] = [line, *(_prop(f"edge-{name}", [getattr(edge, name) for edge in out]) for name in unlike)]
+    return statements
 
 
 class _Out(NamedTuple):
@@ -142,9 +147,3 @@ class _Out(NamedTuple):
     plain_writer: bool
     plain_t: bool
     plain_place: bool
-
-
-def _out_edges(edges: list[_Out]) -> list[Statement]:
-    statements: list[Statement] = [Edges("", tuple(Edge(edge.relation, edge.name, edge.weight) for edge in edges))]
-    unlike = [name for name in ("writer", "t", "place") if not all(getattr(edge, f"plain_{name}") for edge in edges)]
-    return [*statements, *(_prop(f"edge-{name}", [getattr(edge, name) for edge in edges]) for name in unlike)]

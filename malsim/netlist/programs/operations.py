@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 import ops
 from malsim.memory.gate.append import thousandths
@@ -18,7 +20,8 @@ from malsim.netlist.language.values import number
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from malsim.netlist.programs.members import Members
+    from malsim.memory import Memory
+    from malsim.memory.graph.arrays import Ints
     from malsim.netlist.programs.program import Program
     from ops.pin import Array
 
@@ -30,6 +33,44 @@ MEASURES = {
     "actorCalibration": "calibration", "effective": "effective", "currencyC0": "c0", "currency": "currency",
     "salienceSeed": "salience_seed", "salience": "salience", "value": "value",
 }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Members:
+    """Selected cells of every replication: rows sorted by replication, then in order of selection."""
+
+    memory: Memory
+    rows: Ints
+    reps: Ints
+    replications: int
+    first: int = 0
+
+    def column(self, name: str) -> Array:
+        values = self.memory.cells[name].gather(self.rows)
+        if values.null_count():
+            values = values.fill_null(np.nan if values.dtype == pl.Float64 else 0)
+        array: Array = values.to_numpy()
+        return array
+
+    @cached_property
+    def count(self) -> Ints:
+        return np.bincount(self.reps, minlength=self.replications)
+
+    def mean(self, values: Array) -> Array:
+        """Return the mean of the values of each replication without NaN; 0 if there are none."""
+        is_number = ~np.isnan(values)
+        total = np.bincount(self.reps[is_number], weights=values[is_number], minlength=self.replications)
+        count = np.bincount(self.reps[is_number], minlength=self.replications)
+        means: Array = np.divide(total, count, out=np.zeros(self.replications), where=count > 0)
+        return means
+
+    def largest(self, values: Array) -> Array:
+        most = np.full(self.replications, -np.inf)
+        np.maximum.at(most, self.reps, values)
+        return np.where(self.count > 0, most, 0.0)
+
+    def keys(self) -> list[str]:
+        return self.memory.cells["key"].gather(self.rows).to_list()
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,6 @@ from malsim.netlist.shipped.catalogue import SignalReading, StandingSignal, cata
 from malsim.netlist.shipped.surfaced import SurfacedLines, lines_of_readings, surfaced_names, surfaced_of, surfaced_on
 
 __all__ = [
-    "SignalReading",
-    "StandingSignal",
-    "SurfacedLines",
-    "catalogue",
-    "lines_of_readings",
-    "readings",
-    "signal_named",
-    "signals_text",
-    "surfaced_names",
-    "surfaced_of",
-    "surfaced_on",
-]
+    "SignalReading", "StandingSignal", "SurfacedLines", "catalogue", "lines_of_readings", "readings", "signal_named",
+    "signals_text", "surfaced_names", "surfaced_of", "surfaced_on",
+]  # fmt: skip

@@ -11,8 +11,7 @@ import polars as pl
 from malsim.base.errors import AddressError
 from malsim.netlist.evaluate import Frames, cells_read, edges_by_handle
 from malsim.netlist.language.address import Path, Reduced, address
-from malsim.netlist.programs import program_cells, programs
-from malsim.netlist.programs.members import members
+from malsim.netlist.programs import members, program_cells, programs
 from malsim.sim.settings.netlist_config import NetlistConfig
 
 if TYPE_CHECKING:

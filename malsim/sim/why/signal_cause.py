@@ -10,8 +10,7 @@ from malsim.base.errors import AddressError, ScenarioError
 from malsim.base.plain_text import listed
 from malsim.netlist.language.address import Path, Pin, Reduced, address, column_of
 from malsim.netlist.language.lexicon import LOOP_WRITES
-from malsim.netlist.programs import programs
-from malsim.netlist.programs.members import members
+from malsim.netlist.programs import members, programs
 from malsim.netlist.why import why
 from malsim.sim.settings.netlist_config import READER_OPS, NetlistConfig, op_cell, op_name
 from malsim.sim.why import cell_cause

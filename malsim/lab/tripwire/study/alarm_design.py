@@ -100,7 +100,7 @@ class AlarmDesign:
     @property
     def figure(self) -> Sheet:
         """Figure of the delay of each structure at the target ARL0, and the choice."""
-        from malsim.showing.plots.wiring.structure_curves import design
+        from malsim.showing.plots.wiring.tripwire import design
 
         title = f"ARL0 {self.arl0:g} ticks, shift of {self.shift:g}"
         return design(self.candidates, gain=self.gain, hold=self.hold, delay=self.delay, title=title)

@@ -145,21 +145,19 @@ def _ends(reading: Reading, words: list[Token]) -> Iterator[End]:
 
 def schedule(reading: Reading, parts: Parts, where: Where) -> Schedule:
     op, thread_, *rest = parts.words
-    options = tuple(_option(reading, word) for word in rest if word.type == "BRACKET")
+    options = []
     position = None
     for word in rest:
-        if word.type == "WORD":
+        if word.type == "BRACKET":
+            key, colon, values = word[1:-1].partition(":")
+            if not colon or not key.strip():
+                reading.fault(word, "not a key with values", allowed="[key: value value]")
+            options.append(Option(key.strip(), tuple(values.split())))
+        else:
             position = int(word) if _WHOLE.fullmatch(word) else None
             if not position:
                 reading.fault(word, "not a position", allowed="1 for the first, -1 for the last, or [key: values]")
-    return Schedule(reading.word(op), reading.word(thread_), position, options, **where)
-
-
-def _option(reading: Reading, word: Token) -> Option:
-    key, colon, values = word[1:-1].partition(":")
-    if not colon or not key.strip():
-        reading.fault(word, "not a key with values", allowed="[key: value value]")
-    return Option(key.strip(), tuple(values.split()))
+    return Schedule(reading.word(op), reading.word(thread_), position, tuple(options), **where)
 
 
 def load(reading: Reading, parts: Parts, where: Where) -> Load:

@@ -1,31 +1,33 @@
-"""A net drawn: ops as boxes with their pins, signals as lines round the boxes, late reads dashed and running back."""
+"""Drawing of a net: ops as boxes with pins, signals as lines around the boxes, late reads dashed and led backwards."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.patches import FancyBboxPatch, PathPatch
+from matplotlib.path import Path
 
 from malsim.showing.plots.style import COLOURS, GREY, sheet
-from malsim.showing.plots.wiring.wire_routes import Ends, routes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import polars as pl
     from matplotlib.axes import Axes
-    from matplotlib.path import Path
 
     from malsim.showing.plots.style import Sheet
 
 GAP = 1.3  # inches between two layers
-PIN, HEAD, LINE = 0.24, 0.36, 0.17  # heights, in inches: a pin's row, a box's head, a line of a note
+PIN, HEAD, LINE = 0.24, 0.36, 0.17  # heights of a pin, of the head of a box and of a line of a note, in inches
 BETWEEN = 0.35  # inches between two boxes of a layer
 TEXT = 9.0  # points
 MARGIN, TITLE = 0.15, 0.4  # inches
-LETTER = 0.078  # inches that a letter of this size takes
+LETTER = 0.078  # width of a letter, in inches
+CLEAR, LANE = 0.12, 0.1  # distance of a lane from a box and from another lane, in inches
+TURN = 0.5  # distance within which a wire turns into its lane, in inches
 FACES = {"op": "#ffffff", "source": "#eef3f7", "sink": "#f7efe6"}
 
 
@@ -34,10 +36,10 @@ Net = tuple["pl.DataFrame", "pl.DataFrame", str]
 
 
 def netlist(boxes: pl.DataFrame, wires: pl.DataFrame, *, title: str = "", values: Mapping[str, str] | None = None) -> Sheet:
-    """Draw a net at a scale at which all text is 9 points.
+    """Draw a net with all text at 9 points.
 
-    An op stands to the right of the boxes that it reads in the same tick; the number under its name is its turn in its
-    thread. The name of a signal is in the box of its writer, so that no wire crosses it.
+    An op is drawn to the right of the boxes that it reads in the same tick; the number under its name is its position in
+    its thread. The name of a signal is written in the box of its writer.
 
     Parameters
     ----------
@@ -46,18 +48,18 @@ def netlist(boxes: pl.DataFrame, wires: pl.DataFrame, *, title: str = "", values
     wires
         signal, source, target, their pins, late.
     values
-        Text of the present value of each signal, shown behind its name.
+        Text of the current value of each signal, shown behind its name.
     """
     return netlists([(boxes, wires, title)], values=values)
 
 
 def netlists(nets: Sequence[Net], *, values: Mapping[str, str] | None = None) -> Sheet:
-    """Draw nets one above the other, their layers in line. See `netlist`."""
+    """Draw nets one above the other, with their layers aligned (see `netlist`)."""
     names = [_names(wires, values or {}) for _, wires, _ in nets]
-    wide = max(_box_width(boxes, own) for (boxes, _, _), own in zip(nets, names, strict=True))
+    wide = max(_box_width(boxes, labels) for (boxes, _, _), labels in zip(nets, names, strict=True))
     layouts = [_stack(boxes, wide) for boxes, _, _ in nets]
     paths = [_routes(wires.to_dicts(), layout) for (_, wires, _), layout in zip(nets, layouts, strict=True)]
-    corners = [_corners(layout, own) for layout, own in zip(layouts, paths, strict=True)]
+    corners = [_corners(layout, routed) for layout, routed in zip(layouts, paths, strict=True)]
     left = min(low[0] for low, _ in corners) - MARGIN
     width = max(high[0] for _, high in corners) + MARGIN - left
     heights = [max(high[1] - low[1], 0.5) + 2 * MARGIN for low, high in corners]
@@ -65,7 +67,7 @@ def netlists(nets: Sequence[Net], *, values: Mapping[str, str] | None = None) ->
     figure = sheet(width, whole)
     figure.set_layout_engine("none")  # the axes are in inches
     top = whole
-    for (_, wires, title), own, layout, routed, (low, _), height in zip(
+    for (_, wires, title), labels, layout, routed, (low, _), height in zip(
         nets, names, layouts, paths, corners, heights, strict=True
     ):
         figure.text(MARGIN / width, (top - 0.12) / whole, title, fontsize=TEXT + 2, va="top")
@@ -74,7 +76,7 @@ def netlists(nets: Sequence[Net], *, values: Mapping[str, str] | None = None) ->
         axes.set_xlim(left, left + width)
         axes.set_ylim(low[1] - MARGIN, low[1] - MARGIN + height)
         axes.set_axis_off()
-        _draw(axes, wires, layout, routed, own)
+        _draw(axes, wires, layout, routed, labels)
     return figure
 
 
@@ -88,7 +90,7 @@ def _names(wires: pl.DataFrame, values: Mapping[str, str]) -> dict[tuple[str, st
 def _corners(
     layout: Mapping[str, dict[str, Any]], paths: Sequence[Path]
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the lower left and the upper right corner of all boxes and wires."""
+    """Return the lower left and upper right corner of the area that all boxes and wires cover."""
     points = [np.asarray(path.vertices, dtype=float) for path in paths]
     points += [np.array([[box["x"], box["bottom"]], [box["x"] + box["wide"], box["top"]]]) for box in layout.values()]
     every = np.concatenate(points) if points else np.zeros((1, 2))
@@ -114,7 +116,7 @@ def _draw(
 
 
 def _box_width(boxes: pl.DataFrame, names: Mapping[tuple[str, str], str]) -> float:
-    """Return the width, in inches, that the longest line of any box needs."""
+    """Return the width of the longest line in any box, in inches."""
     letters = [12]
     for box in boxes.to_dicts():
         letters += [len(box["title"]) + 1, *(len(line) for line in str(box["note"]).split("\n"))]
@@ -127,7 +129,7 @@ def _box_width(boxes: pl.DataFrame, names: Mapping[tuple[str, str], str]) -> flo
 
 
 def _stack(boxes: pl.DataFrame, wide: float) -> dict[str, dict[str, Any]]:
-    """Return the corner and size of each box; boxes of a layer are stacked in order of place."""
+    """Return the boxes by name with their position and size; boxes of a layer are stacked in order of place."""
     layout: dict[str, dict[str, Any]] = {}
     for _, layer in boxes.sort("layer", "place").group_by("layer", maintain_order=True):
         rows = layer.to_dicts()
@@ -179,22 +181,18 @@ def _routes(wires: list[dict[str, Any]], layout: dict[str, dict[str, Any]]) -> l
     edges: dict[int, list[tuple[float, float]]] = {}
     for box in layout.values():
         edges.setdefault(box["layer"], []).append((box["bottom"], box["top"]))
-    ends = [
-        Ends(
-            wire["signal"],
-            (layout[wire["source"]]["layer"], layout[wire["target"]]["layer"]),
-            _pin(layout[wire["source"]], wire["source_pin"], out=True),
-            _pin(layout[wire["target"]], wire["target_pin"], out=False),
-        )
-        for wire in wires
-    ]
+    ends = []
+    for wire in wires:
+        source, target = layout[wire["source"]], layout[wire["target"]]
+        start, end = _pin(source, wire["source_pin"], out=True), _pin(target, wire["target_pin"], out=False)
+        ends.append(Ends(wire["signal"], (source["layer"], target["layer"]), start, end))
     return routes(ends, edges)
 
 
 def _label(
     axes: Axes, wire: dict[str, Any], layout: Mapping[str, dict[str, Any]], names: Mapping[tuple[str, str], str], colour: str
 ) -> None:
-    """Write the signal's name into the box of its writer: next to the pin of an op, under the title of a source."""
+    """Write the name of a signal into the box of its writer: next to the pin of an op, or under the title of a source."""
     box, name = layout[wire["source"]], names[wire["source"], wire["source_pin"]]
     if box["kind"] == "op":
         x, y = _pin(box, wire["source_pin"], out=True)
@@ -203,3 +201,66 @@ def _label(
     elif name != box["title"]:
         middle, y = box["x"] + box["wide"] / 2, box["bottom"] + PIN / 2 + 0.02
         axes.text(middle, y, name, ha="center", va="center", fontsize=TEXT, color=colour)
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Wire to draw: its signal, and the layer and point of each end."""
+
+    signal: str
+    layers: tuple[int, int]
+    start: tuple[float, float]
+    end: tuple[float, float]
+
+
+def routes(wires: Sequence[Ends], boxes: Mapping[int, Sequence[tuple[float, float]]]) -> list[Path]:
+    """Return a path for each wire; `boxes` holds the lower and upper edge of every box of a layer.
+
+    A wire to the next layer curves through the gap. Other wires take the free lane nearest to their ends, clear of boxes and
+    of the lanes of other signals.
+    """
+    occupied: list[tuple[str, float, float, float]] = []  # signal, from, to, height
+    paths = []
+    for wire in wires:
+        (source, target), (x, _), (to, _) = wire.layers, wire.start, wire.end
+        if target == source + 1:
+            paths.append(_across(wire))
+            continue
+        passed = range(source + 1, target) if target > source else range(target, source + 1)
+        low, high = min(x, to) - TURN, max(x, to) + TURN
+        walls = [edges for layer in passed for edges in boxes.get(layer, ())]
+        lanes = [route[3] for route in occupied if route[0] != wire.signal and route[1] < high and route[2] > low]
+        height = _lane(wire, walls, lanes)
+        occupied.append((wire.signal, low, high, height))
+        paths.append(_along(wire, height))
+    return paths
+
+
+def _lane(wire: Ends, walls: Sequence[tuple[float, float]], lanes: Iterable[float]) -> float:
+    blocked = [(low - CLEAR, high + CLEAR) for low, high in walls] + [(lane - LANE, lane + LANE) for lane in lanes]
+    edges = [edge for pair in blocked for edge in pair]
+    free = [
+        height
+        for height in (wire.start[1], wire.end[1], *edges)
+        if not any(low + 1e-9 < height < high - 1e-9 for low, high in blocked)
+    ]
+    return min(free, key=lambda height: (abs(height - wire.start[1]) + abs(height - wire.end[1]), height))
+
+
+def _across(wire: Ends) -> Path:
+    (x, y), (to, goal) = wire.start, wire.end
+    reach = (to - x) / 2
+    return Path([(x, y), (x + reach, y), (to - reach, goal), (to, goal)], [Path.MOVETO, *[Path.CURVE4] * 3])
+
+
+def _along(wire: Ends, lane: float) -> Path:
+    """Return a path that curves into the lane, follows it, and curves to the end; backwards if the end is to the left."""
+    (x, y), (to, goal) = wire.start, wire.end
+    half = TURN / 2
+    if wire.layers[1] > wire.layers[0]:
+        points = [(x, y), (x + half, y), (x + half, lane), (x + TURN, lane), (to - TURN, lane)]
+        points += [(to - half, lane), (to - half, goal), (to, goal)]
+    else:
+        points = [(x, y), (x + TURN, y), (x + TURN, lane), (x, lane), (to, lane)]
+        points += [(to - TURN, lane), (to - TURN, goal), (to, goal)]
+    return Path(points, [Path.MOVETO, *[Path.CURVE4] * 3, Path.LINETO, *[Path.CURVE4] * 3])

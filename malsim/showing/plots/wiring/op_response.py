@@ -1,4 +1,4 @@
-"""An op's answers: to a test signal, by frequency, and to a recorded signal."""
+"""Figures of an op's response: to a test signal, by frequency, and to a recorded signal."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ SCALES = ((1 / 24, "minutes", 1440.0), (3.0, "hours", 24.0), (np.inf, "days", 1.
 
 
 def to_signal(answer: pl.DataFrame, units: Mapping[str, str], *, input_unit: str, title: str = "") -> Sheet:
-    """Draw an op's answer to a test signal.
+    """Draw the response of an op to a test signal, with a panel per unit and lanes for bits.
 
     Parameters
     ----------
     answer
-        t (days), input, and a column an output; a panel each unit, lanes for the bits. Outputs that never change are
-        named beneath, not drawn.
+        t (days), input, and a column per output; outputs that never change are only named below.
     units
-        The unit of each output.
+        Unit of each output.
     """
-    label, factor = _scale(float(answer["t"][-1]))
+    last = float(answer["t"][-1])
+    label, factor = next((unit, factor) for longest, unit, factor in SCALES if last < longest)
     time = answer["t"].to_numpy() * factor
     labels = {name: f"time ({label})" if unit == "ms" else unit for name, unit in units.items()}
     answer = answer.with_columns(pl.col(name) * (factor / 8.64e7) for name in answer.columns if units.get(name) == "ms")
@@ -57,7 +57,7 @@ def to_signal(answer: pl.DataFrame, units: Mapping[str, str], *, input_unit: str
 
 
 def _panels(answer: pl.DataFrame, names: Sequence[str], units: Mapping[str, str], input_unit: str) -> dict[str, list[str]]:
-    """Names by unit, the input's own unit first; at most so many panels and lines."""
+    """Group the outputs by unit, with the unit of the input first; panels and lines are limited."""
     groups = {input_unit: ["input"]}
     for name in names:
         if answer[name].dtype != pl.Boolean:
@@ -92,18 +92,18 @@ def _lanes(axes: Axes, time: np.ndarray, answer: pl.DataFrame, lanes: Sequence[s
 
 
 def by_frequency(response: pl.DataFrame, *, title: str = "") -> Sheet:
-    """Draw a frequency response: `frequency` (cycles a day), `gain`, `phase` (degrees), both over log frequency."""
+    """Draw a frequency response: `gain` and `phase` (degrees) over `frequency` (cycles per day, logarithmic)."""
     figure = sheet(8.0, 5.0)
     upper, lower = figure.subplots(2, 1, sharex=True)
     style = {**line_styles(1)[0], "linewidth": 1.8}
     decibels = 20 * np.log10(np.maximum(response["gain"].to_numpy(), 1e-15))
     upper.semilogx(response["frequency"], decibels, **style)
-    dress(upper, x="", y="gain, out over in (dB)")
+    dress(upper, x="", y="gain, out / in (dB)")
     _corner(upper, response["frequency"].to_numpy(), decibels)
     if np.ptp(decibels) < 1:
         upper.set_ylim(decibels[0] - 6, decibels[0] + 6)
     lower.semilogx(response["frequency"], response["phase"], **style)
-    dress(lower, x="frequency (cycles a day)", y="phase (degrees)")
+    dress(lower, x="frequency (cycles per day)", y="phase (degrees)")
     if np.ptp(response["phase"].to_numpy()) < 1:
         lower.set_ylim(-10, 10)
     headline(figure, title)
@@ -111,14 +111,10 @@ def by_frequency(response: pl.DataFrame, *, title: str = "") -> Sheet:
 
 
 def _corner(axes: Axes, frequency: np.ndarray, decibels: np.ndarray) -> None:
-    """Mark where a low-pass has lost 3 dB of what it passes at the lowest frequency."""
+    """Mark the −3 dB frequency of a low-pass, relative to its gain at the lowest frequency."""
     below = decibels < decibels[0] - 20 * np.log10(np.sqrt(2))
-    level = np.abs(decibels[1] - decibels[0]) < 0.1  # noqa: PLR2004  # an integrator has no such level
+    level = np.abs(decibels[1] - decibels[0]) < 0.1  # noqa: PLR2004  # an integrator has no constant gain
     if below.any() and level and below[below.argmax() :].all():
         corner = frequency[below.argmax()]
         axes.axvline(corner, color=GREY, linewidth=0.9, linestyle=(0, (4, 3)))
         axes.annotate(f" −3 dB at {corner:.3g} / d", (corner, decibels.min()), fontsize=8, color=GREY, va="bottom")
-
-
-def _scale(days: float) -> tuple[str, float]:
-    return next((unit, factor) for longest, unit, factor in SCALES if days < longest)

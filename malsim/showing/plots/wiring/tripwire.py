@@ -1,4 +1,4 @@
-"""Figures of a tripwire's scorecard: watched values and alarm, truth table, run lengths, mutants, faults."""
+"""Figures of a tripwire's scorecard (values and alarm, truth table, run lengths, mutants, faults) and of its design."""
 
 from __future__ import annotations
 
@@ -27,35 +27,18 @@ VERDICTS = {
     "false alarms": (COLOURS[3], "false alarms"), "nothing to lose": ("#dddddd", "–"), "error": ("#dddddd", "not run"),
 }  # fmt: skip
 FATES = {
-    "caught": (COLOURS[0], ""),
-    "not caught": (COLOURS[1], "///"),
-    "equal": ("white", ""),
-    "crashed": ("#dddddd", "..."),
-}
+    "caught": (COLOURS[0], ""), "not caught": (COLOURS[1], "///"), "equal": ("white", ""), "crashed": ("#dddddd", "..."),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class CardFrames:
-    """Frames behind a scorecard's figure; an empty frame leaves its panel empty.
+    """Frames for the figure of a scorecard; an empty frame leaves its panel empty.
 
-    Parameters
-    ----------
-    timeline
-        t, and the shares of replications with `alarm`, `truth` and `blind` true.
-    watched
-        signal, t, low, middle, high.
-    levels
-        Levels at which each watched signal is compared.
-    table, columns
-        See `truth_table`; the names of its states before, its inputs and its outputs.
-    scores
-        tripwire, metric, value, low, high.
-    mutants
-        kind, verdict.
-    faults
-        fault, alarm, verdict, later, lost, detected, false_alarms.
-    single
-        One replication, which has no intervals.
+    `timeline` has t and the shares of replications with `alarm`, `truth` and `blind` true; `watched` signal, t, low, middle,
+    high; `levels` the levels of each watched signal; `table` and `columns` see `truth_table`; `scores` tripwire, metric,
+    value, low, high; `mutants` kind, verdict; `faults` fault, alarm, verdict, later, lost, detected, false_alarms. `single`
+    is true for one replication, which has no intervals.
     """
 
     timeline: pl.DataFrame
@@ -84,7 +67,7 @@ def scorecard(frames: CardFrames, *, title: str = "") -> Sheet:
 
 
 def panels(frames: CardFrames) -> dict[str, Sheet]:
-    """Draw each part of a scorecard as a figure of its own, narrow enough to be read on a page 480 pixels wide."""
+    """Draw each part of a scorecard as a separate figure for a page 480 pixels wide."""
     heights = {"time": 3.0, "card": 1.4 + 0.24 * max(4, frames.table.height), "points": 2.9, "mutants": 2.2, "faults": 2.2}
     figures = {}
     for name, draw in _drawings(frames).items():
@@ -106,12 +89,9 @@ def _drawings(frames: CardFrames) -> dict[str, Callable[[Axes], None]]:
 def truth_table(
     rows: pl.DataFrame, before: Sequence[str], inputs: Sequence[str], outputs: Sequence[str], *, title: str = ""
 ) -> Sheet:
-    """Draw a truth table alone: filled is true, open is false, an orange ring marks an input that decides.
+    """Draw a truth table: filled circles are true, open circles false, and an orange frame marks a deciding input.
 
-    Parameters
-    ----------
-    rows
-        Columns `(NAME)` for each of `before`, one for each input and output, and `deciding`, a list of inputs.
+    `rows` has a column `(NAME)` for each state in `before`, a column per input and output, and `deciding`, a list of inputs.
     """
     wide = len(before) + len(inputs) + len(outputs)
     figure = sheet(1.8 + 0.62 * wide, 1.5 + 0.23 * rows.height)
@@ -123,7 +103,7 @@ def truth_table(
 
 
 def _timeline(axes: Axes, frames: CardFrames) -> None:
-    """Draw values and shares as steps: each holds from its tick to the next, the last for a tick."""
+    """Draw values and shares as steps from each tick to the next."""
     timeline, watched = frames.timeline, frames.watched
     dress(axes, x="time (days)", y="watched value", title="Watched values, their levels, and the alarm")
     t = timeline["t"].to_numpy()
@@ -166,7 +146,7 @@ def _table(axes: Axes, rows: pl.DataFrame, before: Sequence[str], inputs: Sequen
     xs = xs + (np.arange(len(names)) >= len(before) + len(inputs)) * 0.6
     for x, name in zip(xs, names, strict=True):
         column = rows[name].to_numpy()
-        decides = np.array([name in item for item in rows["deciding"].to_list()]) & (name in inputs)
+        decides = np.array([name in deciding for deciding in rows["deciding"].to_list()]) & (name in inputs)
         for y, (value, ring) in enumerate(zip(column, decides, strict=True)):
             if value in (0, 1):
                 face = "#333333" if value else "white"
@@ -199,7 +179,7 @@ def _points(axes: Axes, scores: pl.DataFrame, *, single: bool) -> None:
             _range(figures[metric], far if metric == "arl0" else _farthest(scores, "arl1")) for metric in ("arl0", "arl1")
         )
         if x is None or y is None:
-            axes.plot([], [], MARKS[index], color=COLOURS[index], label=f"{name}: not known")
+            axes.plot([], [], MARKS[index], color=COLOURS[index], label=f"{name}: unknown")
             continue
         style: dict[str, Any] = {"color": COLOURS[index], "lw": 1.1, "alpha": 0.85}
         if not single:
@@ -265,3 +245,36 @@ def _faults(axes: Axes, faults: pl.DataFrame) -> None:
         axes.text(-0.58, y, alarm, ha="right", va="center", fontsize=8)
     axes.set_xlim(-0.6, max(len(names) - 0.4, 1))
     axes.set_ylim(len(alarms) + 0.3, -0.55)
+
+
+def design(candidates: pl.DataFrame, *, gain: float, hold: int, delay: float, title: str = "") -> Sheet:
+    """Draw ARL1 over the smoothing gain, one line per hold, with the target and the selected structure.
+
+    Parameters
+    ----------
+    candidates
+        gain, hold, arl1.
+    gain, hold
+        Selected structure.
+    delay
+        Target ARL1, in ticks.
+    """
+    figure = sheet(7.0, 4.2)
+    label = "smoothing gain, share of the gap closed each tick (1 is none)"
+    axes = dress(figure.subplots(), x=label, y="ARL1, ticks to detect", title=title)
+    holds = candidates["hold"].unique(maintain_order=True).to_list()
+    for ticks, mark, style in zip(holds, MARKS, line_styles(len(holds)), strict=False):
+        line = candidates.filter(pl.col("hold") == ticks).sort("gain")
+        name = f"hold {ticks} tick{'s' if ticks > 1 else ''}"
+        axes.plot(line["gain"], line["arl1"], marker=mark, ms=5, lw=1.3, label=name, **style)
+    axes.axhspan(0, delay, color=COLOURS[2], alpha=0.12, lw=0)
+    axes.axhline(delay, color=COLOURS[2], lw=1.0)
+    axes.annotate(f"target: at most {delay:g}", (1.0, delay), xytext=(0, -11), textcoords="offset points", ha="right",
+                  fontsize=8, color=COLOURS[2])  # fmt: skip
+    speed = candidates.filter(pl.col("gain") == gain, pl.col("hold") == hold)["arl1"][0]
+    axes.plot(gain, speed, "o", ms=15, mfc="none", mec=COLOURS[5], mew=2)
+    axes.annotate(f"selected: {speed:.2g}", (gain, speed), xytext=(12, 12), textcoords="offset points", fontsize=8,
+                  color=COLOURS[5])  # fmt: skip
+    axes.set_ylim(0, None)
+    axes.legend(fontsize=8, frameon=False)
+    return figure
