@@ -1,6 +1,6 @@
-"""The op palette: one short file an op, and the bench that tries them on signals.
+"""Palette of ops, one short file per op, and a bench that runs them on signals.
 
-Every module in this folder is an op; `pin` has what they declare, `bench` runs them over frames and test signals.
+Every module in this folder is an op; `pin` has their declarations, `bench` runs them over frames and test signals.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _BENCH = ("frequency", "over", "read_samples", "respond", "run")
 
 
 def __getattr__(name: str) -> Any:
-    """Load the bench on first use, as it imports what stands above."""
+    """Load the bench on first use, because it imports the names above."""
     if name in _BENCH:
         return getattr(import_module("ops.bench"), name)
     raise AttributeError(f"module 'ops' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The size of a number, and its sign.
+"""Compute the absolute value and the sign of a number.
 
     out = |in|;  sign = in < 0;  positive = in > 1e-6;  negative = in < −1e-6
 
@@ -15,10 +15,10 @@ from ops.pin import Array, In, Out
 SMALL = 1e-6
 
 in_ = In("1", "number", nan="passes")
-out = Out("1", "its size")
+out = Out("1", "absolute value")
 sign = Out("bit", "in is below 0")
-positive = Out("bit", "above 1e-6")
-negative = Out("bit", "below -1e-6")
+positive = Out("bit", "in is above 1e-6")
+negative = Out("bit", "in is below -1e-6")
 
 
 def function(in_: Array) -> dict[str, Array]:

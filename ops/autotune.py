@@ -1,12 +1,12 @@
-"""Find gains for `pid` by a relay: push one way, then the other, and measure how the value swings.
+"""Find gains for `pid` by a relay test: push one way, then the other, and measure the oscillation.
 
     from a rising start: output = bias ± effort, by the sign of error = command − feedback
-    after skip + 1 crossings, over so many half cycles: a = mean peak of |error|, Tu = 2 · time / half cycles
+    after skip + 1 crossings, over `cycles` half cycles: a = mean peak of |error|, Tu = 2 · time / half cycles
     Ku = 4 effort / (π a);  Pgain = 0.6 Ku, Igain = 1.2 Ku / Tu, Dgain = 0.075 Ku Tu;  then done, and output = bias
 
-Wire output to the plant while running, then `pid`'s. A plant that does not swing never gets done. LinuxCNC keeps this
-in pid; here it is an op of its own. Source: K. J. Åström and T. Hägglund, Automatica 20 (1984); LinuxCNC pid's tune
-mode.
+Wire output to the plant while running is true, and the output of `pid` afterwards. Done stays false if the plant does
+not oscillate. In LinuxCNC this is part of pid. Source: K. J. Åström and T. Hägglund, Automatica 20 (1984); LinuxCNC
+pid's tune mode.
 
 >>> one, off, on, none, pin = np.array([1.0]), np.array([False]), np.array([True]), np.array([0]), np.array([0.0])
 >>> function(one, 0 * one, on, off, off, off, none, *[pin] * 6, effort=2 * one, cycles=none + 6, skip=none, bias=0 * one,
@@ -18,18 +18,18 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Param, Tick
 
-command = In("1", "set-point it swings about", nan="kept")
-feedback = In("1", "the value that swings", nan="kept")
+command = In("1", "set point of the oscillation", nan="kept")
+feedback = In("1", "measured value", nan="kept")
 start = In("bit", "begin, on the rising edge")
-output = Out("1", "what drives the value")
-running = Out("bit", "it is measuring")
-done = Out("bit", "the gains are found")
-started = Out("bit", "start at the last call")
+output = Out("1", "drive of the plant")
+running = Out("bit", "the test is running")
+done = Out("bit", "the gains have been found")
+started = Out("bit", "start at the previous call")
 half_cycles = Out("1", "crossings so far", start=0)
-side = Out("1", "sign of the error at the last call")
+side = Out("1", "sign of the error at the previous call")
 peak = Out("1", "largest |error| of this half cycle")
-peaks = Out("1", "sum of the half cycles' peaks")
-elapsed = Out("1·d", "time measured")
+peaks = Out("1", "sum of the peaks of all half cycles")
+elapsed = Out("1·d", "measured time")
 ultimate_gain = Out("1", "Ku")
 ultimate_period = Out("1·d", "Tu")
 Pgain = Out("1", "proportional gain found")
@@ -37,7 +37,7 @@ Igain = Out("1/d", "integral gain found")
 Dgain = Out("1·d", "derivative gain found")
 effort = Param(1.0, "1", "size of the push", low=1e-300)
 cycles = Param(20, "1", "half cycles to measure", low=2)
-skip = Param(10, "1", "half cycles left out first, while the swing settles", low=0)
+skip = Param(10, "1", "half cycles to skip first, until the oscillation settles", low=0)
 bias = Param(0.0, "1", "middle of the push")
 tick = Tick("d")
 

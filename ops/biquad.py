@@ -1,10 +1,11 @@
-"""Filter with two poles and two zeros: a low-pass, a notch, or coefficients of one's own.
+"""Filter a signal with two poles and two zeros: a low-pass, a notch, or given coefficients.
 
     out = n0 in + s1;  s1 = n1 in − d1 out + s2;  s2 = n2 in − d2 out
 
-type 1 is the low-pass at f0, 2 the notch, 0 takes n0 … d2 as given. Coefficients are worked out when enable rises; a
-frequency past half a cycle a tick, or a Q outside 0.5 … 2, is not valid. Not enabled or not valid, out is in. Source:
-R. Bristow-Johnson, Cookbook formulae for audio equalizer biquad filter coefficients; LinuxCNC biquad.
+Type 1 is a low-pass at f0, type 2 a notch, and type 0 takes n0 … d2 as given. Coefficients are computed on the rising
+edge of enable; a frequency above half a cycle per tick, or a Q outside 0.5 … 2, is not valid. If enable or valid is
+false, out equals in. Source: R. Bristow-Johnson, Cookbook formulae for audio equalizer biquad filter coefficients;
+LinuxCNC biquad.
 
 >>> import ops
 >>> notch = ops.start(ops.load("biquad"), settings={"enable": True, "type": 2, "f0": "0.1/d", "in": 1.0})
@@ -17,25 +18,25 @@ import numpy as np
 from ops.pin import Array, In, Out, Param, Tick
 
 in_ = In("1", "signal to filter", nan="sticks")
-enable = In("bit", "filter; its rising edge works the coefficients out")
-type_ = In("1", "0 own coefficients, 1 low-pass, 2 notch", start=0)
-f0 = In("1/d", "frequency of the corner or the notch", start=250.0, nan="compares false")
-Q = In("1", "quality", start=0.7071, nan="compares false")
-out = Out("1", "in, filtered")
+enable = In("bit", "filter; its rising edge computes the coefficients")
+type_ = In("1", "0 given coefficients, 1 low-pass, 2 notch", start=0)
+f0 = In("1/d", "corner or notch frequency", start=250.0, nan="compares false")
+Q = In("1", "quality factor", start=0.7071, nan="compares false")
+out = Out("1", "filtered value")
 valid = Out("bit", "the coefficients can be used")
-s1 = Out("1", "delayed once")
-s2 = Out("1", "delayed twice")
-b0 = Out("1", "coefficient in force", start=1.0)
-b1 = Out("1", "coefficient in force")
-b2 = Out("1", "coefficient in force")
-a1 = Out("1", "coefficient in force")
-a2 = Out("1", "coefficient in force")
-enabled = Out("bit", "enable at the last call")
-n0 = Param(1.0, "1", "of in, for type 0")
-n1 = Param(0.0, "1", "of in a call ago, for type 0")
-n2 = Param(0.0, "1", "of in two calls ago, for type 0")
-d1 = Param(0.0, "1", "of out a call ago, for type 0")
-d2 = Param(0.0, "1", "of out two calls ago, for type 0")
+s1 = Out("1", "first delay")
+s2 = Out("1", "second delay")
+b0 = Out("1", "current coefficient", start=1.0)
+b1 = Out("1", "current coefficient")
+b2 = Out("1", "current coefficient")
+a1 = Out("1", "current coefficient")
+a2 = Out("1", "current coefficient")
+enabled = Out("bit", "enable at the previous call")
+n0 = Param(1.0, "1", "coefficient of in, for type 0")
+n1 = Param(0.0, "1", "coefficient of in one call ago, for type 0")
+n2 = Param(0.0, "1", "coefficient of in two calls ago, for type 0")
+d1 = Param(0.0, "1", "coefficient of out one call ago, for type 0")
+d2 = Param(0.0, "1", "coefficient of out two calls ago, for type 0")
 tick = Tick("d")
 
 LOWEST, HIGHEST = 0.5, 2.0  # of Q
@@ -46,13 +47,13 @@ def function(
     b1: Array, b2: Array, a1: Array, a2: Array, enabled: Array, *, n0: Array, n1: Array, n2: Array, d1: Array,
     d2: Array, tick: float,
 ) -> dict[str, Array]:  # fmt: skip
-    rises, own = enable & ~enabled, type_ == 0
+    rises, given = enable & ~enabled, type_ == 0
     good = np.isin(type_, (1, 2)) & (f0 <= 0.5 / tick) & (Q >= LOWEST) & (Q <= HIGHEST)
-    valid = np.where(rises, own | good, valid)
-    own, computed = rises & own, rises & good
+    valid = np.where(rises, given | good, valid)
+    given, computed = rises & given, rises & good
     designed = _coefficients(np.where(good, f0, 0.0) * tick, np.where(good, Q, 1.0), type_ == 1)
-    own_values, before = (n0, n1, n2, d1, d2), (b0, b1, b2, a1, a2)
-    now = [np.where(own, g, np.where(computed, w, b)) for g, w, b in zip(own_values, designed, before, strict=True)]
+    given_values, before = (n0, n1, n2, d1, d2), (b0, b1, b2, a1, a2)
+    now = [np.where(given, g, np.where(computed, w, b)) for g, w, b in zip(given_values, designed, before, strict=True)]
     first, second = np.where(computed, 0.0, s1), np.where(computed, 0.0, s2)
     on = enable & valid
     out = np.where(on, in_ * now[0] + first, in_)
@@ -67,7 +68,7 @@ def function(
 
 
 def _coefficients(cycles: Array, Q: Array, low: Array) -> tuple[Array, ...]:
-    """n0, n1, n2, d1, d2 at so many cycles a tick."""
+    """Return n0, n1, n2, d1, d2 for a frequency in cycles per tick."""
     angle = 2.0 * np.pi * cycles
     cosine, alpha = np.cos(angle), np.sin(angle) / (2.0 * Q)
     outer = np.where(low, (1.0 - cosine) / 2.0, 1.0)

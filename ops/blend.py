@@ -1,6 +1,6 @@
 """Mix two inputs.
 
-    out = in1 · s + in2 · (1 − s),  s = select, kept within 0 … 1 unless open
+    out = in1 · s + in2 · (1 − s),  s = select, limited to 0 … 1 unless open
 
 Source: LinuxCNC blend.
 
@@ -13,11 +13,11 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Param
 
-in1 = In("1", "what out is where select is 1", nan="passes")
-in2 = In("1", "what out is where select is 0", nan="passes")
+in1 = In("1", "value for select 1", nan="passes")
+in2 = In("1", "value for select 0", nan="passes")
 select = In("1", "share of in1", nan="passes")
-out = Out("1", "the mixture")
-open = Param(False, "bit", "let select pass 0 and 1")
+out = Out("1", "mixed value")
+open = Param(False, "bit", "allow select outside 0 … 1")
 
 
 def function(in1: Array, in2: Array, select: Array, *, open: Array) -> dict[str, Array]:  # noqa: A002

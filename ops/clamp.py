@@ -1,9 +1,9 @@
-"""Bound a value.
+"""Limit a value to a range.
 
     out = in, raised to min, then lowered to max
 
-Where min exceeds max, max wins. To bound its rate too use `slew`, its acceleration too `slew2`. Source: LinuxCNC
-limit1.
+If min exceeds max, max wins. To limit the rate as well use `slew`, to limit the acceleration as well `slew2`. Source:
+LinuxCNC limit1.
 
 >>> function(np.array([-2.0, 0.5]), np.array([0.0, 0.0]), np.array([1.0, 1.0]))["out"].tolist()
 [0.0, 0.5]
@@ -13,7 +13,7 @@ import numpy as np
 
 from ops.pin import Array, In, Out
 
-in_ = In("1", "value to bound", nan="passes")
+in_ = In("1", "value to limit", nan="passes")
 min_ = In("1", "lowest value", start=-1e20, nan="compares false")
 max_ = In("1", "highest value", start=1e20, nan="compares false")
 out = Out("1", "in, within min and max")

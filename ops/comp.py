@@ -1,6 +1,6 @@
-"""Compare two values with a dead band.
+"""Compare two values with hysteresis.
 
-    d = in-1 − in-0, h = hysteresis / 2;  out is false below −h, true above h, and holds between, where equal is true
+    d = in-1 − in-0, h = hysteresis / 2;  out is false below −h, true above h, and holds in between, where equal is true
 
 To compare one value with a level and count crossings use `watch`. Source: LinuxCNC comp.
 
@@ -14,8 +14,8 @@ from ops.pin import Array, In, Out, Param
 
 in_0 = In("1", "reference", nan="compares false")
 in_1 = In("1", "value compared with it", nan="compares false")
-out = Out("bit", "whether in-1 is above in-0; the op's whole state")
-equal = Out("bit", "whether they are within the band, or one is NaN")
+out = Out("bit", "in-1 is above in-0; the state of the op")
+equal = Out("bit", "the values are within the band, or one is NaN")
 hysteresis = Param(0.0, "1", "width of the band", low=0.0)
 
 

@@ -1,11 +1,11 @@
-"""Convert a number to a whole number of a given range.
+"""Convert a number to a whole number within a range.
 
     whole = in without its fraction
-    clamp true:   out = whole limited to low … high;  out-of-range = whether the limit was needed
+    clamp true:   out = whole limited to low … high;  out-of-range = out ≠ whole
     clamp false:  out = low + (whole − low) mod (high − low + 1);  out-of-range becomes true when that differs from in
 
-While clamp is false, out-of-range stays true once set, as in HAL; a fraction sets it too. NaN is 0 and out of range. For a
-number outside the range and without clamp, C leaves a float's value undefined; here it wraps as an integer does.
+While clamp is false, out-of-range stays true once set, as in HAL; a fraction sets it too. NaN gives 0 and is out of
+range. Without clamp, the value of a float outside the range is undefined in C; here it wraps around like an integer.
 Source: LinuxCNC conv_float_s32 and the other conv components with a narrower output.
 
 >>> low, high = np.array([-2147483648]), np.array([2147483647])
@@ -21,10 +21,10 @@ from ops.pin import Array, In, Out, Param
 
 in_ = In("any", "number", nan="flagged")
 out = Out("1", "the whole number", start=0)
-out_of_range = Out("bit", "whether in does not fit; stays true while clamp is false")
+out_of_range = Out("bit", "in does not fit; stays true while clamp is false")
 clamp = Param(False, "bit", "limit to the range instead of wrapping around")
-low = Param(-(2**31), "1", "lowest", low=-(2**52), high=2**52)
-high = Param(2**31 - 1, "1", "highest", low=-(2**52), high=2**52)
+low = Param(-(2**31), "1", "lowest value", low=-(2**52), high=2**52)
+high = Param(2**31 - 1, "1", "highest value", low=-(2**52), high=2**52)
 
 
 def function(in_: Array, out_of_range: Array, *, clamp: Array, low: Array, high: Array) -> dict[str, Array]:

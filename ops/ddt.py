@@ -1,8 +1,8 @@
-"""Tell how fast a value changes.
+"""Compute the rate of change of a value.
 
-    out = (in − in of the last call) / T
+    out = (in − in of the previous call) / T
 
-The first call differentiates from 0. On a noisy signal use `trend`. Source: LinuxCNC ddt.
+The first call differentiates from 0. For a noisy signal use `trend`. Source: LinuxCNC ddt.
 
 >>> import numpy as np
 >>> function(np.array([3.0]), np.array([1.0]), tick=0.5)["out"].tolist()
@@ -12,8 +12,8 @@ The first call differentiates from 0. On a noisy signal use `trend`. Source: Lin
 from ops.pin import Array, In, Out, Tick
 
 in_ = In("1", "value to differentiate", nan="lingers")
-out = Out("1/d", "its rate of change")
-before = Out("1", "in of the last call")
+out = Out("1/d", "rate of change")
+before = Out("1", "in at the previous call")
 tick = Tick("d")
 
 

@@ -1,4 +1,4 @@
-"""Ignore small departures from a center.
+"""Ignore small deviations from a center.
 
     h = threshold / 2;  out = in + h below center − h, in − h above center + h, else center
 
@@ -14,7 +14,7 @@ import numpy as np
 from ops.pin import Array, In, Out, Param
 
 in_ = In("1", "value", nan="passes")
-out = Out("1", "the value without its small departures")
+out = Out("1", "value without small deviations")
 center = Param(0.0, "1", "middle of the zone")
 threshold = Param(1.0, "1", "width of the zone", low=0.0)
 

@@ -1,8 +1,8 @@
-"""Take over each of several bits only after it has stood for some calls.
+"""Debounce several bits: pass a change on only after it has lasted for some calls.
 
     in-i true: count-i rises to delay, then out-i is true;  false: count-i falls to 0, then out-i is false
 
-A delay of 0 passes. For one bit with a delay that can be wired use `dbounce`. Source: LinuxCNC debounce.
+A delay of 0 passes the bits on. For one bit with a delay that can be wired use `dbounce`. Source: LinuxCNC debounce.
 
 >>> two = np.array([[True], [False]])
 >>> function(two, two & False, np.array([[2], [0]]), delay=np.array([2]))["out"].ravel().tolist()
@@ -13,10 +13,10 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Param
 
-in_ = In("bit", "bits that may chatter", many=32)
-out = Out("bit", "the bits without their chatter", many="inputs")
-count = Out("calls", "calls counted for each", start=0, many="inputs")
-delay = Param(5, "calls", "calls each must stand", low=0)
+in_ = In("bit", "bits that may bounce", many=32)
+out = Out("bit", "debounced bits", many="inputs")
+count = Out("calls", "counted calls of each bit", start=0, many="inputs")
+delay = Param(5, "calls", "calls that a change must last", low=0)
 
 
 def function(in_: Array, out: Array, count: Array, *, delay: Array) -> dict[str, Array]:

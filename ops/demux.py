@@ -1,8 +1,8 @@
-"""Turn an index into one true bit.
+"""Decode an index: exactly one output is true.
 
-    out-i = (i = index), the index at most n − 1
+    out-i = (i = index), with the index limited to n − 1
 
-For a bar of bits use `ladder`, to copy a value to the chosen output `fanout`. Source: LinuxCNC demux.
+For a bar of bits use `ladder`; to copy a value to the selected output use `fanout`. Source: LinuxCNC demux.
 
 >>> function(np.array([9]), outputs=3)["out"].ravel().tolist()
 [False, False, True]
@@ -13,8 +13,8 @@ import numpy as np
 from ops.pin import Array, In, Out, Size
 
 outputs = Size(2, "outputs", high=32)
-index = In("1", "which output is true", start=0, low=0)
-out = Out("bit", "the chosen one is true", many="outputs")
+index = In("1", "index of the true output", start=0, low=0)
+out = Out("bit", "outputs; the selected one is true", many="outputs")
 
 
 def function(index: Array, *, outputs: int) -> dict[str, Array]:

@@ -1,9 +1,9 @@
-"""Give a pulse on each edge of a bit, one call long or longer.
+"""Emit a pulse on each edge of a bit.
 
     an edge sets time-left to width and out to true;  else time-left falls by T to 0 and out = time-left > 0
 
-The first call only primes. A pulse lasts ⌈width / T⌉ calls, at least one; an edge within it starts it again. To start
-on in true at the first call, or to reset, use `oneshot`. Source: LinuxCNC edge.
+The first call emits no pulse. A pulse lasts ⌈width / T⌉ calls, at least one; an edge during the pulse restarts it. For
+a pulse at the first call, or a reset, use `oneshot`. Source: LinuxCNC edge.
 
 >>> on, off, zero = np.array([True]), np.array([False]), np.array([0.0])
 >>> function(on, zero, off, on, rising=on, falling=off, width=zero, tick=1.0)["out"].tolist()
@@ -15,11 +15,11 @@ import numpy as np
 from ops.pin import Array, In, Out, Param, Tick
 
 in_ = In("bit", "bit to watch")
-out = Out("bit", "the pulse")
-out_not = Out("bit", "its opposite")
-time_left = Out("ms", "what is left of the pulse")
-before = Out("bit", "in at the last call")
-primed = Out("bit", "there was a call")
+out = Out("bit", "pulse")
+out_not = Out("bit", "inverted pulse")
+time_left = Out("ms", "remaining time of the pulse")
+before = Out("bit", "in at the previous call")
+primed = Out("bit", "the op has been called")
 rising = Param(True, "bit", "rising edges count")
 falling = Param(False, "bit", "falling edges count")
 width = Param("0ms", "ms", "length of the pulse", low="0ms")

@@ -1,9 +1,9 @@
-"""Fall on any fault, and come back only on a fresh reset.
+"""Drop out on any fault, and recover only on a new rising edge of reset.
 
     healthy = ok-in and not fault-in;  ok-out = healthy and (ok-out or a rising reset);  fault-out = not ok-out
 
-It starts faulted. A reset held true does not bring it back, and an edge during the fault is used up. While ok,
-watchdog turns over each call. Source: LinuxCNC estop_latch.
+The op starts in the faulted state. A reset that is held true does not recover, and an edge during the fault has no
+effect later. While ok-out is true, watchdog flips at each call. Source: LinuxCNC estop_latch.
 
 >>> import numpy as np
 >>> on, off = np.array([True]), np.array([False])
@@ -13,13 +13,13 @@ watchdog turns over each call. Source: LinuxCNC estop_latch.
 
 from ops.pin import Array, In, Out
 
-ok_in = In("bit", "all is well upstream", start=True)
-fault_in = In("bit", "something is wrong")
-reset = In("bit", "come back, on its rising edge")
-ok_out = Out("bit", "all is well")
+ok_in = In("bit", "no fault upstream", start=True)
+fault_in = In("bit", "fault")
+reset = In("bit", "recover, on the rising edge")
+ok_out = Out("bit", "no fault")
 fault_out = Out("bit", "latched fault", start=True)
-watchdog = Out("bit", "turns over each call while ok")
-reset_before = Out("bit", "reset at the last call")
+watchdog = Out("bit", "flips at each call while ok-out is true")
+reset_before = Out("bit", "reset at the previous call")
 
 
 def function(

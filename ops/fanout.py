@@ -1,8 +1,8 @@
-"""Copy one input to the selected output; the others hold.
+"""Copy one input to the selected output; the other outputs hold.
 
-    out-i = in where i = select + Σ 2^j bit-j, else as before
+    out-i = in for i = select + Σ 2^j bit-j; the others keep their values
 
-An index past the end picks the last output. To enable each output by itself use `gate`, for a bar of bits `ladder`.
+An index past the end selects the last output. To enable outputs individually use `gate`, for a bar of bits `ladder`.
 Source: LinuxCNC demux_generic.
 
 >>> zero, none = np.array([0.0]), np.array([1])
@@ -15,10 +15,10 @@ import numpy as np
 from ops.pin import Array, In, Out, Size
 
 bits = Size(5, "bits of the index", low=1, high=5)
-in_ = In("any", "what is copied", nan="kept")
+in_ = In("any", "value to copy", nan="kept")
 select = In("1", "index of the output", start=0, low=0)
-bit = In("bit", "bits added to select, the first the lowest", many="bits")
-out = Out("any", "outputs; the op's whole state", many=32)
+bit = In("bit", "bits added to select, lowest first", many="bits")
+out = Out("any", "outputs; the state of the op", many=32)
 
 
 def function(in_: Array, select: Array, bit: Array, out: Array) -> dict[str, Array]:

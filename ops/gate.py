@@ -1,8 +1,8 @@
-"""Copy one input to every output that is enabled; the others hold.
+"""Copy one input to every enabled output; the other outputs hold.
 
-    out-i = in where enable-i, else as before
+    out-i = in if enable-i, else unchanged
 
-With all enabled a plain net does the same. Source: LinuxCNC tristate_float and tristate_bit.
+If all outputs are always enabled, a plain net does the same. Source: LinuxCNC tristate_float and tristate_bit.
 
 >>> function(np.array([7.0]), np.array([[True], [False]]), np.zeros((2, 1)))["out"].ravel().tolist()
 [7.0, 0.0]
@@ -12,9 +12,9 @@ import numpy as np
 
 from ops.pin import Array, In, Out
 
-in_ = In("any", "what is copied", nan="kept")
-enable = In("bit", "which outputs follow", start=True, many="outputs")
-out = Out("any", "outputs; the op's whole state", many=32)
+in_ = In("any", "value to copy", nan="kept")
+enable = In("bit", "outputs that follow in", start=True, many="outputs")
+out = Out("any", "outputs; the state of the op", many=32)
 
 
 def function(in_: Array, enable: Array, out: Array) -> dict[str, Array]:

@@ -1,11 +1,11 @@
-"""Count a signal's values in bins of one width, with its mean and variance.
+"""Count the values of a signal in bins of equal width, and compute mean and variance.
 
-    bin-⌊(in − minvalue) / binsize⌋ += 1;  outside: nextra below, pextra above;  binvalue = bin-index, −1 for none
+    bin-⌊(in − minvalue) / binsize⌋ += 1;  outside: nextra below, pextra above;  binvalue = bin-index, or −1
 
-reset, the first call, and any change of nbins, binsize or minvalue clear everything; the value of that call counts in
-nsamples, min and max only, and mean and variance begin with the second. method is false for Welford's recurrence,
-true for sums of squares. An nbins outside 1 … the bins loaded is an error and holds everything. The upper end itself
-is in no bin. Source: B. P. Welford, Technometrics 4 (1962); LinuxCNC histobins.
+Reset, the first call, and any change of nbins, binsize or minvalue clear everything. The value of that call counts only
+in nsamples, min and max; mean and variance begin with the next value. If method is false, Welford's recurrence is used,
+else sums of squares. If nbins is not between 1 and the loaded number of bins, input-error is true and everything holds.
+A value equal to the upper end is in no bin. Source: B. P. Welford, Technometrics 4 (1962); LinuxCNC histobins.
 
 >>> import ops
 >>> sheet = ops.load("histogram", bins=4)
@@ -20,29 +20,29 @@ from ops.pin import Array, In, Out, Param, Size
 
 bins = Size(20, "most bins", high=200)
 in_ = In("1", "signal", nan="sticks")
-index = In("1", "which bin binvalue shows", start=0)
-reset = In("bit", "begin again")
-method = In("bit", "mean and variance by sums of squares")
-binvalue = Out("1", "how many values the chosen bin holds")
-check = Out("1", "index as it was read", start=0)
-pextra = Out("1", "values above the last bin")
-nextra = Out("1", "values below the first")
+index = In("1", "index of the bin that binvalue shows", start=0)
+reset = In("bit", "clear everything")
+method = In("bit", "compute mean and variance from sums of squares")
+binvalue = Out("1", "number of values in the selected bin")
+check = Out("1", "index as read", start=0)
+pextra = Out("1", "number of values above the last bin")
+nextra = Out("1", "number of values below the first bin")
 input_min = Out("1", "least value")
 input_max = Out("1", "greatest value")
-nsamples = Out("1", "values", start=0)
-variance = Out("1", "their variance, n − 1 below")
-mean = Out("1", "their mean")
+nsamples = Out("1", "number of values", start=0)
+variance = Out("1", "sample variance (divisor n − 1)")
+mean = Out("1", "mean of the values")
 input_error = Out("bit", "nbins is out of range")
-bin_ = Out("1", "values in each bin", start=0, many="bins")
+bin_ = Out("1", "number of values in each bin", start=0, many="bins")
 m2 = Out("1", "sum of squared distances from the mean")
 total = Out("1", "sum")
 squares = Out("1", "sum of squares")
-last_nbins = Out("1", "nbins at the last call", start=0)
-last_binsize = Out("1", "binsize at the last call")
-last_minvalue = Out("1", "minvalue at the last call")
+last_nbins = Out("1", "nbins at the previous call", start=0)
+last_binsize = Out("1", "binsize at the previous call")
+last_minvalue = Out("1", "minvalue at the previous call")
 nbins = Param(20, "1", "bins in use")
 binsize = Param(1.0, "1", "width of a bin", low=1e-300)
-minvalue = Param(0.0, "1", "where the first begins")
+minvalue = Param(0.0, "1", "lower end of the first bin")
 
 
 def function(
@@ -76,7 +76,7 @@ def function(
 def _counts(
     bin_: Array, in_: Array, nbins: Array, binsize: Array, minvalue: Array, clears: Array
 ) -> tuple[Array, Array, Array]:
-    """Return the bins with this value counted, and whether it is above or below them."""
+    """Return the counts of the bins including this value, and whether the value is above or below all bins."""
     above, below = in_ > minvalue + nbins * binsize, in_ < minvalue
     position = np.floor((in_ - minvalue) / binsize)
     here = (np.arange(len(bin_))[:, np.newaxis] == position) & (np.arange(len(bin_))[:, np.newaxis] < nbins)

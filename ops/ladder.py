@@ -1,9 +1,9 @@
-"""Show a level as a bar of bits: a severity read-out.
+"""Show a level as a bar of bits.
 
-    level = the greater of index, at most n − 1, and 1 + the highest true bit-i;  out-i = i < level
+    level = max(index limited to n − 1, 1 + the highest true bit-i);  out-i = i < level
 
-The index alone never lights the last output, as in HAL; a bit lights its own output and all below it. For one bit
-alone use `demux`. Source: LinuxCNC demux with bargraph.
+The index alone never lights the last output, as in HAL; a bit lights its output and all below. For a single output use
+`demux`. Source: LinuxCNC demux with bargraph.
 
 >>> bits = np.array([[False], [True], [False]])
 >>> function(np.array([0]), bits)["out"].ravel().tolist()
@@ -14,9 +14,9 @@ import numpy as np
 
 from ops.pin import Array, In, Out
 
-index = In("1", "outputs to light, at most all but the last", start=0, low=0)
+index = In("1", "number of outputs to light, except the last", start=0, low=0)
 bit = In("bit", "severities; the highest true one counts", many="outputs")
-out = Out("bit", "the bar", many=32)
+out = Out("bit", "bar of bits", many=32)
 
 
 def function(index: Array, bit: Array) -> dict[str, Array]:

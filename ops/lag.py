@@ -1,9 +1,9 @@
-"""Follow a signal with a time constant that holds at any cadence.
+"""Follow a signal with a time constant that is independent of the tick.
 
-    out += (in − out) · (1 − exp(−T / tau));  where load is true, out = in
+    out += (in − out) · (1 − exp(−T / tau));  if load is true, out = in
 
-n ticks of T / n move it as far as one tick of T. To state the share a call instead, use `smooth`. Source: the
-first-order lag sampled exactly; LinuxCNC lowpass with gain 1 − exp(−2π f T).
+n ticks of T / n move out as far as one tick of T. For a share per call use `smooth`. Source: the first-order lag
+sampled exactly; LinuxCNC lowpass with gain 1 − exp(−2π f T).
 
 >>> off, zero = np.array([False]), np.array([0.0])
 >>> function(np.array([1.0]), off, zero, tau=np.array([1.0]), tick=1.0)["out"].round(3).tolist()
@@ -15,8 +15,8 @@ import numpy as np
 from ops.pin import Array, In, Out, Param, Tick
 
 in_ = In("1", "signal to follow", nan="sticks")
-load = In("bit", "take in as it is, and forget NaN")
-out = Out("1", "in, lagging; the op's whole state")
+load = In("bit", "copy in to out, which also clears NaN")
+out = Out("1", "lagging value of in; the state of the op")
 tau = Param("1d", "d", "time after which 63 % of a step is closed", low="1ms")
 tick = Tick("d")
 

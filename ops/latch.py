@@ -1,8 +1,9 @@
 """Hold a bit until it is reset.
 
-    reset → false;  else set → true;  else a rising clk → data;  else as before
+    reset → false;  else set → true;  else a rising clk → data;  else unchanged
 
-A clk edge during set or reset is used up; clk true at the first call is an edge. Source: LinuxCNC flipflop.
+A clk edge during set or reset has no effect later; clk true at the first call counts as an edge. Source: LinuxCNC
+flipflop.
 
 >>> on, off = np.array([True]), np.array([False])
 >>> function(off, off, on, off, off, off)["out"].tolist(), function(off, off, on, on, on, off)["out"].tolist()
@@ -13,13 +14,13 @@ import numpy as np
 
 from ops.pin import Array, In, Out
 
-data = In("bit", "what a rising clk takes")
-clk = In("bit", "takes data on its rising edge")
-set_ = In("bit", "make out true")
-reset = In("bit", "make out false, before anything else")
-out = Out("bit", "the held bit")
-out_not = Out("bit", "its opposite")
-clocked = Out("bit", "clk at the last call")
+data = In("bit", "value that a rising clk stores")
+clk = In("bit", "store data, on the rising edge")
+set_ = In("bit", "set out to true")
+reset = In("bit", "set out to false; overrides all other inputs")
+out = Out("bit", "held bit")
+out_not = Out("bit", "inverted out")
+clocked = Out("bit", "clk at the previous call")
 
 
 def function(data: Array, clk: Array, set_: Array, reset: Array, out: Array, clocked: Array) -> dict[str, Array]:

@@ -1,15 +1,15 @@
-"""Follow a signal within bounds on position, velocity and acceleration, call for call as LinuxCNC's limit3 does.
+"""Follow a signal within limits of position, velocity and acceleration, with the exact steps of LinuxCNC's limit3.
 
     v = (out − before) / T, w = (g − goal) / T;  reachable: out + u T, u = v ± maxa · T within ±maxv, lowest … highest
-    from either end: where it would stand still, u/2 · (|u|/maxa + T) on, and where it would match w
-    the target is max (min) where standing still would come to lie beyond it, and it cannot be reached in this call;
-    also where g is beyond it and there is time left; else g
-    out = target, where it is reachable and met softly;  highest or lowest, where even that falls short;  a landing of
-    even acceleration, where it is within smooth-steps calls;  else the end away from the target, or the middle
+    from each end: the position of a stop, u/2 · (|u|/maxa + T) further on, and the position at which w is matched
+    the target is max (min) if a stop would lie beyond it and it cannot be reached in this call,
+    or if g is beyond it and there is time left; else g
+    out = target, if it is reachable with a smooth arrival;  highest or lowest, if even that falls short;  a landing with
+    constant acceleration, if it is within smooth-steps calls;  else the end away from the target, or the middle
 
-Load jumps to g within min and max; the jump counts as a velocity at the next call. Where min and max leave no room to
-brake it can pass them by a step: `slew2` never does, and locks on without smooth-steps. Lengths within 1e-9 count as
-equal. NaN in goal leaves no rule but the last: the middle. Source: LinuxCNC limit3.
+Load jumps to g within min and max; the jump counts as a velocity at the next call. If min and max leave no room to
+brake, out can pass them by one step, which `slew2` never does. Lengths within 1e-9 count as equal. If goal is NaN, only
+the last rule, the middle, applies. Source: LinuxCNC limit3.
 
 >>> one, off, on = np.array([1.0]), np.array([False]), np.array([True])
 >>> at = function(9 * one, off, on, -9 * one, 99 * one, 5 * one, 2 * one, 2 * one, 0 * one, 0 * one, 0 * one, tick=1.0)
@@ -22,16 +22,16 @@ import numpy as np
 from ops.pin import Array, In, Out, Tick
 
 in_ = In("1", "value to follow", nan="passes")
-load = In("bit", "jump to the bounded input")
+load = In("bit", "jump to the limited input")
 enable = In("bit", "follow in; otherwise 0", start=True)
 min_ = In("1", "lowest position", start=-1e20, nan="compares false")
 max_ = In("1", "highest position", start=1e20, nan="compares false")
 maxv = In("1/d", "highest velocity", start=1e20, low=0.0, nan="compares false")
 maxa = In("1/d²", "highest acceleration", start=1e7, low=1e-9, nan="compares false")
-smooth_steps = In("calls", "land evenly where this near", start=2, low=0)
+smooth_steps = In("calls", "number of calls for a landing with constant acceleration", start=2, low=0)
 out = Out("1", "position")
-before = Out("1", "the position at the last call")
-goal = Out("1", "what it was to follow at the last call")
+before = Out("1", "position at the previous call")
+goal = Out("1", "target at the previous call")
 tick = Tick("d")
 
 EQUAL = 1e-9  # lengths, and velocities, that count as the same
@@ -63,7 +63,7 @@ def function(
 
 
 def _bound(min_: Array, max_: Array, still: Array, reach: Array, aim: Array, time_up: Array, time_down: Array) -> Array:
-    """Return the bound at which to stop, NaN where the output may follow the input."""
+    """Return the bound at which to stop; NaN if the output may follow the input."""
     rules = [
         (still[1] > max_ + EQUAL) & ~_within(reach, max_),
         (still[0] < min_ - EQUAL) & ~_within(reach, min_),
@@ -77,7 +77,7 @@ def _next_position(
     lands: Array, ahead: Array, reach: Array, now: Array, last: Array,
     closing: Array, out: Array, velocity: Array, smooth_steps: Array, tick: float,
 ) -> Array:  # fmt: skip
-    """Return the next position, by the first rule that applies."""
+    """Return the next position by the first rule that applies."""
     low, high = reach
     left = np.divide(out - last, closing / 2, out=np.zeros_like(out), where=np.abs(closing) >= EQUAL)
     rules = [
@@ -92,7 +92,7 @@ def _next_position(
 
 
 def _landing(reach: Array, left: Array, closing: Array, out: Array, velocity: Array, tick: float) -> Array:
-    """Evenly to the target's velocity over the time left, rounded up to whole calls."""
+    """Return the position for a constant acceleration to the target's velocity, over the remaining whole calls."""
     way = np.where(left >= 0.0, 1.0, -1.0)
     calls = np.trunc((left - EQUAL * way) / tick + way) * tick
     change = np.divide(closing, calls, out=np.full_like(out, np.nan), where=calls != 0.0)

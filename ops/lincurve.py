@@ -1,8 +1,8 @@
-"""Read a curve of straight pieces through given points.
+"""Interpolate linearly between given points.
 
-    out = y-k + (in − x-k) / (x-(k+1) − x-k) · (y-(k+1) − y-k)  between two points, and level outside them
+    out = y-k + (in − x-k) / (x-(k+1) − x-k) · (y-(k+1) − y-k)  between two points, constant outside
 
-The x must not fall. Source: LinuxCNC lincurve.
+The values of x must not decrease. Source: LinuxCNC lincurve.
 
 >>> x, y = np.array([[0.0], [1.0], [2.0]]), np.array([[1.0], [3.0], [-1.0]])
 >>> [function(np.array([value]), x=x, y=y)["out"].tolist() for value in (-5.0, 0.5, 1.5, 9.0)]
@@ -14,10 +14,10 @@ import numpy as np
 from ops.pin import Array, In, Out, Param, Size
 
 points = Size(2, "points", low=2, high=16)
-in_ = In("1", "where to read the curve", nan="passes")
-out = Out("1", "the curve there")
-x = Param(0.0, "1", "where the points stand, in order", many="points")
-y = Param(0.0, "1", "how high they are", many="points")
+in_ = In("1", "position on the curve", nan="passes")
+out = Out("1", "value of the curve")
+x = Param(0.0, "1", "positions of the points, in ascending order", many="points")
+y = Param(0.0, "1", "values of the points", many="points")
 
 
 def function(in_: Array, *, x: Array, y: Array) -> dict[str, Array]:

@@ -1,4 +1,4 @@
-"""Join up to sixteen bits.
+"""Combine up to sixteen bits: and, or, xor, nand and nor.
 
     and = every in-i;  or = any in-i;  xor = an odd number of them;  nand = not and;  nor = not or
 
@@ -13,11 +13,11 @@ import numpy as np
 
 from ops.pin import Array, In, Out
 
-in_ = In("bit", "bits to join", many=16)
+in_ = In("bit", "bits to combine", many=16)
 and_ = Out("bit", "all are true")
-or_ = Out("bit", "one at least is true")
+or_ = Out("bit", "at least one is true")
 xor = Out("bit", "an odd number is true")
-nand = Out("bit", "one at least is false")
+nand = Out("bit", "at least one is false")
 nor = Out("bit", "none is true")
 
 

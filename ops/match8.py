@@ -2,8 +2,8 @@
 
     out = in and (a-m = b-m for m = 0 … 7)
 
-`in` is the cascade input: wire the `out` of one match8 to the `in` of the next to compare longer words. Source: LinuxCNC
-match8.
+`in` is the cascade input: wire the `out` of one match8 to the `in` of the next to compare longer words. Source:
+LinuxCNC match8.
 
 >>> import numpy as np
 >>> code = np.array([[True], [False], [True], [True], [False], [False], [False], [True]])
@@ -17,7 +17,7 @@ bits = Size(8, "bits of a word", low=8, high=8)
 in_ = In("bit", "cascade input; false makes out false", start=True)
 a = In("bit", "bits of the first word", many="bits")
 b = In("bit", "bits of the second word", many="bits")
-out = Out("bit", "whether in is true and the words are equal")
+out = Out("bit", "in is true and the words are equal")
 
 
 def function(in_: Array, a: Array, b: Array) -> dict[str, Array]:

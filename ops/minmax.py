@@ -1,8 +1,8 @@
-"""Keep the lowest and highest value seen.
+"""Track the lowest and highest value of a signal.
 
-    max = in where in > max;  min = in where in < min;  where reset is true, both = in
+    max = in if in > max;  min = in if in < min;  if reset is true, both = in
 
-Both start at 0, as in HAL: reset first. Source: LinuxCNC minmax.
+Both start at 0, as in HAL, so reset them first. Source: LinuxCNC minmax.
 
 >>> zero, off = np.array([0.0]), np.array([False])
 >>> sorted(function(np.array([2.0]), off, zero, zero).items())
@@ -14,9 +14,9 @@ import numpy as np
 from ops.pin import Array, In, Out
 
 in_ = In("1", "value to watch", nan="kept")
-reset = In("bit", "forget, and start from in")
-max_ = Out("1", "highest so far")
-min_ = Out("1", "lowest so far")
+reset = In("bit", "set both to in")
+max_ = Out("1", "highest value so far")
+min_ = Out("1", "lowest value so far")
 
 
 def function(in_: Array, reset: Array, max_: Array, min_: Array) -> dict[str, Array]:

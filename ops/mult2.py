@@ -13,7 +13,7 @@ from ops.pin import Array, In, Out
 
 in_0 = In("1", "first factor", nan="passes")
 in_1 = In("1", "second factor", nan="passes")
-out = Out("1", "the product")
+out = Out("1", "product")
 
 
 def function(in_0: Array, in_1: Array) -> dict[str, Array]:

@@ -1,9 +1,9 @@
-"""Tell one click from two, three or four: pulses that follow on each other soon enough.
+"""Distinguish single, double and further clicks: pulses that follow each other soon enough.
 
-    a click ends as in falls within max-hold;  the next begins within max-space
-    click-k: this was click k + 1;  only-k: and max-space is over, without another;  both stay for output-hold
+    a click ends when in falls within max-hold;  the next must begin within max-space
+    click-k: click k + 1 has ended;  only-k: and max-space has passed without another click;  both last for output-hold
 
-Held longer than max-hold, or clicked once more than is counted, in must fall before anything counts again. Source:
+After a click longer than max-hold, or more clicks than are counted, in must fall before clicks count again. Source:
 LinuxCNC multiclick.
 
 >>> import ops
@@ -18,18 +18,18 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Param, Size, Tick
 
-clicks = Size(4, "most clicks told apart", high=16)
-in_ = In("bit", "where clicks come in")
-click = Out("bit", "so many clicks, and perhaps more to come", many="clicks")
-only = Out("bit", "so many clicks, and no more", many="clicks")
-state = Out("1", "0 idle, odd while a click lasts, even after it, last: wait until in falls", start=0)
-timer = Out("ms", "for how long")
-click_left = Out("ms", "how long each click-k will stay", many="clicks")
-only_left = Out("ms", "how long each only-k will stay", many="clicks")
+clicks = Size(4, "largest number of clicks", high=16)
+in_ = In("bit", "input of the clicks")
+click = Out("bit", "k + 1 clicks, perhaps more to come", many="clicks")
+only = Out("bit", "exactly k + 1 clicks", many="clicks")
+state = Out("1", "0 idle, odd during a click, even after a click; the last state waits until in falls", start=0)
+timer = Out("ms", "time in this state")
+click_left = Out("ms", "remaining time of each click-k", many="clicks")
+only_left = Out("ms", "remaining time of each only-k", many="clicks")
 invert_input = Param(False, "bit", "a click is a pulse of false")
 max_hold = Param("250ms", "ms", "longest click", low="0ms")
-max_space = Param("250ms", "ms", "longest pause between two", low="0ms")
-output_hold = Param("100ms", "ms", "how long an output stays", low="0ms")
+max_space = Param("250ms", "ms", "longest pause between two clicks", low="0ms")
+output_hold = Param("100ms", "ms", "duration of an output", low="0ms")
 tick = Tick("ms")
 
 
@@ -56,7 +56,7 @@ def function(
 
 
 def _hold(on: Array, left: Array, set_: Array, hold: Array, tick: float) -> tuple[Array, Array]:
-    """Outputs and what is left of them: the time passes, then those that are set begin."""
+    """Return the outputs and their remaining times after a tick, with newly set outputs started."""
     rest = np.where(left > tick, left - tick, 0.0)
     on = on & ~((left > 0.0) & (rest == 0.0))
     return on | set_, np.where(set_, hold, rest)

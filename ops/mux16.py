@@ -1,10 +1,10 @@
-"""Select one of sixteen inputs by four bits, binary or in Gray code.
+"""Select one of sixteen inputs by four bits, in binary or Gray code.
 
-    selected = Σ 2^i sel-i, or the number whose Gray code they are;  out = in-selected
+    selected = Σ 2^i sel-i, or the number with this Gray code;  out = in-selected
 
-With a debounce another selection waits until it has been wanted for so long; going back holds nothing up and does not
-restart the wait. With suppress-no-input all bits false means none: everything holds. For other sizes and types use
-`route`. Source: LinuxCNC mux16.
+With debounce-time, a new selection takes effect only after it has lasted that long; returning to the current selection
+takes effect at once and does not restart the wait. With suppress-no-input, everything holds while all bits are false.
+For other sizes and types use `route`. Source: LinuxCNC mux16.
 
 >>> ins, off = np.arange(16.0)[:, np.newaxis], np.array([False])
 >>> sel = np.array([[False], [True], [True], [False]])
@@ -20,15 +20,15 @@ from ops.pin import Array, In, Out, Param, Size, Tick
 inputs = Size(16, "inputs", low=16, high=16)
 bits = Size(4, "bits of the selection", low=4, high=4)
 in_ = In("1", "inputs to choose from", many="inputs", nan="kept")
-sel = In("bit", "bits of the selection, the first the lowest", many="bits")
+sel = In("bit", "bits of the selection, lowest first", many="bits")
 use_graycode = In("bit", "the bits are Gray code")
-suppress_no_input = In("bit", "all bits false means none: hold")
-out = Out("1", "the chosen input")
-selected = Out("1", "what the bits say", start=0)
-chosen = Out("1", "the selection in force", start=0)
-waiting = Out("bit", "another has been wanted")
-elapsed = Out("d", "for how long")
-debounce_time = Param("0d", "d", "how long another must be wanted", low="0d")
+suppress_no_input = In("bit", "hold while all bits are false")
+out = Out("1", "selected input")
+selected = Out("1", "number given by the bits", start=0)
+chosen = Out("1", "current selection", start=0)
+waiting = Out("bit", "another selection is waiting")
+elapsed = Out("d", "time it has waited")
+debounce_time = Param("0d", "d", "time that a new selection must last", low="0d")
 tick = Tick("d")
 
 

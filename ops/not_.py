@@ -1,4 +1,4 @@
-"""Turn a bit round.
+"""Invert a bit.
 
     out = not in
 
@@ -11,8 +11,8 @@ Source: LinuxCNC not.
 
 from ops.pin import Array, In, Out
 
-in_ = In("bit", "bit")
-out = Out("bit", "its opposite")
+in_ = In("bit", "bit to invert")
+out = Out("bit", "inverted bit")
 
 
 def function(in_: Array) -> dict[str, Array]:

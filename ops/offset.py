@@ -1,4 +1,4 @@
-"""Add an offset on the way out and take it off the feedback on the way back.
+"""Add an offset to an outgoing value and subtract it from the feedback.
 
     out = in + offset;  fb-out = fb-in − offset
 
@@ -12,11 +12,11 @@ Source: LinuxCNC offset.
 
 from ops.pin import Array, In, Out
 
-in_ = In("1", "value on its way out", nan="passes")
-offset = In("1", "what is added", nan="passes")
-fb_in = In("1", "value on its way back", nan="passes")
-out = Out("1", "in, with the offset")
-fb_out = Out("1", "fb-in, without it")
+in_ = In("1", "outgoing value", nan="passes")
+offset = In("1", "value to add", nan="passes")
+fb_in = In("1", "feedback", nan="passes")
+out = Out("1", "in plus the offset")
+fb_out = Out("1", "fb-in minus the offset")
 
 
 def function(in_: Array, offset: Array, fb_in: Array) -> dict[str, Array]:

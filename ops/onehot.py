@@ -1,8 +1,8 @@
-"""Turn an index into one true bit, or into none where it is out of range.
+"""Decode an index: one output is true, or none if the index is out of range.
 
     out-i = enable and i = index
 
-Where an index past the end is to mean the last, use `demux`. Source: LinuxCNC select8.
+If an index past the end means the last output, use `demux`. Source: LinuxCNC select8.
 
 >>> function(np.array([1, 9]), np.array([True, True]), outputs=2)["out"].tolist()
 [[False, False], [True, False]]
@@ -13,9 +13,9 @@ import numpy as np
 from ops.pin import Array, In, Out, Size
 
 outputs = Size(8, "outputs", high=32)
-index = In("1", "which output is true", start=0)
+index = In("1", "index of the true output", start=0)
 enable = In("bit", "otherwise every output is false", start=True)
-out = Out("bit", "the chosen one is true", many="outputs")
+out = Out("bit", "outputs; the selected one is true", many="outputs")
 
 
 def function(index: Array, enable: Array, *, outputs: int) -> dict[str, Array]:

@@ -1,9 +1,10 @@
-"""Give one pulse on an edge.
+"""Emit one pulse on an edge.
 
-    an edge sets the timer to width;  at each later call the timer falls by T, to 0 at least;  out = timer > 0
+    an edge sets the timer to width;  at each later call the timer falls by T, down to 0;  out = timer > 0
 
-In true at the first call is a rising edge. A pulse lasts ⌈width / T⌉ calls; width is read at the edge only, and 0 or
-less never fires. Reset ends the pulse and forgets in, so in still true is an edge again. Source: LinuxCNC oneshot.
+If in is true at the first call, this is a rising edge. A pulse lasts ⌈width / T⌉ calls; width is read only at the edge,
+and a width of 0 or less gives no pulse. Reset ends the pulse and forgets in, so that in still true is an edge again.
+Source: LinuxCNC oneshot.
 
 >>> on, off, zero = np.array([True]), np.array([False]), np.array([0.0])
 >>> pulse = function(on, off, zero + 5, zero, zero, off, retriggerable=on, rising=on, falling=off, tick=1.0)
@@ -18,12 +19,12 @@ from ops.pin import Array, In, Out, Param, Tick
 in_ = In("bit", "trigger")
 reset = In("bit", "end the pulse")
 width = In("ms", "length of the pulse", start="0ms", nan="kept")
-out = Out("bit", "the pulse")
-out_not = Out("bit", "its opposite")
-time_left = Out("ms", "what was left of the pulse when it was last counted")
-timer = Out("ms", "what is left of the pulse")
-before = Out("bit", "in at the last call")
-retriggerable = Param(True, "bit", "an edge during the pulse starts it again")
+out = Out("bit", "pulse")
+out_not = Out("bit", "inverted pulse")
+time_left = Out("ms", "remaining time of the pulse at its last count")
+timer = Out("ms", "remaining time of the pulse")
+before = Out("bit", "in at the previous call")
+retriggerable = Param(True, "bit", "an edge during the pulse restarts it")
 rising = Param(True, "bit", "rising edges trigger")
 falling = Param(False, "bit", "falling edges trigger")
 tick = Tick("ms")

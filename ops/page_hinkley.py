@@ -1,12 +1,11 @@
-"""Detect a shift from the mean so far, either way: the Page–Hinkley test.
+"""Detect a shift from the mean so far in either direction: the Page–Hinkley test.
 
     mean = mean of all values since the reset;  up = fade · up + in − mean − slack;  down = fade · down + mean − in − slack
-    rose where up − its least > threshold;  fell where down − its least > threshold, from `warmup` values on
+    rose if up − least-up > threshold;  fell if down − least-down > threshold, from `warmup` values on
 
-An alarm lasts while the sum stays that far above its least: it falls silent when the mean catches up with the shift or the
-values return. `reset` on an alarm starts again from the new level; put a `latch` behind it to hold an alarm. Where the mean
-is known use `cusum`. Source: E. S. Page, Biometrika
-41 (1954); D. V. Hinkley, Biometrika 58 (1971).
+An alarm ends when the mean catches up with the shift or the values return. Wire the alarm to reset to start again from
+the new level, or to a `latch` to hold the alarm. If the mean is known, use `cusum`. Source: E. S. Page, Biometrika 41
+(1954); D. V. Hinkley, Biometrika 58 (1971).
 
 >>> one, off, none = np.array([1.0]), np.array([False]), np.array([9])
 >>> result = function(9 * one, off, none, 0 * one, 0 * one, 0 * one, 0 * one, 0 * one,
@@ -20,18 +19,18 @@ import numpy as np
 from ops.pin import Array, In, Out, Param
 
 in_ = In("1", "value to watch", nan="sticks")
-reset = In("bit", "forget, and start from this value")
-rose = Out("bit", "it shifted up")
-fell = Out("bit", "it shifted down")
-count = Out("1", "values since the reset", start=0)
-mean = Out("1", "their mean")
-up = Out("1", "sum of what is above mean + slack")
-down = Out("1", "sum of what is below mean − slack")
-least_up = Out("1", "the least up has been")
-least_down = Out("1", "the least down has been")
-slack = Param(0.005, "1", "departure from the mean that is no shift", low=0.0)
-threshold = Param(50.0, "1", "rise of a sum over its least that alarms", low=0.0)
-fade = Param(1.0, "1", "share of a sum kept each call", low=0.0, high=1.0)
+reset = In("bit", "start again from this value")
+rose = Out("bit", "the mean shifted up")
+fell = Out("bit", "the mean shifted down")
+count = Out("1", "number of values since the reset", start=0)
+mean = Out("1", "mean since the reset")
+up = Out("1", "sum of the excess above mean + slack")
+down = Out("1", "sum of the shortfall below mean − slack")
+least_up = Out("1", "least value of up")
+least_down = Out("1", "least value of down")
+slack = Param(0.005, "1", "deviation from the mean that does not count as a shift", low=0.0)
+threshold = Param(50.0, "1", "rise of a sum above its least value that raises an alarm", low=0.0)
+fade = Param(1.0, "1", "share of a sum kept in each call", low=0.0, high=1.0)
 warmup = Param(30, "1", "values before the first alarm", low=0)
 
 
@@ -41,7 +40,7 @@ def function(
 ) -> dict[str, Array]:  # fmt: skip
     if np.count_nonzero(reset):
         count, mean, up, down, least_up, least_down = (
-            np.where(reset, 0, item) for item in (count, mean, up, down, least_up, least_down)
+            np.where(reset, 0, last) for last in (count, mean, up, down, least_up, least_down)
         )
     n = count + 1
     average = mean + (in_ - mean) / n

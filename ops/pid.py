@@ -1,13 +1,13 @@
 """Drive a value to a set-point.
 
-    error = previous command (or command) − feedback;  e = error, bounded by maxerror, less the deadband
+    error = previous command (or command) − feedback;  e = error, limited by maxerror, minus the deadband
     u = bias + P e + I Σ e T + D d(command − feedback)/dt + FF0 c + FF1 c′ + FF2 c″ + FF3 c‴, c the command
-    output = u within ±maxoutput;  the sum stops while the output is bounded and e pushes further
+    output = u within ±maxoutput;  the sum holds while the output is limited and e would increase the excess
 
-A limit of 0 means none. Not enabled, output and the sum are 0 while the derivatives keep running. The first call sees
-earlier values of 0, so a derivative gain kicks. On the falling edge of index-enable the derivatives keep and the
-error uses the present command. A derivative that is wired in is taken as it is. To find gains use `autotune`. HAL's
-names throughout. Source: LinuxCNC pid.
+A limit of 0 means no limit. While enable is false, output and the sum are 0 and the derivatives continue. Before the
+first call all values count as 0, so a derivative gain gives a kick. On the falling edge of index-enable the derivatives
+hold and the error uses the current command. Wired derivatives are used unchanged. To find gains use `autotune`. The
+names are HAL's. Source: LinuxCNC pid.
 
 >>> import ops
 >>> sheet = ops.load("pid")
@@ -21,44 +21,44 @@ import numpy as np
 from ops.pin import Array, In, Out, Tick
 
 command = In("1", "set-point", nan="lingers")
-feedback = In("1", "the value to drive", nan="lingers")
-enable = In("bit", "drive it; otherwise output 0")
-index_enable = In("bit", "its falling edge says that feedback jumped")
+feedback = In("1", "measured value", nan="lingers")
+enable = In("bit", "drive the value; otherwise output 0")
+index_enable = In("bit", "its falling edge signals a jump of feedback")
 Pgain = In("1", "proportional gain", start=1.0, nan="passes")
 Igain = In("1/d", "integral gain", nan="passes")
 Dgain = In("1·d", "derivative gain", nan="passes")
 FF0 = In("1", "feed-forward of command", nan="passes")
-FF1 = In("1·d", "feed-forward of its rate", nan="passes")
-FF2 = In("1·d²", "feed-forward of its acceleration", nan="passes")
-FF3 = In("1·d³", "feed-forward of its jerk", nan="passes")
+FF1 = In("1·d", "feed-forward of the rate of the command", nan="passes")
+FF2 = In("1·d²", "feed-forward of the acceleration of the command", nan="passes")
+FF3 = In("1·d³", "feed-forward of the jerk of the command", nan="passes")
 bias = In("1", "added to the output", nan="passes")
-deadband = In("1", "errors this small count as 0; larger ones lose it", low=0.0, nan="compares false")
-maxerror = In("1", "bound on the error", low=0.0, nan="compares false")
-maxerrorI = In("1·d", "bound on the sum", low=0.0, nan="sticks")
-maxerrorD = In("1/d", "bound on the error's rate", low=0.0, nan="passes")
-maxcmdD = In("1/d", "bound on the command's rate", low=0.0, nan="lingers")
-maxcmdDD = In("1/d²", "bound on its acceleration", low=0.0, nan="lingers")
-maxcmdDDD = In("1/d³", "bound on its jerk", low=0.0, nan="passes")
-maxoutput = In("1", "bound on the output", low=0.0, nan="passes")
-command_deriv = In("1/d", "the command's rate, where known better; NaN: pid's own", start=np.nan, nan="compares false")
-feedback_deriv = In("1/d", "the feedback's rate, likewise", start=np.nan, nan="compares false")
-error_previous_target = In("bit", "compare with the command of the last call", start=True)
-output = Out("1", "what drives the value")
-error = Out("1", "command − feedback, before bounds and deadband")
+deadband = In("1", "errors up to this count as 0; larger errors are reduced by it", low=0.0, nan="compares false")
+maxerror = In("1", "limit of the error", low=0.0, nan="compares false")
+maxerrorI = In("1·d", "limit of the sum", low=0.0, nan="sticks")
+maxerrorD = In("1/d", "limit of the rate of the error", low=0.0, nan="passes")
+maxcmdD = In("1/d", "limit of the rate of the command", low=0.0, nan="lingers")
+maxcmdDD = In("1/d²", "limit of the acceleration of the command", low=0.0, nan="lingers")
+maxcmdDDD = In("1/d³", "limit of the jerk of the command", low=0.0, nan="passes")
+maxoutput = In("1", "limit of the output", low=0.0, nan="passes")
+command_deriv = In("1/d", "given rate of the command; NaN to compute it", start=np.nan, nan="compares false")
+feedback_deriv = In("1/d", "given rate of the feedback; NaN to compute it", start=np.nan, nan="compares false")
+error_previous_target = In("bit", "compare with the command of the previous call", start=True)
+output = Out("1", "drive of the plant")
+error = Out("1", "command − feedback, before limits and deadband")
 errorI = Out("1·d", "sum of the error")
-errorD = Out("1/d", "its rate")
-commandD = Out("1/d", "the command's rate")
-commandDD = Out("1/d²", "its acceleration")
-commandDDD = Out("1/d³", "its jerk")
-saturated = Out("bit", "the output is bounded")
-saturated_s = Out("d", "for how long")
-saturated_count = Out("calls", "for how many calls", start=0)
-limit_state = Out("1", "1 bounded above, -1 below, 0 not", start=0.0)
-command_before = Out("1", "command at the last call")
-feedback_before = Out("1", "feedback at the last call")
-command_rate = Out("1/d", "the command's rate before its bound")
-feedback_rate = Out("1/d", "the feedback's rate")
-index_before = Out("bit", "index-enable at the last call")
+errorD = Out("1/d", "rate of the error")
+commandD = Out("1/d", "rate of the command")
+commandDD = Out("1/d²", "acceleration of the command")
+commandDDD = Out("1/d³", "jerk of the command")
+saturated = Out("bit", "the output is limited")
+saturated_s = Out("d", "time since the output has been limited")
+saturated_count = Out("calls", "calls since the output has been limited", start=0)
+limit_state = Out("1", "1 limited above, -1 limited below, 0 not limited", start=0.0)
+command_before = Out("1", "command at the previous call")
+feedback_before = Out("1", "feedback at the previous call")
+command_rate = Out("1/d", "rate of the command before its limit")
+feedback_rate = Out("1/d", "rate of the feedback")
+index_before = Out("bit", "index-enable at the previous call")
 tick = Tick("d")
 
 
@@ -108,8 +108,8 @@ def function(
     }
 
 
-def _rate(pin: Array, own: Array) -> Array:
-    return np.where(np.isnan(pin), own, pin)
+def _rate(pin: Array, computed: Array) -> Array:
+    return np.where(np.isnan(pin), computed, pin)
 
 
 def _bounded(value: Array, limit: Array) -> Array:
@@ -126,7 +126,7 @@ def _beyond(error: Array, deadband: Array) -> Array:
 
 
 def _side(u: Array, limit: Array, before: Array) -> Array:
-    """1 above the limit, -1 below, 0 between; as before where there is no limit."""
+    """Return 1 above the limit, -1 below and 0 between; unchanged without a limit."""
     if not np.count_nonzero(limit):
         return before
     return np.where(limit == 0.0, before, (u > limit) * 1.0 - (u < -limit))

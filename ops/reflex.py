@@ -1,8 +1,8 @@
-"""Answer any Boolean question of up to five inputs from a table.
+"""Compute any Boolean function of up to five inputs from a table.
 
     out = bit number (in-0 + 2 in-1 + 4 in-2 + 8 in-3 + 16 in-4) of the table
 
-Unwired inputs are false, so two inputs use bits 0 to 3 only. Common tables have names: and2 0x8, or2 0xe, xor2 0x6 …
+Unwired inputs are false, so two inputs use only bits 0 to 3. Common tables have presets: and2 0x8, or2 0xe, xor2 0x6 …
 Source: LinuxCNC lut5, Recall reflex.
 
 >>> function(np.array([[False, True], [True, True]]), table=np.array([0x8]))["out"].tolist()
@@ -14,9 +14,9 @@ import numpy as np
 from ops.pin import Array, In, Out, Param, Size
 
 inputs = Size(5, "inputs of the table", high=5)
-in_ = In("bit", "bits of the index, the first the lowest", many="inputs")
-out = Out("bit", "the table's answer")
-table = Param(0, "1", "32-bit table of answers, 0xe for or2", low=0, high=0xFFFFFFFF)
+in_ = In("bit", "bits of the index, lowest first", many="inputs")
+out = Out("bit", "bit of the table")
+table = Param(0, "1", "32-bit table, for example 0xe for or2", low=0, high=0xFFFFFFFF)
 
 
 def function(in_: Array, *, table: Array) -> dict[str, Array]:

@@ -1,10 +1,10 @@
-"""Feed recorded values back, one a clock.
+"""Replay stored values, one per clock edge.
 
-    write appends in;  on a clock, while enabled, the oldest value becomes out and leaves;  with none left, underruns counts
+    write appends in;  on a clock, while enabled, the oldest value moves to out;  if there is none, underruns increases
 
-With neither rising nor falling every call is a clock. At the end out holds; with loop a value that leaves is appended
-again, so there is no end; with stop, once values have run out, out is 0 and done is true, and no underrun is counted.
-Waiting and empty tell of the ring before this call's value leaves. Source: LinuxCNC streamer.
+Without rising and falling every call is a clock. At the end out holds. With loop, a replayed value is appended again,
+so that there is no end. With stop, out is 0 and done is true at the end, and underruns do not count. Waiting and empty
+describe the buffer before the value of this call is removed. Source: LinuxCNC streamer.
 
 >>> on, off, none, zero = np.array([True]), np.array([False]), np.array([0]), np.array([0.0])
 >>> result = function(zero, off, on, off, zero, np.array([[5.0], [0.0]]), none, none + 1, none, off, off,
@@ -17,24 +17,24 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Param, Size
 
-depth = Size(16, "values it can hold", high=1 << 20)
+depth = Size(16, "capacity", high=1 << 20)
 in_ = In("any", "value to append", nan="kept")
-write = In("bit", "append in, where there is room")
+write = In("bit", "append in, if there is room")
 enable = In("bit", "replay", start=True)
-clock = In("bit", "its edges are clocks, where rising or falling")
-out = Out("any", "the value replayed")
-kept = Out("any", "the ring", many="depth")
-first = Out("1", "where the oldest stands", start=0)
-held = Out("1", "values left", start=0)
-underruns = Out("1", "clocks without a value", start=0)
-waiting = Out("1", "values before this call's left", start=0)
-empty = Out("bit", "there was none", start=True)
-clocked = Out("bit", "clock at the last call")
-done = Out("bit", "run out, with stop")
+clock = In("bit", "bit whose edges are clocks, with rising or falling")
+out = Out("any", "replayed value")
+kept = Out("any", "ring buffer", many="depth")
+first = Out("1", "index of the oldest value", start=0)
+held = Out("1", "number of remaining values", start=0)
+underruns = Out("1", "number of clocks without a value", start=0)
+waiting = Out("1", "number of values before this call", start=0)
+empty = Out("bit", "there was no value before this call", start=True)
+clocked = Out("bit", "clock at the previous call")
+done = Out("bit", "all values have been replayed, with stop")
 rising = Param(False, "bit", "a rising clock is a clock")
 falling = Param(False, "bit", "a falling clock is a clock")
-loop = Param(False, "bit", "begin again at the end")
-stop = Param(False, "bit", "give 0 at the end")
+loop = Param(False, "bit", "start again at the end")
+stop = Param(False, "bit", "output 0 at the end")
 
 
 def function(

@@ -1,9 +1,9 @@
-"""Forgive single errors and trip on repeated ones: a leaky bucket.
+"""Tolerate single errors and trip on repeated errors: a leaky bucket.
 
-    count += harm where error-in, else −= heal, within min and max;  error-out where count ≥ threshold
-    below the threshold error-out clears only where not latching;  a rising reset empties the bucket and clears
+    count += harm if error-in, else −= heal, within min and max;  error-out if count ≥ threshold
+    below the threshold error-out clears only if latching is false;  a rising reset sets count to 0 and clears error-out
 
-Where not enabled, error-out = error-in and the bucket is empty. Source: LinuxCNC safety_latch.
+While enable is false, error-out = error-in and count is 0. Source: LinuxCNC safety_latch.
 
 >>> on, off, none = np.array([True]), np.array([False]), np.array([0])
 >>> function(on, off, on, none + 9, off, off, harm=none + 1, heal=none + 1, latching=on, threshold=none + 10,
@@ -16,16 +16,16 @@ import numpy as np
 from ops.pin import Array, In, Out, Param
 
 error_in = In("bit", "an error in this call")
-reset = In("bit", "forgive everything, on its rising edge")
+reset = In("bit", "clear count and error-out, on the rising edge")
 enable = In("bit", "filter; otherwise pass errors through", start=True)
-count = Out("1", "what is in the bucket", start=0)
+count = Out("1", "level of the bucket", start=0)
 error_out = Out("bit", "too many errors")
-ok_out = Out("bit", "not too many", start=True)
-reset_before = Out("bit", "reset at the last call")
-harm = Param(1, "1", "what an error adds", low=0)
-heal = Param(1, "1", "what a good call takes away", low=0)
-latching = Param(True, "bit", "stay tripped until reset")
-threshold = Param(100, "1", "count that trips")
+ok_out = Out("bit", "not too many errors", start=True)
+reset_before = Out("bit", "reset at the previous call")
+harm = Param(1, "1", "increase for an error", low=0)
+heal = Param(1, "1", "decrease for a call without error", low=0)
+latching = Param(True, "bit", "keep error-out until reset")
+threshold = Param(100, "1", "count at which error-out is set")
 min_ = Param(0, "1", "lowest count")
 max_ = Param(1000, "1", "highest count")
 

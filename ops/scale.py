@@ -1,8 +1,8 @@
-"""Multiply a value and add to it.
+"""Multiply a value by a gain and add an offset.
 
     out = in · gain + offset
 
-Both are 0 until set, as in HAL. Source: LinuxCNC scale.
+Gain and offset are 0 until set, as in HAL. Source: LinuxCNC scale.
 
 >>> import numpy as np
 >>> function(np.array([2.0]), np.array([3.0]), np.array([1.0]))["out"].tolist()
@@ -14,7 +14,7 @@ from ops.pin import Array, In, Out
 in_ = In("1", "value to scale", nan="passes")
 gain = In("1", "factor", nan="passes")
 offset = In("1", "added last", nan="passes")
-out = Out("1", "the scaled value")
+out = Out("1", "scaled value")
 
 
 def function(in_: Array, gain: Array, offset: Array) -> dict[str, Array]:

@@ -1,8 +1,8 @@
-"""Roll several values into one bounded number.
+"""Combine several values into one bounded number.
 
     raw = ((in-0 · gain-0 + in-1 · gain-1) + …) + offset;  out = raw, raised to min, then lowered to max
 
-Added left to right, the offset last. `bad` says that the sum is NaN. Source: LinuxCNC sum2 and limit1, Recall score.
+The values are added from left to right, then the offset. Source: LinuxCNC sum2 and limit1, Recall score.
 
 >>> two, one = np.array([[0.5], [2.0]]), np.array([1.0])
 >>> function(two, gain=np.array([[1.0], [1.0]]), offset=0 * one, min_=0 * one, max_=one)["out"].tolist()
@@ -14,10 +14,10 @@ import numpy as np
 from ops.pin import Array, In, Out, Param
 
 in_ = In("1", "values", many=32, nan="passes")
-out = Out("1", "the bounded sum")
-raw = Out("1", "the sum before its bounds")
-over = Out("bit", "whether a bound holds it")
-bad = Out("bit", "whether the sum is NaN")
+out = Out("1", "bounded sum")
+raw = Out("1", "sum before the bounds")
+over = Out("bit", "the sum is outside the bounds")
+bad = Out("bit", "the sum is NaN")
 gain = Param(1.0, "1", "factor on each value", many="inputs")
 offset = Param(0.0, "1", "added last")
 min_ = Param(-1e20, "1", "lowest score")

@@ -1,13 +1,12 @@
-"""Follow a signal within bounds on its position, velocity and acceleration, arrive, and lock on.
+"""Follow a signal within limits of position, velocity and acceleration, and arrive without overshoot.
 
-    g = in within min and max (0 where not enabled), w = the step g made, no larger than maxv · T
-    the displacement d' is the largest toward g from which it can still match w exactly at g, by braking at maxa,
+    g = in within min and max (0 while not enabled), w = the last step of g, at most maxv · T
+    the displacement d' is the largest towards g from which braking at maxa can still match w exactly at g
     and stop within min and max;  d' − d within ±maxa · T², d' within ±maxv · T;  out += d'
 
-Braking from d' over whole ticks covers (m + 1) d' − A m (m + 1)/2 with A = maxa · T², m = ⌊d'/A⌋: solved for d'. Set
-max below where it stands, and it comes back as fast as it may. Load jumps to g and rests. For LinuxCNC's own
-steps, call for call, use `limit3`. NaN sticks until load. Source: LinuxCNC
-limit3, for what it promises.
+Braking from d' over whole ticks covers (m + 1) d' − A m (m + 1)/2 with A = maxa · T², m = ⌊d'/A⌋; this is solved for
+d'. If max is set below out, out returns as fast as allowed. Load jumps to g with velocity 0. For the exact steps of
+LinuxCNC use `limit3`. NaN sticks until load. Source: the specification of LinuxCNC limit3.
 
 >>> one, off, on = np.array([1.0]), np.array([False]), np.array([True])
 >>> at = function(9 * one, off, on, -9 * one, 99 * one, 5 * one, 2 * one, 0 * one, 0 * one, 9 * one, tick=1.0)
@@ -20,18 +19,18 @@ import numpy as np
 from ops.pin import Array, In, Out, Tick
 
 in_ = In("1", "value to follow", nan="sticks")
-load = In("bit", "jump to the bounded input, and rest")
+load = In("bit", "jump to the limited input, with velocity 0")
 enable = In("bit", "follow in; otherwise 0", start=True)
 min_ = In("1", "lowest position", start=-1e20, nan="sticks")
 max_ = In("1", "highest position", start=1e20, nan="sticks")
 maxv = In("1/d", "highest velocity", start=1e20, low=0.0, nan="sticks")
 maxa = In("1/d²", "highest acceleration", start=1e7, low=1e-9, nan="sticks")
 out = Out("1", "position")
-velocity = Out("1/d", "the position's last change, by time")
-goal = Out("1", "what it was to follow at the last call")
+velocity = Out("1/d", "velocity of the last step")
+goal = Out("1", "target at the previous call")
 tick = Tick("d")
 
-SLIP = 1e-9  # a share of maxa that rounding may cost, so that a bound is met exactly
+SLIP = 1e-9  # tolerance as a share of maxa, so that a bound is met exactly despite rounding
 
 
 def function(

@@ -1,9 +1,9 @@
-"""Follow a signal, slowly.
+"""Smooth a signal.
 
-    out += (in − out) · gain;  where load is true, out = in
+    out += (in − out) · gain;  if load is true, out = in
 
-A gain of 0 freezes and 1 passes. It is a share a call: for a time constant that holds at any cadence use `lag`.
-Source: LinuxCNC lowpass, Recall smooth.
+A gain of 0 holds out, and 1 copies in. The gain is a share per call; for a time constant use `lag`. Source: LinuxCNC
+lowpass, Recall smooth.
 
 >>> off = np.array([False, False])
 >>> function(np.array([0.0, 1.0]), off, np.array([0.0, 0.0]), gain=np.array([0.3]))["out"].tolist()
@@ -14,10 +14,10 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Param
 
-in_ = In("1", "signal to follow", nan="sticks")
-load = In("bit", "take in as it is, and forget NaN")
-out = Out("1", "in, smoothed; the op's whole state")
-gain = Param(0.3, "1", "share of the gap closed each call", low=0.0, high=1.0)
+in_ = In("1", "signal to smooth", nan="sticks")
+load = In("bit", "copy in to out, which also clears NaN")
+out = Out("1", "smoothed signal; the state of the op")
+gain = Param(0.3, "1", "share of the gap closed in each call", low=0.0, high=1.0)
 
 
 def function(in_: Array, load: Array, out: Array, *, gain: Array) -> dict[str, Array]:

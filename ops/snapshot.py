@@ -1,6 +1,6 @@
-"""Sample and hold.
+"""Sample and hold a value.
 
-    out = in while hold is false, else as before
+    out = in while hold is false, else unchanged
 
 Source: LinuxCNC sample_hold.
 
@@ -12,9 +12,9 @@ import numpy as np
 
 from ops.pin import Array, In, Out
 
-in_ = In("any", "what is sampled", nan="kept")
-hold = In("bit", "keep what there is")
-out = Out("any", "the sample; the op's whole state")
+in_ = In("any", "value to sample", nan="kept")
+hold = In("bit", "keep the sample")
+out = Out("any", "sample; the state of the op")
 
 
 def function(in_: Array, hold: Array, out: Array) -> dict[str, Array]:

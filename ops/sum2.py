@@ -14,9 +14,9 @@ from ops.pin import Array, In, Out, Param
 
 in_0 = In("1", "first value", nan="passes")
 in_1 = In("1", "second value", nan="passes")
-out = Out("1", "their weighted sum")
-gain_0 = Param(1.0, "1", "factor on in-0")
-gain_1 = Param(1.0, "1", "factor on in-1")
+out = Out("1", "weighted sum")
+gain_0 = Param(1.0, "1", "gain of in-0")
+gain_1 = Param(1.0, "1", "gain of in-1")
 offset = Param(0.0, "1", "added last")
 
 

@@ -1,8 +1,8 @@
-"""Delay a bit's rise and its fall.
+"""Delay the rising and the falling edge of a bit.
 
-    while in ≠ out the timer rises by T;  when it reaches the delay of that direction, out = in and the timer is 0
+    while in ≠ out the timer rises by T;  when it reaches the delay of this edge, out = in and the timer is 0
 
-A change shorter than the delay is never seen. Elapsed keeps the timer's last reading. A delay of 0 acts in the same
+A change shorter than the delay has no effect. Elapsed holds the last value of the timer. A delay of 0 acts in the same
 call. Source: LinuxCNC timedelay.
 
 >>> on, off, zero = np.array([True]), np.array([False]), np.array([0.0])
@@ -15,11 +15,11 @@ import numpy as np
 from ops.pin import Array, In, Out, Tick
 
 in_ = In("bit", "bit to delay")
-on_delay = In("ms", "how long in must be true", start="500ms", nan="compares false")
-off_delay = In("ms", "how long in must be false", start="500ms", nan="compares false")
-out = Out("bit", "in, delayed")
-timer = Out("ms", "how long in has differed from out")
-elapsed = Out("ms", "the timer's last reading")
+on_delay = In("ms", "time that in must be true", start="500ms", nan="compares false")
+off_delay = In("ms", "time that in must be false", start="500ms", nan="compares false")
+out = Out("bit", "delayed bit")
+timer = Out("ms", "time that in has differed from out")
+elapsed = Out("ms", "last value of the timer")
 tick = Tick("ms")
 
 

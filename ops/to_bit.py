@@ -1,8 +1,8 @@
-"""Read a number as a bit.
+"""Convert a number to a bit.
 
     out = |in| > 2e-7
 
-NaN is false and raises bad. Source: LinuxCNC's mux_generic reads a float as a bit so.
+NaN gives false and sets bad. Source: the conversion in LinuxCNC mux_generic.
 
 >>> function(np.array([0.0, 1e-8, -3.0]))["out"].tolist()
 [False, False, True]
@@ -13,8 +13,8 @@ import numpy as np
 from ops.pin import Array, In, Out
 
 in_ = In("any", "number", nan="flagged")
-out = Out("bit", "whether it is not zero")
-bad = Out("bit", "whether it is NaN")
+out = Out("bit", "in is not zero")
+bad = Out("bit", "in is NaN")
 
 
 def function(in_: Array) -> dict[str, Array]:

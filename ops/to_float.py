@@ -1,4 +1,4 @@
-"""Read a bit or a whole number as a number.
+"""Convert a bit or a whole number to a float.
 
     out = in
 
@@ -13,7 +13,7 @@ import numpy as np
 from ops.pin import Array, In, Out
 
 in_ = In("any", "bit or whole number", nan="passes")
-out = Out("1", "the same as a number")
+out = Out("1", "in as a float")
 
 
 def function(in_: Array) -> dict[str, Array]:

@@ -1,8 +1,8 @@
-"""Read a number as a whole one.
+"""Convert a number to a whole number.
 
     out = in without its fraction, within low and high
 
-NaN is 0 and raises bad. Source: LinuxCNC's mux_generic reads a float as an s32 so.
+NaN gives 0 and sets bad. Source: the conversion in LinuxCNC mux_generic.
 
 >>> s32 = np.array([-2147483648]), np.array([2147483647])
 >>> function(np.array([2.9, -2.9, 1e300]), low=s32[0], high=s32[1])["out"].tolist()
@@ -14,10 +14,10 @@ import numpy as np
 from ops.pin import Array, In, Out, Param
 
 in_ = In("any", "number", nan="flagged")
-out = Out("1", "the whole number", start=0)
-bad = Out("bit", "whether it is NaN")
-low = Param(-(2**31), "1", "lowest", low=-(2**52), high=2**52)
-high = Param(2**31 - 1, "1", "highest", low=-(2**52), high=2**52)
+out = Out("1", "whole number", start=0)
+bad = Out("bit", "in is NaN")
+low = Param(-(2**31), "1", "lowest value", low=-(2**52), high=2**52)
+high = Param(2**31 - 1, "1", "highest value", low=-(2**52), high=2**52)
 
 
 def function(in_: Array, *, low: Array, high: Array) -> dict[str, Array]:

@@ -1,6 +1,6 @@
-"""Delay a bit's fall: the off-delay timer of IEC 61131-3.
+"""Delay the falling edge of a bit: the off-delay timer of IEC 61131-3.
 
-    while not in: out false where elapsed ≥ delay, else elapsed rises by T;  in true: out true, elapsed 0
+    while in is false: out false if elapsed ≥ delay, else elapsed += T;  while in is true: out true, elapsed 0
 
 Source: LinuxCNC tof.
 
@@ -14,9 +14,9 @@ import numpy as np
 from ops.pin import Array, In, Out, Param, Tick
 
 in_ = In("bit", "bit to delay")
-out = Out("bit", "in, its fall delayed")
-elapsed = Out("ms", "how long in has been false, to the delay")
-delay = Param("0ms", "ms", "how long in must be false", low="0ms")
+out = Out("bit", "in with a delayed falling edge")
+elapsed = Out("ms", "time that in has been false, up to the delay")
+delay = Param("0ms", "ms", "time that in must be false", low="0ms")
 tick = Tick("ms")
 
 

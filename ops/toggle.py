@@ -1,6 +1,6 @@
-"""Turn a bit over at each press.
+"""Toggle a bit at each press of a button.
 
-    in true: count rises to debounce, and on reaching it out turns over, once;  in false: count falls, and at 0 it re-arms
+    in true: count rises to debounce, where out flips once;  in false: count falls to 0, where the button is re-armed
 
 Source: LinuxCNC toggle.
 
@@ -14,10 +14,10 @@ import numpy as np
 from ops.pin import Array, In, Out, Param
 
 in_ = In("bit", "button")
-out = Out("bit", "what it turns over")
-count = Out("calls", "calls counted", start=0)
-pressed = Out("bit", "turned over, and not re-armed yet")
-debounce = Param(2, "calls", "calls a press must stand", low=1, high=10000)
+out = Out("bit", "toggled bit")
+count = Out("calls", "counted calls", start=0)
+pressed = Out("bit", "out has flipped and the button is not yet re-armed")
+debounce = Param(2, "calls", "calls that a press must last", low=1, high=10000)
 
 
 def function(in_: Array, out: Array, count: Array, pressed: Array, *, debounce: Array) -> dict[str, Array]:

@@ -1,8 +1,8 @@
-"""Delay a bit's rise: the on-delay timer of IEC 61131-3.
+"""Delay the rising edge of a bit: the on-delay timer of IEC 61131-3.
 
-    while in: out where elapsed ≥ delay, else elapsed rises by T;  in false: out false, elapsed 0
+    while in is true: out true if elapsed ≥ delay, else elapsed += T;  while in is false: out false, elapsed 0
 
-Out rises one call later than `timedelay`'s. Source: LinuxCNC ton.
+Out rises one call later than with `timedelay`. Source: LinuxCNC ton.
 
 >>> on, off, zero = np.array([True]), np.array([False]), np.array([0.0])
 >>> function(on, off, zero + 2, delay=zero + 2, tick=1.0)["out"].tolist()
@@ -14,9 +14,9 @@ import numpy as np
 from ops.pin import Array, In, Out, Param, Tick
 
 in_ = In("bit", "bit to delay")
-out = Out("bit", "in, its rise delayed")
-elapsed = Out("ms", "how long in has been true, to the delay")
-delay = Param("0ms", "ms", "how long in must be true", low="0ms")
+out = Out("bit", "in with a delayed rising edge")
+elapsed = Out("ms", "time that in has been true, up to the delay")
+delay = Param("0ms", "ms", "time that in must be true", low="0ms")
 tick = Tick("ms")
 
 

@@ -1,11 +1,11 @@
-"""Tell the rate and the acceleration of a value over its last calls.
+"""Estimate the rate and the acceleration of a value over its last calls.
 
     slope = Σ (i − (n − 1)/2) · x_i / (T · n (n² − 1)/12) over the last n ≤ window values, summed oldest to newest
     acceleration = slope of the late half − slope of the early half, split at ⌊n/2⌋; 0 until each half has two values
-    direction = 1 where slope > dead, −1 where slope < −dead, else 0;  valid from two values on
+    direction = 1 if slope > dead, −1 if slope < −dead, else 0;  valid from two values on
 
-A window of 2 is `ddt`. A reset empties the window and takes the present value. Source: least squares on equally
-spaced points; Recall trend.
+A window of 2 gives the same as `ddt`. A reset empties the window and stores the current value. Source: least squares on
+equally spaced points; Recall trend.
 
 >>> kept = np.array([[0.0], [1.0], [2.0]])
 >>> result = function(np.array([3.0]), np.array([False]), kept, np.array([3]), dead=np.array([0.0]), tick=0.5)
@@ -17,17 +17,17 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Param, Size, Tick
 
-LEAST = 2  # values that have a slope
-window = Size(8, "values fitted", low=2)
+LEAST = 2  # values needed for a slope
+window = Size(8, "number of values in the fit", low=2)
 in_ = In("1", "value to watch", nan="lingers")
 reset = In("bit", "empty the window")
 slope = Out("1/d", "rate over the window")
-acceleration = Out("1/d", "rate of its late half − rate of its early half")
+acceleration = Out("1/d", "rate of the late half − rate of the early half")
 direction = Out("1", "-1, 0 or 1", start=0)
-valid = Out("bit", "two values or more")
-kept = Out("1", "the window, newest last", many="window")
-held = Out("1", "values in the window", start=0)
-dead = Param(0.0, "1/d", "slopes this small have no direction", low=0.0)
+valid = Out("bit", "the window has two values or more")
+kept = Out("1", "values of the window, newest last", many="window")
+held = Out("1", "number of values in the window", start=0)
+dead = Param(0.0, "1/d", "slopes up to this have direction 0", low=0.0)
 tick = Tick("d")
 
 
@@ -38,7 +38,7 @@ def function(in_: Array, reset: Array, kept: Array, held: Array, *, dead: Array,
         n[reset] = 1
     most = int(n.max(initial=1))
     rate, acceleration = _alike(values, most, tick)
-    if np.count_nonzero(fewer := n < most):  # after a reset, and of rows that came later
+    if np.count_nonzero(fewer := n < most):  # after a reset, and for rows that were added later
         rate[fewer], acceleration[fewer] = _apart(values[:, fewer], n[fewer], tick)
     return {
         "slope": rate,
@@ -51,7 +51,7 @@ def function(in_: Array, reset: Array, kept: Array, held: Array, *, dead: Array,
 
 
 def _alike(values: Array, n: int, tick: float) -> tuple[Array, Array]:
-    """Slope and acceleration of rows that hold n values."""
+    """Return slope and acceleration of rows that all have n values."""
     early = n // 2
     rate = _total(values, n, 0) / (tick * _spread(n))
     if early < LEAST:
@@ -66,7 +66,7 @@ def _spread(n: int) -> float:
 
 
 def _apart(values: Array, n: Array, tick: float) -> tuple[Array, Array]:
-    """Slope and acceleration of rows of which each holds its own number of values."""
+    """Return slope and acceleration of rows with different numbers of values."""
     early = n // 2
     rate, late_rate, early_rate = _slopes(
         values, np.array([n, n - early, early]), np.array([0 * early, 0 * early, n - early]), tick
@@ -75,12 +75,12 @@ def _apart(values: Array, n: Array, tick: float) -> tuple[Array, Array]:
 
 
 def _slopes(values: Array, n: Array, skip: Array, tick: float) -> Array:
-    """Three least-squares slopes, each of the n values that end `skip` before the newest; 0 where n < 2."""
+    """Return three least-squares slopes, each over n values ending `skip` before the newest; 0 for n < 2."""
     many = n[:, np.newaxis]
     i = np.arange(len(values))[:, np.newaxis] - (len(values) - skip[:, np.newaxis] - many)
     terms = np.where((i >= 0) & (i < many), (i - (many - 1) / 2) * values, 0.0)
     total = terms[:, 0].copy()
-    for index in range(1, len(values)):  # one by one, so a row alone adds up as it does among many
+    for index in range(1, len(values)):  # one by one, so that the sum of a row does not depend on other rows
         total += terms[:, index]
     slopes: Array = total / (tick * np.where(n > 1, n * (n * n - 1) / 12, 1.0))
     return slopes

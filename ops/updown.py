@@ -1,9 +1,10 @@
 """Count up and down on rising edges.
 
-    count += (countup rose) − (countdown rose), 0 while reset;  then past a bound it wraps, or stays where clamp
+    count += (countup rose) − (countdown rose), 0 while reset;  beyond a bound it wraps around (wrap) or stops (clamp)
 
-The first call only primes. Both edges in one call cancel. Wrap goes before clamp; with neither the bounds do nothing.
-The bounds hold for a reset too: a reset below min gives min, or with wrap max. Source: LinuxCNC updown.
+The first call does not count. Both edges in one call cancel. Wrap takes precedence over clamp; without both, the bounds
+have no effect. The bounds also apply to a reset: if 0 is below min, count becomes min, or with wrap max. Source:
+LinuxCNC updown.
 
 >>> on, off, none = np.array([True]), np.array([False]), np.array([0])
 >>> function(on, off, off, none + 2, off, off, on, clamp=off, wrap=on, min_=none, max_=none + 2)["count"].tolist()
@@ -14,17 +15,17 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Param
 
-countup = In("bit", "count up, on its rising edge")
-countdown = In("bit", "count down, on its rising edge")
-reset = In("bit", "make count 0")
-count = Out("1", "the count", start=0)
-up_before = Out("bit", "countup at the last call")
-down_before = Out("bit", "countdown at the last call")
-primed = Out("bit", "there was a call")
-clamp = Param(False, "bit", "stay at a bound")
-wrap = Param(False, "bit", "go on from the other bound")
-min_ = Param(0, "1", "lowest count where clamped or wrapped")
-max_ = Param(0x7FFFFFFF, "1", "highest count where clamped or wrapped")
+countup = In("bit", "count up, on the rising edge")
+countdown = In("bit", "count down, on the rising edge")
+reset = In("bit", "set count to 0")
+count = Out("1", "current count", start=0)
+up_before = Out("bit", "countup at the previous call")
+down_before = Out("bit", "countdown at the previous call")
+primed = Out("bit", "the op has been called")
+clamp = Param(False, "bit", "stop at the bounds")
+wrap = Param(False, "bit", "continue at the other bound")
+min_ = Param(0, "1", "lowest count, with clamp or wrap")
+max_ = Param(0x7FFFFFFF, "1", "highest count, with clamp or wrap")
 
 
 def function(

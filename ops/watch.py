@@ -1,10 +1,11 @@
-"""Say on which side of a level a value is, and when it crossed.
+"""Compare a value with a level, and detect crossings.
 
-    above where in > level + hysteresis / 2;  below where in < level − hysteresis / 2;  between, as before
-    rose, fell: above, below now and the other at the last call
+    above if in > level + hysteresis / 2;  below if in < level − hysteresis / 2;  in between, unchanged
+    rose, fell: now above (below), and below (above) at the previous call
 
-At the level, and between before anything is known, is below. NaN is on neither side, and a crossing through it is no
-edge. Moving a watch later in the thread changes what it sees. Source: LinuxCNC halscope's trigger, comp.
+A value equal to the level is below, and so is the first value if it is within the band. NaN is neither above nor below,
+and a crossing through NaN does not count. The position of the op in its thread matters. Source: LinuxCNC halscope's
+trigger, comp.
 
 >>> zero, off, on = np.array([0.0]), np.array([False]), np.array([True])
 >>> result = function(zero + 2, zero, off, on, np.array([0]), np.array([4]), hysteresis=zero)
@@ -17,12 +18,12 @@ import numpy as np
 from ops.pin import Array, In, Out, Param
 
 in_ = In("1", "value to watch", nan="compares false")
-level = In("1", "level it is compared with", nan="compares false")
+level = In("1", "level to compare with", nan="compares false")
 above = Out("bit", "in is above")
 below = Out("bit", "in is not above")
-rose = Out("bit", "it came above in this call")
-fell = Out("bit", "it came below in this call")
-count = Out("1", "crossings so far", start=0)
+rose = Out("bit", "the value crossed upwards in this call")
+fell = Out("bit", "the value crossed downwards in this call")
+count = Out("1", "number of crossings", start=0)
 since = Out("calls", "calls since the last crossing, or since the first call; -1 before it", start=-1)
 hysteresis = Param(0.0, "1", "width of the band around the level", low=0.0)
 

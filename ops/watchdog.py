@@ -1,11 +1,11 @@
 """Trip when a value stops changing for too long.
 
-    arm: a rising enable, while not ok, reloads every time-left-i from timeout-i and sets ok
-    watch, while enable and ok: time-left-i = timeout-i where in-i changed, else time-left-i − T;  below 0, ok falls
+    arm: a rising enable, while ok is false, sets every time-left-i to timeout-i and sets ok
+    watch, while enable and ok: time-left-i = timeout-i if in-i changed, else time-left-i − T;  below 0, ok falls
 
-Latched: after a trip it needs enable low, then high. It trips on the first call where more than the timeout has
-passed. Enable low pauses it. A changed timeout counts from the next reload. NaN that stays NaN is a value that does
-not change. Source: LinuxCNC watchdog, set-timeouts then process.
+The trip is latched: enable must fall and rise again. The op trips at the first call after more than the timeout, and
+pauses while enable is false. A changed timeout applies from the next reload. NaN that stays NaN counts as unchanged.
+Source: LinuxCNC watchdog, set-timeouts then process.
 
 >>> on, off, value = np.array([True]), np.array([False]), np.array([[7.0]])
 >>> function(value, on, on, off, value, np.array([[0.5]]), on, timeout=np.array([[9.0]]), tick=1.0)["tripped"].tolist()
@@ -17,13 +17,13 @@ import numpy as np
 from ops.pin import Array, In, Out, Param, Tick
 
 in_ = In("any", "values that must keep changing", many=32, nan="kept")
-enable = In("bit", "watch them; its rising edge arms")
-ok = Out("bit", "armed, and all of them alive")
-tripped = Out("bit", "one of them fell silent; until armed again")
-seen = Out("any", "values at the last call", many="inputs")
-time_left = Out("ms", "what is left of each timeout", many="inputs")
-enabled = Out("bit", "enable at the last call")
-timeout = Param("0ms", "ms", "longest time each may stay the same", low="0ms", many="inputs")
+enable = In("bit", "watch the values; its rising edge arms")
+ok = Out("bit", "armed, and all values are changing")
+tripped = Out("bit", "a value stopped changing; until armed again")
+seen = Out("any", "values at the previous call", many="inputs")
+time_left = Out("ms", "remaining time of each value", many="inputs")
+enabled = Out("bit", "enable at the previous call")
+timeout = Param("0ms", "ms", "longest time that each value may stay the same", low="0ms", many="inputs")
 tick = Tick("ms")
 
 

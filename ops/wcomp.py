@@ -1,9 +1,8 @@
-"""Say whether a value is inside a window.
+"""Test whether a value is inside a window.
 
     under = in ≤ min;  over = in ≥ max;  out = neither
 
-The bounds themselves are outside; NaN counts as inside, so add a `watch` or `score.bad`. Source: LinuxCNC
-wcomp.
+The bounds themselves are outside; NaN counts as inside, so add a `watch` or `score.bad`. Source: LinuxCNC wcomp.
 
 >>> import numpy as np
 >>> one = np.array([1.0])

@@ -45,7 +45,7 @@ CASES = {
     "op smooth --on table.csv": "--column is missing",
     "op pid --table": "only ops without memory whose pins are all bits",
     "op watch --frequency": "has no frequency response",
-    "op smooth --step --calls 0": "no calls",
+    "op smooth --step --calls 0": "number of calls is out of bounds",
     "judge majority --honest 0": "too few",
     "judge majority --most 0": "too few",
     "agent record -o new.jsonl -- ./nosuch": "the server cannot be started",

@@ -1,4 +1,4 @@
-"""The palette's second face: an op run over a recorded frame, and its answers to test signals."""
+"""Bench for ops: runs over recorded frames, and responses to test signals."""
 
 from ops.bench.halsampler import read_samples
 from ops.bench.over import over

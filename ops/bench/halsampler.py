@@ -1,4 +1,4 @@
-"""Samples that LinuxCNC's halsampler wrote, as a frame for `over`."""
+"""Reader of samples written by LinuxCNC's halsampler, as a frame for `over`."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ def read_samples(path: str | Path, cfg: str, names: Sequence[str] = (), *, tagge
     names
         Columns, one per pin; pin-0, pin-1, … if omitted.
     tagged
-        Whether `-t` wrote each sample's number first. It becomes the column `sample`; without it rows are numbered from 0.
+        True if each line begins with the number of the sample (option `-t`); else rows are numbered from 0. The numbers are
+        the column `sample`.
 
     Raises
     ------
     OpError
-        A letter, a row or a value that does not fit. A line `overrun`, where halsampler lost samples, is refused without
-        tags, because the rows after it would get wrong numbers.
+        If a letter, a row or a value is not valid, or if samples were lost (a line `overrun`) and there are no tags, because
+        the following rows would get wrong numbers.
 
     >>> from tempfile import NamedTemporaryFile
     >>> with NamedTemporaryFile("w", suffix=".txt") as file:
@@ -48,7 +49,7 @@ def read_samples(path: str | Path, cfg: str, names: Sequence[str] = (), *, tagge
     columns = list(names) or [f"pin-{position}" for position in range(len(cfg))]
     if not cfg or set(cfg) - set(_TYPES) or len(columns) != len(cfg):
         allowed = f"one of b f s u for each of {columns}"
-        raise OpError("the types do not fit the pins", where=str(path), given=cfg, allowed=allowed)
+        raise OpError("the types do not match the pins", where=str(path), given=cfg, allowed=allowed)
     lines = [line.split() for line in Path(path).read_text(encoding="utf-8-sig").splitlines()]
     if not tagged and ["overrun"] in lines:
         line = lines.index(["overrun"]) + 1
@@ -67,11 +68,11 @@ def read_samples(path: str | Path, cfg: str, names: Sequence[str] = (), *, tagge
 def _row(words: list[str], cfg: str, where: str, *, tagged: bool) -> tuple[float | bool, ...]:
     letters = f"s{cfg}" if tagged else cfg
     if len(words) != len(letters):
-        raise OpError("the row has another number of values", where=where, given=len(words), allowed=str(len(letters)))
+        raise OpError("wrong number of values in the row", where=where, given=len(words), allowed=str(len(letters)))
     try:
         return tuple(_value(word, letter) for word, letter in zip(words, letters, strict=True))
     except ValueError:
-        raise OpError("a value does not fit its type", where=where, given=" ".join(words), allowed=f"types {cfg}") from None
+        raise OpError("a value has the wrong type", where=where, given=" ".join(words), allowed=f"types {cfg}") from None
 
 
 def _value(word: str, letter: str) -> float | bool:

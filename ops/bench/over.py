@@ -1,4 +1,4 @@
-"""An op over a recorded frame: the numbers a loop would have given, each group of rows one instance's row."""
+"""Run of an op over a recorded frame, as in a loop, with one row of the instance per group."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ def over(
     outs: Sequence[str] | None = None,
     **settings: object,
 ) -> pl.DataFrame:
-    """Run an op down a frame and give the frame back with the op's outputs as columns.
+    """Run an op over a frame and return the frame with the outputs of the op as columns.
 
     Parameters
     ----------
     x
-        The column that feeds the op's first input.
+        Column that feeds the first input of the op.
     by
-        The columns whose values tell instances apart, such as `["rep", "cell"]`; each starts fresh.
+        Columns that separate the groups, such as `["rep", "cell"]`; each group starts from the initial state.
     t
-        The column that orders the rows of a group, where the frame has it; else they stand in order.
+        Column of times by which the rows of a group are sorted, if the frame has it.
     tick
-        The tick's length (`"10min"`); from the spacing of `t`, in days or dates, where not given.
+        Length of the tick (`"10min"`); by default the spacing of `t`, in days or dates.
     outs
-        The output pins wanted; all of them by default.
+        Output pins; all of them by default.
     settings
-        Sizes, parameters and constant inputs by name; an input takes a column as `feedback=pl.col("seen")`.
+        Sizes, parameters and constant inputs by name; an input can read a column: `feedback=pl.col("seen")`.
 
     Raises
     ------
     OpError
-        A column that is missing, null or of another type; two rows of a group at one time; a setting out of bounds.
+        If a column is missing, has nulls or the wrong type, a group has two rows at one time, or a setting is not valid.
 
     >>> frame = pl.DataFrame({"cell": ["a", "a", "b"], "eff": [1.0, 1.0, 2.0]})
     >>> over(frame, "smooth", x="eff", by="cell", gain=0.5)["out"].to_list()
@@ -74,7 +74,7 @@ def over(
     rows = {pin: array[order] for pin, array in inputs.items()}
     _, results = sweep(sheet, state, rows, counts, tick=length, outs=outs)
     if clash := [pin for pin in results if pin in frame.columns]:
-        raise OpError("the frame has a column of this name", where=sheet.name, given=clash, hint="rename it first")
+        raise OpError("the frame has a column of this name", where=sheet.name, given=clash, hint="rename the column")
     return frame.with_columns(_back(pin, array, order) for pin, array in results.items())
 
 
@@ -85,7 +85,7 @@ def _split(frame: pl.DataFrame, settings: Mapping[str, object]) -> tuple[dict[st
 
 
 def _for_column(sheet: Sheet, constant: dict[str, object], column: pl.Series) -> Sheet:
-    """Return the op with the sizes from the settings and its `any` pins of the column's type."""
+    """Return the op with the sizes from the settings and with the type of the column for its `any` pins."""
     sizes = {key: constant.pop(key) for key in list(constant) if key in sheet.sizes or key == "type"}
     kind = "bit" if column.dtype == pl.Boolean else "int" if column.dtype.is_integer() else "float"
     return sheet.sized(**{"type": kind, **sizes})
@@ -97,7 +97,7 @@ def _column(sheet: Sheet, pin: str, column: pl.Series) -> Array:
     if column.null_count():
         raise OpError("the column has nulls", where=where, given=column.null_count(), hint="fill or drop them first")
     if not _fits(slot.pin, column.dtype):
-        raise OpError("the column is of another type", where=where, given=str(column.dtype), allowed=slot.pin.type)
+        raise OpError("wrong type of the column", where=where, given=str(column.dtype), allowed=slot.pin.type)
     return column.to_numpy().astype(slot.pin.dtype)
 
 
@@ -108,7 +108,7 @@ def _fits(pin: Pin, kind: pl.DataType) -> bool:
 
 
 def _layout(frame: pl.DataFrame, keys: Sequence[str], t: str | None, name: str) -> tuple[Array, list[int], pl.Series]:
-    """Rows in the order they are called, so many a step (groups by falling length), and the spacings of t in ms."""
+    """Return the rows in order of calls, the number of rows per step (longest groups first), and the spacings of t in ms."""
     groups = {f"key{n}": frame[key] for n, key in enumerate(keys)} or {"key0": pl.repeat(0, frame.height, eager=True)}
     group = list(groups)
     work = pl.DataFrame({**groups, **({"t": frame[t]} if t else {})}).with_row_index("row")
@@ -126,14 +126,14 @@ def _layout(frame: pl.DataFrame, keys: Sequence[str], t: str | None, name: str) 
 def _spacing(work: pl.DataFrame, group: Sequence[str], where: str) -> pl.Series:
     kind = work["t"].dtype
     if not (kind.is_numeric() or kind.is_temporal()) or work["t"].null_count():
-        raise OpError("not a column of times", where=where, given=str(kind), allowed="days or dates, no nulls")
+        raise OpError("not a column of times", where=where, given=str(kind), allowed="days or dates, without nulls")
     if kind.is_float() and work["t"].is_nan().any():
         raise OpError("not a column of times", where=where, given="NaN", allowed="days or dates")
     gap = pl.col("t").diff().over(group)
     gaps = gap.dt.total_microseconds() / 1e3 if kind.is_temporal() else (gap * MILLISECONDS["d"]).round()
     spacing = work.select(gaps.alias("gap"))["gap"].drop_nulls()
     if (spacing <= 0).any():
-        raise OpError("two rows of a group at one time", where=where, hint="does `by` lack a key, such as rep?")
+        raise OpError("two rows of a group at one time", where=where, hint="add a key to `by`, such as rep")
     return spacing
 
 
@@ -142,7 +142,7 @@ def _tick(given: object, spacing: pl.Series, name: str) -> object:
         return given
     if spacing.n_unique() != 1:
         spacings = spacing.unique().sort().head(3).to_list()
-        raise OpError("the tick's length is not plain from t", where=name, given=spacings, hint="give it: tick='10min'")
+        raise OpError("the spacing of t is not constant", where=name, given=spacings, hint="set the tick: tick='10min'")
     return f"{spacing[0]!r}ms"
 
 

@@ -1,4 +1,4 @@
-"""An op's answers to test signals: step, ramp, impulse, sine, and its frequency response where it is linear."""
+"""Responses of an op to test signals (step, ramp, impulse, sine), and the frequency response of linear ops."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ SMALL = 1e-9
 
 
 def signal(kind: Signal, calls: int) -> Array:
-    """Return a test signal: 0 for the first tenth of the calls; then 1, a rise to 1, a single 1, or two cycles about 0.
+    """Return a test signal: 0 for the first tenth of the calls, then 1, a ramp to 1, a single 1, or two cycles of a sine.
 
     >>> signal("impulse", 10).tolist()
     [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
     begin = calls // 10
-    at = np.arange(calls) - begin
-    part = np.maximum(at, 0) / max(calls - begin, 1)
+    index = np.arange(calls) - begin
+    part = np.maximum(index, 0) / max(calls - begin, 1)
     shapes = {
-        "step": np.where(at >= 0, 1.0, 0.0),
+        "step": np.where(index >= 0, 1.0, 0.0),
         "ramp": part,
-        "impulse": np.where(at == 0, 1.0, 0.0),
+        "impulse": np.where(index == 0, 1.0, 0.0),
         "sine": np.sin(4 * np.pi * part),
     }
     return shapes[kind]
@@ -48,16 +48,16 @@ def signal(kind: Signal, calls: int) -> Array:
 def respond(
     sheet: Sheet, kind: Signal, settings: Mapping[str, object] | None = None, *, tick: str = "1d", calls: int = 100
 ) -> pl.DataFrame:
-    """Run an op on a test signal at its first input; return a frame of `t` (days), `input` and every single output.
+    """Run an op on a test signal at its first input; return `t` (days), `input` and the outputs as a frame.
 
-    A bit input takes the signal above one half, an int input its whole part; `enable` is true unless set.
+    A bit input is true above one half, an int input is truncated; `enable` is true unless set.
 
     >>> import ops
     >>> respond(ops.load("smooth"), "step", {"gain": 0.5}, calls=4)["out"].to_list()
     [0.5, 0.75, 0.875, 0.9375]
     """
     if calls < 1:
-        raise OpError("no calls", where=sheet.name, given=calls, allowed="1 or more")
+        raise OpError("the number of calls is out of bounds", where=sheet.name, given=calls, allowed="1 or more")
     name, slot = next(iter(sheet.slots.items()))
     wave = signal(kind, calls)
     values = wave > 0.5 if slot.pin.type == "bit" else wave.astype(slot.pin.dtype)  # noqa: PLR2004 - one half
@@ -73,14 +73,14 @@ def frequency(
 ) -> pl.DataFrame | None:
     """Compute the frequency response of the first float output: `frequency` (1/d), `gain`, `phase` (degrees).
 
-    None where the op is not linear in its first input at these settings: two signals and their weighted sum, and one
-    of them later, are tried from a fresh start. H is the transform of the impulse response, which must die out; one
-    that settles at a constant (an integrator's) is taken from its differences, H = ΔH / (1 − z⁻¹).
+    Return None if the op is not linear and time-invariant in its first input at these settings, tested with two signals,
+    their weighted sum, and a delayed signal. H is the transform of the impulse response; for a response that settles at a
+    constant, as of an integrator, it is computed from the differences: H = ΔH / (1 − z⁻¹).
 
     Raises
     ------
     OpError
-        It is linear, but its impulse response neither dies out nor settles within 65,536 calls.
+        If the impulse response neither decays nor settles within 65,536 calls.
 
     >>> import ops
     >>> frequency(ops.load("clamp"), {"max": 0.5}) is None
@@ -91,7 +91,7 @@ def frequency(
         return None
     terms, integrates = _impulse_response(sheet, settings, tick, output)
     days = number(tick, unit="d", where="tick")
-    cycles = np.geomspace(1 / 1000, 0.5, points)  # a call
+    cycles = np.geomspace(1 / 1000, 0.5, points)  # cycles per call
     backward = np.exp(-2j * np.pi * cycles)
     response = np.polynomial.polynomial.polyval(backward, terms) / ((1 - backward) if integrates else 1.0)
     phase = np.degrees(np.unwrap(np.angle(response)))
@@ -107,7 +107,7 @@ def _impulse_response(sheet: Sheet, settings: Mapping[str, object] | None, tick:
         for terms, integrates in ((h, False), (np.diff(h, prepend=0.0), True)):
             if np.abs(terms[-1]) <= SMALL * np.abs(terms).max():
                 return terms, integrates
-    raise OpError("its impulse response does not die out", where=sheet.name, hint="plot its step instead")
+    raise OpError("the impulse response does not decay", where=sheet.name, hint="plot the step response instead")
 
 
 def _linear_output(sheet: Sheet, settings: Mapping[str, object] | None, tick: str) -> str | None:
@@ -116,9 +116,9 @@ def _linear_output(sheet: Sheet, settings: Mapping[str, object] | None, tick: st
     if slot.pin.dtype != np.float64 or not floats:
         return None
     calls = np.arange(64.0)
-    item, two = np.sin(calls * calls), np.cos(3.0 * calls) * (calls % 5 - 2)
-    later = np.concatenate([[0.0], item[:-1]])
-    signals = np.stack([item, two, 0.7 * item - 1.3 * two, later, 0 * item], axis=1)
+    first, second = np.sin(calls * calls), np.cos(3.0 * calls) * (calls % 5 - 2)
+    later = np.concatenate([[0.0], first[:-1]])
+    signals = np.stack([first, second, 0.7 * first - 1.3 * second, later, 0 * first], axis=1)
     y = _answers(sheet, settings, tick, floats[0], signals)
     scale = np.abs(y).max() or 1.0
     adds_up = np.abs(0.7 * y[:, 0] - 1.3 * y[:, 1] - y[:, 2]).max() < SMALL * scale

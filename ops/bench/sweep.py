@@ -1,4 +1,4 @@
-"""Many calls of one op: all rows at once, one loop over time."""
+"""Many calls of one op, with all rows at once and one loop over time."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ __all__ = ["run", "sweep"]
 def run(
     sheet: Sheet, state: State, inputs: Mapping[str, Array], *, tick: object = "1d", outs: Sequence[str] | None = None
 ) -> tuple[State, dict[str, Array]]:
-    """Call an op once a step on arrays of shape `(steps, rows)`, one an input pin.
+    """Call an op once per step on arrays of shape `(steps, rows)`, one per input pin.
 
     Parameters
     ----------
     state
-        As `ops.start` gives it, for so many rows.
+        State from `ops.start`, for the same number of rows.
     tick
-        The tick's length, with its unit.
+        Length of the tick, with its unit.
     outs
-        The output pins wanted; all of them by default.
+        Output pins; all of them by default.
 
     Returns
     -------
-    The state after the last step, and the outputs, of shape `(steps, rows)` each.
+    The state after the last step, and the outputs, each of shape `(steps, rows)`.
 
     Raises
     ------
     OpError
-        No inputs, shapes that differ, or a pin the op has not.
+        If there are no inputs, their shapes differ, or a pin is unknown.
 
     >>> import ops
     >>> smooth = ops.load("smooth")
@@ -50,7 +50,7 @@ def run(
     """
     shapes = {np.shape(array) for array in inputs.values()}
     if len(shapes) != 1 or len(shape := shapes.pop()) != 2:  # noqa: PLR2004 - steps and rows
-        raise OpError("inputs of one shape (steps, rows) are needed", where=sheet.name, given=sorted(map(str, shapes)))
+        raise OpError("the inputs must have one shape (steps, rows)", where=sheet.name, given=sorted(map(str, shapes)))
     steps, rows = shape
     flat = {name: np.ascontiguousarray(array).reshape(-1) for name, array in inputs.items()}
     state, results = sweep(sheet, state, flat, [rows] * steps, tick=sheet.length(tick), outs=outs)
@@ -66,9 +66,9 @@ def sweep(
     tick: float,
     outs: Sequence[str] | None = None,
 ) -> tuple[State, dict[str, Array]]:
-    """Call an op on steps of falling length, laid end to end: step k is the next `counts[k]` values, a row each.
+    """Call an op on steps of decreasing length: step k uses the next `counts[k]` values of each input, one per row.
 
-    Rows that have ended are dropped from the end of the state, so nothing is padded.
+    Rows that have ended are dropped from the end of the state, so that nothing is padded.
     """
     slots = [(slot_of(sheet, name, output=False), array) for name, array in inputs.items()]
     names = outs if outs is not None else [name for name, slot in sheet.slots.items() if isinstance(slot.pin, Out)]
@@ -90,12 +90,12 @@ def sweep(
 
 
 def slot_of(sheet: Sheet, name: str, *, output: bool) -> Slot:
-    """Return the key and row of a pin in a state, by the name that a user types."""
+    """Return the slot of a pin by the name that a user types; raise `OpError` if there is none."""
     slot = sheet.slots.get(name)
     if slot is None or isinstance(slot.pin, Out) != output:
-        can = [pin for pin, slot in sheet.slots.items() if isinstance(slot.pin, Out) == output]
+        pins = [pin for pin, slot in sheet.slots.items() if isinstance(slot.pin, Out) == output]
         kind = "output" if output else "input"
-        raise OpError(f"no such {kind}", where=f"{sheet.name}.{name}", allowed=", ".join(can[:40]))
+        raise OpError(f"no such {kind}", where=f"{sheet.name}.{name}", allowed=", ".join(pins[:40]))
     return slot
 
 

@@ -1,4 +1,4 @@
-"""Names that an op's file imports: the declarations, and the types of its arrays."""
+"""Declarations and array types that the file of an op imports."""
 
 from ops.pin.declare import Array, In, Out, Param, Size, Tick
 

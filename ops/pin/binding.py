@@ -1,4 +1,4 @@
-"""Settings to arrays: words, units and bounds are checked here, once, so that ops check nothing."""
+"""Conversion of settings to arrays, with checks of names, units and bounds, so that ops need no checks."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ BITS = {"true": True, "1": True, "on": True, "yes": True, "false": False, "0": F
 def bind(sheet: Sheet, settings: Mapping[str, object]) -> dict[tuple[str, int | None], Array]:
     """Convert settings to arrays (one value, or one per row), keyed by slot in the state.
 
-    A family's own name (`weight`) sets all of its pins; `weight-1` one of them. `_` reads as `-`.
+    The name of a family (`weight`) sets all of its pins, `weight-1` one of them. `_` means `-`.
 
     Raises
     ------
     OpError
-        A name the op has not, an output, a value of another type or unit, out of bounds, or NaN.
+        If a name is unknown or an output, or a value has the wrong type or unit, is out of bounds or NaN.
     """
     arrays: dict[tuple[str, int | None], Array] = {}
     families = {name.rsplit("-", 1)[0]: slot for name, slot in sheet.slots.items() if slot.row is not None}
@@ -51,7 +51,7 @@ def bind(sheet: Sheet, settings: Mapping[str, object]) -> dict[tuple[str, int | 
 
 
 def value(pin: Pin, given: object, *, where: str) -> Array:
-    """Convert a value, or a sequence with a value per row, to an array of the pin's type within its bounds."""
+    """Convert a value, or a sequence with a value per row, to an array of the pin's type; check its bounds."""
     if isinstance(given, (np.ndarray, pl.Series)) and not is_time(pin.unit):
         array = _numeric(pin, np.asarray(given), where)
     elif isinstance(given, (list, tuple, np.ndarray, pl.Series)):
@@ -83,7 +83,7 @@ def _scalar(pin: Pin, given: object, where: str) -> float | bool:
 def _whole(given: object, where: str) -> int:
     text = str(int(given)) if isinstance(given, float) and given.is_integer() else str(given).strip()
     if not WHOLE.fullmatch(text) or not -LARGEST <= (whole := int(text, 0)) <= LARGEST:
-        raise OpError("not a whole number", where=where, given=given, allowed="12, -3, 0xe, of 63 bits at most")
+        raise OpError("not a whole number", where=where, given=given, allowed="12, -3, 0xe, at most 63 bits")
     return whole
 
 
@@ -98,14 +98,14 @@ def _within(pin: Pin, array: Array, given: object, where: str) -> None:
 
 def _unknown(sheet: Sheet, name: str, where: str, *, is_output: bool) -> OpError:
     if is_output:
-        return OpError("an output is not set", where=where, hint="give a starting state instead")
-    can = [pin for pin, slot in sheet.slots.items() if not isinstance(slot.pin, Out)]
-    near = get_close_matches(name, can, n=1)
+        return OpError("an output cannot be set", where=where, hint="start from another state instead")
+    inputs = [pin for pin, slot in sheet.slots.items() if not isinstance(slot.pin, Out)]
+    near = get_close_matches(name, inputs, n=1)
     hint = f"did you mean {near[0]}?" if near else _elsewhere(name)
-    return OpError("no such pin or parameter", where=where, allowed=", ".join([*can[:40], *sheet.sizes]), hint=hint)
+    return OpError("no such pin or parameter", where=where, allowed=", ".join([*inputs[:40], *sheet.sizes]), hint=hint)
 
 
 def _elsewhere(name: str) -> str | None:
-    """Return the ops that have what this one has not, where they are few."""
+    """Return a hint with the other ops that have a pin of this name, if they are few."""
     having = [op for op, sheet in sheets().items() if not isinstance(sheet, OpError) and name in sheet.slots]
     return f"{' and '.join(having)} {'has' if len(having) == 1 else 'have'} it" if 0 < len(having) < 4 else None  # noqa: PLR2004

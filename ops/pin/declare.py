@@ -19,12 +19,12 @@ Nan: TypeAlias = Literal["", "passes", "lingers", "sticks", "kept", "compares fa
 
 NAN: dict[Nan, str] = {
     "": "cannot be NaN",
-    "passes": "NaN makes an output NaN in that call, and is gone with the next good value",
+    "passes": "NaN makes an output NaN in that call only",
     "lingers": "NaN stays in the outputs for a bounded number of calls",
-    "sticks": "NaN stays in the outputs until a reset, a load or a fresh start",
-    "kept": "NaN is a value like any other: stored where it would be, and gone when it is replaced",
-    "compares false": "NaN fails every comparison, and no output turns NaN",
-    "flagged": "NaN raises the output that says so",
+    "sticks": "NaN stays in the outputs until a reset, a load or a new start",
+    "kept": "NaN is stored like any other value, until it is replaced",
+    "compares false": "NaN fails every comparison, and no output becomes NaN",
+    "flagged": "NaN sets the output that reports it",
 }
 
 
@@ -38,7 +38,7 @@ class Pin:
 
     @property
     def type(self) -> Type:
-        """`bit` and `any` by the unit's name; else the type of the start: `0` is an int, `0.0` a float."""
+        """Type of the pin: `bit` or `any` if that is its unit, else the type of its start: `0` is an int, `0.0` a float."""
         if self.unit in ("bit", "any"):
             return "bit" if self.unit == "bit" else "any"
         return "int" if isinstance(self.start, int) else "float"
@@ -50,7 +50,7 @@ class Pin:
 
     @property
     def first(self) -> float | bool:
-        """The start as a number in the pin's own unit."""
+        """Start value as a number in the unit of the pin."""
         if isinstance(self.start, str):
             return number(self.start, unit=self.unit, where="start")
         return 0.0 if self.start is None else self.start
@@ -58,10 +58,10 @@ class Pin:
 
 @dataclass(frozen=True)
 class In(Pin):
-    """A value the op reads each call; unwired it keeps its start.
+    """Input that the op reads at each call; without a wire it keeps its start value.
 
-    `many=32` makes it `in-0 …`, at most 32, sized by `inputs` where the op is loaded; `many="window"` takes the
-    size of that name. `nan` says what NaN on it does; a float must say.
+    `many=32` makes it a family of up to 32 pins `in-0 …`, with their number given by `inputs` when the op is loaded;
+    `many="window"` uses the size of that name. `nan` is the effect of NaN, required for floats.
     """
 
     unit: str
@@ -76,7 +76,7 @@ class In(Pin):
 
 @dataclass(frozen=True)
 class Out(Pin):
-    """A value the op writes each call; where the function also takes it, it is state. Sized by `outputs`."""
+    """Output that the op writes at each call; it is state if the function also takes it. A family is sized by `outputs`."""
 
     unit: str
     meaning: str
@@ -87,7 +87,7 @@ class Out(Pin):
 
 @dataclass(frozen=True)
 class Param(Pin):
-    """A setting: constant through a run, or one number a row; never NaN. Its bounds are refused at load."""
+    """Setting that is constant during a run: one number, or one per row, never NaN. Its bounds are checked at load."""
 
     start: Start
     unit: str
@@ -100,9 +100,9 @@ class Param(Pin):
 
 @dataclass(frozen=True)
 class Size:
-    """Number of pins in a family of like pins; chosen where the op is loaded, the same for all its rows.
+    """Number of pins in a family, chosen when the op is loaded and equal for all rows.
 
-    The function may take it, as a plain int; usually the shape of a family's array shows it.
+    The function may take it as an int, but usually reads it from the shape of an array.
     """
 
     start: int
@@ -114,20 +114,20 @@ class Size:
 
 @dataclass(frozen=True)
 class Tick:
-    """The length of the tick, in the one unit of time the op sees. Declaring it makes the op run by the clock."""
+    """Length of the tick in the op's unit of time. An op that declares it runs by the clock."""
 
     unit: Literal["ms", "d"]
     meaning: str = "length of the tick"
 
     def __post_init__(self) -> None:
-        """Raise `OpError` for a unit that is not a unit of time."""
+        """Raise `ValueError` for a unit that is not a unit of time."""
         if not is_time(self.unit):
-            msg = f"a tick is a length of time, not {self.unit!r}"
+            msg = f"the unit of a tick must be a unit of time, not {self.unit!r}"
             raise ValueError(msg)
 
 
 def bound(pin: Pin, side: Literal["low", "high"]) -> float:
-    """Return the pin's lowest or highest value as a number in its unit, or NaN where it has none."""
+    """Return the lowest or highest value of a pin in its unit, or NaN if it has none."""
     given = getattr(pin, side, None)
     if given is None:
         return np.nan

@@ -1,4 +1,4 @@
-"""Error type of the palette; the palette does not import the simulator, so it carries the same five facts itself."""
+"""Error type of the palette, independent of the simulator, with the same five parts."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ __all__ = ["OpError"]
 
 
 class OpError(ValueError):
-    """An op, a pin or a setting that does not exist or does not fit.
+    """Error for an op, a pin or a setting that does not exist or is not valid.
 
     Parameters
     ----------
     problem
-        One sentence saying what is wrong.
+        Description of the fault in one sentence.
     where
-        The op, and its pin where it is one pin's fault.
+        Op, or op and pin.
     given, allowed, hint
-        What was found, what is allowed there, what to try.
+        Value found, values allowed, and advice.
 
     >>> print(OpError("below its bound", where="smooth.gain", given=-1, allowed="0.0 to 1.0"))
     smooth.gain: below its bound; given: -1; allowed: 0.0 to 1.0

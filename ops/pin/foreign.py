@@ -1,4 +1,4 @@
-"""Functions of a stranger's op: each call is timed, what it raises is named, and what it answers is looked at."""
+"""Calls of third-party ops, with a timeout, named errors and checked results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SECONDS", "Foreign", "Listener", "watch", "within_time"]
 
-SECONDS, LONGEST = 10.0, 2000  # a call; characters of an error's text
+SECONDS, LONGEST = 10.0, 2000  # limit of a call; characters of an error message that are kept
 
 
 class Listener:
@@ -32,16 +32,16 @@ class Listener:
         return nullcontext()
 
 
-watch: Any = Listener()  # malsim's own commands put one here
+watch: Any = Listener()  # set by malsim's commands
 
 
 class Foreign:
-    """A stranger's function, as its op calls it.
+    """Function of a third-party op, called with a timeout and checks.
 
     Raises
     ------
     OpError
-        When it raises or exits, does not come back in time, or answers with anything but arrays of its own pins.
+        If the function raises, exits, does not return in time, or returns anything but arrays of its pins.
     """
 
     def __init__(self, function: Callable[..., Any], name: str, pins: Collection[str]) -> None:
@@ -52,15 +52,14 @@ class Foreign:
         """Call the third-party op and check the arrays that it returns."""
         answer = within_time(lambda: _quiet(self.function, arguments, keywords), self.name)
         if not isinstance(answer, dict) or not all(isinstance(array, np.ndarray) for array in answer.values()):
-            raise OpError("answers with no arrays by pin", where=self.name, given=type(answer).__name__)
+            raise OpError("did not return a dict of arrays by pin", where=self.name, given=type(answer).__name__)
         if odd := sorted(set(answer) - self.pins):
-            raise OpError("answers for what is no output or state of it", where=self.name, given=odd[0])
+            raise OpError("returned an array for an undeclared output", where=self.name, given=odd[0])
         rows = max((keyword.shape[-1] for keyword in (*arguments, *keywords.values()) if np.ndim(keyword)), default=1)
-        for pin, item in answer.items():
-            if not np.ndim(item) or item.shape[-1] not in (1, rows):
-                raise OpError(
-                    "answers with another number of rows", where=f"{self.name}: {pin}", given=item.shape, allowed=f"{rows}"
-                )
+        for pin, array in answer.items():
+            if not np.ndim(array) or array.shape[-1] not in (1, rows):
+                where = f"{self.name}: {pin}"
+                raise OpError("returned the wrong number of rows", where=where, given=array.shape, allowed=f"{rows}")
         return answer
 
 
@@ -73,12 +72,13 @@ def within_time(call: Callable[[], Any], name: str) -> Any:
             fine, answer = answers.get(timeout=SECONDS)
     except queue.Empty:
         _worker.cache_clear()
-        raise OpError(f"did not come back within {SECONDS:g} s", where=name, hint="ask its author") from None
+        raise OpError(f"did not return within {SECONDS:g} s", where=name, hint="report it to its author") from None
     if fine:
         return answer
     if isinstance(answer, KeyboardInterrupt | OpError):
         raise answer
-    raise OpError(f"raised {type(answer).__name__}: {_words(answer)}", where=name, hint="ask its author") from answer
+    problem = f"raised {type(answer).__name__}: {_words(answer)}"
+    raise OpError(problem, where=name, hint="report it to its author") from answer
 
 
 def _words(problem: BaseException) -> str:
@@ -107,8 +107,8 @@ def _serve(calls: queue.SimpleQueue[Callable[[], Any]], answers: queue.SimpleQue
     while True:
         try:
             answer = True, calls.get()()
-        except BaseException as problem:  # noqa: BLE001  # a stranger's file can raise anything, and may exit
+        except BaseException as problem:  # noqa: BLE001  # third-party code can raise anything, and may exit
             answer = False, problem
-        if os.getpid() != process:  # a fork that came back is not the one that was asked
+        if os.getpid() != process:  # a forked child that returned here must not answer
             os._exit(0)
         answers.put(answer)

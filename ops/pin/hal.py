@@ -1,4 +1,4 @@
-"""A HAL component on our op: set, called and read by HAL's own words, in the unit HAL counts time in."""
+"""HAL component run by our op, with HAL's names and HAL's unit of time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NANOSECONDS = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}
 
 @dataclass(frozen=True)
 class Instance:
-    """HAL component on one row; `word_values` has the words that correspond to no pin."""
+    """HAL component on one row; `word_values` holds HAL's settings that have no pin here."""
 
     component: Component
     sheet: Sheet
@@ -37,12 +37,12 @@ class Instance:
     word_values: Mapping[str, float]
 
     def with_word(self, word: str, value: float) -> Instance:
-        """Return the instance with HAL's pin or parameter set; nothing is refused here that HAL takes.
+        """Return the instance with a pin or parameter of HAL set, without checks of the value.
 
         Raises
         ------
         OpError
-            A word that has no counterpart.
+            If the name has no counterpart.
         """
         if word in self.component.without:
             return self
@@ -52,22 +52,22 @@ class Instance:
         return self.with_pin(pin, self._whole_nanoseconds(pin, self.component.rewritten(word, value)))
 
     def with_pin(self, pin: str, value: float) -> Instance:
-        """Return the instance with our own pin set to a number, unchecked."""
+        """Return the instance with one of our pins set to a number, without checks."""
         key, row, _ = self.sheet.slots[pin]
         array = self.state[key].copy()
         array[... if row is None else row] = value
         return replace(self, state={**self.state, key: array})
 
     def read(self, word: str) -> float:
-        """Return the value of HAL's pin of this name."""
+        """Return the value of a pin of HAL."""
         if factors := self.component.sum.get(word):
             return sum(factor * self.value(pin) for pin, factor in factors.items())
         value = self.value(self._pin(word))
         op_name = self.component.output_op(word)
         if op_name is None:
             return value
-        turn = load(op_name)
-        return float(step(turn, {**start(turn), "in_": np.array([value])})["out"][0])
+        converter = load(op_name)
+        return float(step(converter, {**start(converter), "in_": np.array([value])})["out"][0])
 
     def value(self, pin: str) -> float:
         """Return the value of a pin of the op."""
@@ -75,7 +75,7 @@ class Instance:
         return float(self.state[key][0 if row is None else (row, 0)])
 
     def call(self, functions: Sequence[str], period_ns: float, period_s: float) -> Instance:
-        """Return the instance after calls of these HAL functions; all of them in HAL's order are a single call of the op."""
+        """Return the instance after calls of these HAL functions; all of them in order are one call of the op."""
         unit = self.component.counts or self.component.time
         tick = period_s if unit == "s" else period_ns / NANOSECONDS[unit]
         parts = [self.component.functions.get(function, "function") for function in functions]
@@ -91,20 +91,20 @@ class Instance:
     def _pin(self, word: str) -> str:
         pin = self.component.pin(word)
         if pin is None:
-            raise OpError("HAL's word has no counterpart", where=self.component.name, given=word)
+            raise OpError("no counterpart for this HAL pin", where=self.component.name, given=word)
         return pin
 
     def _whole_nanoseconds(self, pin: str, value: float) -> float:
-        """HAL splits a time it counts in nanoseconds into whole seconds and whole nanoseconds of the rest."""
+        """Convert seconds to whole nanoseconds as HAL does: seconds and fraction are truncated separately."""
         if not self.component.counts or not is_time(self.sheet.slots[pin].pin.unit):
             return value
         return int(value) * 1e9 + int((value - int(value)) * 1e9)
 
     def with_choices(self) -> Instance:
-        """Return the instance with the pins set that its word values add up to or choose."""
+        """Return the instance with the pins set that follow from its word values."""
         op, settings = self.component.choose(self.word_values)
         if op != self.sheet.name:
-            raise OpError("another op does this", where=self.component.name, given=self.sheet.name, allowed=op)
+            raise OpError("this setting needs another op", where=self.component.name, given=self.sheet.name, allowed=op)
         result = self
         for pin, value in settings.items():
             result = result.with_pin(pin, float(value))
@@ -114,7 +114,7 @@ class Instance:
 
 
 def instance(component: Component, arguments: Mapping[str, object], values: Mapping[str, float]) -> Instance:
-    """Return a component as HAL loads it with these arguments and then sets these words.
+    """Return a component as HAL loads it with these arguments, with the given pins and parameters set.
 
     >>> from ops.pin.words import words
     >>> lowpass = instance(words()["lowpass"], {}, {"gain": 0.5, "in": 1.0})

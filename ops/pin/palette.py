@@ -1,6 +1,6 @@
-"""Finding ops: the modules of this folder, the presets that name one with its settings, and entry points.
+"""Look-up of ops: modules of this folder, presets (an op with settings), and entry points of other packages.
 
-A third party's op is loaded on first use, so a broken one harms no other.
+Third-party ops are loaded on first use, so that a broken op does not affect the others.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ GROUP = "malsim.ops"
 
 
 def names() -> list[str]:
-    """Return the names of all ops, presets and entry points included, without loading any."""
+    """Return the names of all ops, including presets and entry points, without loading any."""
     return sorted({*_modules(), *_presets(), *(spell(point.name) for point in _points())})
 
 
 def others() -> list[str]:
-    """Return the ops of other packages, by name and location, without loading any."""
+    """Return the ops of other packages with name and location, without loading any."""
     return [f"{point.name} ({point.value})" for point in _points()]
 
 
 def load(name: str, **choices: object) -> Sheet:
-    """Return the data sheet of an op, sized: `load("quorum", inputs=3)`, `load("snapshot", type="bit")`.
+    """Return the data sheet of an op, with sizes and type: `load("quorum", inputs=3)`, `load("snapshot", type="bit")`.
 
     Raises
     ------
     OpError
-        An unknown name, size or type, or a third party's op that does not load.
+        If the name, a size or the type is unknown, or a third-party op does not load.
 
     >>> load("quorum", inputs=3).summary
     'Say whether enough of the inputs agree.'
@@ -57,7 +57,7 @@ def sheets() -> dict[str, Sheet | OpError]:
     """Return the data sheet of each op by name, or its load error; a third-party op with a taken name is an error."""
     clashes = [point for point in _points() if spell(point.name) in {**_modules(), **_presets()}]
     labels = [f"{point.name} ({point.value})" for point in clashes]
-    faults = {label: OpError("its name is taken by an op of the palette", where=label) for label in labels}
+    faults = {label: OpError("this name is already used by an op of the palette", where=label) for label in labels}
     return {name: _sheet_or_error(name) for name in names()} | faults
 
 
@@ -69,7 +69,7 @@ def _sheet_or_error(name: str) -> Sheet | OpError:
 
 
 def _hint(name: str) -> str:
-    """Suggest the op for LinuxCNC's name, or similar names."""
+    """Suggest the op for a LinuxCNC name, or similar names."""
     if component := words().get(name.replace("-", "_")):
         return f"LinuxCNC's {component.name} is {component.op} here"
     near = get_close_matches(name, names(), n=3)
@@ -88,20 +88,20 @@ def _sheet(name: str) -> Sheet:
 
 
 def _points() -> tuple[EntryPoint, ...]:
-    """Return the ops that installed packages name."""
+    """Return the entry points of ops in installed packages."""
     return _installed_ops(tuple((folder, _modified(folder)) for folder in sys.path))
 
 
 @lru_cache(maxsize=8)
-def _installed_ops(places: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
-    """Reading all installed packages takes longer than reading a netlist: it is done again only where a folder changed."""
-    del places
+def _installed_ops(folders: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
+    """Return the entry points of ops; cached until a folder changes, because reading all packages is slow."""
+    del folders
     return tuple(entry_points(group=GROUP))
 
 
-def _modified(place: str) -> int:
+def _modified(folder: str) -> int:
     try:
-        return Path(place).stat().st_mtime_ns
+        return Path(folder).stat().st_mtime_ns
     except (OSError, ValueError):
         return 0
 
@@ -127,7 +127,7 @@ def _own(name: str) -> Sheet:
     return replace(
         sheet,
         name=name,
-        text=f"{preset['doc']}\n\nThe preset of {preset['op']}:\n\n{sheet.text}",
+        text=f"{preset['doc']}\n\nPreset of {preset['op']}:\n\n{sheet.text}",
         params={**sheet.params, **fixed},
         sizes={**sheet.sizes, **sizes},
         counts={**sheet.counts, **{key: size.start for key, size in sizes.items()}},
@@ -140,5 +140,5 @@ def _foreign(name: str, point: EntryPoint) -> Sheet:
     try:
         sheet: Sheet = within_time(lambda: read(name, point.load()), where)
     except OpError as error:
-        raise OpError("does not load", where=where, given=error.problem, hint="ask its author") from error
+        raise OpError("does not load", where=where, given=error.problem, hint="report it to its author") from error
     return replace(sheet, function=Foreign(sheet.function, where, {*sheet.outs, *sheet.state}))

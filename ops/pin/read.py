@@ -1,4 +1,4 @@
-"""A data sheet read from an op's module, its declarations checked against its function."""
+"""Reader of an op's module, which checks its declarations against its function."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def read(name: str, module: ModuleType) -> Sheet:
     Raises
     ------
     OpError
-        The module has no function, no docstring, or a function whose arguments are not its declarations.
+        If the module has no function or no docstring, or the arguments of the function do not match the declarations.
     """
     names = vars(module)
     function = names.get("function")
     if not callable(function) or not (module.__doc__ or "").strip():
-        raise OpError("an op is a module with a docstring and a function", where=name)
+        raise OpError("an op must be a module with a docstring and a function", where=name)
     ins: dict[str, In] = _of_kind(names, In)
     outs: dict[str, Out] = _of_kind(names, Out)
     params: dict[str, Param] = _of_kind(names, Param)
     tick: Tick | None = _of_kind(names, Tick).get("tick")
     sizes = _of_kind(names, Size) | {
-        size_name(pin): Size(2, "like pins", high=pin.many)
+        size_name(pin): Size(2, "number of pins", high=pin.many)
         for pin in (*ins.values(), *outs.values())
         if isinstance(pin.many, int) and pin.many
     }
@@ -61,5 +61,5 @@ def _arguments(
     plain = len(positional) + len(keyword) == len(arguments)
     if not plain or not settings <= keyword <= settings | sizes or not ins <= set(positional) <= ins | outs:
         allowed = f"({', '.join(sorted(ins))}, state outs, *, {', '.join(sorted(settings))})"
-        raise OpError("the function's arguments are not its declarations", where=name, allowed=allowed)
+        raise OpError("the arguments of the function do not match the declarations", where=name, allowed=allowed)
     return tuple(argument for argument in positional if argument in outs), tuple(sorted(keyword - settings))

@@ -1,4 +1,4 @@
-"""A data sheet: what one op's file declares, and how it reads as text."""
+"""Data sheet of an op: its declarations, and their text form."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TYPED: dict[str, tuple[str, float | bool]] = {"float": ("1", 0.0), "int": ("1", 
 
 
 def spell(name: str) -> str:
-    """Return the name of an op or a pin from a Python name: a trailing `_` drops and `_` becomes `-`.
+    """Convert a Python name to the name of an op or a pin: a trailing `_` is dropped and `_` becomes `-`.
 
     >>> spell("in_"), spell("time_left")
     ('in', 'time-left')
@@ -31,7 +31,7 @@ def spell(name: str) -> str:
 
 
 class Slot(NamedTuple):
-    """Location of a pin's array in a state: the Python name, and the row in a family of like pins."""
+    """Location of a pin in a state: Python name, and row within a family."""
 
     key: str
     row: int | None
@@ -40,7 +40,7 @@ class Slot(NamedTuple):
 
 @dataclass(frozen=True)
 class Sheet:
-    """Data sheet of a loaded op: declarations by Python name, chosen sizes, function."""
+    """Data sheet of a loaded op: declarations by Python name, sizes and function."""
 
     name: str
     text: str
@@ -60,17 +60,17 @@ class Sheet:
 
     @property
     def summary(self) -> str:
-        """The first line of its documentation."""
+        """First line of the documentation."""
         return self.text.strip().split("\n", 1)[0]
 
     @property
     def cadence(self) -> str:
         """Effect of ticking more often, as implied by the declarations."""
         if self.tick:
-            return "by the clock: it takes the tick's length, so halving the tick keeps its times and rates"
+            return "by the clock: the op uses the length of the tick, so halving the tick keeps its times and rates"
         if self.state:
-            return "by the call: it counts calls, so ticking twice as often runs it twice as fast"
-        return "none: it has no memory, so how often it is called changes nothing"
+            return "by the call: the op counts calls, so ticking twice as often runs it twice as fast"
+        return "none: the op has no state, so the number of calls does not matter"
 
     @cached_property
     def declared(self) -> dict[str, Pin]:
@@ -84,7 +84,7 @@ class Sheet:
 
     @cached_property
     def slots(self) -> dict[str, Slot]:
-        """Pins and parameters by the name that a user types; families are expanded to `in-0 …`."""
+        """Pins and parameters by the names that users type; families are expanded to `in-0 …`."""
         slots: dict[str, Slot] = {}
         for key, pin in self.declared.items():
             name = spell(key)
@@ -99,25 +99,25 @@ class Sheet:
         return self.counts[size_name(pin)] if pin.many else 0
 
     def length(self, tick: object) -> float:
-        """Return the tick's length (`10min`) in the op's own unit of time; 0 for an op that runs by the call."""
+        """Return the length of a tick (`10min`) in the op's unit of time; 0 for an op that runs by the call."""
         if self.tick is None:
             return 0.0
         return convert(number(tick, unit="ms", where="tick"), given="ms", to=self.tick.unit)
 
     def sized(self, **choices: object) -> Sheet:
-        """Return the same op with other sizes, or with one `type` for its `any` pins: `bit`, `int` or `float`.
+        """Return the op with other sizes, or with a `type` for its `any` pins: `bit`, `int` or `float`.
 
         Raises
         ------
         OpError
-            An unknown size or type, or a size outside its bounds.
+            If a size or the type is unknown, or a size is out of bounds.
         """
         kind = choices.pop("type", "any")
         counts = {**self.counts, **{name: self._size(name, given) for name, given in choices.items()}}
         if kind == "any":
             return replace(self, counts=counts)
         if kind not in TYPED:
-            raise OpError("unknown type", where=self.name, given=kind, allowed="float, int, bit")
+            raise OpError("no such type", where=self.name, given=kind, allowed="float, int, bit")
         unit, start = TYPED[str(kind)]
         nan: dict[str, Nan] = {key: pin.nan if kind == "float" else "" for key, pin in self.ins.items()}
         ins = {key: replace(pin, unit=unit, start=start, nan=nan[key]) for key, pin in self.ins.items() if pin.type == "any"}
@@ -127,7 +127,7 @@ class Sheet:
     def _size(self, name: str, given: object) -> int:
         size = self.sizes.get(name)
         if size is None:
-            hint = f"its sizes: {', '.join(self.sizes)}" if self.sizes else "this op has one size only"
+            hint = f"its sizes: {', '.join(self.sizes)}" if self.sizes else "this op has no sizes"
             raise OpError("no such size", where=self.name, given=name, hint=hint)
         text = str(given).strip()
         if isinstance(given, bool) or not text.isdecimal() or not size.low <= int(text) <= size.high:
@@ -137,7 +137,7 @@ class Sheet:
 
 
 def size_name(pin: Pin) -> str:
-    """Return the name of the size that sets how many pins this family has."""
+    """Return the name of the size that determines the number of pins in a family."""
     if isinstance(pin.many, str):
         return pin.many
     return "outputs" if isinstance(pin, Out) else "inputs"
@@ -154,10 +154,10 @@ def _text(sheet: Sheet) -> str:
         sizes = ((name, str(sheet.counts[name]), size) for name, size in sheet.sizes.items())
         rows = [(name, count, f"{size.low} to {size.high}", size.meaning) for name, count, size in sizes]
         parts.append(_table("Sizes, chosen at load", rows))
-    parts.append(f"Cadence\n  {sheet.cadence}." + (f" Its unit of time is {sheet.tick.unit}." if sheet.tick else ""))
+    parts.append(f"Cadence\n  {sheet.cadence}." + (f" The unit of time is {sheet.tick.unit}." if sheet.tick else ""))
     if sheet.state:
         state = ", ".join(_pin_names(sheet, key) for key in sheet.state)
-        parts.append("State\n" + _fill(f"{state}: all of it, saved and restored."))
+        parts.append("State\n" + _fill(f"{state}; saved and restored completely."))
     parts.append(_nan(sheet))
     if example:
         parts.append("Example\n" + "\n".join(f"  {line}" for line in f">>>{example}".strip().splitlines()))
@@ -186,7 +186,7 @@ def _nan(sheet: Sheet) -> str:
     for key, pin in sheet.ins.items():
         if isinstance(pin, In) and pin.nan:
             by_meaning.setdefault(NAN[pin.nan], []).append(_pin_names(sheet, key))
-    lines = [_fill(f"on {', '.join(pins)}: {what}.") for what, pins in by_meaning.items()]
+    lines = [_fill(f"on {', '.join(pins)}: {effect}.") for effect, pins in by_meaning.items()]
     return "NaN\n" + "\n".join(lines or ["  No input can be NaN."])
 
 

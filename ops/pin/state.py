@@ -1,7 +1,7 @@
-"""An instance's state: a mapping of arrays, made once, stepped call by call, saved to a frame and restored from one.
+"""State of an instance as a mapping of arrays: start, step, save to a frame and restore from it.
 
-One state holds all rows of an instance: a single pin's array has the shape `(rows,)`, a family's `(pins, rows)`,
-a parameter's `(1,)` or `(rows,)`. Nothing is changed in place: `step` gives a new mapping.
+One state holds all rows of an instance: shape `(rows,)` for a single pin, `(pins, rows)` for a family, and `(1,)` or
+`(rows,)` for a parameter. Nothing is changed in place: `step` returns a new mapping.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ State: TypeAlias = "Mapping[str, Array]"
 
 
 def start(sheet: Sheet, rows: int = 1, settings: Mapping[str, object] | None = None) -> State:
-    """Return the state before the first call: starts and settings, for so many rows.
+    """Return the state before the first call, with start values and settings, for a number of rows.
 
     Raises
     ------
     OpError
-        A setting that `ops.pin.binding.bind` refuses, or one a row where the rows are not so many.
+        If a setting is not valid (see `ops.pin.binding.bind`), or has neither one value nor one per row.
     """
     state = {key: _initial(sheet, pin, rows) for key, pin in sheet.declared.items()}
     for (key, row), array in bind(sheet, settings or {}).items():
@@ -51,21 +51,21 @@ def _initial(sheet: Sheet, pin: Pin, rows: int) -> Array:
 
 
 def step(sheet: Sheet, state: State, tick: float = 0.0) -> State:
-    """Call the op once on every row, quietly: inf and NaN are answers here, and each sheet says what they do.
+    """Call the op once on every row, without warnings: inf and NaN are valid values, explained in each data sheet.
 
     Parameters
     ----------
     state
-        As `start` or the last `step` gave it, with the inputs of this call put in by Python name.
+        State from `start` or the last `step`, with the inputs of this call set by Python name.
     tick
-        The tick's length in the op's own unit of time (`sheet.length("10min")`).
+        Length of the tick in the op's unit of time (`sheet.length("10min")`).
     """
     with np.errstate(all="ignore"):
         return call(sheet, state, tick)
 
 
 def call(sheet: Sheet, state: State, tick: float = 0.0) -> State:
-    """Step the op as `step` does, but without silencing numpy, which the caller does for all ops at once."""
+    """Call the op like `step`, but without silencing numpy; the caller does that once for all ops."""
     arguments: dict[str, Any] = {key: state[key] for key in sheet.takes}
     for size in sheet.size_arguments:
         arguments[size] = sheet.counts[size]
@@ -75,7 +75,7 @@ def call(sheet: Sheet, state: State, tick: float = 0.0) -> State:
 
 
 def save(sheet: Sheet, state: State) -> pl.DataFrame:
-    """Return the state as a frame with a row per row and a column per pin: exact, and readable."""
+    """Return the state as a frame with a column per pin and one row per row of the instance."""
     rows = max(state[key].shape[-1] for key in sheet.declared)
     columns = {}
     for name, (key, row, _) in sheet.slots.items():
@@ -85,12 +85,12 @@ def save(sheet: Sheet, state: State) -> pl.DataFrame:
 
 
 def restore(sheet: Sheet, saved: pl.DataFrame) -> State:
-    """Return the state a frame of `save` holds.
+    """Return the state from a frame of `save`.
 
     Raises
     ------
     OpError
-        The frame's columns are not this op's pins.
+        If the columns of the frame are not the pins of this op.
     """
     if set(saved.columns) != set(sheet.slots):
         odd = sorted(set(saved.columns) ^ set(sheet.slots))

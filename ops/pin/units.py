@@ -1,4 +1,4 @@
-"""Units of time, and the text that carries them: `10min`, `3d`, `0.5/h`."""
+"""Units of time, and parsing of numbers with units: `10min`, `3d`, `0.5/h`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ PLAIN = re.compile(rf"{NUMBER}|[+-]?inf")
 
 
 def is_time(unit: str) -> bool:
-    """Return True if the unit is a length of time, for which a bare number is not accepted."""
+    """Return True if the unit is a unit of time; values of such pins need a unit in their text."""
     return unit in MILLISECONDS
 
 
 def convert(length: float, *, given: str, to: str) -> float:
-    """Return a length of time in another unit: exact from a coarser unit to whole milliseconds.
+    """Convert a length of time to another unit, exactly from coarser units to whole milliseconds.
 
     >>> convert(10, given="min", to="ms")
     600000.0
@@ -29,15 +29,14 @@ def convert(length: float, *, given: str, to: str) -> float:
 
 
 def number(given: object, *, unit: str, where: str) -> float:
-    """Convert a user's value for a float pin to a number in the pin's unit.
+    """Convert a user's value for a float pin to a number in the unit of the pin.
 
-    A length of time takes text with its unit; a rate (`1/d`) takes text with its unit or a number already in it;
-    everything else takes a number.
+    A length of time needs text with a unit; a rate (`1/d`) accepts text with a unit or a number; other pins need a number.
 
     Raises
     ------
     OpError
-        No number, no unit on a time, or a unit where none belongs.
+        If the value is not a number, or its unit is missing or not allowed.
 
     >>> number("10min", unit="ms", where="oneshot.width"), number("0.5/h", unit="1/d", where="slew.maxv")
     (600000.0, 12.0)
@@ -50,7 +49,7 @@ def number(given: object, *, unit: str, where: str) -> float:
         if is_time(unit) and not match["per"]:
             return convert(float(match["number"]), given=match["unit"], to=unit)
     if is_time(unit) or isinstance(given, bool) or not PLAIN.fullmatch(text):
-        raise OpError("not a value of this unit", where=where, given=given, allowed=_allowed(unit))
+        raise OpError("not a value in this unit", where=where, given=given, allowed=_allowed(unit))
     return float(text)
 
 

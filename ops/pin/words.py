@@ -1,4 +1,4 @@
-"""HAL's words and ours: `words.toml` as read by the `.hal` reader, the vector tests and the teaching page."""
+"""Table of HAL's names and ours, read from `words.toml`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 __all__ = ["Component", "words"]
 
 V = TypeVar("V")
-_SIZE = 0xFF  # of a personality, the bits that say how many pins
+_SIZE = 0xFF  # bits of a personality that give the number of pins
 
 
 @dataclass(frozen=True)
 class Component:
-    """HAL component in terms of ops; the head of `words.toml` documents the fields."""
+    """HAL component in terms of ops; the fields are documented at the top of `words.toml`."""
 
     name: str
     op: str
@@ -50,7 +50,7 @@ class Component:
     defaults: Mapping[str, float] = field(default_factory=dict)
 
     def pin(self, word: str) -> str | None:
-        """Our name of HAL's pin or parameter, or None where it has no counterpart.
+        """Return our name for a pin or parameter of HAL, or None if it has no counterpart.
 
         >>> words()["mux_generic"].pin("in-float-03")
         'in-3'
@@ -65,12 +65,12 @@ class Component:
         return match[0]["becomes"] if match is not None and outside else given
 
     def output_op(self, word: str) -> str | None:
-        """Return the op that turns our output into the type of HAL's pin of this name."""
+        """Return the op that converts our output to the type of a pin of HAL; None if no conversion is needed."""
         match = _matching(self.through, word)
         return None if match is None else match[0]
 
     def choose(self, values: Mapping[str, float]) -> tuple[str, dict[str, float | bool]]:
-        """Return the op and the fixed settings for what HAL's words that choose between ops hold."""
+        """Return the op and the fixed settings for the values of HAL's settings that choose between ops."""
         words = {**self.defaults, **{word: value for word, value in values.items() if word in self.defaults}}
         op, fixed = self.op, {**self.starts, **self.fixed}
         for case in self.case:
@@ -79,7 +79,7 @@ class Component:
         return op, fixed
 
     def sized(self, arguments: Mapping[str, object]) -> dict[str, int]:
-        """Our sizes from HAL's load arguments."""
+        """Return our sizes for HAL's load arguments."""
         sizes = dict(self.sizes)
         for name, (argument, plus) in self.size.items():
             if number := re.search(r"0[xX][0-9a-fA-F]+|-?\d+", str(arguments.get(argument, ""))):
@@ -89,7 +89,7 @@ class Component:
 
 @cache
 def words() -> dict[str, Component]:
-    """Return the HAL components that have a counterpart here, by HAL's name.
+    """Return the HAL components that have a counterpart here by name.
 
     >>> words()["lowpass"].op
     'smooth'

@@ -182,7 +182,7 @@ def test_delf_keeps_an_op_loaded_by_addf() -> None:
         ("unloadusr it", "no such program"),
         ("getp $NOBODY_SET_THIS", "this variable has no value"),
         ("setp weak.levl 3", "did you mean level?"),
-        ("setp weak.level high", "not a value of this unit"),
+        ("setp weak.level high", "not a value in this unit"),
         ("setp weak.in 3", "a linked pin is written by its signal"),
         ("setp reviewer.ack maybe", "not a bit"),
         ("net low alarm.set", "alarm.set"),

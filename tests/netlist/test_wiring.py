@@ -84,7 +84,7 @@ def test_the_published_tripwire_links_as_printed() -> None:
         ("setp weak.nope 1", "netlist:7:6: watch has no such pin or parameter"),
         ("setp nope.in 1", "netlist:7:6: no such instance"),
         ("setp weak.hysteresis -1", "netlist:7:22: out of bounds; given: '-1'"),
-        ("setp weak.level high", "netlist:7:17: not a value of this unit"),
+        ("setp weak.level high", "netlist:7:17: not a value in this unit"),
         ("setp soft.gain 1.5", "netlist:7:16: out of bounds"),
         ("setp alarm.reset maybe", "netlist:7:18: not a bit"),
         ("eff = 5", "netlist:7:1: a signal with a writer cannot be set"),
@@ -116,7 +116,7 @@ def test_faulty_instance_is_reported_once() -> None:
     )
     assert [fault.split(";")[0] for fault in problems] == [
         "netlist:7:8: no such op",
-        "netlist:11:17: not a value of this unit",
+        "netlist:11:17: not a value in this unit",
         "netlist:12:7: already on the signal eff",
     ]
 

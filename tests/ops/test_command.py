@@ -155,5 +155,5 @@ def test_ops_that_are_not_linear_have_no_frequency_response(name: str) -> None:
 
 
 def test_response_that_never_settles_is_refused() -> None:
-    with pytest.raises(ops.OpError, match="does not die out"):
+    with pytest.raises(ops.OpError, match="does not decay"):
         ops.frequency(ops.load("smooth"), {"gain": 1e-7})

@@ -42,12 +42,12 @@ def test_a_recording_of_halsampler_feeds_an_op(tmp_path: Path, capsys: pytest.Ca
 @pytest.mark.parametrize(
     ("text", "cfg", "problem"),
     [
-        ("1 2.0\n1\n", "sf", ":2: the row has another number of values"),
-        ("1 x\n", "sf", ":1: a value does not fit its type"),
-        ("2 2.0\n", "bf", ":1: a value does not fit its type"),
+        ("1 2.0\n1\n", "sf", ":2: wrong number of values in the row"),
+        ("1 x\n", "sf", ":1: a value has the wrong type"),
+        ("2 2.0\n", "bf", ":1: a value has the wrong type"),
         ("1\noverrun\n2\n", "s", ":2: samples were lost"),
-        ("1\n", "q", "the types do not fit the pins"),
-        ("1\n", "", "the types do not fit the pins"),
+        ("1\n", "q", "the types do not match the pins"),
+        ("1\n", "", "the types do not match the pins"),
     ],
 )
 def test_a_row_that_does_not_fit_is_named(text: str, cfg: str, problem: str, tmp_path: Path) -> None:
