@@ -84,7 +84,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "text as an embedder": (lambda: embed(NOSUCH, "x"), "an embedder returns a list of numbers"),
     "unknown lane of a record": (lambda: one_of("nosuch", ("a", "b"), "lane"), "unknown word"),
     "negative budget": (lambda: PackBudget(max_tokens=-1), "not a count"),
-    "response to no calls": (lambda: ops.respond(ops.load("smooth"), "step", {}, calls=0), "number of calls is out of bounds"),
+    "response to no calls": (lambda: ops.respond(ops.load("smooth"), "step", {}, calls=0), "calls is out of bounds"),
 }  # fmt: skip
 
 
