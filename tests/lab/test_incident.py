@@ -194,7 +194,7 @@ def test_file_lists_omissions_and_stand_ins() -> None:
         "one.toml", "--from", str(_log(DRAWN["last_write"], seed=1)), "--answer", f"host={LIE}", "--law", "last_write"
     )
     assert "4 claims about the same objects; 293 other claims" in text
-    assert "300 claims state no confidence; 0.7 stands in for it, which this law does not read." in text
+    assert "300 claims state no confidence; 0.7 is used instead, which this law ignores." in text
     stated = _new("two.toml", "--from", "log.csv", "--answer", f"host={LIE}", "--law", "last_write", "--confidence", "0.6")
     assert "confidence = 0.6" in stated
     assert "state no confidence" not in stated

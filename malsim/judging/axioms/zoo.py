@@ -91,7 +91,7 @@ class Sides:
 
     def figure(self) -> Sheet:
         """Plot both sides on one scale, the first replication of each."""
-        from malsim.showing.plots.runs.two_panels import two_panels
+        from malsim.showing.plots.studies.laws import two_panels
 
         panels = []
         for word, report in (("healthy", self.healthy), ("broken", self.broken)):

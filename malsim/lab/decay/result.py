@@ -94,7 +94,7 @@ class Decay:
 
         Raises `UsageError` as `rules` does.
         """
-        from malsim.showing.plots.studies.decay import currency_band
+        from malsim.showing.plots.studies.estimates import currency_band
 
         self.rules(stability)
         shipped, name, row = rules or Rules(), stability or self.stability, self._tau
@@ -133,7 +133,7 @@ class Decay:
 
     def figure(self, *, title: str = "How long claims stay true") -> Sheet:
         """Plot the observed survival, the fitted curve, and the number of claims at risk."""
-        from malsim.showing.plots.studies.decay import decay
+        from malsim.showing.plots.studies.estimates import decay
 
         return decay(self.curves, {"exponential": self.label}, self.at_risk, title=title)
 

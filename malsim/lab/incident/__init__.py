@@ -1,4 +1,4 @@
-"""From an incident in a log or store to the smallest scenario that shows it, and a test that fails until it is cured."""
+"""Reduction of an incident in a log or store to a minimal scenario, and a test that fails until it is cured."""
 
 from malsim.lab.incident.claim_log import read_log
 from malsim.lab.incident.incident import Incident, find

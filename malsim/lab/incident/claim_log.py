@@ -1,4 +1,4 @@
-"""The claims of an incident's source: a file of claims, a recorder's log, a store, or any memory that can be imported."""
+"""Claims in the source of an incident: a file of claims, a recorder's log, a store, or a memory that can be imported."""
 
 from __future__ import annotations
 
@@ -24,31 +24,20 @@ if TYPE_CHECKING:
     from malsim.memory import Memory
 
 COLUMNS = (
-    "line",
-    "t",
-    "writer",
-    "object",
-    "title",
-    "confidence",
-    "handle",
-    "kind",
-    "verification",
-    "stability",
-    "annexed",
-    "key",
-)
+    "line", "t", "writer", "object", "title", "confidence", "handle", "kind", "verification", "stability", "annexed", "key",
+)  # fmt: skip
 EVIDENCE = ("supports", "contradicts", "concerns")
-STAND_IN = 0.7  # a confidence where the source states none
+STAND_IN = 0.7  # confidence of claims that state none
 
 
 @dataclass(frozen=True)
 class ClaimLog:
-    """Claims in order of arrival and what connects them.
+    """Claims in order of arrival, and the edges between them.
 
-    `claims` has one row a claim: line, t (ms since the first), writer, object, title (what it says of its object),
-    confidence, handle, kind, verification, stability, annexed, key (another name). `edges` has source, relation, target
-    (handles), weight and mutual; None where the source states no evidence, so that edges follow from what the claims say.
-    `unstated` counts the claims that state no confidence; `left_out` says what of the source is not among the claims.
+    `claims` has one row per claim: line, t (ms since the first), writer, object, title (the claimed value), confidence,
+    handle, kind, verification, stability, annexed, key (another name). `edges` has source, relation, target (handles),
+    weight and mutual; None if the source states no evidence, so that edges follow from the values. `unstated` counts the
+    claims that state no confidence; `left_out` lists the parts of the source that are not claims.
     """
 
     claims: pl.DataFrame
@@ -73,7 +62,7 @@ def read_log(path: Path, *, at: float | None = None, confidence: float | None = 
     Raises
     ------
     DataError
-        For a source that is missing or holds no claim.
+        For a missing source, or a source without claims.
     """
     if not path.exists():
         raise DataError("no such file", where="--from", given=str(path), hint="name a log, a claims file or a store")
@@ -102,34 +91,30 @@ def _of_file(path: Path, at: float | None, confidence: float | None) -> ClaimLog
 
 def _of_memory(memory: Memory, path: Path, at: float | None, confidence: float | None) -> ClaimLog:
     stated = pl.col("stated") if confidence is None else pl.col("stated").fill_null(confidence)
-    says = pl.coalesce("value_text", pl.col("value").cast(pl.String), "title")
+    value = pl.coalesce("value_text", pl.col("value").cast(pl.String), "title")
     cells = memory.cells.with_row_index("row").with_columns(pl.col("created").fill_null(0.0))
-    own = (pl.col("writer") != INIT) & (pl.col("kind") != "prg") & pl.col("title").is_not_null()
-    rows = cells.filter(own & (pl.lit(at is None) | (pl.col("created") <= (at or 0.0)))).unique(
-        "handle", keep="last", maintain_order=True
-    )
-    rows = rows.sort("created", "row").select(
-        "row", pl.col("created").alias("t"), "writer", "object", says.alias("title"), stated.alias("confidence"), "handle",
+    is_claim = (pl.col("writer") != INIT) & (pl.col("kind") != "prg") & pl.col("title").is_not_null()
+    rows = cells.filter(is_claim & (pl.lit(at is None) | (pl.col("created") <= (at or 0.0))))
+    rows = rows.unique("handle", keep="last", maintain_order=True).sort("created", "row").select(
+        "row", pl.col("created").alias("t"), "writer", "object", value.alias("title"), stated.alias("confidence"), "handle",
         pl.col("kind", "verification", "stability").cast(pl.String), "annexed", "key", line=pl.col("row") + 1,
     )  # fmt: skip
     edges, late = _edges_of(memory, rows)
-    programs = cells.height - rows.height
-    counts = (("cells that are programs, or of the first ten", programs), ("edges written after both their claims", late))
-    left_out = tuple(f"{count} {what}" for what, count in counts if count)
+    others = cells.height - rows.height
+    counts = (("program cells or first ten cells", others), ("edges written after both of their claims", late))
+    left_out = tuple(f"{count} {kind}" for kind, count in counts if count)
     return _log(rows, edges if edges["relation"].is_in(EVIDENCE).any() else None, left_out, path)
 
 
 def _edges_of(memory: Memory, rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     """Return the edges from later to earlier claims (mutual if the reverse edge exists), and the number of other edges."""
-    positions = rows.select(pl.col("row").cast(pl.Int64), "handle", place=pl.int_range(pl.len()))
+    positions = rows.select(pl.col("row").cast(pl.Int64), "handle", position=pl.int_range(pl.len()))
     edges = memory.edges.select("source", pl.col("relation").cast(pl.String), "target", "weight")
-    edges = edges.join(positions, left_on="source", right_on="row").join(
-        positions, left_on="target", right_on="row", suffix="_target"
-    )
-    later = edges.filter(pl.col("place") > pl.col("place_target"))
-    earlier = edges.filter(pl.col("place") < pl.col("place_target")).select(
-        source="target", target="source", relation="relation", mutual=pl.lit(value=True)
-    )
+    edges = edges.join(positions, left_on="source", right_on="row")
+    edges = edges.join(positions, left_on="target", right_on="row", suffix="_target")
+    later = edges.filter(pl.col("position") > pl.col("position_target"))
+    earlier = edges.filter(pl.col("position") < pl.col("position_target"))
+    earlier = earlier.select(source="target", target="source", relation="relation", mutual=pl.lit(value=True))
     both = later.join(earlier, on=["source", "target", "relation"], how="left", maintain_order="left")
     usual = pl.col("relation").replace_strict(WEIGHTS, return_dtype=pl.Float64)
     weight = pl.when(pl.col("weight") != usual).then("weight")
@@ -140,11 +125,11 @@ def _edges_of(memory: Memory, rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
 
 def _log(rows: pl.DataFrame, edges: pl.DataFrame | None, left_out: tuple[str, ...], path: Path) -> ClaimLog:
     if rows.is_empty():
-        raise DataError("holds no claim", where=str(path), hint="`malsim import` says what a file holds")
+        raise DataError("holds no claim", where=str(path), hint="`malsim import` lists the contents of a file")
     at = ((pl.col("t") - pl.col("t").min()) * DAY).round().cast(pl.Int64)
     claims = rows.with_columns(t=at).select(COLUMNS).with_columns(pl.col("annexed").fill_null(value=False))
     times, writers = claims["t"].to_list(), claims["writer"].to_list()
-    for row in range(1, len(times)):  # keep the order of arrival, which the gate would take by writer at one instant
+    for row in range(1, len(times)):  # keep the order of arrival: the gate sorts simultaneous claims by writer
         if times[row] < times[row - 1] or (times[row] == times[row - 1] and writers[row] < writers[row - 1]):
             times[row] = times[row - 1] + 1
     unstated = claims["confidence"].null_count()
@@ -153,14 +138,12 @@ def _log(rows: pl.DataFrame, edges: pl.DataFrame | None, left_out: tuple[str, ..
 
 
 def _evidence(part: pl.DataFrame) -> pl.DataFrame:
-    """Return the edges that follow from the values of claims about one object: support, mutual dispute, supersession."""
+    """Return the edges that follow from the values of claims about an object: support, mutual dispute, supersession."""
     stream = part.filter(pl.col("object").is_not_null()).select("handle", "writer", "object", value="title")
     stream = stream.with_row_index("arrival").with_columns(pl.col("arrival").cast(pl.Int64))
-    edges, handle = disputes(stream, mutual=True), stream["handle"]
+    edges, handle, key = disputes(stream, mutual=True), stream["handle"], ["source", "target", "relation"]
     back = edges.select(source="target", target="source", relation="relation", mutual=pl.lit(value=True))
-    edges = edges.filter(pl.col("source") == pl.col("at")).join(
-        back, on=["source", "target", "relation"], how="left", maintain_order="left"
-    )
+    edges = edges.filter(pl.col("source") == pl.col("at")).join(back, on=key, how="left", maintain_order="left")
     return edges.select(
         source=handle.gather(edges["source"]), target=handle.gather(edges["target"]), weight=pl.lit(None, pl.Float64),
         relation=pl.col("relation").cast(pl.String), mutual=pl.col("mutual").fill_null(value=False),

@@ -1,4 +1,4 @@
-"""Find the claims of a log that decide a wrong answer, and the smallest part of the log that still gives it."""
+"""Reduction of a log to the claims that decide a wrong answer."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 CURES = ("majority", "records", "last_write")
 LAWS = ("mal", "majority", "last_write", "records")
 TICKS = 10
-AGAIN = 10  # replays that say whether a memory is deterministic
-MOST = 3  # replays of each part where they do not agree
+AGAIN = 10  # replays that test whether a memory is deterministic
+MOST = 3  # replays of each part for a memory that is not deterministic
 MOVED = 0.02
 
 
 @dataclass
 class Incident:
-    """Question about a log, and `rows`, the smallest part of the log that shows the same.
+    """Question about a log, and `rows`, the smallest part of the log that reproduces the incident.
 
-    `law` is the memory's name, `cures` the laws that answer the rival on the whole log and on the part. `agreed` counts the
-    replays of ten that showed the incident on the whole log. `replays` counts the runs that were made.
+    `law` is the name of the memory, `cures` the laws that give the rival answer on the whole log and on the part. `agreed`
+    is the number of replays of the whole log, of ten, that showed the incident. `replays` counts all runs.
     """
 
     log: ClaimLog
@@ -47,8 +47,12 @@ class Incident:
     named: bool = False
 
     def shows(self, rows: list[int]) -> bool:
-        """Return whether a part shows the incident, and answers rightly without the wrong claims and under each cure."""
-        if not self._plays(rows):
+        """Return True if a part shows the incident, and gives the rival answer without the wrong claims and under each cure.
+
+        A memory that is not deterministic must show it in most of three replays.
+        """
+        replays = 1 if self.agreed == AGAIN else MOST
+        if self.agreeing(rows, replays) <= replays // 2:
             return False
         if isinstance(self.question, WrongAnswer) and self.question.rival:
             others = _others(self.log, rows, self.question)
@@ -56,16 +60,12 @@ class Incident:
                 return False
         return all(self.cured(rows, law) for law in self.cures)
 
-    def _plays(self, rows: list[int]) -> bool:
-        """Return whether a part shows the incident; for a memory that is not deterministic, in most of three replays."""
-        return self.agreeing(rows, 1 if self.agreed == AGAIN else MOST) > (self.agreed < AGAIN) * (MOST // 2)
-
     def agreeing(self, rows: list[int], replays: int) -> int:
         self.replays += replays
         return sum(self.question.shows(self.player.run(rows, self.question)) for _ in range(replays))
 
     def cured(self, rows: list[int], law: str | None) -> bool:
-        """Return whether a part gives the rival answer, under another law if given."""
+        """Return True if a part gives the rival answer, under another law if given."""
         self.replays += 1
         run = self.player.run(rows, self.question, law) if rows else None
         return run is not None and isinstance(self.question, WrongAnswer) and self.question.cured(run)
@@ -82,13 +82,13 @@ def find(
     """Reduce a log to the smallest part with the same wrong answer (`OBJECT=VALUE`), or the same change of a cell's worth.
 
     Each part is replayed under the same memory: `memory`, `law`, or the first of `LAWS` that gives the answer on the whole
-    log. A part keeps the incident if its other claims alone are answered with the rival, as those of the whole log are, and
-    if every law of `CURES` that answers the rival on the whole log does so on the part.
+    log. A part shows the incident if, as on the whole log, the other claims alone give the rival answer, and so does every
+    law of `CURES` that gives it on the whole log.
 
     Raises
     ------
     UsageError
-        For a cell or object that the log does not have, and an answer that the memory does not give.
+        For a cell or object that the log does not have, or an answer that the memory does not give.
     """
     everything = list(range(log.claims.height))
     incident = _incident(log, everything, cell, answer, law, memory)
@@ -105,7 +105,8 @@ def _incident(
 ) -> Incident:
     """Return the incident under the first law that gives the answer, or under the memory if one of ten replays gives it."""
     tried: dict[str, str] = {}
-    for name in [law] if law or memory else _laws(log):
+    usable = [name for name in LAWS if name != "mal" or log.edges is not None or not log.unstated]
+    for name in [law] if law or memory else usable:
         player = LogPlayer(log, _base(log, name, memory))
         for _ in range(AGAIN if memory else 1):
             question, answers = _question(player, rows, cell, answer)
@@ -117,12 +118,8 @@ def _incident(
     raise UsageError(f"no replay of the whole log gives {answer or cell}", where="--from", given=given, hint=hint)
 
 
-def _laws(log: ClaimLog) -> list[str]:
-    return [name for name in LAWS if name != "mal" or log.edges is not None or not log.unstated]
-
-
 def _base(log: ClaimLog, law: str | None, memory: Adapter | None) -> Scenario:
-    """Return the scenario without claims: at most ten ticks, the last of them after the last claim."""
+    """Return the scenario without claims: at most ten ticks, the last one after the last claim."""
     span = max(log.claims["t"].to_list())
     every = max(1, -(-(span + 1) // (DAY * TICKS)))  # days
     days = every * (span // (DAY * every) + 1)
@@ -139,33 +136,33 @@ def _question(player: LogPlayer, rows: list[int], cell: str | None, answer: str 
         object_, equals, value = answer.partition("=")
         objects = claims["object"].drop_nulls().unique(maintain_order=True).to_list()
         if not equals or object_ not in objects:
-            raise UsageError("the log has no claim about this object", where="--answer", given=answer,
-                             hint=nearest(object_, objects, "write OBJECT=VALUE"))  # fmt: skip
+            hint = nearest(object_, objects, "write OBJECT=VALUE")
+            raise UsageError("the log has no claim about this object", where="--answer", given=answer, hint=hint)
         return _wrong_answer(player, rows, object_, wrong=value)
     handles, keys = (claims[name].cast(pl.String).to_list() for name in ("handle", "key"))
     if cell not in handles and cell in keys:
         cell = handles[keys.index(cell)]
     if cell not in handles:
-        hint = nearest(str(cell), handles, "name a handle of a store, an item of a log, or a line's number of a claims file")
-        raise UsageError("the log has no such cell", where="--cell", given=cell, hint=hint)
-    index = handles.index(cell)
+        hint = nearest(str(cell), handles, "name a handle of a store, an item of a log, or a line number of a claims file")
+        raise UsageError("no such cell", where="--cell", given=cell, hint=hint)
+    row = handles.index(cell)
     if player.base.law in GRAPHS and not player.base.adapter:
-        moved = _of_cell(player, rows, index)
+        moved = _moved_cell(player, rows, row)
         if moved is not None:
             return moved, ""
-    object_, value = claims.row(index, named=True)["object"], claims["title"][index]
+    object_, value = claims["object"][row], claims["title"][row]
     if object_ is None:
         return None, "the cell is worth what it states"
     return _wrong_answer(player, rows, object_, value=value)
 
 
-def _of_cell(player: LogPlayer, rows: list[int], place: int) -> Question | None:
-    """Return the question about a cell that has ended, or that is worth more or less than alone; None for any other cell."""
-    cell = WrongCell(player.log.claims["handle"][place])
+def _moved_cell(player: LogPlayer, rows: list[int], row: int) -> Question | None:
+    """Return the question about a cell that has ended, or whose worth the other claims changed; None for any other cell."""
+    cell = WrongCell(player.log.claims["handle"][row])
     now, status = worth_of(player.run(rows, cell), cell.handle)
     if status not in (None, "active"):
         return replace(cell, status=str(status))
-    alone, _ = worth_of(player.run([place], cell), cell.handle)
+    alone, _ = worth_of(player.run([row], cell), cell.handle)
     if now is None or alone is None or abs(now - alone) < MOVED:
         return None
     return replace(cell, level=round((now + alone) / 2, 3), falls=now < alone)
@@ -174,16 +171,15 @@ def _of_cell(player: LogPlayer, rows: list[int], place: int) -> Question | None:
 def _wrong_answer(
     player: LogPlayer, rows: list[int], object_: str, *, wrong: str = "", value: str = ""
 ) -> tuple[Question | None, str]:
-    """Return the question whether the object is answered with `wrong`, or with another value than `value`."""
+    """Return the question about an object whose answer is `wrong`, or is not `value`; or None and the answer."""
     claims = player.log.claims
-    about = claims.filter(claims["object"] == object_)
-    counts = Counter(about["title"].to_list())
-    values = tuple(sorted(counts, key=lambda each: (-counts[each], each)))
+    counts = Counter(claims.filter(claims["object"] == object_)["title"].to_list())
+    values = tuple(sorted(counts, key=lambda title: (-counts[title], title)))
     plain = WrongAnswer(object_, values[0], values[1] if len(values) > 1 else "", values)
-    answers, tied = _leading(player, rows, plain)
-    wrong = wrong or (value if answers == value else answers)
-    if not answers or (answers != wrong and not (tied and wrong in values)):
-        return None, "a tie" if tied else f"it answers {answers}" if answers else "no answer"
+    answer, tied = _leading(player, rows, plain)
+    wrong = wrong or (value if answer == value else answer)
+    if not answer or (answer != wrong and not (tied and wrong in values)):
+        return None, "a tie" if tied else f"it answers {answer}" if answer else "no answer"
     question = replace(plain, wrong=wrong, rival="", tied=tied)
     rest = _others(player.log, rows, question)
     rival = value if value not in ("", wrong) else _leading(player, rest, plain)[0] if rest else ""
@@ -199,13 +195,13 @@ def _leading(player: LogPlayer, rows: list[int], question: WrongAnswer) -> tuple
 
 
 def _others(log: ClaimLog, rows: list[int], question: WrongAnswer) -> list[int]:
-    """Return the rows without the claims of the wrong value about the object."""
+    """Return the rows without the claims that give the object the wrong value."""
     objects, titles = log.claims["object"], log.claims["title"]
     return [row for row in rows if objects[row] != question.object or titles[row] != question.wrong]
 
 
 def _narrowed(incident: Incident, rows: list[int]) -> list[int]:
-    """Return the first part that shows the incident: claims about its object, then also of the same writers, then all."""
+    """Return the first part that shows the incident: claims about its object, with all of their writers', or all."""
     claims, question = incident.log.claims, incident.question
     object_ = question.object if isinstance(question, WrongAnswer) else None
     if isinstance(question, WrongCell):
@@ -215,7 +211,6 @@ def _narrowed(incident: Incident, rows: list[int]) -> list[int]:
     parts = (mask.arg_true().to_list() for mask in (about, about | theirs))
     part = next((part for part in (*parts, rows) if incident.shows(part)), None)
     if part is None:
-        hint = "a memory that answers by chance is reduced only where most replays agree"
-        given = f"{len(rows)} claims"
-        raise UsageError("a second replay of the whole log does not show this", where="--from", given=given, hint=hint)
+        problem, hint = "a second replay of the whole log does not show this", "use a memory whose replays mostly agree"
+        raise UsageError(problem, where="--from", given=f"{len(rows)} claims", hint=hint)
     return part

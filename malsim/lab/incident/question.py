@@ -1,4 +1,4 @@
-"""Subject of an incident: a wrong answer about an object, or a cell that other claims moved or ended."""
+"""Question of an incident: a wrong answer about an object, or a cell that other claims moved or ended."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ MOST_VALUES = 100
 
 @dataclass(frozen=True)
 class WrongAnswer:
-    """The `object` is answered with the value `wrong`; `rival` is the answer of the other claims, "" where they have none.
+    """Wrong answer `wrong` about an `object`; `rival` is the answer from the other claims ("" if there is none).
 
-    `values` are all that claims say of the object. `tied` says that on the whole log `wrong` is one of several best values.
+    `values` are all claimed values of the object. `tied` is true if several values lead on the whole log.
     """
 
     object: str
@@ -40,7 +40,7 @@ class WrongAnswer:
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """The object as a fact whose true value is that of the rival."""
+        """Fact with the object's values, of which the rival is true."""
         first = (self.rival or OTHERWISE, self.wrong)
         values = (*first, *(value for value in self.values if value not in first))
         return (Fact(name=self.object, values=values[:MOST_VALUES], start="first"),)
@@ -50,18 +50,18 @@ class WrongAnswer:
         return f"{canonical(f'right({self.object})')} == 1"
 
     def shows(self, run: Run) -> bool:
-        """Return whether the wrong value is the answer at the last tick, without a tie unless the whole log ties."""
+        """Return True if the wrong value is the answer at the last tick; a tie counts only if the whole log ties."""
         right, answer = last(run, self.object)
         return answer == 1.0 or (self.tied and answer is None and right is not None and right < 1.0)
 
     def cured(self, run: Run) -> bool:
-        """Return whether the rival is the only answer at the last tick."""
+        """Return True if the rival is the only answer at the last tick."""
         return last(run, self.object)[0] == 1.0
 
 
 @dataclass(frozen=True)
 class WrongCell:
-    """The cell `handle` has ended (`status`), or is worth at most (`falls`) or at least `level`, which it is not alone."""
+    """Cell `handle` that has ended (`status`), or that other claims moved down (`falls`) or up past `level`."""
 
     handle: str
     level: float = 0.0
@@ -70,9 +70,7 @@ class WrongCell:
     facts: tuple[Fact, ...] = ()
 
     def __str__(self) -> str:
-        return (
-            f"the cell {self.handle} {f'is {self.status}' if self.status else 'is lowered' if self.falls else 'is raised'}"
-        )
+        return f"the cell {self.handle} is {self.status or ('lowered' if self.falls else 'raised')}"
 
     @property
     def property(self) -> str:
@@ -81,7 +79,7 @@ class WrongCell:
         return f"eff({self.handle}) {'>' if self.falls else '<'} {self.level:g}"
 
     def shows(self, run: Run) -> bool:
-        """Return whether the cell has the status or worth of the question at the last tick."""
+        """Return True if the cell has the status or worth of the question at the last tick."""
         worth, status = worth_of(run, self.handle)
         if self.status or worth is None:
             return bool(self.status) and status == self.status
@@ -92,7 +90,7 @@ Question: TypeAlias = WrongAnswer | WrongCell
 
 
 def worth_of(run: Run, handle: str) -> tuple[float | None, str | None]:
-    """Return a cell's effective confidence and status at the last tick; None where the run has no such cell."""
+    """Return a cell's effective confidence and status at the last tick, each None if the run has no such cell."""
     cells = run.cells.filter(pl.col("cell") == handle).sort("t").select("effective", "status")
     return cells.row(-1) if cells.height else (None, None)
 
@@ -106,13 +104,13 @@ def last(run: Run, object_: str) -> tuple[float | None, float | None]:
 
 @dataclass(frozen=True)
 class LogPlayer:
-    """Replays parts of a log under one memory; `base` is the scenario without claims."""
+    """Player of parts of a log under a memory; `base` is the scenario without claims."""
 
     log: ClaimLog
     base: Scenario
 
     def run(self, rows: list[int], question: Question, law: str | None = None) -> Run:
-        """Run the scenario that a part of the log makes for a question, under another `law` if given."""
+        """Run the scenario of a part of the log for a question, under another `law` if given."""
         numbers = {(fact.name, fact.label(n)): float(n) for fact in question.facts for n in range(len(fact.values))}
         part = self.log.part(rows)
         values = [numbers.get(pair) for pair in part.select("object", "title").rows()]

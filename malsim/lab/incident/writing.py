@@ -1,4 +1,4 @@
-"""An incident as a commented scenario whose check fails today, and as a pytest file."""
+"""Incident written as a commented scenario whose check fails today, and as a pytest file."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from malsim.lab.incident.incident import Incident
     from malsim.lab.incident.question import Question
 
-UNREAD = ("majority", "last_write")  # laws that read no stated confidence
-TEST = '''"""The incident of {name}: this fails until the memory is cured."""
+UNREAD = ("majority", "last_write")  # laws that ignore stated confidence
+TEST = '''"""Incident of {name}: the test fails until the memory is cured."""
 
 
 def test_{stem}(malsim_file):
@@ -45,36 +45,35 @@ def stays_red(text: str, memory: Adapter | None) -> None:
     except ScenarioError as error:
         raise UsageError("a check cannot name this", given=str(error), hint="add --anonymise") from error
     scenario = scenario.replace(adapter=memory) if memory else scenario
-    judged = [judge(scenario)]
-    while judged[-1].status != "fail" and memory and len(judged) < AGAIN:
-        judged.append(judge(scenario))
-    if judged[-1].status != "fail":
-        problem = judged[-1].error or "; ".join(outcome.message for outcome in judged[-1].outcomes)
-        raise UsageError("the reduced scenario does not fail", given=problem, hint="try it without --anonymise")
+    for _ in range(AGAIN if memory else 1):
+        judged = judge(scenario)
+        if judged.status == "fail":
+            return
+    problem = judged.error or "; ".join(outcome.message for outcome in judged.outcomes)
+    raise UsageError("the reduced scenario does not fail", given=problem, hint="try it without --anonymise")
 
 
 def scenario_text(incident: Incident, *, source: str, anonymise: bool = False) -> str:
-    """Return the scenario of an incident; the same log gives the same text. `source` is the log's file name.
+    """Return the scenario of an incident as text, the same for the same log. `source` is the file name of the log.
 
-    With `anonymise` writers, objects, values and handles are numbered in sorted order, so that the gate orders them alike.
+    With `anonymise`, writers, objects, values and handles are replaced by numbered names whose order is that of the
+    originals.
     """
     part, base = incident.log.part(incident.rows), incident.player.base
     names = _stand_ins(part.to_dict(as_series=False)) if anonymise else {}
     question = _renamed(incident.question, names, set(part["title"]))
     memory = {"adapter": base.adapter.name} if base.adapter else {"law": base.law}
     lines = [*_comments(incident, question, "a log" if anonymise else source), *_table({"why": f"An incident: {question}."})]
-    lines += _table({"days": int(base.days), "turn_every": f"{base.turn_every // DAY}d"}, "[run]") + _table(
-        memory, "[memory]"
-    )
+    lines += _table({"days": int(base.days), "turn_every": f"{base.turn_every // DAY}d"}, "[run]")
+    lines += _table(memory, "[memory]")
     for fact in question.facts:
         lines += _table({"name": fact.name, "values": list(fact.values), "start": "first"}, "[[facts]]")
     for claim in part.iter_rows(named=True):
         lines += _claim(claim, names)
     end = f"{base.days:g}d"
     check = {"name": f"not again: {question}", "property": f"always[{end}:] ({question.property})"}
-    return "\n".join(
-        [*lines, "# Red today. Once it is green, the incident cannot come back unseen.", *_table(check, "[[check]]")]
-    )
+    comment = "# This check fails today. Once it passes, it detects the incident if it comes back."
+    return "\n".join([*lines, comment, *_table(check, "[[check]]")])
 
 
 def _comments(incident: Incident, question: Question, source: str) -> list[str]:
@@ -82,30 +81,30 @@ def _comments(incident: Incident, question: Question, source: str) -> list[str]:
     share = f"{len(rows)} of {log.claims.height} claims decide it"
     lines = [f"An incident in {source}, made by `malsim new --template incident`: {share}."]
     if isinstance(question, WrongAnswer):
-        others = f"give {question.rival}, which is taken for true here" if question.rival else f"say nothing: {OTHERWISE}"
-        lines.append(f"The memory says: {question}{', in a tie' * question.tied}. The other claims {others}.")
+        others = f"give {question.rival}, taken as true here" if question.rival else f"give no answer: {OTHERWISE}"
+        lines.append(f"The memory's answer: {question}{', in a tie' * question.tied}. The other claims {others}.")
         lines.append("If another value is true, put it first under [[facts]].")
-    which = "" if incident.named else f", the first of {', '.join(LAWS)} that gives this on the whole log"
+    which = "" if incident.named else f", the first of {', '.join(LAWS)} with this answer on the whole log"
     lines.append(f"The memory is {incident.law}{which}.")
     if log.unstated:
-        unread = ", which this law does not read" if incident.law in UNREAD else ""
-        lines.append(f"{log.unstated} claims state no confidence; {STAND_IN} stands in for it{unread}.")
+        unread = ", which this law ignores" if incident.law in UNREAD else ""
+        lines.append(f"{log.unstated} claims state no confidence; {STAND_IN} is used instead{unread}.")
     if incident.cures:
-        lines.append(f"Green under {', '.join(incident.cures)} (--law), as on the whole log.")
+        lines.append(f"The check passes under {', '.join(incident.cures)} (--law), as on the whole log.")
     if incident.agreed < AGAIN:
         lines.append(f"This memory is not deterministic: {incident.agreed} of {AGAIN} replays of the whole log agreed.")
-    about = [log.claims["object"][row] for row in rows]
-    near = sum(about_what in about for about_what in log.claims["object"].drop_nulls()) - len([a for a in about if a])
+    objects = log.claims["object"]
+    near = int(objects.is_in(objects.gather(rows).drop_nulls().implode()).sum()) - objects.gather(rows).count()
     rest = log.claims.height - len(rows) - near
     left_out = "; ".join([f"{near} claims about the same objects", f"{rest} other claims", *log.left_out])
-    lines.append(f"Left out: {left_out}. {incident.replays} replays under the same memory decided what could go.")
+    lines.append(f"Left out: {left_out}. The reduction took {incident.replays} replays under the same memory.")
     return [f"# {one_line(withheld(line))}" for line in lines]
 
 
 def _claim(claim: dict[str, Any], names: Mapping[str, str]) -> list[str]:
     at = f"{claim['t'] / DAY:g}d"
-    words = ("writer", "handle", "kind", "object", "title", "confidence", "verification", "stability", "annexed")
-    fields = {name: claim[name] for name in words if claim[name] not in (None, False)}
+    columns = ("writer", "handle", "kind", "object", "title", "confidence", "verification", "stability", "annexed")
+    fields = {name: claim[name] for name in columns if claim[name] not in (None, False)}
     if claim["handle"].startswith(f"{claim['kind']}_"):
         del fields["kind"]
     if claim["stability"] == "stable":
@@ -124,7 +123,7 @@ def _claim(claim: dict[str, Any], names: Mapping[str, str]) -> list[str]:
 
 
 def _stand_ins(part: dict[str, list[Any]]) -> dict[str, str]:
-    """Return a numbered stand-in for each text of the part, sorted within its kind."""
+    """Return a numbered name for each text of the part, in sorted order within its kind."""
     names = dict[str, str]()
     for column, word in (("title", "value"), ("object", "object"), ("writer", "writer")):
         texts = sorted({text for text in part[column] if text is not None})
@@ -134,7 +133,7 @@ def _stand_ins(part: dict[str, list[Any]]) -> dict[str, str]:
 
 
 def _renamed(question: Question, names: Mapping[str, str], titles: set[str]) -> Question:
-    """Return the question with all names replaced by their stand-ins."""
+    """Return the question with all names replaced by numbered names."""
     if not isinstance(question, WrongAnswer):
         return replace(question, handle=names.get(question.handle, question.handle))
     object_, wrong, rival = (names.get(text, text) for text in (question.object, question.wrong, question.rival))

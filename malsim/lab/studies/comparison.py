@@ -62,7 +62,7 @@ class PairedComparison:
 
     def plot(self, title: str = "") -> Sheet:
         """Plot both sides by replication, and the paired and unpaired difference."""
-        from malsim.showing.plots.studies.narrowing import paired
+        from malsim.showing.plots.studies.estimates import paired
 
         return paired(self.each, self.frame, label=label_of(self.metric), title=title)
 

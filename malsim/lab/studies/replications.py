@@ -82,7 +82,7 @@ class ReplicationResult:
 
     def plot(self, title: str = "") -> Sheet:
         """Plot the interval at each look and the requested half-width."""
-        from malsim.showing.plots.studies.narrowing import narrowing
+        from malsim.showing.plots.studies.estimates import narrowing
 
         return narrowing(self.rounds, labels={name: label_of(name) for name in self.targets}, title=title)
 

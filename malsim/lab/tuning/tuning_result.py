@@ -108,7 +108,7 @@ class TuningResult:
 
     def figure(self, *, title: str = "") -> Sheet:
         """Plot the loss over each setting, with the best point and its interval; for several objectives, their front."""
-        from malsim.showing.plots.studies.tuning import slices
+        from malsim.showing.plots.studies.settings import slices
 
         if len(self.objectives) > 1:
             return self.pareto(title=title)
@@ -120,7 +120,7 @@ class TuningResult:
 
     def pareto(self, *, title: str = "") -> Sheet:
         """Draw the front of two objectives, or of the margins of two requirements, among all points tried."""
-        from malsim.showing.plots.studies.tuning import pareto
+        from malsim.showing.plots.studies.settings import pareto
 
         losses = self.margins is None
         names = self.objectives if self.margins is None else self.margins["requirement"].to_list()

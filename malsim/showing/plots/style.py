@@ -1,4 +1,4 @@
-"""Style of all figures: colour-blind-safe colours, dashes that survive a grey print, units on axes."""
+"""Style of all figures: colour-blind-safe colours, dashes for grey prints, units on axes."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from malsim.base.plain_text import plain_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's palette, in an order whose greys alternate.
+# Okabe and Ito's palette, ordered so that neighbouring colours differ in a grey print
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (3, 1, 1, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 GREY = "#666666"
 RESOLUTION = 130
-NOTEBOOK = 100  # dots per inch, so that a notebook with its figures stays small
+NOTEBOOK = 100  # dots per inch, to keep notebooks small
 NARROW = 6.8  # inches: at this width 8-point text is readable on a page 480 pixels wide
 LETTERS = 11.6  # characters of a headline per inch
 
 
 class Sheet(Figure):
-    """A figure that a notebook shows and `savefig` writes, with no window system behind it; texts stay as typed."""
+    """Figure that a notebook shows and `savefig` writes, without a window system; texts are drawn as typed."""
 
     def draw(self, renderer: Any) -> None:
-        """Draw dollar signs as text and drop control characters; only powers on axes are set as formulas."""
+        """Draw the figure without control characters; dollar signs are text except in tick labels of log axes."""
         powers = {
             label
             for axes in self.axes
@@ -50,7 +50,7 @@ class Sheet(Figure):
         super().draw(renderer)
 
     def savefig(self, fname: Any, **kwargs: Any) -> None:
-        """Write the figure, a file whole or not at all."""
+        """Write the figure; a file is written completely or not at all."""
         if not isinstance(fname, str | Path):
             super().savefig(fname, **kwargs)
             return
@@ -64,14 +64,14 @@ class Sheet(Figure):
 
 
 def sheet(width: float = 8.0, height: float = 4.0) -> Sheet:
-    """Return an empty figure, sizes in inches."""
+    """Return an empty figure of a size in inches."""
     figure = Sheet(figsize=(width, height), dpi=RESOLUTION, layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
 
 def dress(axes: Axes, *, x: str, y: str, title: str = "") -> Axes:
-    """Label axes with their units, draw a light grid, and take away the box."""
+    """Label axes, draw a light grid, and remove the top and right spines."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     if title:
@@ -83,13 +83,13 @@ def dress(axes: Axes, *, x: str, y: str, title: str = "") -> Axes:
 
 
 def line_styles(count: int) -> list[dict[str, Any]]:
-    """Return colour and dash for each of `count` lines; the first 35 all differ."""
+    """Return colour and dash for each of `count` lines; the first 35 pairs are distinct."""
     pairs = zip(cycle(COLOURS), cycle(DASHES), strict=False)
     return [{"color": colour, "linestyle": dash} for colour, dash in islice(pairs, count)]
 
 
 def event_lanes(axes: Axes, events: pl.DataFrame, kinds: list[str], *, most: int | None = None, **look: Any) -> None:
-    """Draw a lane per kind of event, the first on top, with a stroke per event; at most `most` strokes, evenly spaced."""
+    """Draw a lane per kind of event, the first on top, with a stroke per event (at most `most`, evenly selected)."""
     for lane, kind in enumerate(reversed(kinds)):
         times = events.filter(pl.col("kind") == kind)["t"].unique().sort().to_numpy()
         some = times[np.linspace(0, len(times) - 1, min(len(times), most or len(times))).astype(int)]
@@ -100,17 +100,17 @@ def event_lanes(axes: Axes, events: pl.DataFrame, kinds: list[str], *, most: int
 
 
 def mark(number: int) -> dict[str, Any]:
-    """Return colour and marker of the series with this number."""
+    """Return colour and marker of the series with a number."""
     return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
 
 
 def headline(figure: Sheet, title: str) -> None:
-    """Write a title above the figure, wrapped at its width."""
+    """Write a title above the figure, wrapped to its width."""
     figure.suptitle(_wrapped(figure, title, LETTERS), fontsize=10, x=0.01, ha="left")
 
 
 def footnote(figure: Sheet, text: str) -> None:
-    """Write a note under the figure, wrapped at its width, unless it is empty."""
+    """Write a note under the figure, wrapped to its width, unless it is empty."""
     if text:
         figure.supxlabel(_wrapped(figure, text, 1.2 * LETTERS), fontsize=8, x=0.01, ha="left", color=GREY)
 
@@ -121,7 +121,7 @@ def _wrapped(figure: Sheet, text: str, letters: float) -> str:
 
 
 def intervals(axes: Axes, rows: pl.DataFrame, rows_at: Any, number: int, *, label: str = "") -> None:
-    """Draw value, low and high, the three columns of `rows`, across: a mark with its interval at each place."""
+    """Draw a mark with a horizontal interval for each of `rows` (value, low, high) at the heights `rows_at`."""
     value, low, high = (rows[name].cast(pl.Float64).to_numpy() for name in rows.columns)
     spread = np.nan_to_num([value - low, high - value]).clip(min=0.0)
     look: dict[str, Any] = {"linestyle": "none", "markersize": 5, "capsize": 2, "linewidth": 1} | mark(number)

@@ -142,7 +142,7 @@ class ReplayReport:
 
     def write(self, folder: Path) -> list[Path]:
         """Write the answers, a reliability diagram if truth is given, and for `mal` the most contested objects."""
-        from malsim.showing.plots.runs.reliability import reliability
+        from malsim.showing.plots.studies.laws import reliability
 
         result = self.result
         contents: dict[str, Any] = {"answers.parquet": result.answers}

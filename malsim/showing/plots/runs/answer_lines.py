@@ -1,4 +1,4 @@
-"""Figures of answers over time: the best claim of the true value against the best of any other value."""
+"""Figures of answers over time: the best claim of the true value against the best claim of any other value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 from malsim.showing.plots.style import COLOURS, GREY, dress, headline, sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
@@ -29,91 +29,89 @@ TURNS = (
     ("declined", GREY, (0, (1, 1)), "declined to act"),
     ("withheld", COLOURS[6], (0, (5, 1, 1, 1)), "never released"),
 )
-WINDOW = 10  # turns averaged, so that single turns of 0 and 1 make a line
+COSTS = (
+    ("expanded", COLOURS[0], "-", "cells opened"),
+    ("blocks", COLOURS[5], (0, (5, 1.5)), "times refused by the stop hook"),
+    ("lost", COLOURS[6], (0, (1, 1)), "lessons lost"),
+)
+WINDOW = 10  # turns in a moving average
 
 
 def answers(bands: pl.DataFrame, *, title: str = "", changes: pl.DataFrame | None = None) -> Sheet:
-    """Draw a panel a fact: median over replications, with bands of 25 % to 75 % and 5 % to 95 %.
+    """Draw a panel per fact with the median over replications and bands from 25 % to 75 % and from 5 % to 95 %.
 
     Parameters
     ----------
     bands
         t (days), row (the fact), signal (`for_truth`, `against_truth`, `right`), count, mean, q05, q25, q50, q75, q95.
     changes
-        t and subject of the changes of truth to mark, of one replication.
+        t and subject of the changes of truth to mark, from a single replication.
     """
     facts = bands.filter(pl.col("signal") == "right")["row"].unique(maintain_order=True).to_list()
     rows = max(1, min(len(facts), MOST_PANELS))
     figure = sheet(8.6, 1.3 + 2.2 * rows)
     panels = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
     for axes, fact in zip(panels, facts, strict=False):
-        here = bands.filter(pl.col("row") == fact)
-        times = here.select(pl.col("t").unique().sort())
+        signals = bands.filter(pl.col("row") == fact)
+        times = signals.select(pl.col("t").unique().sort())
         for signal, colour, dash, label in LINES:
-            line = here.filter(pl.col("signal") == signal)
-            _band(axes, times.join(line, on="t", how="left", maintain_order="left"), colour, dash, label)  # gaps stay gaps
-        _right(axes, here.filter(pl.col("signal") == "right"))
+            line = signals.filter(pl.col("signal") == signal)
+            _band(axes, times.join(line, on="t", how="left", maintain_order="left"), colour, dash, label)  # keeps gaps
+        _right(axes, signals.filter(pl.col("signal") == "right"))
         if changes is not None:
-            for at in changes.filter(pl.col("subject") == fact)["t"]:
-                axes.axvline(at, color=GREY, linewidth=0.8, linestyle=(0, (5, 1, 1, 1)), label="the truth changes")
+            for day in changes.filter(pl.col("subject") == fact)["t"]:
+                axes.axvline(day, color=GREY, linewidth=0.8, linestyle=(0, (5, 1, 1, 1)), label="the truth changes")
         axes.set_ylim(-0.03, 1.05)
         dress(axes, x="", y="effective (0 to 1)", title=fact)
-    _legend(panels)
+    lines: dict[str, Artist] = {}
+    for axes in panels:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            lines.setdefault(label, handle)
+    panels[0].legend(lines.values(), lines.keys(), fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     panels[-1].set_xlabel("time (days)")
-    left = len(facts) - rows
-    _headline(figure, title + (f" — {left} more facts not shown" if left > 0 else ""))
+    hidden = len(facts) - rows
+    title += f" — {hidden} more facts not shown" if hidden > 0 else ""
+    if title:
+        headline(figure, title)
     return figure
 
 
 def turns(bands: pl.DataFrame, *, title: str = "", compactions: Sequence[float] = ()) -> Sheet:
-    """Draw the shares of turns that did harm, declined or were withheld, and the numbers of cells opened and turns blocked.
+    """Draw the outcomes of the reader's turns, and their cost: cells opened, turns refused, and lessons lost.
 
-    Where its context is emptied (`compactions`, days), a third panel has the share of cells that came with the memory.
-
-    `bands` has the reader's signals, whose row is null; each line is the mean over replications, averaged over ten turns.
+    `bands` has the reader's signals, whose row is null; each line is the mean over replications and the last ten turns. If
+    the memory has initial cells, a third panel has their share of the cells shown, and the days (`compactions`) on which the
+    context is emptied.
     """
-    mine = bands.filter(pl.col("row").is_null())
-    cells = mine.filter(signal="shown").join(mine.filter(signal="shown_init"), on="t", suffix="_init")
+    signals = bands.filter(pl.col("row").is_null())
+    cells = signals.filter(signal="shown").join(signals.filter(signal="shown_init"), on="t", suffix="_init")
     figure = sheet(8.6, 5.4 + 2.4 * bool(cells.height))
     upper, lower, *third = figure.subplots(2 + bool(cells.height), 1, sharex=True)
     for signal, colour, dash, label in TURNS:
-        _mean(upper, mine.filter(pl.col("signal") == signal), colour, dash, label)
-    _mean(lower, mine.filter(pl.col("signal") == "expanded"), COLOURS[0], "-", "cells opened")
-    _mean(lower, mine.filter(pl.col("signal") == "blocks"), COLOURS[5], (0, (5, 1.5)), "times refused by the stop hook")
-    _mean(lower, mine.filter(pl.col("signal") == "lost"), COLOURS[6], (0, (1, 1)), "lessons lost")
+        _mean(upper, signals.filter(pl.col("signal") == signal), colour, dash, label)
+    for signal, colour, dash, label in COSTS:
+        _mean(lower, signals.filter(pl.col("signal") == signal), colour, dash, label)
     upper.set_ylim(bottom=0.0)
     lower.set_ylim(bottom=0.0)
     dress(upper, x="", y="share of turns (0 to 1)", title=f"outcome of the reader's turns, mean of the last {WINDOW}")
     dress(lower, x="time (days)", y="number per turn", title=f"cost of the turns, mean of the last {WINDOW}")
     for axes in third:
-        _from_memory(axes, cells, compactions)
+        for day in compactions:
+            axes.axvline(day, color=GREY, linewidth=0.8, linestyle=(0, (5, 1, 1, 1)), label="_the context is emptied")
+        share = cells.filter(pl.col("mean") > 0.0).with_columns(mean=pl.col("mean_init") / pl.col("mean"))
+        _mean(axes, share, COLOURS[2], "-", "of cells pushed and opened")
+        axes.set_ylim(-0.03, 1.05)
+        initial = "share of cells from the beginning of the memory; dashed: the context is emptied"
+        dress(axes, x="time (days)", y="share (0 to 1)", title=initial)
     for axes in (upper, lower, *third):
         axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-    _headline(figure, title)
+    if title:
+        headline(figure, title)
     return figure
 
 
-def _from_memory(axes: Axes, cells: pl.DataFrame, compactions: Sequence[float]) -> None:
-    """Draw the share of pushed and opened cells that came from the memory, and the compactions."""
-    for at in compactions:
-        axes.axvline(at, color=GREY, linewidth=0.8, linestyle=(0, (5, 1, 1, 1)), label="_the context is emptied")
-    share = cells.filter(pl.col("mean") > 0.0).with_columns(mean=pl.col("mean_init") / pl.col("mean"))
-    _mean(axes, share, COLOURS[2], "-", "of cells pushed and opened")
-    axes.set_ylim(-0.03, 1.05)
-    what = "share of cells from the beginning of the memory; dashed: the context is emptied"
-    dress(axes, x="time (days)", y="share (0 to 1)", title=what)
-
-
-def _legend(panels: Iterable[Axes]) -> None:
-    panels = list(panels)
-    lines: dict[str, Artist] = {}
-    for axes in panels:
-        lines |= {label: line for line, label in zip(*axes.get_legend_handles_labels(), strict=True) if label not in lines}
-    panels[0].legend(lines.values(), lines.keys(), fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-
-
 def _right(axes: Axes, right: pl.DataFrame) -> None:
-    """Draw the share of true answers over replications, or for one replication the times of false answers."""
+    """Draw the share of true answers over replications; for a single replication, shade the times of false answers."""
     if _replications(right) > 1:
         look: dict[str, Any] = {"color": GREY, "linewidth": 1.0, "linestyle": (0, (1, 1)), "drawstyle": "steps-post"}
         axes.plot(right["t"], right["mean"], label="share of replications whose answer is true", **look)
@@ -140,8 +138,3 @@ def _mean(axes: Axes, line: pl.DataFrame, colour: str, dash: object, label: str)
     if line.height:
         smooth = line["mean"].rolling_mean(min(WINDOW, line.height), min_samples=1).to_numpy()
         axes.plot(line["t"], np.asarray(smooth), color=colour, linestyle=dash, linewidth=1.5, label=label)
-
-
-def _headline(figure: Sheet, title: str) -> None:
-    if title:
-        headline(figure, title)

@@ -1,4 +1,4 @@
-"""Figure of a scenario's checks: a panel per value with its allowed regions, and a lane per kind of event."""
+"""Figure of a scenario's checks: a panel per value with its required regions, and a lane per kind of event."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ def checked(
     *,
     title: str = "",
 ) -> Sheet | None:
-    """Draw the values over time with the regions that the checks require; return None if there is no value.
+    """Draw the values over time with the regions that the checks require; return None without values.
 
     Parameters
     ----------
     lines
         panel, t (days), middle, low, high: a line and a band.
     regions
-        panel, begins, ends (days), low, high (null is open), passed: green where it is kept to, hatched where not.
+        panel, begins, ends (days), low, high (null: unbounded), passed: green if passed, hatched if not.
     bands
-        panel, t, low, high: grey round a baseline.
+        panel, t, low, high: a grey band around a baseline.
     events
-        t, kind: a lane each kind.
+        t, kind: a lane per kind.
     witnesses
-        panel, t: where a failure was decided.
+        panel, t: the time at which a failure was decided.
     """
     names = lines["panel"].unique(maintain_order=True).to_list()
     if not names:
@@ -50,10 +50,10 @@ def checked(
     figure = sheet(8.6, 0.8 + sum(heights))
     panels = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
     for axes, name in zip(panels, names, strict=False):
-        here = pl.col("panel") == name
-        _panel(axes, lines.filter(here), bands.filter(here))
-        _regions(axes, regions.filter(here))
-        for day in witnesses.filter(here)["t"]:
+        in_panel = pl.col("panel") == name
+        _panel(axes, lines.filter(in_panel), bands.filter(in_panel))
+        _regions(axes, regions.filter(in_panel))
+        for day in witnesses.filter(in_panel)["t"]:
             axes.axvline(day, color=BROKEN, linewidth=1.0, linestyle=(0, (2, 2)))
         dress(axes, x="", y="")
         axes.set_title(textwrap.shorten(name, 110, placeholder=" …"), loc="left", fontsize=9)
@@ -67,7 +67,7 @@ def checked(
 def _panel(axes: Axes, line: pl.DataFrame, band: pl.DataFrame) -> None:
     if band.height:
         axes.fill_between(band["t"], band["low"], band["high"], step="post", color=GREY, alpha=0.3, linewidth=0)
-    short = line.height < 2  # noqa: PLR2004  # a single tick has no line
+    short = line.height < 2  # noqa: PLR2004  # a single tick makes no line
     look: dict[str, Any] = {"color": COLOURS[0], "linewidth": 1.4, "drawstyle": "steps-post"}
     axes.plot(line["t"], line["middle"], marker="o" if short else None, **look)
     if (line["low"] < line["high"]).any():
@@ -76,7 +76,7 @@ def _panel(axes: Axes, line: pl.DataFrame, band: pl.DataFrame) -> None:
 
 
 def _regions(axes: Axes, regions: pl.DataFrame) -> None:
-    """Shade the values asked for; an end that is open goes to the panel's."""
+    """Shade the required values; an unbounded region extends to the edge of the panel."""
     bounds = [bound for name in ("low", "high") for bound in regions[name].drop_nulls()]
     bottom, top = axes.get_ylim()
     reach = 0.06 * (top - bottom)

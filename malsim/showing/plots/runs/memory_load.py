@@ -1,4 +1,4 @@
-"""Figures of a memory's upkeep: waiting reviews, and what goes stale."""
+"""Figures of a memory's upkeep: reviews, and cells that become stale."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def review_load(frame: pl.DataFrame, *, avoided: str, load: str, autonomy: str) -> Sheet:
-    """Draw the rows of a triage table: a row a scenario, its last budget on the left and in the middle.
+    """Draw a triage table, with a row of panels per scenario.
 
-    In the middle is the paired difference from the first policy: it may be sure where the intervals on the left overlap. On
-    the right a line a policy over the budgets: reviews per 100 actions against the share of turns that ended in a right
-    action; empty where there is no reader.
+    Left: errors avoided under the last budget. Middle: paired differences from the first policy, which can be significant
+    even if the intervals on the left overlap. Right: a line per policy over the budgets, the share of turns that ended in a
+    right action over reviews per 100 actions; empty without a reader.
     """
     names = frame["scenario"].unique(maintain_order=True).to_list()
     policies = frame["policy"].unique(maintain_order=True).to_list()
@@ -34,7 +34,7 @@ def review_load(frame: pl.DataFrame, *, avoided: str, load: str, autonomy: str) 
         dress(left, x=f"{avoided} (95 %)", y="", title=name)
         _bars(middle, last.select("difference", "difference_low", "difference_high"), policies)
         middle.axvline(0.0, color="0.4", linewidth=1, linestyle="--")
-        dress(middle, x=f"the same less that of {policies[0]}, paired (95 %)", y="", title=f"against {policies[0]}")
+        dress(middle, x=f"difference from {policies[0]}, paired (95 %)", y="", title=f"against {policies[0]}")
         for number, policy in enumerate(policies):
             line = policy_rows.filter(policy=policy)
             x, y = (line.filter(metric=metric)["value"] for metric in (load, autonomy))
@@ -53,33 +53,34 @@ def _bars(axes: Axes, rows: pl.DataFrame, policies: list[str]) -> None:
 
 
 MOST_CELLS = 30
-HATCHES = ("", "///", "...")  # so that a grey print tells the classes apart
+HATCHES = ("", "///", "...")  # distinguish the classes in a grey print
 
 
 def staleness(cells: pl.DataFrame, labels: pl.DataFrame, *, stale_below: float, title: str = "") -> Sheet:
-    """Draw until when each active cell is current.
+    """Draw the time until each active cell becomes stale.
 
     Parameters
     ----------
     cells
-        t (days), cell, currency and status, of one replication.
+        t (days), cell, currency and status, of a single replication.
     labels
         cell, title, stability.
     stale_below
-        The currency below which a cell is stale.
+        Currency below which a cell is stale.
     """
     active = cells.filter(pl.col("status") == "active")
     stale = active.filter(pl.col("currency") < stale_below).group_by("cell").agg(pl.col("t").min().alias("day"))
-    every = active.select("cell").unique(maintain_order=True).join(stale, on="cell", how="left", maintain_order="left")
-    every = every.join(labels.unique("cell"), on="cell", how="left", maintain_order="left")
-    first = every.sort("day", nulls_last=True, maintain_order=True).head(MOST_CELLS)
+    rows = active.select("cell").unique(maintain_order=True).join(stale, on="cell", how="left", maintain_order="left")
+    rows = rows.join(labels.unique("cell"), on="cell", how="left", maintain_order="left")
+    first = rows.sort("day", nulls_last=True, maintain_order=True).head(MOST_CELLS)
     times = cells["t"].to_numpy()
     begin, end = float(times.min(initial=np.inf)), float(times.max(initial=0.0))
     figure = sheet(8.6, 1.6 + 0.24 * first.height)
     axes = figure.subplots()
     for bar_row, row in enumerate(first.to_dicts()):
-        order = ("stable", "volatile", "ephemeral").index(row["stability"])
-        until, text = _until(row["day"], begin, end)
+        order, day = ("stable", "volatile", "ephemeral").index(row["stability"]), row["day"]
+        until, text = (end, "still current") if day is None else (day, f"day {day:g}")
+        until, text = (0.0, "stale already") if day == begin else (until, text)
         axes.barh(bar_row, until, height=0.7, color=COLOURS[order], hatch=HATCHES[order], edgecolor="white", linewidth=0,
                   label=row["stability"])  # fmt: skip
         axes.text(until, bar_row, f"  {text}", va="center", fontsize=7)
@@ -87,16 +88,10 @@ def staleness(cells: pl.DataFrame, labels: pl.DataFrame, *, stale_below: float, 
     axes.set_yticks(range(first.height), names, fontsize=7)
     axes.set_ylim(first.height - 0.4, -0.6)
     axes.set_xlim(0.0, end * 1.14)
-    note = f"; {every.height - first.height} more not shown" if every.height > first.height else ""
+    note = f"; {rows.height - first.height} more not shown" if rows.height > first.height else ""
     dress(axes, x=f"time until currency is below {stale_below:g} (days){note}", y="")
     axes.grid(visible=False, axis="y")
     entries = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     figure.legend(entries.values(), entries.keys(), fontsize=7, loc="outside lower center", ncols=3, frameon=False)
     headline(figure, title)
     return figure
-
-
-def _until(day: float | None, begin: float, end: float) -> tuple[float, str]:
-    if day is None:
-        return end, "still current"
-    return (0.0, "stale already") if day == begin else (day, f"day {day:g}")

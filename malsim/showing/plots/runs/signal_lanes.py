@@ -1,4 +1,4 @@
-"""Signals over time: values as steps that hold from tick to tick, bits as lanes, events as marks."""
+"""Signals over time: values as steps from tick to tick, bits as lanes, events as marks."""
 
 from __future__ import annotations
 
@@ -36,18 +36,19 @@ def signal_lanes(
     Parameters
     ----------
     samples
-        t (days), channel, value: drawn as steps, a dot a sample, never a slope from one to the next.
+        t (days), channel, value: drawn as steps, with a dot per sample.
     channels
-        channel, address, digital; with a column panel, values of different size stand in panels of their own.
+        channel, address, digital; an optional column `panel` separates values of different size.
     events
-        t, kind: a lane each kind.
+        t, kind: a lane per kind.
     unit
-        The unit of t, for the axis.
+        Unit of t, for the axis.
     until
-        End of the last sample; by default a sample has no width.
+        End of the last sample; by default the last sample has no width.
     """
     values, bits = (channels.filter(pl.col("digital") == bit) for bit in (False, True))
-    analog, digital = _panels(values), bits.to_dicts()
+    parts = values.partition_by("panel", maintain_order=True) if "panel" in values.columns else [values]
+    analog, digital = [part.to_dicts() for part in parts if part.height], bits.to_dicts()
     kinds = events["kind"].unique(maintain_order=True).to_list()
     heights = (
         [3.2 if len(analog) == 1 else 2.2] * len(analog)
@@ -57,7 +58,7 @@ def signal_lanes(
     figure = sheet(9.0, 1.0 + sum(heights))
     panels: list[Axes] = list(figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0])
     rest = iter(panels)
-    end = float(samples["t"].max()) if until is None else until  # type: ignore[arg-type]  # polars types the most of any column
+    end = float(samples["t"].max()) if until is None else until  # type: ignore[arg-type]  # polars does not know the type of a column's maximum
     looks = dict(zip(channels["channel"], line_styles(channels.height), strict=True))
     for group in analog:
         _analog(next(rest), samples, group, looks, until)
@@ -70,13 +71,8 @@ def signal_lanes(
     return figure
 
 
-def _panels(channels: pl.DataFrame) -> list[list[dict[str, Any]]]:
-    parts = channels.partition_by("panel", maintain_order=True) if "panel" in channels.columns else [channels]
-    return [part.to_dicts() for part in parts if part.height]
-
-
 def stairs(t: Sequence[float], values: Sequence[float | None], *, until: float) -> tuple[list[float], list[float | None]]:
-    """Return the corners of a line that holds each value until the next sample, the last until `until`; None is a gap.
+    """Return the corners of a step line that holds each value until the next sample, the last until `until`.
 
     >>> stairs([0.0, 1.0], [5.0, 7.0], until=2.0)
     ([0.0, 1.0, 1.0, 2.0], [5.0, 5.0, 7.0, 7.0])
@@ -105,7 +101,7 @@ def _analog(
 
 
 def _lanes(axes: Axes, samples: pl.DataFrame, channels: list[dict[str, Any]], looks: dict[str, Any], until: float) -> None:
-    """Draw each bit in its own lane, the first on top; high is true."""
+    """Draw a lane per bit, the first on top; high is true."""
     for lane, channel in enumerate(reversed(channels)):
         line = samples.filter(pl.col("channel") == channel["channel"])
         axes.axhline(lane, color="#cccccc", linewidth=0.6)

@@ -1,9 +1,9 @@
-"""Trajectories of a memory's beliefs: a panel per object, a line per cell, event marks above."""
+"""Trajectories of a memory's beliefs: a panel per object, a line per cell, and marks of events above."""
 
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DAYS = "time (days)"
 MOST_PANELS = 6
 MOST_LINES = 8
-WRAP = 24  # letters of a line of the legend
+WRAP = 24  # characters per line of the legend
 UNIT = ("effective", "currency", "salience")
 MARKS = {"admitted": ("v", "claim admitted"), "rejected": ("x", "claim refused"), "superseded": ("s", "cell superseded")}
 AXES = {
@@ -41,37 +41,35 @@ def trajectories(
     note: str = "",
     x: str = DAYS,
 ) -> Sheet:
-    """Draw a column of recorded cells over time; cells whose lines are equal share a line, and its label counts them.
+    """Draw a column of recorded cells over time; cells with equal lines share a line, and its label counts them.
 
     Parameters
     ----------
     cells
-        t (days), rep, cell and the column. Several replications are drawn as a median and a band of 5 % to 95 %.
+        t (days), rep, cell and the column. Several replications are drawn as a median and a band from 5 % to 95 %.
     events
         t, kind, subject: admissions, refusals and supersessions are marked above the lines.
     labels
-        rep, cell, object, title: a panel for each object, a legend entry for each cell.
+        rep, cell, object, title: a panel per object, a legend entry per cell.
     note
         Text under the figure.
     x
-        What the time axis counts.
+        Label of the time axis.
     """
-    names = labels.filter(pl.col("cell").is_in(cells["cell"].unique().implode())).unique(
-        "cell", keep="first", maintain_order=True
-    )
-    names = names.with_columns(pl.col("object").fill_null(""))
+    names = labels.filter(pl.col("cell").is_in(cells["cell"].unique().implode()))
+    names = names.unique("cell", keep="first", maintain_order=True).with_columns(pl.col("object").fill_null(""))
     objects = names["object"].unique(maintain_order=True).to_list()[:MOST_PANELS]
     rows = max(1, len(objects))
     figure = sheet(NARROW, 1.4 + 2.0 * rows)
     panels = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
-    legend_kinds = set[str]()  # kinds of events that a legend above names already
+    legend_kinds = set[str]()  # kinds of events that are already in a legend
     for axes, name in zip(panels, objects, strict=False):
-        here = names.filter(pl.col("object") == name)
-        _panel(axes, cells, here, column)
-        is_refusal = pl.col("kind") == "rejected"  # of no recorded cell, so it stands over every panel
-        _marks(axes, events.filter(pl.col("subject").is_in(here["cell"].implode()) | is_refusal), legend_kinds)
+        of_object = names.filter(pl.col("object") == name)
+        _panel(axes, cells, of_object, column)
+        is_refusal = pl.col("kind") == "rejected"  # a refused claim has no recorded cell, so it is marked in every panel
+        _marks(axes, events.filter(pl.col("subject").is_in(of_object["cell"].implode()) | is_refusal), legend_kinds)
         dress(axes, x="", y=AXES.get(column, column))
-        axes.set_title(name, loc="left", fontsize=10, pad=11)  # clear of the marks
+        axes.set_title(name, loc="left", fontsize=10, pad=11)  # above the marks
     panels[-1].set_xlabel(x)
     more = names["object"].n_unique() - len(objects)
     footnote(figure, "; ".join(filter(None, (note, f"{more} more objects not shown" if more > 0 else ""))))
@@ -87,15 +85,15 @@ def _panel(axes: Axes, cells: pl.DataFrame, labels: pl.DataFrame, column: str) -
         middle = middle_of(line, column)
         look = {"color": GREY, "linewidth": 0.6, "alpha": 0.5} if many else style | {"linewidth": 1.5}
         label = None if many else _label(names, title)
-        short = middle.height < 2 and not many  # noqa: PLR2004  # a single tick has no line
+        short = middle.height < 2 and not many  # noqa: PLR2004  # a single tick makes no line
         axes.plot(middle["t"], middle["middle"], label=label, marker="o" if short else None, drawstyle="steps-post",
                   clip_on=False, **look)  # fmt: skip
-        if not many:
-            _fade(axes, line, column)
+        if not many and "status" in line.columns and (line["status"] != "active").any():
+            inactive = line.filter((pl.col("status") != "active") & (pl.col("rep") == pl.col("rep").min()))
+            axes.plot(inactive["t"], inactive[column], color=GREY, linewidth=0.6, alpha=0.6, drawstyle="steps-post")
         if line["rep"].n_unique() > 1:
-            axes.fill_between(
-                middle["t"], middle["low"], middle["high"], step="post", color=look["color"], alpha=0.18, linewidth=0
-            )
+            shade: dict[str, Any] = {"step": "post", "color": look["color"], "alpha": 0.18, "linewidth": 0}
+            axes.fill_between(middle["t"], middle["low"], middle["high"], **shade)
     if many:
         _medians(axes, cells.filter(pl.col("cell").is_in(labels["cell"].implode())), column, labels.height)
     axes.set_ylim(0.0, 1.0) if column in UNIT else axes.margins(y=0.15)
@@ -103,7 +101,7 @@ def _panel(axes: Axes, cells: pl.DataFrame, labels: pl.DataFrame, column: str) -
 
 
 def _distinct(cells: pl.DataFrame, labels: pl.DataFrame, column: str) -> list[tuple[pl.DataFrame, list[str], str]]:
-    """Return the lines that differ: the rows of the first cell of each, the names of all its cells, and a title."""
+    """Return the distinct lines, each with the rows and title of its first cell and the names of all its cells."""
     groups: dict[bytes, tuple[pl.DataFrame, list[str], str]] = {}
     for row in labels.to_dicts():
         line = cells.filter(pl.col("cell") == row["cell"])
@@ -113,7 +111,7 @@ def _distinct(cells: pl.DataFrame, labels: pl.DataFrame, column: str) -> list[tu
 
 
 def line_key(line: pl.DataFrame, column: str) -> bytes:
-    """Return bytes that two lines share where they are drawn as one: same times, values to nine digits, and statuses."""
+    """Return a key that equal lines share: the bytes of times, values to nine digits, and statuses."""
     names = [name for name in ("t", "rep", column, "status") if name in line.columns]
     rounded = line.select(names).with_columns(pl.col(column).round(9))
     return b"".join(rounded[name].to_physical().fill_null(-1).to_numpy().tobytes() for name in names)
@@ -128,47 +126,36 @@ def _label(names: Sequence[str], title: str) -> str:
 
 
 def _medians(axes: Axes, cells: pl.DataFrame, column: str, count: int) -> None:
-    """Draw the median of many active cells: of the true and of the false ones, if the truth is known."""
+    """Draw the median of many active cells, or if the truth is known the medians of the true and the false cells."""
     groups = [(pl.lit(value=True), COLOURS[0], "-", f"median of {count} cells")]
     if "truth" in cells.columns and cells["truth"].null_count() < cells.height:
         groups = [
             (pl.col("truth"), COLOURS[0], "-", "median of the true claims"),
-            (~pl.col("truth"), COLOURS[5], DASHES[1], "median of the false ones"),
+            (~pl.col("truth"), COLOURS[5], DASHES[1], "median of the false claims"),
         ]
         axes.plot([], [], color=GREY, linewidth=0.6, label=f"one of {count} claims, while active")
     times = cells.select(pl.col("t").unique().sort())
-    for which, colour, dash, label in groups:
-        middle = times.join(
-            middle_of(cells.filter(which), column), on="t", how="left", maintain_order="left"
-        )  # gaps stay gaps
-        axes.plot(
-            middle["t"], middle["middle"], color=colour, linestyle=dash, linewidth=2, drawstyle="steps-post", label=label
-        )
+    for group, colour, dash, label in groups:
+        middle = times.join(middle_of(cells.filter(group), column), on="t", how="left", maintain_order="left")  # keeps gaps
+        look: dict[str, Any] = {"color": colour, "linestyle": dash, "linewidth": 2, "drawstyle": "steps-post"}
+        axes.plot(middle["t"], middle["middle"], label=label, **look)
 
 
 def middle_of(line: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Return t, middle, low and high: median and band over replications, tick by tick, while the cell is active."""
+    """Return t, middle, low and high: median and 90 % band over replications at each tick while the cell is active."""
     live = line.filter(pl.col("status") == "active") if "status" in line.columns else line
+    values = pl.col(column)
     return live.group_by("t", maintain_order=True).agg(
-        pl.col(column).median().alias("middle"),
-        pl.col(column).quantile(0.05).alias("low"),
-        pl.col(column).quantile(0.95).alias("high"),
+        middle=values.median(), low=values.quantile(0.05), high=values.quantile(0.95)
     )
-
-
-def _fade(axes: Axes, line: pl.DataFrame, column: str) -> None:
-    if "status" in line.columns and (line["status"] != "active").any():
-        inactive = line.filter((pl.col("status") != "active") & (pl.col("rep") == pl.col("rep").min()))
-        axes.plot(inactive["t"], inactive[column], color=GREY, linewidth=0.6, alpha=0.6, drawstyle="steps-post")
 
 
 def _marks(axes: Axes, events: pl.DataFrame, legend_kinds: set[str]) -> None:
     across = axes.get_xaxis_transform()
-    for kind, (marker, says) in MARKS.items():
+    for kind, (marker, name) in MARKS.items():
         times = events.filter(pl.col("kind") == kind)["t"].unique()
         if times.len():
-            label = None if kind in legend_kinds else says
-            top = [1.04] * times.len()
+            label, top = None if kind in legend_kinds else name, [1.04] * times.len()
             axes.plot(times, top, marker, color=GREY, markersize=5, clip_on=False, label=label, transform=across)
             legend_kinds.add(kind)
     if events.height:

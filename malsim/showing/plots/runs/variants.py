@@ -1,4 +1,4 @@
-"""Trajectories of one quantity under several settings: a panel for each cell, a line for each run."""
+"""Trajectories of a quantity in several runs: a panel per cell, a line per run."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from malsim.showing.plots.style import Sheet
 
 MOST_PANELS = 6
-MOST_LABELS = 6  # lines with a label of their own; beyond, colours are read off a scale
+MOST_LABELS = 6  # more lines have colours from a scale instead of labels
 LINE = 0.11  # height of a label as a share of a panel
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunLine:
-    """Run among several: label, cells (t, rep, cell, status, and the column drawn), and value on the colour scale."""
+    """Run to draw: its label, its cells (t, rep, cell, status, and the column drawn), and its value on a colour scale."""
 
     label: str
     cells: pl.DataFrame
@@ -47,17 +47,17 @@ def variants(
     """Draw a column of the same cells in several runs.
 
     Up to six runs have labels at the end of their lines; more have colours from a scale of their values. The default is
-    drawn thicker. Runs with equal lines share one line, and its label names both; cells that are equal in every run share
-    a panel. Panels are ordered by how far the runs lie apart.
+    drawn thicker. Runs with equal lines share a line with a joint label; cells that are equal in every run share a panel.
+    Panels are ordered by the spread between runs.
 
     Parameters
     ----------
     runs
-        One variant a run, in the order of their labels.
+        Runs in the order of their labels.
     titles
-        The panel's title by cell; only these cells are drawn, at most six panels.
+        Title of the panel, by cell; only these cells are drawn, in at most six panels.
     setting
-        What the scale of colours counts.
+        Label of the colour scale.
     note
         Text under the figure.
     """
@@ -66,10 +66,12 @@ def variants(
     figure = sheet(NARROW, 1.4 + 2.0 * rows)
     several = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
     scaled = len(runs) > MOST_LABELS and all(run.value is not None for run in runs)
-    looks = _scale(runs) if scaled else _styles(runs)
+    looks = _styles(runs, scaled=scaled)
     for axes, cells in zip(several, panels, strict=False):
         _panel(axes, runs, cells[0], column, looks, labelled=not scaled)
-        dress(axes, x="", y=AXES.get(column, column), title=_title(cells, titles))
+        names = ", ".join(cells[:4]) + (", …" if len(cells) > 4 else "")  # noqa: PLR2004  # more would not fit
+        heading = titles[cells[0]] if len(cells) == 1 else f"{names} ({len(cells)} equal cells)"
+        dress(axes, x="", y=AXES.get(column, column), title=heading)
     several[-1].set_xlabel(x)
     if scaled:
         _colourbar(figure, several, runs, setting)
@@ -81,25 +83,22 @@ def variants(
 
 
 def _panels(runs: Sequence[RunLine], cells: Sequence[str], column: str) -> list[list[str]]:
-    """Group the cells whose lines are equal in every run; those in which the runs differ most come first.
+    """Group the cells whose lines are equal in every run, ordered by the mean spread between runs, largest first.
 
-    Cells in which no run differs are left out, unless that is true of all.
+    Cells without any spread are left out, unless this is true of all cells.
     """
     groups: dict[tuple[bytes, ...], list[str]] = {}
+    spread: dict[str, float] = {}
     for cell in cells:
         lines = [run.cells.filter(pl.col("cell") == cell) for run in runs]
-        groups.setdefault(tuple(line_key(line, column) for line in lines), []).append(cell)
-    apart = {cells[0]: _spread(runs, cells[0], column) for cells in groups.values()}
-    ordered = sorted(groups.values(), key=lambda cells: -apart[cells[0]])
-    return [cells for cells in ordered if apart[cells[0]] > 0.0] or ordered
-
-
-def _spread(runs: Sequence[RunLine], cell: str, column: str) -> float:
-    """Return how far the runs lie apart on the mean day."""
-    values = [run.cells.filter(pl.col("cell") == cell).select("t", "rep", value=pl.col(column)) for run in runs]
-    days = pl.concat(values).group_by("t", "rep").agg(apart=pl.col("value").max() - pl.col("value").min())
-    mean = days["apart"].mean()
-    return float(mean) if isinstance(mean, float) else 0.0
+        group = groups.setdefault(tuple(line_key(line, column) for line in lines), [])
+        group.append(cell)
+        if group == [cell]:
+            values = pl.concat(line.select("t", "rep", value=pl.col(column)) for line in lines)
+            mean = values.group_by("t", "rep").agg(apart=pl.col("value").max() - pl.col("value").min())["apart"].mean()
+            spread[cell] = mean if isinstance(mean, float) else 0.0
+    ordered = sorted(groups.values(), key=lambda cells: -spread[cells[0]])
+    return [cells for cells in ordered if spread[cells[0]] > 0.0] or ordered
 
 
 def _panel(
@@ -112,14 +111,12 @@ def _panel(
     for positions in groups.values():
         first = next((position for position in positions if runs[position].is_default), positions[0])
         line, look = runs[first].cells.filter(pl.col("cell") == cell), dict(looks[first])
-        default = runs[first].is_default
         middle = middle_of(line, column)
-        width = 2.6 if default else 1.4
-        axes.plot(middle["t"], middle["middle"], drawstyle="steps-post", linewidth=width, clip_on=False,
-                  zorder=1.5 if default else 2, **look)  # fmt: skip
+        look |= {"linewidth": 2.6, "zorder": 1.5} if runs[first].is_default else {"linewidth": 1.4, "zorder": 2}
+        axes.plot(middle["t"], middle["middle"], drawstyle="steps-post", clip_on=False, **look)
         if line["rep"].n_unique() > 1 and labelled:
-            axes.fill_between(middle["t"], middle["low"], middle["high"], step="post", color=look["color"], alpha=0.15,
-                              linewidth=0)  # fmt: skip
+            shade: dict[str, Any] = {"step": "post", "color": look["color"], "alpha": 0.15, "linewidth": 0}
+            axes.fill_between(middle["t"], middle["low"], middle["high"], **shade)
         last = middle["middle"].drop_nulls()
         label = " = ".join(runs[position].label for position in positions)
         ends.append((float(last[-1]) if len(last) else 0.0, label, look["color"]))
@@ -129,44 +126,32 @@ def _panel(
 
 
 def _end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
-    """Write each label to the right of the panel at the height of its line's end, pushed apart where they would overlap."""
+    """Write each label to the right of the panel at the end of its line; labels that would overlap are moved apart."""
     low, high = axes.get_ylim()
     ordered = sorted(ends, key=lambda end: end[0])
     positions = [(end[0] - low) / (high - low) for end in ordered]
     for before, after in pairwise(range(len(positions))):
         positions[after] = max(positions[after], positions[before] + LINE)
     over = max(0.0, positions[-1] - 1.0) if positions else 0.0
-    for at in reversed(range(len(positions))):
-        above = positions[at + 1] - LINE if at + 1 < len(positions) else 1.0
-        positions[at] = min(positions[at], above) if over else positions[at]
+    for index in reversed(range(len(positions))):
+        above = positions[index + 1] - LINE if index + 1 < len(positions) else 1.0
+        positions[index] = min(positions[index], above) if over else positions[index]
     for position, (_, label, colour) in zip(positions, ordered, strict=True):
         axes.annotate(label, (1.0, position), xycoords="axes fraction", xytext=(5, 0), textcoords="offset points",
                       va="center", fontsize=9, color=colour, annotation_clip=False)  # fmt: skip
 
 
-def _title(cells: Sequence[str], titles: Mapping[str, str]) -> str:
-    if len(cells) == 1:
-        return titles[cells[0]]
-    names = ", ".join(cells[:4]) + (", …" if len(cells) > 4 else "")  # noqa: PLR2004  # more would not fit
-    return f"{names} ({len(cells)} equal cells)"
-
-
-def _styles(runs: Sequence[RunLine]) -> list[dict[str, Any]]:
-    """Return a style for each run; the default is a solid black line."""
-    others = iter(line_styles(len(runs)))
-    black: dict[str, Any] = {"color": "black", "linestyle": "-"}
-    return [black if run.is_default else next(others) for run in runs]
-
-
-def _scale(runs: Sequence[RunLine]) -> list[dict[str, Any]]:
+def _styles(runs: Sequence[RunLine], *, scaled: bool) -> list[dict[str, Any]]:
+    """Return a style for each run: solid black for the default, for others line styles or colours from a scale."""
     from matplotlib import colormaps
 
-    values = np.array([run.value for run in runs], dtype=float)
-    share = (values - values.min()) / (np.ptp(values) or 1.0)
-    shades = colormaps["viridis"](0.9 * share)
-    return [
-        {"color": "black" if run.is_default else shade, "linestyle": "-"} for run, shade in zip(runs, shades, strict=True)
-    ]
+    black: dict[str, Any] = {"color": "black", "linestyle": "-"}
+    if scaled:
+        values = np.array([run.value for run in runs], dtype=float)
+        shades = colormaps["viridis"](0.9 * (values - values.min()) / (np.ptp(values) or 1.0))
+        return [black if run.is_default else black | {"color": shade} for run, shade in zip(runs, shades, strict=True)]
+    others = iter(line_styles(len(runs)))
+    return [black if run.is_default else next(others) for run in runs]
 
 
 def _colourbar(figure: Sheet, panels: Any, runs: Sequence[RunLine], setting: str) -> None:

@@ -1,4 +1,4 @@
-"""Waterfall chart of the terms of a number."""
+"""Waterfall chart of the terms of a sum."""
 
 from __future__ import annotations
 
@@ -17,32 +17,35 @@ MOST_COLUMNS, MOST_ROWS = 6, 16
 
 
 def waterfall(terms: pl.DataFrame, total: float, *, title: str = "") -> Sheet:
-    """Draw terms (term, value) that add up to `total`; rising bars are hatched one way, falling ones the other.
+    """Draw terms (term, value) that add up to `total`; rising and falling bars are hatched in different directions.
 
-    More than six terms are drawn as rows, with their names at the side; beyond sixteen the smallest are merged into one.
+    More than six terms are drawn as rows; of more than sixteen, the smallest are merged into one.
     """
     names, values = terms["term"].to_list(), terms["value"].to_list()
-    if len(values) > MOST_COLUMNS:
-        return _rows(*_fewer(names, values), total, title)
-    return _columns(names, values, total, title)
+    if len(values) > MOST_ROWS:
+        largest = sorted(sorted(range(len(values)), key=lambda row: -abs(values[row]))[: MOST_ROWS - 1])
+        rest = sum(value for row, value in enumerate(values) if row not in largest)
+        names = [*(names[row] for row in largest), f"{len(values) - len(largest)} more"]
+        values = [*(values[row] for row in largest), rest]
+    return (_rows if len(values) > MOST_COLUMNS else _columns)(names, values, total, title)
 
 
 def _columns(names: list[str], values: list[float], total: float, title: str) -> Sheet:
     figure = sheet(6.4, 3.6)
     axes = figure.subplots()
-    level, least = 0.0, 0.0
-    for row, value in enumerate(values):
-        axes.bar(row, value, bottom=level, width=0.6, **_look(value))
+    level, lowest = 0.0, 0.0
+    for column, value in enumerate(values):
+        axes.bar(column, value, bottom=level, width=0.6, **_look(value))
         level += value
-        least = min(least, level)
-        axes.plot([row + 0.3, row + 0.7], [level, level], color=LINE, linewidth=0.8)
-        axes.annotate(f"{value:+.3f}", (row, max(level, level - value) + 0.02), ha="center", fontsize=8)
+        lowest = min(lowest, level)
+        axes.plot([column + 0.3, column + 0.7], [level, level], color=LINE, linewidth=0.8)
+        axes.annotate(f"{value:+.3f}", (column, max(level, level - value) + 0.02), ha="center", fontsize=8)
     axes.bar(len(values), total, width=0.6, color=TOTAL)
     axes.annotate(f"{total:.3f}", (len(values), total + 0.02), ha="center", fontsize=8)
     axes.axhline(0.0, color=LINE, linewidth=0.8)
     dress(axes, x="", y=AXIS, title=title)
     axes.set_xticks(range(len(values) + 1), [*names, "effective"], fontsize=8)
-    axes.set_ylim(1.12 * least, 1.12)
+    axes.set_ylim(1.12 * lowest, 1.12)
     return figure
 
 
@@ -69,12 +72,3 @@ def _rows(names: list[str], values: list[float], total: float, title: str) -> Sh
 def _look(value: float) -> dict[str, Any]:
     rises = value >= 0
     return {"color": UP if rises else DOWN, "hatch": "//" if rises else "\\\\", "edgecolor": "white"}
-
-
-def _fewer(names: list[str], values: list[float]) -> tuple[list[str], list[float]]:
-    if len(values) <= MOST_ROWS:
-        return names, values
-    largest = sorted(sorted(range(len(values)), key=lambda row: -abs(values[row]))[: MOST_ROWS - 1])
-    rest = sum(value for row, value in enumerate(values) if row not in largest)
-    some = [names[row] for row in largest], [values[row] for row in largest]
-    return [*some[0], f"{len(values) - len(largest)} more"], [*some[1], rest]

@@ -12,8 +12,6 @@ from malsim.showing.plots.style import COLOURS, GREY, dress, headline, line_styl
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from matplotlib.axes import Axes
-
     from malsim.showing.plots.style import Sheet
 
 
@@ -21,9 +19,9 @@ RED = COLOURS[5]
 
 
 def return_map(section: pl.DataFrame, fixed: float, *, name: str = "", radius: float = 0.0, title: str = "") -> Sheet:
-    """Draw a cell's next effective over its present one (part "map"), the diagonal, and the path as a cobweb.
+    """Draw the next value of a cell over its current value (part "map"), the diagonal, and the path as a cobweb.
 
-    `section` has part, x, y; `fixed` is where the map meets the diagonal, `radius` the spectral radius there.
+    `section` has part, x, y; `fixed` is the fixed point, `radius` the spectral radius there.
     """
     figure = sheet(5.8, 5.4)
     axes = figure.subplots()
@@ -46,7 +44,7 @@ def return_map(section: pl.DataFrame, fixed: float, *, name: str = "", radius: f
 def bifurcation(
     visited: pl.DataFrame, *, ceiling: str, present: float, critical: float | None, name: str = "", title: str = ""
 ) -> Sheet:
-    """Draw what a cell visits in the long run (ceiling, part, effective) over a ceiling; two levels are a flip."""
+    """Draw the long-run values of a cell (ceiling, part, effective) over a ceiling; two levels are a period of two."""
     figure = sheet(7.4, 4.2)
     axes = figure.subplots()
     visits, fixed = (visited.filter(pl.col("part") == part) for part in ("visited", "fixed"))
@@ -62,7 +60,7 @@ def bifurcation(
 
 
 def stability_map(grid: pl.DataFrame, *, present: tuple[float, float], title: str = "") -> Sheet:
-    """Draw the spectral radius over (support, challenge) ceilings, its boundary of 1, and hatch where ticks ring."""
+    """Draw the spectral radius over both ceilings, with its contour at 1 and hatching where ticks oscillate."""
     figure = sheet(6.8, 5.2)
     axes = figure.subplots()
     side = grid["support_ceiling"].n_unique()
@@ -77,7 +75,11 @@ def stability_map(grid: pl.DataFrame, *, present: tuple[float, float], title: st
     if radius.min() < 1.0 < radius.max():
         axes.contour(level, level, radius, levels=[1.0], colors=[RED], linewidths=1.8)
     axes.plot(*present, "o", color=COLOURS[0], markeredgecolor="white", markersize=9)
-    entries = (("s", "white", "hatched: ticks ring"), ("_", RED, "spectral radius 1"), ("o", COLOURS[0], "present rules"))
+    entries = (
+        ("s", "white", "hatched: ticks oscillate"),
+        ("_", RED, "spectral radius 1"),
+        ("o", COLOURS[0], "present rules"),
+    )
     for mark, colour, label in entries:
         axes.plot([], [], mark, color=colour, markeredgecolor="black" if mark == "s" else colour, label=label)
     axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, frameon=False)
@@ -86,7 +88,7 @@ def stability_map(grid: pl.DataFrame, *, present: tuple[float, float], title: st
 
 
 def nyquist(responses: Mapping[str, pl.DataFrame], *, gain: float | None, phase: float | None, title: str = "") -> Sheet:
-    """Plot the open loop of each mode in the complex plane, its mirror image dashed; encircling −1 means oscillation."""
+    """Draw the open loop of each mode in the complex plane, its mirror image dashed; encircling −1 means oscillation."""
     figure = sheet(6.0, 6.0)
     axes = figure.add_subplot()
     turn = np.linspace(0.0, 2.0 * np.pi, 200)
@@ -103,7 +105,7 @@ def nyquist(responses: Mapping[str, pl.DataFrame], *, gain: float | None, phase:
 
 
 def bode(responses: Mapping[str, pl.DataFrame], *, gain: float | None, phase: float | None, title: str = "") -> Sheet:
-    """Magnitude and phase of the open loop of each mode over frequency, with the lines that the margins are read off at."""
+    """Draw magnitude and phase of the open loop of each mode over frequency, with lines at 0 dB and −180°."""
     figure = sheet(8.0, 6.0)
     upper, lower = figure.subplots(2, 1, sharex=True)
     for axes, column, line, label in ((upper, "decibels", 0.0, "|L| (dB)"), (lower, "degrees", -180.0, "arg L (degrees)")):
@@ -113,41 +115,34 @@ def bode(responses: Mapping[str, pl.DataFrame], *, gain: float | None, phase: fl
                 values = values - 360.0 * np.round((values[-1] + 180.0) / 360.0)
             axes.semilogx(response["omega"].to_numpy(), values, color=colour, label=f"L of {mode}")
         axes.axhline(line, color="0.5", linestyle="--", linewidth=1.0)
-        first = axes is upper
-        dress(
-            axes, x="" if first else "ω (radians a tick)", y=label, title=_with_margins(title, gain, phase) if first else ""
-        )
+        dress(axes, x="", y=label)
+    upper.set_title(_with_margins(title, gain, phase), loc="left", fontsize=10)
+    lower.set_xlabel("ω (radians a tick)")
     upper.legend(loc="best", fontsize="small")
     return figure
 
 
 def _with_margins(title: str, gain: float | None, phase: float | None) -> str:
-    words = [
-        "no gain margin: nothing bounds it" if gain is None else f"gain margin {gain:.3g}",
-        "no phase margin: |L| crosses 1 nowhere" if phase is None else f"phase margin {phase:.3g}°",
-    ]
-    return f"{title}\n{', '.join(words)}".strip()
+    margins = "no gain margin: the gain is unbounded" if gain is None else f"gain margin {gain:.3g}"
+    margins += ", no phase margin: |L| never crosses 1" if phase is None else f", phase margin {phase:.3g}°"
+    return f"{title}\n{margins}".strip()
 
 
 TICKS = 24
 
 
 def cures(table: pl.DataFrame, response: pl.DataFrame, *, cell: str, title: str = "") -> Sheet:
-    """Draw each cure's step response over ticks, its lasting swing and its settling time.
+    """Draw the step response over ticks, the lasting amplitude and the settling time under each cure.
 
-    Parameters
-    ----------
-    table
-        cure, setting, verdict, amplitude, settling_time (ticks, null if never).
-    response
-        cure, tick, effective.
+    `table` has cure, setting, verdict, amplitude, settling_time (ticks; null: never); `response` has cure, tick, effective.
     """
     names = table["cure"].to_list()
     figure = sheet(9.2, 5.0)
     panels = figure.subplots(1, 2, width_ratios=[3, 1.5])
     for look, row in zip(line_styles(len(names)), table.to_dicts(), strict=True):
         line = response.filter((pl.col("cure") == row["cure"]) & (pl.col("tick") <= TICKS))
-        panels[0].plot(line["tick"], line["effective"], marker=".", linewidth=1.4, label=_label(row), **look)
+        label = f"{row['cure']} ({row['setting']})"
+        panels[0].plot(line["tick"], line["effective"], marker=".", linewidth=1.4, label=label, **look)
     dress(panels[0], x="ticks since the new claim", y="effective (0 to 1)", title=f"{cell} after a new claim about it")
     panels[0].legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.16))
     bar_rows = np.arange(len(names))[::-1]
@@ -155,17 +150,9 @@ def cures(table: pl.DataFrame, response: pl.DataFrame, *, cell: str, title: str 
     for bar_row, row in zip(bar_rows, table.to_dicts(), strict=True):
         time = "none" if row["settling_time"] is None else f"{row['settling_time']:g} ticks"
         panels[1].annotate(f" {row['verdict']}; settling time {time}", (0.0, bar_row - 0.22), fontsize=7, va="top")
-    dress(panels[1], x="lasting swing (0 to 1)", y="", title="left to itself")
+    dress(panels[1], x="lasting amplitude (0 to 1)", y="", title="without the new claim")
     panels[1].set_xlim(0, max(0.1, 1.1 * float(table["amplitude"].to_numpy().max())))
-    _name_rows(panels[1], bar_rows, names)
+    panels[1].set_yticks(bar_rows, names, fontsize=8)
+    panels[1].set_ylim(-0.6, len(names) - 0.4)
     headline(figure, title)
     return figure
-
-
-def _label(row: dict[str, object]) -> str:
-    return f"{row['cure']} ({row['setting']})"
-
-
-def _name_rows(axes: Axes, bar_rows: np.ndarray, names: list[str]) -> None:
-    axes.set_yticks(bar_rows, names, fontsize=8)
-    axes.set_ylim(-0.6, len(names) - 0.4)

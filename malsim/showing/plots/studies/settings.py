@@ -1,7 +1,8 @@
-"""Figures over settings: sweeps, sensitivities, and a formula over its inputs."""
+"""Figures over settings: sweeps, sensitivities, tuning, and a formula over its inputs."""
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import polars as pl
 from malsim.showing.plots.style import COLOURS, GREY, NARROW, dress, footnote, headline, line_styles, sheet
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from matplotlib.axes import Axes
 
     from malsim.showing.plots.style import Sheet
@@ -21,27 +24,26 @@ MOST_LINES = 7
 def curves(
     points: pl.DataFrame, *, x: str, by: str | None = None, label: str, names: dict[str, str], title: str = ""
 ) -> Sheet:
-    """Draw value over a setting `x` with its interval as a band, a line for each value of `by` (the first seven).
+    """Draw value over a setting `x` with its interval as a band, and a line for each of the first seven values of `by`.
 
-    `points` has the settings, value, low, high (null where there is no interval); `names` says how a setting stands on an
-    axis, with its unit.
+    `points` has the settings, value, low, high (null without an interval); `names` has the settings' labels with units.
     """
     figure = sheet(7.6, 4.2)
     axes = figure.subplots()
     groups = points.sort(x).partition_by(by, as_dict=True, maintain_order=True) if by else {(): points.sort(x)}
     order = sorted(groups)[:MOST_LINES]
-    words = points[x].dtype == pl.String
+    categorical = points[x].dtype == pl.String
     for key, look in zip(order, line_styles(len(order)), strict=True):
         group = groups[key]
-        at = np.arange(group.height) if words else group[x].to_numpy()
+        position = np.arange(group.height) if categorical else group[x].to_numpy()
         text = f"{key[0]:g}" if key and isinstance(key[0], float) else str(key[0]) if key else "mean"
-        axes.plot(at, group["value"], marker="o", markersize=3.5, label=text, **look)
+        axes.plot(position, group["value"], marker="o", markersize=3.5, label=text, **look)
         bounded = group["low"].is_not_null().to_numpy()
         if bounded.any():
             low, high = group["low"].to_numpy(), group["high"].to_numpy()
-            axes.fill_between(at, low, high, where=bounded, color=look["color"], alpha=0.15, linewidth=0)
-        if words:
-            axes.set_xticks(at, group[x].to_list())
+            axes.fill_between(position, low, high, where=bounded, color=look["color"], alpha=0.15, linewidth=0)
+        if categorical:
+            axes.set_xticks(position, group[x].to_list())
     more = len(groups) - len(order)
     head = f"{names[by]},\nwith 95 % intervals" if by else "with its 95 % interval"
     axes.legend(title=head + (f"\n({more} more not drawn)" if more else ""), frameon=False, fontsize=8, title_fontsize=8,
@@ -51,7 +53,7 @@ def curves(
 
 
 def shades(points: pl.DataFrame, *, x: str, y: str, label: str, names: dict[str, str], title: str = "") -> Sheet:
-    """Draw value over two settings as shades of grey: tiles where every combination is there, else a dot a point."""
+    """Draw value over two settings as shades of grey: tiles if every combination is present, otherwise a dot per point."""
     figure = sheet(6.6, 5.0)
     axes = figure.subplots()
     across, up = points[x].unique().sort(), points[y].unique().sort()
@@ -72,7 +74,7 @@ MOST = 20
 
 
 def tornado(moves: pl.DataFrame, *, base: float, label: str, title: str = "") -> Sheet:
-    """Draw how far each move takes a metric from its base, the widest swing on top (the first twenty that swing it).
+    """Draw the difference of a metric from its base by each move, for the twenty widest swings, the widest on top.
 
     `moves` has setting, to, difference, low, high, swing, flat.
     """
@@ -96,13 +98,13 @@ def tornado(moves: pl.DataFrame, *, base: float, label: str, title: str = "") ->
     flat = moves["setting"].n_unique() - len(names)
     more = f"; {len(names) - len(first)} that move it less" if len(names) > len(first) else ""
     head = f"{title}\n" if title else ""
-    dress(axes, x=f"{label}; the line is its 95 % interval, the numbers what was set", y="",
-          title=f"{head}not drawn: {flat} that change nothing{more}")  # fmt: skip
+    title = f"{head}not drawn: {flat} without effect{more}"
+    dress(axes, x=f"{label} with 95 % intervals; the numbers are the values of the setting", y="", title=title)
     return figure
 
 
 def _label_ends(axes: Axes, rows: pl.DataFrame, base: float, bar_row: int) -> None:
-    """Write the value of the setting next to each end of a bar; `rows` are in the order of their difference."""
+    """Write the value of the setting next to each end of a bar; `rows` are sorted by difference."""
     for row, down in ((rows.row(0, named=True), True), (rows.row(-1, named=True), False)):
         if rows.height > 1 or down == (row["difference"] < 0.0):
             ends = [row["difference"], row["low"] or 0.0, row["high"] or 0.0]
@@ -113,21 +115,20 @@ def _label_ends(axes: Axes, rows: pl.DataFrame, base: float, bar_row: int) -> No
 
 
 def indices(shares: pl.DataFrame, *, label: str, title: str = "") -> Sheet:
-    """Draw first and total Sobol indices with their intervals (setting, first, first_low, …, total_high), largest on top."""
+    """Draw Sobol indices with intervals (setting, first, first_low, …, total_high), the largest total index on top."""
     rows = shares.sort("total")
     figure = sheet(7.6, 1.5 + 0.42 * max(rows.height, 2))
     axes = figure.subplots()
     bar_row = np.arange(rows.height)
-    for name, mark, shift, text in (("total", "s", 0.14, "total: with the others"), ("first", "o", -0.14, "first: alone")):
+    for name, mark, shift, text in (("total", "s", 0.14, "total: with interactions"), ("first", "o", -0.14, "first: alone")):
         value, low, high = (rows[column].to_numpy() for column in (name, f"{name}_low", f"{name}_high"))
         reach = np.maximum([value - low, high - value], 0.0)
         colour = COLOURS[0] if name == "first" else COLOURS[1]
         axes.errorbar(value, bar_row + shift, xerr=reach, fmt=mark, color=colour, capsize=3, label=text)
     axes.axvline(0.0, color=GREY, linewidth=1)
     flat = rows["flat"].to_list()
-    axes.set_yticks(
-        bar_row, [f"{name} (flat)" if dull else name for name, dull in zip(rows["setting"], flat, strict=True)], fontsize=8
-    )
+    names = [f"{name} (flat)" if is_flat else name for name, is_flat in zip(rows["setting"], flat, strict=True)]
+    axes.set_yticks(bar_row, names, fontsize=8)
     axes.set_ylim(-0.6, rows.height - 0.4)
     axes.legend(frameon=False, fontsize=8, loc="lower right")
     dress(axes, x=f"share of the variance of {label}, with its 95 % interval (1)", y="", title=title)
@@ -143,14 +144,9 @@ UNITS = {
 
 
 def over_inputs(lines: pl.DataFrame, *, title: str = "", note: str = "") -> Sheet:
-    """Draw effective over each input, a line a formula.
+    """Draw effective confidence over each input, with a line per formula.
 
-    Parameters
-    ----------
-    lines
-        input (its name), formula, x (its value), effective (0 to 1).
-    note
-        At what the other inputs are held.
+    `lines` has input (its name), formula, x (its value), effective (0 to 1); `note` is the text under the figure.
     """
     names, formulas = (lines[name].unique(maintain_order=True).to_list() for name in ("input", "formula"))
     figure = sheet(NARROW, 4.8)
@@ -163,5 +159,89 @@ def over_inputs(lines: pl.DataFrame, *, title: str = "", note: str = "") -> Shee
         dress(axes, x=UNITS.get(name, name), y="effective (0 to 1)" if axes in panels[::2] else "")
     panels[0].legend(frameon=False, fontsize=8)
     footnote(figure, note)
+    headline(figure, title)
+    return figure
+
+
+ACROSS = 3
+BEST = COLOURS[5]
+
+
+def slices(
+    candidates: pl.DataFrame,
+    best: Mapping[str, Any],
+    interval: Mapping[str, tuple[Any, Any]],
+    *,
+    units: Mapping[str, str],
+    loss: str,
+    title: str = "",
+) -> Sheet:
+    """Draw the loss of every point tried over each setting, and over the search; the best value's interval is shaded.
+
+    Parameters
+    ----------
+    candidates
+        number (0: the original settings), a column per setting, loss.
+    best, interval
+        The value of lowest loss and its 95 % interval, by setting.
+    units
+        Unit of each setting.
+    loss
+        Label of the loss axis.
+    """
+    names = list(best)
+    across = min(ACROSS, len(names) + 1)
+    down = -(-(len(names) + 1) // across)
+    figure = sheet(1.0 + 2.9 * across, 0.8 + 2.6 * down)
+    panels = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
+    value = candidates["loss"].to_numpy()
+    top = np.nanquantile(value, 0.9)
+    for axes, name in zip(panels, names, strict=False):
+        column = candidates[name]
+        numeric = column.dtype.is_numeric()
+        choices = [] if numeric else sorted(column.unique().to_list())
+        x = column.to_numpy() if numeric else np.array([choices.index(candidate) for candidate in column], dtype=float)
+        if name in interval:
+            low, high = interval[name]
+            low, high = (low, high) if numeric else (choices.index(low) - 0.2, choices.index(high) + 0.2)
+            axes.axvspan(low, high, color=COLOURS[1], alpha=0.25, linewidth=0)
+        axes.plot(x, value, "o", color=COLOURS[0], markersize=3, alpha=0.6)
+        axes.plot(x[:1], value[:1], "s", color="black", markersize=6)
+        axes.plot([best[name] if numeric else choices.index(best[name])], [np.nanmin(value)], "D", color=BEST, markersize=6)
+        if choices:
+            axes.set_xticks(range(len(choices)), choices, fontsize=8)
+        dress(axes, x=f"{name} ({units[name] if numeric else 'choice'})", y=loss if axes in panels[::across] else "")
+    panels[0].set_ylim(np.nanmin(value) - 0.05 * (top - np.nanmin(value) + 1e-9), max(top, value[0]) * 1.02 + 1e-9)
+    search, number = panels[len(names)], np.arange(len(value))
+    search.plot(number, value, "o", color=COLOURS[0], markersize=3, alpha=0.4)
+    search.plot(number, np.fmin.accumulate(value), color=BEST, drawstyle="steps-post", linewidth=1.6)
+    dress(search, x="point of the search (line: best so far)", y="")
+    for axes in panels[len(names) + 1 :]:
+        axes.set_visible(False)
+    marks = [("o", COLOURS[0], "tried"), ("s", "black", "original"), ("D", BEST, "best")]
+    marks += [("s", "#f2d08a", "95 % interval")] if interval else []
+    handles = [panels[0].plot([], [], mark, color=colour, label=label)[0] for mark, colour, label in marks]
+    figure.legend(handles=handles, frameon=False, fontsize=8, loc="outside lower center", ncols=4)
+    headline(figure, title)
+    return figure
+
+
+def pareto(
+    candidates: pl.DataFrame, *, x: str, y: str, labels: tuple[str, str], title: str = "", lower_is_better: bool = True
+) -> Sheet:
+    """Draw every point tried over two losses or margins, and the front of points that no other point beats in both.
+
+    `candidates` has number (0: the original settings), front, and the columns `x` and `y`; `labels` has their axis labels.
+    """
+    figure = sheet(6.4, 4.8)
+    axes = figure.subplots()
+    front = candidates.filter("front").sort(x, y)
+    axes.plot(candidates[x], candidates[y], "o", color=GREY, markersize=3, alpha=0.5, label="tried")
+    axes.plot(front[x], front[y], "o-", color=COLOURS[0], markersize=5, linewidth=1.2, label="front",
+              drawstyle="steps-post" if lower_is_better else "steps-pre")  # fmt: skip
+    present = candidates.filter(candidates["number"] == 0)
+    axes.plot(present[x], present[y], "s", color="black", markersize=7, label="original")
+    dress(axes, x="\n".join(textwrap.wrap(labels[0], 70)), y="\n".join(textwrap.wrap(labels[1], 45)))
+    axes.legend(frameon=False, fontsize=9)
     headline(figure, title)
     return figure
