@@ -24,8 +24,8 @@ from malsim.importers.reading.dates import days
 from malsim.importers.reading.put import EDGES, put
 from malsim.importers.recall.cells import rows_of
 from malsim.memory import Admission, Memory, Rules, admit, law, schema, tick
+from malsim.memory.gate.batch import look_up
 from malsim.memory.gate.edit import bumped_salience, expanded
-from malsim.memory.gate.numbering import look_up
 from malsim.netlist import render
 from malsim.netlist.evaluate import Frames, evaluate
 from malsim.netlist.language.address import Field, path

@@ -78,7 +78,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "run too short to settle": (lambda: mser5(np.zeros(3)), "too short to estimate a warm-up"),
     "interval of no width": (lambda: half_widths(["brier"], 0.0), "not a half-width"),
-    "number as an author": (lambda: check_author(cast("Any", 3)), "no name"),
+    "number as an author": (lambda: check_author(cast("Any", 3)), "not a name"),
     "edges that are texts": (lambda: admitted(edges=pl.lit(["x"])), "column of the wrong type"),
     "unknown field of an edge": (lambda: admitted(edges=pl.lit([{"nosuch": 1}])), "unknown field of an edge"),
     "text as an embedder": (lambda: embed(NOSUCH, "x"), "an embedder returns a list of numbers"),

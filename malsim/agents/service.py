@@ -19,7 +19,6 @@ from malsim.memory.push.ten_cells import MAP, ten_cells
 from malsim.memory.rules import Rules
 from malsim.memory.store import Store
 from malsim.memory.store.corrections import NotTheirsError
-from malsim.memory.store.seen import BOTH_MARKED, rival
 from malsim.memory.store.store_rules import as_person, for_stores
 
 if TYPE_CHECKING:
@@ -120,12 +119,8 @@ class MemoryService:
         claim = {"kind": "obs", "rep": self.rep, "writer": self.writer, "title": title, "confidence": confidence}
         claim |= {"t": self.now(), "origin": "human" if self.person else "", **_with_value(fields)}
         claim = {name: _bounded(value, name) for name, value in claim.items() if value not in (None, [], "")}
-        notes = list[str]()
-        if if_seen is None and not claim.get("edges") and (row := rival(self.store.connection, claim)):
-            claim["edges"] = [{"relation": "contradicts", "target": row[0], "mutual": True}]
-            notes = [f"{row[0]} of {row[1]}, day {row[2]:.4g}, claims another value; {BOTH_MARKED}"]
-        verdict = self.store.admit(checked([claim]), self.rules, if_seen=if_seen).row(0, named=True)
-        return self._with_suppressed(verdict | {"notes": [*verdict["notes"], *notes]})
+        verdicts = self.store.admit(checked([claim]), self.rules, if_seen=if_seen, mark_rivals=if_seen is None)
+        return self._with_suppressed(verdicts.row(0, named=True))
 
     def correct(
         self, cell: str, title: str, confidence: float | None, *, if_seen: int | None = None, **fields: Any

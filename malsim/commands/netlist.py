@@ -163,7 +163,7 @@ def _load(args: argparse.Namespace) -> int:
     from malsim.base.errors import UsageError
     from malsim.memory import Memory, Rules
     from malsim.memory.store import Store
-    from malsim.memory.tables.standing_parts import Standing
+    from malsim.memory.tables.stored_wires import Standing
     from malsim.netlist.shipped.store_wires import changes, load_all
 
     if not args.output:

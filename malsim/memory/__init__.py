@@ -1,4 +1,4 @@
-"""The memory under control: frames and frozen rules in, frames out; usable without a simulation.
+"""Memory of claims: pure functions of frames and frozen rules, usable without a simulation.
 
 >>> import polars as pl
 >>> claim = {"handle": "dec_a3ee", "writer": "ann", "title": "use SQLite", "confidence": 0.9, "verification": "external"}

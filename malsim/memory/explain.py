@@ -1,4 +1,4 @@
-"""Explanation of one effective confidence, term by term: contributors, and what would overturn it."""
+"""Explanations of effective confidence: terms, contributing cells, and what would overturn a cell."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 OVERTURNED = 0.5
 MOST_READERS = 8
 _REST = {
-    "clamp": "kept within 0 and 1", "since": "and what came since the last tick",
-    "held": "held at what it was worth when it was last active",
+    "clamp": "kept within 0 and 1", "since": "and changes since the last tick",
+    "held": "held at its value when it was last active",
 }  # fmt: skip
 
 
@@ -33,12 +33,12 @@ _REST = {
 class Explanation:
     """Explanation of a cell's effective confidence at `t` days.
 
-    `terms` (name, value) sum to `effective` exactly, from left to right. `contributions` has one row an edge that was
-    weighed: source, relation, weight, worth of the source, mass, and share, its part of the support or challenge term in
-    proportion to its mass. `record` is the writer's: claims (outcomes), contradicted, the factor they come to, and how many
-    are needed before it differs from 1. `overturned_by` is the further challenge mass that takes the cell below 0.5, None
-    if no mass can, 0 if the cell is below already. For a recorded run, `moved` says what moved the value last, and `read_by`
-    lists what reads it (kind, name, address, place).
+    `terms` (name, value) sum to `effective` exactly, from left to right. `contributions` has one row per edge with a
+    weight: source, relation, weight, worth of the source, mass, and share, its part of the support or challenge term in
+    proportion to mass. `record` is that of the writer: claims (outcomes), contradicted, factor, and the number of outcomes
+    needed before the factor differs from 1. `overturned_by` is the further challenge mass that takes the cell below 0.5,
+    None if no mass can, 0 if it is below already. For a recorded run, `moved` is the last cause of a change, and `read_by`
+    lists the checks and wires that read the value (kind, name, address, place).
     """
 
     handle: str
@@ -57,14 +57,14 @@ class Explanation:
         """Explanation in one sentence."""
         values = dict(self.terms.rows())
         if math.isnan(self.effective):
-            return f"{self.handle} is worth nothing known on day {self.t:g}: no confidence was stated."
+            return f"{self.handle} has no known worth on day {self.t:g}: no confidence was stated."
         parts = [
             f"{self.handle} is worth {self.effective:.2f} on day {self.t:g}: {values['stated × calibration']:.2f} as stated"
         ]
         for term, word, sign in (("support", "support by", "plus"), ("challenge", "a challenge by", "less")):
             if values[term] != 0.0:
-                here = self.contributions.filter(pl.col("share") != 0.0).filter(pl.col("term") == term)
-                sources = here.sort(pl.col("mass"), descending=True)["source"].unique(maintain_order=True).to_list()
+                edges = self.contributions.filter(pl.col("share") != 0.0).filter(pl.col("term") == term)
+                sources = edges.sort(pl.col("mass"), descending=True)["source"].unique(maintain_order=True).to_list()
                 parts.append(f"{sign} {abs(values[term]):.2f} for {word} {listed(sources)}")
         parts += [phrase for term, phrase in _REST.items() if values.get(term, 0.0) != 0.0]
         return ", ".join(parts) + (f"; {self.moved}." if self.moved else ".")
@@ -93,23 +93,24 @@ class Explanation:
 
     @property
     def overturn(self) -> str:
-        """Return in words what would take the cell below 0.5."""
+        """Challenge that would take the cell below 0.5, as text."""
         if self.overturned_by is None:
             return f"nothing can take it below {OVERTURNED}"
         if self.overturned_by == 0.0:
             return f"it is below {OVERTURNED} already"
         count = math.ceil(self.overturned_by)
-        by = f"{count} contradictions by cells worth 1" if count > 1 else "one contradiction by a cell worth that much"
-        return f"a further challenge of mass {self.overturned_by:.3f}, such as {by}"
+        example = f"{count} contradictions by cells worth 1" if count > 1 else "one contradiction by a cell worth that much"
+        return f"a further challenge of mass {self.overturned_by:.3f}, such as {example}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class LawExplanation:
     """Explanation of a belief at `t` days under a law that scores items.
 
-    `evidence` has one row a part: term, cell and writer that it is of (null for none) and log_odds. `terms` (term, value)
-    sum to `effective` (to 1e-15): what no evidence is worth, then each part's share of the rest, in proportion to its log
-    odds. `chain` says how the sum of log odds becomes the number, `records` on how many claims each writer's record rests.
+    `evidence` has one row per part: term, its cell and writer (null without one) and log_odds. `terms` (term, value) sum to
+    `effective` (to 1e-15): the belief without evidence (`nothing`), then each part's share of the rest, in proportion to its
+    log odds. `chain` describes how the sum of log odds becomes the belief, `records` the number of claims behind each
+    writer's record.
     """
 
     handle: str
@@ -143,45 +144,44 @@ class LawExplanation:
 
     @property
     def why(self) -> str:
-        """Return the explanation as one sentence."""
+        """Explanation in one sentence."""
+        moved = f"; {self.moved}" if self.moved else ""
         if self.evidence.is_empty():
-            return f"{self.handle} is believed no more on day {self.t:g}: {self.chain}{self._moved()}."
+            return f"{self.handle} is no longer believed on day {self.t:g}: {self.chain}{moved}."
         parts = self.evidence.filter(pl.col("log_odds").abs() > 0.0).sort(pl.col("log_odds").abs(), descending=True)
         summands = [f"{row['log_odds']:+.2f} {self._summand(row)}" for row in parts.rows(named=True)]
-        of = f", of log odds {listed(summands)}" if summands else ""
-        return f"{self.handle} is believed to {self.effective:.2f} on day {self.t:g}{of}{self._moved()}."
+        odds = f", of log odds {listed(summands)}" if summands else ""
+        return f"{self.handle} is believed to {self.effective:.2f} on day {self.t:g}{odds}{moved}."
 
     def __str__(self) -> str:
         odds, terms = self.evidence["log_odds"].to_list(), self.terms
         rows = [("", "log odds", "worth")]
-        rows += [
-            (name, _signed(item), _signed(value)) for item, (name, value) in zip([None, *odds], terms.rows(), strict=True)
-        ]
+        pairs = zip([None, *odds], terms.rows(), strict=True)
+        rows += [(name, _signed(log_odds), _signed(value)) for log_odds, (name, value) in pairs]
         rows.append(("= effective", _signed(float(sum(odds))), _signed(self.effective)))
         width = max(len(name) for name, _, _ in rows)
         lines = [f"{self.handle} {quoted(self.title)} on day {self.t:g}"]
-        lines += [f"  {name:<{width}} {item:>9} {value:>9}" for name, item, value in rows]
+        lines += [f"  {name:<{width}} {log_odds:>9} {value:>9}" for name, log_odds, value in rows]
         return "\n".join([*lines, *(f"  {text}" for text in (self.chain, *map(one_line, self.records), self.moved) if text)])
 
     def _summand(self, row: dict[str, object]) -> str:
         return str(row["term"]) if row["cell"] is None else one_line(f"{row['writer']} says {row['term']} ({row['cell']})")
 
-    def _moved(self) -> str:
-        return f"; {self.moved}" if self.moved else ""
-
 
 def _remainder(parts: Iterable[float], total: float) -> float:
-    so_far = reduce(add, parts, 0.0)  # `sum` compensates for rounding
-    rest = total - so_far
-    if so_far + rest != total:  # one rounding away
-        rest = math.nextafter(rest, math.inf if so_far + rest < total else -math.inf)
+    """Return the number that, added to the parts from left to right, gives the total exactly."""
+    partial_sum = reduce(add, parts, 0.0)  # `sum` would compensate for rounding
+    rest = total - partial_sum
+    if partial_sum + rest != total:  # off by one rounding step
+        rest = math.nextafter(rest, math.inf if partial_sum + rest < total else -math.inf)
     return rest
 
 
 def rewritten_lines(updates: pl.DataFrame) -> list[str]:
+    """Return a line of text per rewrite of a cell, with day, writer and fields."""
     times = updates.group_by("t", "writer", maintain_order=True).agg("field")
     return [
-        f"  rewritten on day {t:g} by {'nobody that is named' if writer is None else one_line(writer)}: {', '.join(fields)}"
+        f"  rewritten on day {t:g} by {'an unknown writer' if writer is None else one_line(writer)}: {', '.join(fields)}"
         for t, writer, fields in times.rows()
     ]
 
@@ -200,9 +200,9 @@ def _reader_list(readers: pl.DataFrame) -> str:
 
 
 def explain(memory: Memory, handle: str, *, t: float, rep: int = 0, rules: Rules | None = None) -> Explanation:
-    """Explain the effective confidence that a reader sees of a cell (see `present`); `t` (days) is only shown.
+    """Explain the effective confidence that a reader sees of a cell (see `present`); `t` (days) is only printed.
 
-    Raises `AddressError` when no cell bears the handle.
+    Raises `AddressError` if there is no such cell.
     """
     rules = rules or Rules()
     row = memory.row(handle, rep=rep)
@@ -221,6 +221,7 @@ def explain(memory: Memory, handle: str, *, t: float, rep: int = 0, rules: Rules
 def explain_row(
     cell: dict[str, object], edges: pl.DataFrame, writer: dict[str, object], *, t: float, rules: Rules
 ) -> Explanation:
+    """Explain a cell, given as a row, from its edges with the worth of their sources and its writer's record."""
     names = ("stated", "calibration", "support_mass", "challenge_mass", "effective")
     value = {name: math.nan if cell[name] is None else float(str(cell[name])) for name in names}
     if math.isnan(value["stated"]):
@@ -235,29 +236,23 @@ def explain_row(
         {name: (term / mass if mass > 0 else 0.0) for name, (term, mass) in by_term.items()}, return_dtype=pl.Float64
     )
     return Explanation(
-        handle=str(cell.get("handle", cell.get("cell"))),
-        title=str(cell.get("title", "")),
-        t=t,
+        handle=str(cell.get("handle", cell.get("cell"))), title=str(cell.get("title", "")), t=t,
         effective=value["effective"],
         terms=pl.DataFrame({"term": list(terms), "value": list(terms.values())}),
         contributions=shares.with_columns(share=pl.col("mass") * share).select(
             "source", "relation", "weight", "worth", "mass", "term", "share"
         ),
-        record={
-            "claims": float(str(writer["claims"])),
-            "contradicted": float(str(writer["contradicted"])),
-            "factor": value["calibration"],
-            "needed": float(rules.calibration_history),
-        },
+        record={name: float(str(writer[name])) for name in ("claims", "contradicted")}
+        | {"factor": value["calibration"], "needed": float(rules.calibration_history)},
         overturned_by=_overturned_by(value, terms, rules),
-    )
+    )  # fmt: skip
 
 
 def _terms(value: dict[str, float], rules: Rules, *, active: bool) -> dict[str, float]:
     anchor, support, challenge = law.terms(
         *(np.array(value[name]) for name in ("stated", "calibration", "support_mass", "challenge_mass")),
-        support_ceiling=rules.support_ceiling,
-        challenge_ceiling=rules.challenge_ceiling,
+        tanh=np.tanh,
+        **law.ceilings(rules),
     )
     terms = {"stated × calibration": float(anchor), "support": float(support), "challenge": -float(challenge)}
     raw = float(anchor + support - challenge)
@@ -265,8 +260,8 @@ def _terms(value: dict[str, float], rules: Rules, *, active: bool) -> dict[str, 
     if clamped != raw:
         terms["clamp"] = clamped - raw
     if value["effective"] != clamped:
-        own = rules.effective if isinstance(rules.effective, str) else "your formula" if rules.effective else ""
-        name = (own or ("damping" if rules.damping < 1.0 else "since")) if active else "held"
+        formula = rules.effective if isinstance(rules.effective, str) else "your formula" if rules.effective else ""
+        name = (formula or ("damping" if rules.damping < 1.0 else "since")) if active else "held"
         terms[name] = _remainder(terms.values(), value["effective"])
     return terms
 

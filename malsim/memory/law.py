@@ -1,4 +1,4 @@
-"""The law of the memory: effective confidence, currency and salience at each tick.
+"""Law of the memory: effective confidence, currency and salience at each tick.
 
     factor_w    = max(floor, 1 − penalties_w / claims_w)                1 below calibration_history claims
     support_i   = Σ_j w_ij · e_j  over edges j → i, w > 0, j active     challenge_i likewise with −w
@@ -19,8 +19,8 @@ import numpy as np
 from malsim.base.errors import DataError, RulesError
 from malsim.base.finite import finite
 from malsim.memory.graph.edge_matrix import nan_to_zero
+from malsim.memory.outcomes import LENT, WRONG, in_record
 from malsim.memory.rules import Rules
-from malsim.memory.scoring.outcomes import LENT, WRONG, in_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Terms(NamedTuple):
-    """Terms of effective confidence, as arrays or numbers: clamp01(anchor + support − challenge)."""
+    """Terms of effective confidence, as arrays or numbers: effective = clamp01(anchor + support − challenge)."""
 
     anchor: Any
     support: Any
@@ -49,9 +49,14 @@ def terms(
     return Terms(stated * factor, support_ceiling * tanh(support), challenge_ceiling * tanh(challenge))
 
 
+def ceilings(rules: Rules) -> dict[str, float]:
+    return {"support_ceiling": rules.support_ceiling, "challenge_ceiling": rules.challenge_ceiling}
+
+
 def slopes(
     support: Array, challenge: Array, support_ceiling: Array | float, challenge_ceiling: Array | float
 ) -> list[Array]:
+    """Return the derivatives of the unclamped effective confidence by support and by challenge mass."""
     lift, fall = np.tanh(support), np.tanh(challenge)
     return [support_ceiling * (1.0 - lift * lift), challenge_ceiling * (fall * fall - 1.0)]
 
@@ -64,17 +69,15 @@ def effective(
 
     effective = clamp01(stated · calibration + support_ceiling · tanh(support) − challenge_ceiling · tanh(challenge))
 
-    All arrays share one shape; `stated` and `calibration` lie in [0, 1], the masses are ≥ 0, and so lies the result in
-    [0, 1]. Source: the published design.
+    All arrays have one shape; `stated` and `calibration` are in [0, 1] and the masses ≥ 0; the result is in [0, 1]. Source:
+    the published design.
 
     >>> one = np.ones(3)
     >>> effective(0.9 * one, one, 0 * one, np.array([0.0, 1.0, 2.0])).round(3).tolist()
     [0.9, 0.443, 0.322]
     """
-    parts = terms(
-        stated, calibration, support, challenge, support_ceiling=support_ceiling, challenge_ceiling=challenge_ceiling
-    )
-    clamped: Array = np.clip(parts.anchor + parts.support - parts.challenge, 0.0, 1.0)
+    limits = {"support_ceiling": support_ceiling, "challenge_ceiling": challenge_ceiling}
+    clamped: Array = np.clip(terms(stated, calibration, support, challenge, **limits).total, 0.0, 1.0)
     return clamped
 
 
@@ -107,18 +110,19 @@ CALIBRATIONS: dict[str, Callable[[Array, Bools], Array]] = {
     "brier": lambda stated, wrong: np.where(wrong, stated, stated - 1.0) ** 2,  # (stated − outcome)²
     "none": lambda stated, _: np.zeros(stated.shape),
 }
-"""The penalty of each outcome, from what it stated and whether it turned out wrong; a writer's are averaged."""
+"""Penalty of an outcome, from its stated confidence and whether it was wrong; a writer's penalties are averaged."""
 
 
 def penalises(rules: Rules) -> bool:
+    """Return whether wrong outcomes have a penalty under these rules."""
     return bool(CALIBRATIONS[rules.calibration](np.ones(1), np.ones(1, dtype=bool)).any())
 
 
 def factors(claims: Ints, penalties: Array, rules: Rules) -> Array:
-    """Return each writer's calibration factor from its number of outcomes and the sum of their penalties.
+    """Compute each writer's calibration factor from the number of its outcomes and the sum of their penalties.
 
     factor = max(calibration_floor, 1 − penalties / claims), and 1 below `calibration_history` outcomes. All arrays have one
-    row a writer; the factor lies in [calibration_floor, 1].
+    entry per writer; the factor is in [calibration_floor, 1].
 
     >>> factors(np.array([2, 10, 10]), np.array([1.8, 0.9, 2.7]), Rules()).round(2).tolist()
     [1.0, 0.91, 0.73]
@@ -128,16 +132,16 @@ def factors(claims: Ints, penalties: Array, rules: Rules) -> Array:
 
 
 def factor_of(stated: Array, wrong: Bools, rules: Rules) -> float:
-    """Return one writer's calibration factor from its outcomes: stated confidence in [0, 1], and whether it was wrong.
+    """Compute one writer's calibration factor from the stated confidences of its outcomes and a mask of the wrong ones.
 
-    Raises `DataError` for a stated confidence outside [0, 1] or none at all.
+    Raises `DataError` for a stated confidence outside [0, 1] or NaN.
 
     >>> factor_of(np.full(3, 0.6), np.zeros(3, dtype=bool), Rules.recall_v5())
     0.84
     """
     outside = stated[~((stated >= 0.0) & (stated <= 1.0))]
     if outside.size:
-        raise DataError("a stated confidence outside its bounds", given=float(outside[0]), allowed="0 to 1")
+        raise DataError("stated confidence out of bounds", given=float(outside[0]), allowed="0 to 1")
     total = CALIBRATIONS[rules.calibration](stated, wrong).sum(keepdims=True)
     return float(factors(np.array([len(stated)]), total, rules)[0])
 
@@ -151,6 +155,7 @@ class WriterRecords(NamedTuple):
 
 
 def records(memory: Memory, effective: Array, rules: Rules, claims: Ints | None = None) -> WriterRecords:
+    """Compute the record of every writer; `claims` gives their numbers of claims if the memory is a part."""
     author, writers = memory.column("author"), memory.tables["writers"].rows.height
     claims = np.bincount(author, minlength=writers) if claims is None else claims
     wrong = WRONG[rules.wrong_when](memory, effective, rules)
@@ -166,13 +171,14 @@ def records(memory: Memory, effective: Array, rules: Rules, claims: Ints | None 
 
 
 def factors_at(memory: Memory, rules: Rules) -> Array:
+    """Return the calibration factor that the next tick uses for each cell."""
     memory = memory.recorded
     factor = records(memory, memory.column("effective"), rules).calibration[memory.column("author")]
     return np.where(memory.is_active, factor, memory.column("calibration"))
 
 
 class JacobiStep(NamedTuple):
-    """Result of one Jacobi step e ↦ effective: worth as a source, support and challenge mass, new effective, per cell."""
+    """Result of one Jacobi step e ↦ effective for each cell: its worth as a source, its masses, and its new effective."""
 
     worth: Array
     support: Array
@@ -183,12 +189,12 @@ class JacobiStep(NamedTuple):
 def tick(memory: Memory, now: float, rules: Rules | None = None, *, tau_scale: Array | None = None) -> Memory:
     """Recompute calibration, masses, effective, currency and salience of every active cell from the present state.
 
-    Superseded and annexed cells keep theirs. `now` is in days; a `now` before a cell was touched counts as no time passed.
-    Ticking reinforces nothing. `tau_scale` multiplies each cell's time constant; NaN, and what is not above 0, is 1. Raises
-    `UsageError` for a `now` that is no finite number.
+    Superseded and annexed cells keep their scores. `now` is in days; for a cell touched later, no time has passed. A tick
+    reinforces no cell. `tau_scale` multiplies each cell's time constant; entries that are NaN or not above 0 count as 1.
+    Raises `UsageError` for a `now` that is not a finite number.
     """
     rules = rules or DEFAULT
-    if not (type(now) is float and math.isfinite(now)):  # a run's own times are
+    if not (type(now) is float and math.isfinite(now)):
         now = finite(now, where="now")
     if memory.derived.view_of:
         memory = memory.recorded
@@ -203,6 +209,7 @@ DEFAULT = Rules()
 
 
 def step(memory: Memory, before: Array, factor: Array, rules: Rules) -> JacobiStep:
+    """Compute one Jacobi step from the effective confidence before it and the calibration factor of each writer."""
     worth = before if rules.mass_from == "effective" else memory.column("stated")
     if rules.mass_neighbours == "active" and memory.inactive.size:
         worth = worth * memory.is_active
@@ -210,10 +217,9 @@ def step(memory: Memory, before: Array, factor: Array, rules: Rules) -> JacobiSt
     stated = memory.column("stated")
     by_cell = memory.column("calibration") if rules.recompute == "admit" else factor.take(memory.column("author"))
     if rules.effective is not None:
-        fresh = _own_formula(rules.effective, stated, by_cell, support, challenge)
+        fresh = _user_formula(rules.effective, stated, by_cell, support, challenge)
     else:
-        ceilings = {"support_ceiling": rules.support_ceiling, "challenge_ceiling": rules.challenge_ceiling}
-        fresh = effective(stated, by_cell, support, challenge, **ceilings)
+        fresh = effective(stated, by_cell, support, challenge, **ceilings(rules))
     if rules.damping < 1.0:
         fresh = before + rules.damping * (fresh - before)
     fresh[memory.inactive] = before[memory.inactive]
@@ -221,20 +227,20 @@ def step(memory: Memory, before: Array, factor: Array, rules: Rules) -> JacobiSt
 
 
 def scaled(share: Array | None, rules: Rules) -> Formula:
-    ceilings = {"support_ceiling": rules.support_ceiling, "challenge_ceiling": rules.challenge_ceiling}
+    """Return the published formula of effective confidence, multiplied by a share in [0, 1] per cell (NaN counts as 1)."""
 
     def formula(stated: Array, factor: Array, support: Array, challenge: Array) -> Array:
-        value = effective(stated, factor, support, challenge, **ceilings)
+        value = effective(stated, factor, support, challenge, **ceilings(rules))
         return value if share is None else value * np.clip(np.nan_to_num(share, nan=1.0), 0.0, 1.0)
 
     return formula
 
 
-def _own_formula(formula: Formula | str, stated: Array, *columns: Array) -> Array:
+def _user_formula(formula: Formula | str, stated: Array, *columns: Array) -> Array:
     if isinstance(formula, str):
-        hint = f"malsim why STORE CELL --law {formula} says what the law believes of a store"
+        hint = f"malsim why STORE CELL --law {formula} prints the beliefs of this law in a store"
         hint = hint if formula == "records" else "run a scenario whose netlist derives it"
-        raise RulesError("holds in a run only", where="rules.effective", given=formula, hint=hint)
+        raise RulesError("works in a run only", where="rules.effective", given=formula, hint=hint)
     fresh = np.array(formula(stated, *columns), dtype=np.float64)
     if fresh.shape != stated.shape or not bool(((fresh >= 0.0) & (fresh <= 1.0) | np.isnan(stated)).all()):
         raise RulesError(
@@ -250,6 +256,7 @@ def _own_formula(formula: Formula | str, stated: Array, *columns: Array) -> Arra
 def updated(
     memory: Memory, result: JacobiStep, record: WriterRecords, now: float, rules: Rules, tau_scale: Array | None = None
 ) -> Memory:
+    """Return the memory after a tick with this step of effective confidence, with currency and salience on day `now`."""
     touched, read = memory.column("touched"), memory.column("read")
     last_use, seed = np.where(np.isnan(read), touched, read), memory.column("salience_seed")
     tau = rules.tau.take(memory.column("stability"))
@@ -257,12 +264,12 @@ def updated(
         tau = tau * np.where(tau_scale > 0.0, tau_scale, 1.0)
     elif rules.tau_scale is not None:
         hint = "run a scenario whose netlist derives it"
-        raise RulesError("holds in a run only", where="rules.tau_scale", given=rules.tau_scale, hint=hint)
+        raise RulesError("works in a run only", where="rules.tau_scale", given=rules.tau_scale, hint=hint)
     scores = {
         "support_mass": result.support,
         "challenge_mass": result.challenge,
         "currency": currency(memory.column("c0"), now - touched, tau, floor=rules.currency_floor),
-        "salience": currency(seed, now - last_use, rules.salience_tau, floor=rules.salience_floor),
+        "salience": salience(seed, now - last_use, floor=rules.salience_floor, tau=rules.salience_tau),
     }
     if rules.recompute != "admit":
         scores["calibration"] = record.calibration.take(memory.column("author"))

@@ -1,4 +1,4 @@
-"""Values that a reader sees between ticks, and repeated ticks until the scores settle."""
+"""Values that a reader sees between ticks, and ticks repeated until scores settle."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from malsim.memory.graph.arrays import Array, Ints
+    from malsim.memory.graph.arrays import Ints
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.law import WriterRecords
 
@@ -26,33 +26,24 @@ if TYPE_CHECKING:
 def effective_at(memory: Memory, now: float, rules: Rules | None = None) -> pl.Series:
     """Return the effective confidence that a tick at `now` days would give every cell, in the order of `memory.cells`.
 
-    The step starts from the last tick's values and sees what was admitted since. Nothing is changed.
+    The memory is not changed.
     """
     return tick(memory, now, rules).table("cells").series("effective")
 
 
 def effective_now(memory: Memory, rules: Rules | None = None) -> dict[int, float | None]:
-    """Return the effective confidence that a reader sees of the rows that moved (see `present`); None if unknown."""
+    """Map the rows that changed since the last tick to the effective confidence that a reader sees; see `present`."""
     view = present(memory, rules)
-    values = view.memory.column("effective")[view.moved]
-    return dict(zip(view.moved.tolist(), none_for_nan(values), strict=True))
-
-
-def none_for_nan(values: Array) -> list[float | None]:
-    """Return the values as a list with None for NaN.
-
-    >>> none_for_nan(np.array([0.5, np.nan]))
-    [0.5, None]
-    """
-    return [None if math.isnan(value) else value for value in values.tolist()]
+    values = zip(view.moved.tolist(), view.memory.column("effective")[view.moved].tolist(), strict=True)
+    return {row: None if math.isnan(value) else value for row, value in values}
 
 
 class Present(NamedTuple):
-    """Memory as a reader sees it between two ticks.
+    """Memory that a reader sees between two ticks.
 
-    `memory` has the scores that the law gives now to the rows that `moved`, and elsewhere those of the last tick. `before`
-    is the memory that the next tick starts from. `record` holds the writers' records behind the factors, None where nothing
-    moved; the writers of `memory` keep the last tick's.
+    `memory` has present scores in the rows `moved`, and those of the last tick elsewhere. `before` is the memory from which
+    the next tick starts. `record` holds the writers' records behind the present factors, None if no row moved; the writers
+    of `memory` have those of the last tick.
     """
 
     memory: Memory
@@ -62,13 +53,13 @@ class Present(NamedTuple):
 
 
 def present(memory: Memory, rules: Rules | None = None) -> Present:
-    """Return what a reader sees of a memory before the next tick. Every interface reads through this function.
+    """Return the memory that readers see before the next tick. Every interface reads through this function.
 
-    With nothing admitted since the last tick, it is what that tick gave. After an admission, every active cell of that
-    replication has the calibration, masses and effective that a tick would give it now. Currency, salience, flags and
-    the writers' counters keep the last tick's values. The result is for looking at: what continues from it (a claim, a tick,
-    a save) continues from `before`, so reading never advances the memory. Under `reads` last tick, and where beliefs come
-    from elsewhere, nothing moves.
+    Without an admission since the last tick, scores are those of that tick. After an admission, every active cell of its
+    replication has the calibration, masses and effective that a tick would give it now; currency, salience, flags and
+    writers' counters are those of the last tick. The view is read-only: a claim, a tick or a save of it continues from
+    `before`, so reading never advances the memory. Under `reads = "last tick"`, and if beliefs come from a law or a netlist,
+    no scores change between ticks.
     """
     rules = rules or DEFAULT
     if memory.derived.view_of is not None:
@@ -81,15 +72,15 @@ def present(memory: Memory, rules: Rules | None = None) -> Present:
         if not rows.size:
             return Present(memory, rows, memory)
         view = _stepped(memory, rows, rules)
-        memory.derived.view = rules, weakref.ref(view)  # one page asks for it several times
+        memory.derived.view = rules, weakref.ref(view)  # one page needs it several times
     return present(view)
 
 
 _NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
-def to_look_at(memory: Memory, rows: Ints, before: Memory, record: WriterRecords | None = None) -> Memory:
-    """Mark a memory as the reader's view of `before`, differing in these rows; `present` then returns it unchanged."""
+def as_view(memory: Memory, rows: Ints, before: Memory, record: WriterRecords | None = None) -> Memory:
+    """Mark a memory as the readers' view of `before` that differs in these rows; `present` then returns it unchanged."""
     memory.derived.view_of = rows, before, record
     return memory
 
@@ -97,8 +88,7 @@ def to_look_at(memory: Memory, rows: Ints, before: Memory, record: WriterRecords
 def moved(memory: Memory) -> Ints:
     """Return the active rows of the replications with an admission since the last tick.
 
-    A cell that no tick has seen as it stands has no `worth` (NaN): a new cell, and one whose status changed. The first
-    `scanned` edges are those that the last tick saw.
+    A cell that no tick has read with its present status has no `worth` (NaN). The last tick read the first `scanned` edges.
     """
     unseen, targets = np.isnan(memory.column("worth")), memory.table("edges").column("target")[memory.scanned :]
     if not (targets.size or unseen.any()):
@@ -109,9 +99,9 @@ def moved(memory: Memory) -> Ints:
 
 
 def update_worth(memory: Memory, before: Memory) -> Memory:
-    """Return a memory whose ops have just run on the result of a tick, as if that tick had left it so.
+    """Return the memory after ops ran on the result of a tick (`before`), with their changes of cells as part of the tick.
 
-    What the ops changed of these cells belongs to the tick. Claims that they made came after it.
+    Claims that the ops made remain later than the tick.
     """
     height = before.height
     rows = np.flatnonzero(np.isnan(memory.column("worth")[:height]) & ~np.isnan(before.column("worth")))
@@ -119,16 +109,16 @@ def update_worth(memory: Memory, before: Memory) -> Memory:
 
 
 def show(memory: Memory, rows: Ints, rules: Rules, record: WriterRecords | None) -> None:
-    """Let `present` recompute these rows of a partial memory, using a record made from the whole."""
+    """Make `present` recompute these rows of a partial memory, using writers' records from the whole memory."""
     if rows.size:
         view = _stepped(memory, rows, rules, record)
         memory.derived.view = rules, lambda: view
     else:
-        to_look_at(memory, rows, memory)
+        as_view(memory, rows, memory)
 
 
 def _stepped(memory: Memory, rows: Ints, rules: Rules, record: WriterRecords | None = None) -> Memory:
-    """Return a view with some rows moved by one step of the law, and the source worth of all cells used for it."""
+    """Return a view in which some rows are moved by one step of the law."""
     before = memory.column("effective")
     record = record or records(memory, before, rules)
     result = step(memory, before, record.calibration, rules)
@@ -141,15 +131,15 @@ def _stepped(memory: Memory, rows: Ints, rules: Rules, record: WriterRecords | N
     scores = {name: memory.column(name).copy() for name in fresh}
     for name, values in fresh.items():
         scores[name][rows] = values[rows]
-    return to_look_at(memory.scored(scores | {"worth": result.worth}, {}), rows, memory, record)
+    return as_view(memory.scored(scores | {"worth": result.worth}, {}), rows, memory, record)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settled:
-    """Result of iterating the tick at one instant.
+    """Result of repeating the tick at one instant.
 
-    `ticks` were made; if not `settled`, the last states repeat with `period` (None: no period was found among the last
-    64) and `amplitude`, the largest swing of any one cell over them, and `ringing` marks the cells that move.
+    `ticks` is their number. If not `settled`, the last states repeat with `period` (None: none found in the last 64 states);
+    `amplitude` is the largest swing of a cell over them, and `ringing` marks the cells that move.
     """
 
     memory: Memory
@@ -178,7 +168,7 @@ def settle(memory: Memory, now: float, rules: Rules | None = None) -> Settled:
     trail = [memory.column("effective")]
     record = records(memory, trail[-1], rules)
     for count in range(1, rules.settle_ticks + 1):
-        if rules.wrong_when != "contradicted":  # the other forms read the values that are still moving
+        if rules.wrong_when != "contradicted":  # other rules depend on the effective confidence
             record = records(memory, trail[-1], rules)
         result = step(memory, trail[-1], record.calibration, rules)
         change = float(nan_to_zero(np.abs(result.effective - trail[-1])).max())

@@ -1,7 +1,7 @@
-"""The port: everything that a harness may know of a memory.
+"""Port between a harness and a memory under test, the plant: a graph of claims, a law or an adapter.
 
-A memory under test is a plant. Settings are in the plant, its state is passed in and comes back; claims go in, verdicts
-come out, and a view shows what anybody may look at. A graph of claims is a plant, and so is a law or an adapter.
+A plant holds the settings; its state is passed to each call and returned by it. Claims are inputs, verdicts outputs, and a
+view shows the items.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from malsim.memory.gate.verdicts import GateResult
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
-    from malsim.memory.graph.take_back import Deed
+    from malsim.memory.graph.tombstones import Retraction
 
 
 @dataclass(frozen=True)
 class Vocabulary:
     """Names behind the numbers of a run: claims refer to writers, objects and values by index.
 
-    `values` has a row an object: a value is a place among its own object's, so equal places of one object are one value.
-    `lineages` says of which model, vendor or prompt each writer is an instance, "" for one of its own; empty where nobody
-    knows of any. `scopes` says whose each object is, "" for everybody's; empty where all are.
+    `values` has one row per object; the index of a value is its position in that row. `lineages` names the model, vendor or
+    prompt of which each writer is an instance, "" for none; empty if unknown. `scopes` names the scope of each object, ""
+    for all scopes; empty if there are none.
     """
 
     writers: Sequence[str]
@@ -43,19 +43,20 @@ class Vocabulary:
 
     @property
     def pairs(self) -> Mapping[tuple[int, float], int]:
+        """Index of each value by (index of object, claimed number); the number of a text value is its index."""
         rows = ((index, value, word) for index, words in enumerate(self.values) for value, word in enumerate(words))
         return {(index, float(value if isinstance(word, str) else word)): value for index, value, word in rows}
 
     @property
     def voices(self) -> Ints:
-        """Return for each writer the index of the first writer of its lineage.
+        """Index of the first writer of each writer's lineage.
 
         >>> Vocabulary(["u", "v", "w"], [], [], ["gpt", "", "gpt"]).voices.tolist()
         [0, 1, 0]
         """
         first: dict[str, int] = {}
-        kin = self.lineages or [""] * len(self.writers)
-        return np.array([first.setdefault(item, index) if item else index for index, item in enumerate(kin)], dtype=np.int64)
+        lineages = enumerate(self.lineages or [""] * len(self.writers))
+        return np.array([first.setdefault(name, index) if name else index for index, name in lineages], dtype=np.int64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,11 +73,11 @@ class Edges:
 class Claims:
     """Batch of claims in the order of the gate (time, writer, sequence), one row each.
 
-    `rep` is the place among the replications that the plant was made for; `t` is in days; `writer`, `object` and
-    `value` are places in the vocabulary, NONE where a claim has none; `stated` is the confidence, NaN where there is
-    none; `verified` marks claims of verification external, none if None. A claim about nothing (object NONE) judges
-    another: what has no edges refuses it. `words` makes the claims in full (columns of `schema.CLAIMS`), the scripted ones:
-    `scripted` is the row of each claim there, NONE for a drawn one. `checked` hands a graph what its gate has read before.
+    `rep` is the index in the replications of the plant; `t` is in days; `writer`, `object` and `value` are indices in the
+    vocabulary, NONE without one; `stated` is the confidence, NaN without one; `verified` marks externally verified claims
+    (None: no claims). A claim without an object judges another claim; a plant without edges refuses it. `words` makes the
+    scripted claims in full (columns of `schema.CLAIMS`); `scripted` is the row of each claim there, NONE for a drawn claim.
+    `checked` passes a graph the claims as its gate has checked them before.
     """
 
     rep: Ints
@@ -98,11 +99,11 @@ class Claims:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdicts:
-    """Verdicts, one per claim: index into `schema.VERDICT`, and the row of the cell, NONE if refused.
+    """Verdicts, one per claim: index into `schema.VERDICT`, and the row of the item, NONE if refused.
 
-    The row of an absorbed claim is the one that took it. `dropped` counts edges that the plant has no place for; `issues`
-    are reasons of refusals. `superseded` are rows that became inactive, `attenuated` marks claims that count for less than
-    stated; `account` makes events (t, rep, kind, subject, detail, cause): a frame, or mappings of columns.
+    The row of an absorbed claim is that of the item that absorbed it. `dropped` counts edges that the plant cannot store;
+    `issues` holds reasons of refusals by claim. `superseded` are rows that became inactive; `attenuated` marks claims that
+    count for less than stated; `account` makes events (t, rep, kind, subject, detail, cause) as a frame or as columns.
     """
 
     verdict: Ints
@@ -123,11 +124,10 @@ class Verdicts:
 class View:
     """Visible items of a memory, one row each; rows keep their numbers, and removed items become inactive.
 
-    `rep` is a place among the replications, `name` what items are called, `writer`, `object` and `value` places in the
-    vocabulary (a value may be replaced in place), `time` the claim's in days. `belief` is in [0, 1], None where the law
-    has none; `rank` orders items and has no bounds. `leads` says that of two equals the earlier leads; else a tie is a tie.
-    `columns` are its own by name. What a plant does not have is None here and null in frames. A view of items with edges,
-    marks or records overrides their methods.
+    `rep` is an index of replications, `writer`, `object` and `value` are indices in the vocabulary (the value of an item may
+    change), `time` is that of the claim in days. `belief` is in [0, 1], None if the law has none; `rank` orders items and is
+    unbounded. With `leads` the earlier of two equal items leads; otherwise equal items tie. `columns` are further columns by
+    name. Absent parts are None here and null in frames. A view of items with edges, marks or records overrides the methods.
     """
 
     rep: Ints
@@ -154,28 +154,27 @@ class View:
         values = self.columns.get(name)
         return values if values is None or rows is None else values[rows]
 
-    def edges(self, since: int) -> tuple[Ints, Ints, Ints] | None:  # noqa: ARG002  # items have none
+    def edges(self, since: int) -> tuple[Ints, Ints, Ints] | None:  # noqa: ARG002  # for plants without edges
         return None
 
     def accusations(self) -> tuple[Ints, Ints] | None:
         return None
 
-    def order(self, rows: Ints, *, match: Array, degree: Array, reader: Ints, now: float) -> Array:  # noqa: ARG002  # a graph's
-        """Return sort keys for items to show, largest first; −∞ hides an item.
+    def order(self, rows: Ints, *, match: Array, degree: Array, reader: Ints, now: float) -> Array:  # noqa: ARG002  # for graphs
+        """Return sort keys of candidate items, grouped by `reader`, largest first; −∞ hides an item.
 
-        Each is a candidate of a `reader`, whose question it meets so well (`match`: 1 its topic, 2 its object); the items of
-        one reader stand together. Here: by rank, of what is about the very object.
+        `match` is 1 for an item about the topic of the reader's question, 2 for one about its object. By default only the
+        latter are shown, by rank.
         """
         return np.where(match > 1.0, self.rank[rows], -np.inf)
 
-    def marked(self, rows: Ints, now: float) -> Bools | None:  # noqa: ARG002  # a graph's
+    def marked(self, rows: Ints, now: float) -> Bools | None:  # noqa: ARG002  # for graphs
         return None
 
-    def texts(self, rows: Ints) -> pl.DataFrame | None:  # noqa: ARG002  # a graph's
+    def texts(self, rows: Ints) -> pl.DataFrame | None:  # noqa: ARG002  # for graphs
         return None
 
     def names_of(self, rows: Ints) -> Sequence[str] | NDArray[Any]:
-        """Return the names of items."""
         return self.name.gather(rows).to_list()
 
     def recorded(self, names: Sequence[str]) -> Mapping[str, NDArray[Any]] | None:
@@ -185,11 +184,13 @@ class View:
         status = pl.Series(np.where(self.active, "active", "superseded").astype(str))
         belief = np.full(len(self), np.nan) if self.belief is None else self.belief
         columns = {"rep": self.rep, "cell": self.name, "stated": self.stated, "effective": belief, "status": status}
-        own = {name: values for name, values in self.columns.items() if values.dtype.kind in "fiub"}
-        return pl.DataFrame(columns | {"rank": self.rank} | own).with_columns(pl.col("stated", "effective").fill_nan(None))
+        numbers = {name: values for name, values in self.columns.items() if values.dtype.kind in "fiub"}
+        return pl.DataFrame(columns | {"rank": self.rank} | numbers).with_columns(
+            pl.col("stated", "effective").fill_nan(None)
+        )
 
     def records(self) -> pl.DataFrame | Mapping[str, NDArray[Any]] | None:
-        """Return the records of writers (columns of `schema.WRITERS`) as a frame or arrays; None if there are none."""
+        """Return the records of writers (columns of `schema.WRITERS`) as a frame or arrays; None without records."""
         return None
 
 
@@ -209,15 +210,15 @@ class Plant(Protocol[State]):
         """Recompute the memory at `now` days."""
 
     def read(self, state: State, rep: Ints, object_: Ints, opened: Ints, now: float) -> State:
-        """Record a use: readers of these replications each asked about an object and opened these rows."""
+        """Record reads: each reader asked about an object in a replication and opened a row."""
 
     def view(self, state: State, now: float) -> View:
-        """Return what the last tick left, as of `now` days, without changing the state."""
+        """Return the items as of `now` days with the scores of the last tick, without changing the state."""
 
 
 @runtime_checkable
 class HoldsGraph(Protocol[State]):
-    """Capability of a plant that is a graph of claims: it can be explained, opened, saved and wired."""
+    """Capability of a plant that is a graph of claims and so can be explained, opened, saved and wired."""
 
     def graph(self, state: State) -> Memory:
         """Return the graph in a state."""
@@ -228,14 +229,14 @@ class HoldsGraph(Protocol[State]):
 
 @runtime_checkable
 class ReadsPresent(Plant[State], Protocol[State]):
-    """Capability of a plant whose readers see, before a tick, the effect of claims admitted since the last one."""
+    """Capability of a plant whose readers see the effect of new claims before the next tick."""
 
     def present(self, state: State, now: float) -> View:
-        """Return what a reader sees at `now` days; `view` returns what the last tick left."""
+        """Return the items as a reader sees them at `now` days; `view` returns those of the last tick."""
 
 
 def view_now(plant: Plant[State], state: State, now: float) -> View:
-    """Return what a reader sees at `now` days: the present view if the plant has one, else that of the last tick."""
+    """Return the view of a reader at `now` days: the present one if the plant has it, else that of the last tick."""
     return plant.present(state, now) if isinstance(plant, ReadsPresent) else plant.view(state, now)
 
 
@@ -244,7 +245,7 @@ class Explains(Plant[State], Protocol[State]):
     """Capability of a plant that explains its own beliefs."""
 
     def explain(self, state: State, alive: Ints, row: int, now: float) -> LawExplanation:
-        """Explain the belief in a row at a tick at `now` days that considers the rows in `alive`."""
+        """Explain the belief in a row at a tick at `now` days over the rows in `alive`."""
 
 
 @runtime_checkable
@@ -256,36 +257,36 @@ class ReadsDerived(Protocol[State]):
 
 
 @runtime_checkable
-class TakesBack(Protocol[State]):
+class Retracts(Protocol[State]):
     """Capability of a plant in which people reject or erase claims."""
 
-    def take_back(self, state: State, rep: Ints, object_: Ints, value: Ints, deed: Deed) -> tuple[State, Bools]:
-        """Reject or erase these distinct values; return the state and a mask of those that the person was allowed to."""
+    def retract(self, state: State, rep: Ints, object_: Ints, value: Ints, deed: Retraction) -> tuple[State, Bools]:
+        """Reject or erase distinct values; return the state and a mask of the values for which this was allowed."""
 
 
 @runtime_checkable
 class KeepsApart(Protocol[State]):
-    """Capability of a plant with scopes: a reader sees its own scope and what is shared with it."""
+    """Capability of a plant with scopes: readers see their own scope and objects shared with it."""
 
     def share(self, state: State, object_: Ints, scope: str, now: float, *, shared: bool) -> tuple[State, bool]:
-        """Share these objects with a scope, or stop; return the state and whether the memory supports it."""
+        """Share objects with a scope, or stop sharing; return the state and whether the memory supports this."""
 
     def shows(self, state: State, object_: Ints, scope: str, now: float) -> Bools:
-        """Return a mask (objects, replications): whether a reader in this scope sees anything of each object."""
+        """Return a mask (objects, replications) of objects of which a reader in this scope sees any item."""
 
 
 @runtime_checkable
 class AnswersReads(Protocol[State]):
-    """Capability of a plant that is asked by calls, can fail in a replication, and must be closed."""
+    """Capability of a plant that answers by calls, can fail in a replication, and must be closed."""
 
     def answer(self, state: State, rep: Ints, object_: Ints, limit: int, now: float, scope: str | None = None) -> State:
-        """Ask about one object per replication within a scope (None: its own); the view then shows at most `limit` items."""
+        """Ask about an object per replication in a scope (None: that of the object); the view shows `limit` items."""
 
     def failures(self, state: State) -> Mapping[int, Exception]:
-        """Return errors by replication; failed replications are no longer asked."""
+        """Return the errors of failed replications, which are not called any more."""
 
     def answers(self, state: State) -> Mapping[str, Array]:
-        """Return shares of the answers by name, one value per replication."""
+        """Return statistics of the answers by name, one value per replication."""
 
     def close(self, state: State) -> None:
         """Release the memories; views remain valid."""

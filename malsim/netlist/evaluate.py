@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import polars as pl
 
 from malsim.base.errors import AddressError, nearest
-from malsim.memory.graph.handles import beginning_so
+from malsim.memory.graph.texts import handle_with_prefix
 from malsim.memory.law_steps import present
 from malsim.netlist.graph.handle_lookup import at_version
 from malsim.netlist.language.address import Call, Name, Path, Reduced, Row, address, column_of
@@ -203,7 +203,7 @@ def _whole(point: Path, frames: Frames) -> str:
     names = frames.cells["cell"].cast(pl.String)
     if (names == point.handle).any():
         return point.handle
-    if (longer := beginning_so(point.handle, names)) is None:
+    if (longer := handle_with_prefix(point.handle, names)) is None:
         raise _no_such("cell", point.handle, names)
     return longer
 

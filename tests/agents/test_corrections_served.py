@@ -118,7 +118,7 @@ def test_an_agent_corrects_its_own_cell_and_not_anothers(path: Path) -> None:
     others = service(path, "dan").correct(port, "the port is 7070", 0.6, value=7070.0, object="port")
     assert any("does not let" in note or "do not let" in note for note in others["notes"])
     assert open_memory(path).cells.filter(handle=port)["status"][0] == "active"
-    with pytest.raises(UsageError, match="not theirs"):
+    with pytest.raises(UsageError, match="not allowed to retract"):
         service(path, "dan").forget(port)
     own = service(path, "bob").correct(port, "the port is 9090", 0.6, value=9090.0)
     assert own["fell"] == [port, handle(path, "open 8080 in the wall")]

@@ -12,7 +12,7 @@ import pytest
 
 from malsim.agents.service import MemoryService
 from malsim.memory.store import Store
-from malsim.memory.store.seen import StaleError
+from malsim.memory.store.version_check import StaleError
 
 pytest.importorskip("mcp", reason="the extra agents is not installed")
 
@@ -70,7 +70,7 @@ def test_claim_about_an_object_takes_the_version_it_was_based_on(path: Path) -> 
     newer = service(path, "bob", 2.0).claim(**sunday, if_seen=read)
     with pytest.raises(StaleError, match=newer["handle"]):
         service(path, "cid", 3.0).claim("none on Monday", 0.6, object="deploys", value="none", if_seen=read)
-    with pytest.raises(StaleError, match="nothing stands there"):
+    with pytest.raises(StaleError, match="there is no such cell"):
         service(path, "cid", 3.0).claim("the fan hums", 0.6, object="fan", value="hums", if_seen=1)
 
 

@@ -119,7 +119,7 @@ def test_day_0_is_a_date(held: bytes, tmp_path: Path, capsys: pytest.CaptureFixt
     with Store(path) as store:
         with pytest.raises(StoreError, match="damaged"):
             _ = store.start
-        with pytest.raises(MalsimError, match="no date"):
+        with pytest.raises(MalsimError, match="not a date"):
             store.save(store.memory, start="soon")
         store.save(store.memory, start="2026-03-01")
         store.tick(1e9)

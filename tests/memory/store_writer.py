@@ -1,7 +1,7 @@
-"""A process that writes into stores: for each line "NAME WAIT DEEDS PATH" that it reads it forks a writer.
+"""Process that forks a writer for each line "NAME WAIT DEEDS PATH" on its standard input.
 
-Forking after the imports, before any thread runs, makes a writer cheap. A line "NAME N" is printed when the Nth deed of a
-writer has returned, "NAME busy" for each that was refused, "NAME is PID" at its birth and "NAME ended" at its end.
+It forks after the imports and before any thread runs, so a writer starts quickly. It prints "NAME is PID" at the start of a
+writer, "NAME N" when its Nth write has returned, "NAME busy" for each refused write, and "NAME ended" at its end.
 """
 
 from __future__ import annotations

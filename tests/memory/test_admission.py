@@ -1,4 +1,4 @@
-"""What the gate promises of any claims: one batch or many, any order, any replication beside it; nothing lost or echoed."""
+"""Properties of the gate for random claims: batching, order, replications, and secrets that are not echoed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EVERY_RULE = {
     "dropped": Rules(restated_edges="dropped", duplicate_edges="last_weight", self_edges="accepted"),
     "display": Rules(locks="display", mass_neighbours="every", reused_keys="accepted", handle_evidence="inert"),
 }
-rules_of_any_kind = pytest.mark.parametrize("rules", EVERY_RULE.values(), ids=EVERY_RULE)
+with_every_rule = pytest.mark.parametrize("rules", EVERY_RULE.values(), ids=EVERY_RULE)
 
 HANDLES = ["obs_aaaa", "dec_bbbb", "obs_cccc", "RSK_dddd"]
 KEYS = ["aaaa", "bbbb-key", "cccc", "other"]
@@ -66,42 +66,37 @@ def numbered(claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
 batches = st.lists(claim, min_size=1, max_size=8).map(numbered)
 
 
-def in_order(claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(claims, key=lambda one: (one["t"], one["writer"], one["sequence"]))
-
-
 def same(ours: Memory, theirs: Memory) -> None:
     assert_frame_equal(ours.cells, theirs.cells)
     assert_frame_equal(ours.edges, theirs.edges)
     assert_frame_equal(ours.writers, theirs.writers)
 
 
-@rules_of_any_kind
+@with_every_rule
 @settings(max_examples=25)
 @given(before=batches, claims=batches)
-def test_a_batch_equals_its_claims_one_by_one(rules: Rules, before: list[Any], claims: list[Any]) -> None:
+def test_batch_equals_its_claims_one_by_one(rules: Rules, before: list[Any], claims: list[Any]) -> None:
     start = tick(admit(Memory.empty(), before, rules).memory, 5.0, rules)
     at_once = admit(start, claims, rules)
     memory, verdicts = start, []
-    for item in in_order(claims):
-        memory, verdict = admit(memory, [item], rules)
+    for claim in sorted(claims, key=lambda claim: (claim["t"], claim["writer"], claim["sequence"])):
+        memory, verdict = admit(memory, [claim], rules)
         verdicts.append(verdict)
     same(at_once.memory, memory)
-    moving = ["effective"] if rules.recompute == "admit" else []  # later claims of a batch move it before it is read
+    moving = ["effective"] if rules.recompute == "admit" else []  # later claims of the batch change it
     assert_frame_equal(at_once.verdicts.drop(moving), pl.concat(verdicts).drop(moving))
 
 
-@rules_of_any_kind
+@with_every_rule
 @settings(max_examples=25)
 @given(before=batches, claims=batches)
-def test_a_replication_among_many_equals_itself_alone(rules: Rules, before: list[Any], claims: list[Any]) -> None:
+def test_replication_among_many_equals_a_single_one(rules: Rules, before: list[Any], claims: list[Any]) -> None:
     many = tick(admit(admit(Memory.empty(), before, rules).memory, claims, rules).memory, 9.0, rules)
     for rep in (0, 1):
-        own = ([item for item in batch if item["rep"] == rep] for batch in (before, claims))
         alone = Memory.empty()
-        for batch in own:
-            alone = admit(alone, batch, rules).memory
-        links = ("author", "successor")  # row numbers, which others' rows move
+        for batch in (before, claims):
+            alone = admit(alone, [claim for claim in batch if claim["rep"] == rep], rules).memory
+        links = ("author", "successor")  # row numbers depend on other replications
         ours = many.cells.filter(pl.col("rep") == rep).drop(links)
         assert_frame_equal(ours, tick(alone, 9.0, rules).cells.drop(links))
 
@@ -116,16 +111,16 @@ def test_order_of_simultaneous_claims_is_irrelevant(claims: list[Any], order: An
     assert_frame_equal(ours.verdicts, theirs.verdicts)
 
 
-KEPT = [name for name in CELLS if name not in ("status", "successor", "version", "touched", "currency")]
+STORED = [name for name in CELLS if name not in ("status", "successor", "version", "touched", "currency")]
 
 
 @pytest.mark.parametrize("name", [name for name, rules in EVERY_RULE.items() if rules.reused_keys == "refused"])
 @settings(max_examples=25)
 @given(before=batches, claims=batches)
-def test_nothing_stored_is_lost_or_rewritten(name: str, before: list[Any], claims: list[Any]) -> None:
+def test_stored_cells_are_never_lost_or_rewritten(name: str, before: list[Any], claims: list[Any]) -> None:
     start = admit(Memory.empty(), before, EVERY_RULE[name]).memory
     after, verdicts = admit(start, claims, EVERY_RULE[name])
-    assert_frame_equal(after.cells.head(start.cells.height).select(KEPT), start.cells.select(KEPT))
+    assert_frame_equal(after.cells.head(start.cells.height).select(STORED), start.cells.select(STORED))
     assert_frame_equal(after.edges.head(start.edges.height), start.edges)
     assert verdicts.height == len(claims)
     admitted = verdicts.filter(pl.col("verdict") == "admitted")
@@ -134,10 +129,10 @@ def test_nothing_stored_is_lost_or_rewritten(name: str, before: list[Any], claim
     assert (refused["issues"].list.len() > 0).all()
 
 
-@rules_of_any_kind
+@with_every_rule
 @settings(max_examples=25)
 @given(claims=batches, now=st.sampled_from([0.0, 3.0, 400.0, -5.0]))
-def test_scores_stay_in_bounds_and_a_settled_graph_ticks_to_itself(rules: Rules, claims: list[Any], now: float) -> None:
+def test_scores_stay_in_bounds_and_settled_graphs_are_fixed(rules: Rules, claims: list[Any], now: float) -> None:
     settled = settle(admit(Memory.empty(), claims, rules).memory, now, rules)
     again = tick(settled.memory, now, rules)
     for name in ("effective", "currency", "salience", "calibration"):
@@ -150,7 +145,7 @@ def test_scores_stay_in_bounds_and_a_settled_graph_ticks_to_itself(rules: Rules,
         assert_frame_equal(again.cells.select(fixed), settled.memory.cells.select(fixed))
 
 
-SECRET = "AKIA" + "ABCDEFGHIJKLMNOP"  # put together here, so that no file holds one
+SECRET = "AKIA" + "ABCDEFGHIJKLMNOP"  # in two parts, so that this file contains no credential
 HELD = f"it is {SECRET} indeed"
 
 
@@ -169,7 +164,7 @@ HELD = f"it is {SECRET} indeed"
     ],
     ids=str,
 )
-def test_a_secret_where_no_text_is_read_is_not_echoed(wrong: dict[str, Any]) -> None:
+def test_secret_in_a_field_of_another_type_is_not_echoed(wrong: dict[str, Any]) -> None:
     memory, verdicts = admit(
         Memory.empty(), [{"kind": "obs", "writer": "ann", "title": "a claim", "confidence": 0.5} | wrong]
     )
@@ -177,24 +172,24 @@ def test_a_secret_where_no_text_is_read_is_not_echoed(wrong: dict[str, Any]) -> 
     assert SECRET not in " ".join(frame.write_json() for frame in frames)
 
 
-def test_a_column_named_after_a_secret_is_not_echoed() -> None:
+def test_secret_as_a_column_name_is_not_echoed() -> None:
     with pytest.raises(DataError) as error:
         admit(Memory.empty(), pl.DataFrame({"writer": ["ann"], SECRET: [1]}))
     assert SECRET not in str(error.value)
 
 
-UNHOLDABLE: dict[str, Any] = {
-    "a whole number past 64 bits": {"confidence": 10**400},
-    "half a letter": {"title": "a\ud800b"},
-    "half a letter in a list": {"topics": ["a\ud800b"]},
-    "a replication past counting": {"rep": 2_000_000_000},
-    "a replication past its column": {"rep": 2**31},
-    "a place past its column": {"sequence": 2**63},
-    "an edge that is a text": {"edges": ["supports"]},
+INVALID: dict[str, Any] = {
+    "integer too large for a float": {"confidence": 10**400},
+    "lone surrogate": {"title": "a\ud800b"},
+    "lone surrogate in a list": {"topics": ["a\ud800b"]},
+    "replication out of bounds": {"rep": 2_000_000_000},
+    "replication too large for its column": {"rep": 2**31},
+    "sequence too large for its column": {"sequence": 2**63},
+    "text as an edge": {"edges": ["supports"]},
 }
 
 
-@pytest.mark.parametrize("field", UNHOLDABLE.values(), ids=UNHOLDABLE)
+@pytest.mark.parametrize("field", INVALID.values(), ids=INVALID)
 def test_value_of_a_wrong_type_is_refused_with_its_path(field: dict[str, Any]) -> None:
     good = {"kind": "obs", "writer": "ann", "title": "fine", "confidence": 0.5}
     memory, verdicts = admit(Memory.empty(), [good, good | {"title": "other"} | field])
@@ -204,7 +199,7 @@ def test_value_of_a_wrong_type_is_refused_with_its_path(field: dict[str, Any]) -
     assert memory.cells["title"].to_list() == ["fine"]
 
 
-def test_a_strangers_correction_is_admitted_without_its_edge() -> None:
+def test_correction_by_another_writer_loses_its_edge() -> None:
     first = {"handle": "obs_aaaa", "writer": "ann", "title": "it is 1", "confidence": 0.5}
     edge = {"relation": "supersedes", "target": "obs_aaaa"}
     second = {"handle": "obs_bbbb", "writer": "ben", "title": "it is 2", "confidence": 0.5, "t": 1.0, "edges": [edge]}

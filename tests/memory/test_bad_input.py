@@ -1,4 +1,4 @@
-"""Whatever comes, what was stored stands, and a credential is refused and repeated nowhere."""
+"""Bad claims and frames: faults are reported by path, and credentials are refused and never repeated."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_bad_claim_is_refused_with_the_path_of_the_fault(bad: dict[str, Any], pa
     assert path in refused(**bad)
 
 
-def test_a_secret_beside_a_bad_kind_leaves_the_rest_of_the_batch() -> None:
+def test_secret_and_bad_kind_leave_the_rest_of_the_batch() -> None:
     again = GOOD | {"handle": None, "kind": "obs"}
     claims = [again, GOOD | {"handle": "obs_cccc", "title": SECRETS[2][1]}, again | {"kind": "nonsense"}]
     memory = admit(Memory.empty(), [GOOD]).memory
@@ -87,7 +87,7 @@ def test_all_faults_are_reported_at_once() -> None:
     )
 
 
-def test_empty_huge_and_repeated_batches_are_taken() -> None:
+def test_empty_huge_and_repeated_batches_are_admitted() -> None:
     memory, verdicts = admit(Memory.empty(), [])
     assert (memory.cells.height, verdicts.height) == (0, 0)
     memory, verdicts = admit(memory, [GOOD | {"body": "x" * 10_000_000}] * 3)
@@ -96,7 +96,7 @@ def test_empty_huge_and_repeated_batches_are_taken() -> None:
     assert admit(memory, [unicode]).verdicts["verdict"].to_list() == ["admitted"]
 
 
-def test_a_clock_that_goes_backwards_ages_nothing_and_breaks_nothing() -> None:
+def test_clock_that_goes_backwards_ages_no_cell() -> None:
     memory, _ = admit(Memory.empty(), [GOOD | {"t": 10.0, "stability": "ephemeral"}])
     memory = tick(tick(memory, 20.0), 5.0)
     assert memory.cells["currency"][0] == 1.0
@@ -122,7 +122,7 @@ def test_frame_with_other_columns_is_refused_as_claims(frame: pl.DataFrame) -> N
         connect(Memory.empty(), pl.DataFrame({"from": ["a"]}))
 
 
-def test_supersession_never_runs_in_a_circle() -> None:
+def test_supersession_is_never_circular() -> None:
     chain = [GOOD | {"handle": f"obs_000{i}", "title": f"{i}", "t": float(i)} for i in range(3)]
     for i in (1, 2):
         chain[i]["edges"] = [{"relation": "supersedes", "target": f"obs_000{i - 1}"}]
@@ -134,7 +134,7 @@ def test_supersession_never_runs_in_a_circle() -> None:
 
 
 @pytest.mark.parametrize(("kind", "credential"), SECRETS, ids=[kind for kind, _ in SECRETS])
-def test_a_credential_anywhere_is_refused_by_kind_and_stored_nowhere(kind: str, credential: str) -> None:
+def test_credential_in_any_field_is_refused_and_not_stored(kind: str, credential: str) -> None:
     for field in ("title", "body", "writer", "object", "summary", "topics", "source_refs", "handle", "key"):
         value: Any = [credential] if field in ("topics", "source_refs") else f"see {credential} there"
         memory, verdicts = admit(Memory.empty(), [GOOD | {field: value}])
@@ -176,14 +176,14 @@ confidence = 0.5
     assert again.manifest["sha256"] == run.manifest["sha256"]
 
 
-def test_redacting_keeps_the_kind_and_the_rest() -> None:
+def test_redaction_keeps_the_kind_and_other_text() -> None:
     for kind, credential in SECRETS:
         assert holds_secret(redacted(f"a {credential} b")), kind
     assert redacted("nothing to see") == "nothing to see"
     assert not re.search("Zq3", redacted("key ghp_" + "Zq3" * 10))
 
 
-def test_numbers_stay_numbers() -> None:
+def test_integer_columns_become_floats() -> None:
     memory, _ = admit(
         Memory.empty(), pl.DataFrame({"handle": ["obs_a1a1"], "writer": ["a"], "title": ["t"], "confidence": [1]})
     )

@@ -1,4 +1,4 @@
-"""A value that was taken back is refused in each disguise, and other values are not."""
+"""A retracted value is refused in any look-alike spelling, and other values are not."""
 
 from __future__ import annotations
 
@@ -20,13 +20,9 @@ GOVERNED = Rules.governed()
 LOOKS_LIKE = dict(zip("aceiopxysjABCEHKMOPTX", "асеіорхуѕјΑΒСΕНΚМΟРТΧ", strict=True))
 LETTERS = st.text("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", min_size=2, max_size=12)
 VALUES = st.lists(LETTERS, min_size=1, max_size=3).map(" ".join)
-AT_ANY_PLACE = {
-    "zero width": "\u200b",
-    "soft hyphen": "\u00ad",
-    "joiner": "\u2060",
-    "inner space": " ",
-    "no-break space": "\u00a0",
-}
+INSERTED = {
+    "zero width": "\u200b", "soft hyphen": "\u00ad", "joiner": "\u2060", "inner space": " ", "no-break space": "\u00a0",
+}  # fmt: skip
 WHOLE: dict[str, Callable[[str], str]] = {
     "full width": lambda text: "".join(chr(ord(letter) + 0xFEE0) if "!" <= letter <= "~" else letter for letter in text),
     "look-alikes": lambda text: "".join(LOOKS_LIKE.get(letter, letter) for letter in text),
@@ -39,17 +35,11 @@ WHOLE: dict[str, Callable[[str], str]] = {
 def claim(t: float, writer: str, value: str, object_: str = "x") -> dict[str, Any]:
     title = f"{writer} noted {value!r} of {object_}"
     return {
-        "t": t,
-        "writer": writer,
-        "kind": "obs",
-        "object": object_,
-        "value_text": value,
-        "title": title,
-        "confidence": 0.7,
-    }
+        "t": t, "writer": writer, "kind": "obs", "object": object_, "value_text": value, "title": title, "confidence": 0.7,
+    }  # fmt: skip
 
 
-def after_taking_back(value: str, deed: str) -> Memory:
+def after_retraction(value: str, deed: str) -> Memory:
     memory = admit(Memory.empty(), [claim(1.0, "ann", value), claim(1.0, "ann", value, "z")]).memory
     rows = rows_about(memory, 0, "x", value)
     if deed == "forget":
@@ -59,27 +49,27 @@ def after_taking_back(value: str, deed: str) -> Memory:
 
 @pytest.mark.parametrize("deed", ["correct", "forget"])
 @given(VALUES, st.data())
-def test_a_taken_back_value_is_refused_in_any_disguise(deed: str, value: str, data: st.DataObject) -> None:
-    name = data.draw(st.sampled_from([*AT_ANY_PLACE, *WHOLE]))
+def test_retracted_value_is_refused_in_any_spelling(deed: str, value: str, data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from([*INSERTED, *WHOLE]))
     if name in WHOLE:
         disguised = WHOLE[name](value)
     else:
         index = data.draw(st.integers(1, len(value) - 1))
-        disguised = value[:index] + AT_ANY_PLACE[name] + value[index:]
-    memory = after_taking_back(value, deed)
+        disguised = value[:index] + INSERTED[name] + value[index:]
+    memory = after_retraction(value, deed)
     verdicts = admit(memory, [claim(3.0, "dan", disguised), claim(4.0, "dan", disguised, "z")], GOVERNED).verdicts
     assert verdicts["verdict"].to_list() == ["refused", "admitted"]
 
 
 @given(VALUES, VALUES)
-def test_another_value_is_admitted(value: str, other: str) -> None:
+def test_other_values_are_admitted_after_a_retraction(value: str, other: str) -> None:
     assume(undisguised(value) != undisguised(other))
     assume("".join(value.lower().split()) != "".join(other.lower().split()))
-    verdicts = admit(after_taking_back(value, "correct"), [claim(3.0, "dan", other)], GOVERNED).verdicts
+    verdicts = admit(after_retraction(value, "correct"), [claim(3.0, "dan", other)], GOVERNED).verdicts
     assert verdicts["verdict"].to_list() == ["admitted"]
 
 
-def test_a_disguised_claim_is_corrected_with_the_plain_one() -> None:
+def test_correction_covers_look_alike_spellings() -> None:
     memory = admit(Memory.empty(), [claim(1.0, "ann", "kilobo"), claim(1.0, "ann", "kilo\u200bbo")]).memory
     after = correct(memory, rows_about(memory, 0, "x", "Kilobo"), None, now=2.0, by="ann", rules=GOVERNED).memory
     assert after.cells["status"].to_list() == ["annexed", "annexed"]
@@ -91,5 +81,5 @@ def test_two_spellings_of_one_text_are_equal(same: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize("pair", [("", "a"), ("port", "part"), ("a1", "al"), ("é", "e"), ("uses SQLite", "it is SQLite")])
-def test_two_texts_that_differ_stay_apart(pair: tuple[str, str]) -> None:
+def test_different_texts_are_not_equal(pair: tuple[str, str]) -> None:
     assert undisguised(pair[0]) != undisguised(pair[1])

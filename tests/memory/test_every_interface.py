@@ -1,4 +1,4 @@
-"""Every interface of a store shows, after a claim, what a tick on a copy gives; random graphs, settled before each claim."""
+"""After a claim, every interface of a store shows the values that a tick on a copy gives."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from malsim.scenario.history.store_history import store_history
 from malsim.sim.settings.scenario import Scenario
 
 if TYPE_CHECKING:
-    from malsim.memory.tables.standing_parts import Standing
+    from malsim.memory.tables.stored_wires import Standing
 
 COLUMNS = ("stated", "calibration", "support_mass", "challenge_mass", "effective")
 PLACES = st.integers(0, 7)
@@ -37,7 +37,7 @@ CLAIMS = st.lists(
 )  # fmt: skip
 
 
-def said(*words: str) -> str:
+def output(*words: str) -> str:
     with contextlib.redirect_stdout(io.StringIO()) as out:
         assert main(list(words)) == 0
     return out.getvalue()
@@ -52,10 +52,10 @@ def claim(number: int, writer: str, stated: float, edges: list[tuple[str, int]])
     }  # fmt: skip
 
 
-def numbers(line: str) -> float:
-    found = re.search(r" eff\(([0-9.e-]+)\)", line)
-    assert found
-    return float(found[1])
+def effective_in(line: str) -> float:
+    match = re.search(r" eff\(([0-9.e-]+)\)", line)
+    assert match
+    return float(match[1])
 
 
 def settled(memory: Memory, wires: Standing, *, now: float, rules: Rules) -> tuple[Memory, Standing]:
@@ -85,7 +85,7 @@ def test_every_interface_shows_the_values_of_a_tick(drawn: list[Any], calibratio
             for text in ("", "pump says"):
                 for line in store.mini_index(text, limit=20, budget_words=9000, now=day, rules=rules).lines:
                     handle = line.split()[0].lstrip("^")
-                    assert numbers(line) == pytest.approx(worth[handle], abs=1e-6)
+                    assert effective_in(line) == pytest.approx(worth[handle], abs=1e-6)
             for handle, value in worth.items():
                 assert store.about(handle, rules=rules).height
                 assert explain(store.about(handle, rules=rules), handle, t=day, rules=rules).effective == value
@@ -102,16 +102,16 @@ def test_every_interface_shows_the_values_of_a_tick(drawn: list[Any], calibratio
 
 
 def commands(path: Path, worth: dict[str, float], day: float) -> None:
-    rendered = load(said("netlist", "render", str(path))).memory.cells
+    rendered = load(output("netlist", "render", str(path))).memory.cells
     assert dict(rendered.select("handle", "effective").rows()) == worth
     with Store(path, write=False) as store:
         memory = store.memory
-        assert render(memory).startswith(said("netlist", "render", str(path))[:20])
+        assert render(memory).startswith(output("netlist", "render", str(path))[:20])
     history = store_history(path, Scenario()).cells.filter(t=day - 1.0)
     assert dict(history.select("cell", "effective").rows()) == worth
     for handle, value in list(worth.items())[-3:]:
         assert evaluate(f"{handle}-scores-eff", memory)["value"].to_list() == [value]
-        address = said("netlist", "value", f"{handle}-scores-eff", str(path)).splitlines()[1]
+        address = output("netlist", "value", f"{handle}-scores-eff", str(path)).splitlines()[1]
         assert float(address.rsplit(",", 1)[1]) == value
-        assert f"= effective            {value:+.4f}" in said("look", str(path), handle)
-        assert f"= effective            {value:+.4f}" in said("why", str(path), handle)
+        assert f"= effective            {value:+.4f}" in output("look", str(path), handle)
+        assert f"= effective            {value:+.4f}" in output("why", str(path), handle)

@@ -1,10 +1,9 @@
-"""An explanation's terms sum to the number exactly, and it names who is behind it."""
+"""Explanations of effective confidence, versions of cells, and edits of cells."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 from malsim.base.errors import AddressError, UsageError
 from malsim.memory import Memory, Rules, admit, tick
 from malsim.memory.explain import explain
-from malsim.memory.gate.edit import annex, connect, expanded, update
+from malsim.memory.gate.edit import annex, connect, update
 
 confidences = st.floats(0.01, 1.0)
 
@@ -27,7 +26,7 @@ def claim(handle: str, confidence: float, **more: Any) -> dict[str, Any]:
     st.integers(1, 3),
     st.sampled_from([Rules(), Rules(damping=0.4), Rules(calibration="brier", evidence_from="any")]),
 )
-def test_the_terms_sum_to_the_value_exactly(edges: list[tuple[float, str]], stated: float, ticks: int, rules: Rules) -> None:
+def test_terms_sum_to_the_value_exactly(edges: list[tuple[float, str]], stated: float, ticks: int, rules: Rules) -> None:
     others = [
         claim(f"obs_{i:04x}", confidence, writer=f"w{i}", edges=[{"relation": relation, "target": "obs_aaaa"}])
         for i, (confidence, relation) in enumerate(edges)
@@ -46,7 +45,7 @@ def test_the_terms_sum_to_the_value_exactly(edges: list[tuple[float, str]], stat
         assert sum(shares) == pytest.approx(terms[name])
 
 
-def test_explanation_tells_what_would_overturn_the_cell() -> None:
+def test_explanation_states_the_challenge_that_overturns() -> None:
     memory = tick(admit(Memory.empty(), [claim("obs_aaaa", 0.9)]).memory, 1.0)
     needed = explain(memory, "obs_aaaa", t=1.0).overturned_by
     assert needed is not None
@@ -59,9 +58,9 @@ def test_explanation_tells_what_would_overturn_the_cell() -> None:
     assert explain(memory, "obs_aaaa", t=1.0, rules=Rules(challenge_ceiling=0.1)).overturned_by is None
 
 
-def test_an_unknown_handle_comes_with_near_ones() -> None:
+def test_unknown_handle_error_suggests_near_handles() -> None:
     memory, _ = admit(Memory.empty(), [claim("obs_aaaa", 0.9)])
-    with pytest.raises(AddressError, match="near it: obs_aaaa"):
+    with pytest.raises(AddressError, match="did you mean obs_aaaa"):
         explain(memory, "obs_aaab", t=0.0)
 
 
@@ -79,7 +78,7 @@ def test_versions_count_from_first_to_head() -> None:
             memory.row(bad)
 
 
-def test_of_a_fork_the_better_calibrated_writers_cell_is_the_head() -> None:
+def test_head_of_a_fork_is_by_the_better_calibrated_writer() -> None:
     wrong = [claim(f"obs_{i:04x}", 0.9, writer="bad") for i in range(3)]
     judge = [claim("obs_ffff", 0.5, writer="judge", edges=[{"relation": "contradicts", "target": "obs_0000"}])]
     memory = tick(admit(Memory.empty(), [claim("dec_0000", 0.7), *wrong, *judge]).memory, 1.0)
@@ -90,7 +89,7 @@ def test_of_a_fork_the_better_calibrated_writers_cell_is_the_head() -> None:
     assert admit(memory, fork).memory.head("dec_0000") == "dec_0001"
 
 
-def test_locks_hold_against_annexing_and_immutables_against_rewriting() -> None:
+def test_locked_and_immutable_cells_refuse_changes() -> None:
     memory, _ = admit(Memory.empty(), [claim("dec_aaaa", 0.7, locked=True), claim("DEC_bbbb", 0.7), claim("dec_cccc", 0.7)])
     for handle in ("dec_aaaa", "DEC_bbbb"):
         with pytest.raises(UsageError, match="locked or immutable"):
@@ -106,15 +105,7 @@ def test_locks_hold_against_annexing_and_immutables_against_rewriting() -> None:
     assert same.cells["touched"][2] == 0.0
 
 
-def test_expanding_raises_salience_and_nothing_else() -> None:
-    memory = tick(admit(Memory.empty(), [claim("dec_aaaa", 0.7)]).memory, 10.0)
-    opened = expanded(memory, np.array([memory.row("dec_aaaa")]), 10.0, Rules())
-    assert opened.cells["salience"][0] == pytest.approx(0.6)
-    assert opened.cells["touched"][0] == 0.0
-    assert tick(opened, 10.0).cells["salience"][0] == pytest.approx(0.6)
-
-
-def test_edges_of_their_own_are_judged_one_by_one_and_never_demote() -> None:
+def test_edges_without_a_claim_never_supersede() -> None:
     memory, _ = admit(Memory.empty(), [claim("dec_aaaa", 0.7, object="x"), claim("dec_bbbb", 0.7, object="x")])
     edges: list[dict[str, Any]] = [
         {"source": "dec_aaaa", "relation": "supersedes", "target": "dec_bbbb", "writer": "ann"},
@@ -128,12 +119,7 @@ def test_edges_of_their_own_are_judged_one_by_one_and_never_demote() -> None:
         {"source": "dec_aaaa", "relation": "supports", "target": "dec_bbbb", "writer": " "},
     ]
     after, verdicts = connect(memory, edges)
-    assert (
-        verdicts.sort("claim" if "claim" in verdicts.columns else "t", maintain_order=True)["verdict"]
-        .to_list()
-        .count("admitted")
-        == 2
-    )
+    assert verdicts["verdict"].to_list().count("admitted") == 2
     assert after.edges.height == 3
     assert after.cells["status"].to_list() == ["active", "active"]
     assert connect(after, edges).memory.edges.height == 3
@@ -146,7 +132,7 @@ def test_restatement_matches_the_rewritten_body() -> None:
     assert admit(after, again).verdicts["verdict"].to_list() == ["deduplicated", "admitted"]
 
 
-def test_a_list_is_rewritten_only_where_it_differs() -> None:
+def test_equal_list_is_not_a_rewrite() -> None:
     memory, _ = admit(Memory.empty(), [claim("dec_aaaa", 0.7, topics=["a"])])
     assert update(memory, "dec_aaaa", now=5.0, topics=["a"]).cells["touched"][0] == 0.0
     after = update(memory, "dec_aaaa", now=5.0, topics=["a", "b"])

@@ -1,13 +1,13 @@
-"""Every public entry that takes a time or a weight refuses what is no finite number, and nothing is kept of it."""
+"""Every public call that takes a time or a weight refuses values that are not finite numbers."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from malsim.base.errors import MalsimError
+from malsim.base.errors import UsageError
 from malsim.memory import Memory, admit, effective_at, settle, tick
 from malsim.memory.gate.edit import connect, update
 from malsim.memory.push.ten_cells import bootstrap, prime
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 CLAIM = {"writer": "ann", "kind": "obs", "title": "z", "confidence": 0.5}
 EDGE = {"writer": "ann", "source": "dec_a3ee", "target": "obs_a1a1", "relation": "supports"}
-TWO = [{**CLAIM, "handle": "dec_a3ee", "title": "t"}, {**CLAIM, "handle": "obs_a1a1", "title": "u"}]
+TWO = [{**CLAIM, "kind": "dec", "handle": "dec_a3ee", "title": "t"}, {**CLAIM, "handle": "obs_a1a1", "title": "u"}]
 MEMORY = admit(Memory.empty(), TWO).memory
 NUMBERS = pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+TIMES = pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, "x", 10**400], ids=lambda number: str(number)[:5])
 
-RAISES: dict[str, Callable[[float], object]] = {
+RAISES: dict[str, Callable[[Any], object]] = {
     "tick": lambda number: tick(MEMORY, number),
     "settle": lambda number: settle(MEMORY, number),
     "effective_at": lambda number: effective_at(MEMORY, number),
@@ -44,7 +45,7 @@ REFUSES: dict[str, Callable[[float], str]] = {
     "edge time": lambda number: connect(MEMORY, [EDGE | {"t": number}]).verdicts["verdict"][0],
     "factor": lambda number: admit(MEMORY, [CLAIM], factors={"ann": number}).verdicts["verdict"][0],
 }
-OF_STORES: dict[str, Callable[[Store, float], object]] = {
+OF_STORES: dict[str, Callable[[Store, Any], object]] = {
     "tick": lambda store, number: store.tick(number),
     "at": lambda store, number: store.at(number),
     "save": lambda store, number: store.save(store.memory, t=number),
@@ -54,24 +55,30 @@ OF_STORES: dict[str, Callable[[Store, float], object]] = {
 }
 
 
-@NUMBERS
+@TIMES
 @pytest.mark.parametrize("entry", RAISES)
-def test_a_call_refuses_it(entry: str, number: float) -> None:
-    with pytest.raises(MalsimError):
+def test_call_refuses_a_number_that_is_not_finite(entry: str, number: Any) -> None:
+    with pytest.raises(UsageError, match="not a finite number"):
         RAISES[entry](number)
+
+
+@pytest.mark.parametrize("entry", ["tick", "settle", "effective_at", "update"])
+def test_call_refuses_a_missing_time(entry: str) -> None:
+    with pytest.raises(UsageError, match="not a finite number"):
+        RAISES[entry](None)
 
 
 @NUMBERS
 @pytest.mark.parametrize("entry", REFUSES)
-def test_the_gate_refuses_it(entry: str, number: float) -> None:
+def test_gate_refuses_a_number_that_is_not_finite(entry: str, number: float) -> None:
     assert REFUSES[entry](number) == "refused"
 
 
-@NUMBERS
 @pytest.mark.parametrize("entry", OF_STORES)
-def test_a_store_refuses_it_and_stays_as_it_was(entry: str, number: float, tmp_path: Path) -> None:
+def test_store_refuses_it_and_stays_unchanged(entry: str, tmp_path: Path) -> None:
     with Store(tmp_path / "m.sqlite") as store:
         store.admit(TWO)
-        with pytest.raises(MalsimError):
-            OF_STORES[entry](store, number)
+        for number in (math.nan, math.inf, -math.inf, "x", 10**400, *([None] if entry in ("tick", "at", "update") else [])):
+            with pytest.raises(UsageError, match="not a finite number"):
+                OF_STORES[entry](store, number)
         assert store.ticks["deed"].to_list() == ["admit"]

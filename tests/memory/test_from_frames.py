@@ -1,4 +1,4 @@
-"""Frames in, frames out: a memory from frames of cells, edges and writers, and claims as a frame."""
+"""Memories from frames of cells, edges and writers, claims as frames, and columns that older frames lack."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 import malsim as ms
 from malsim.base.errors import DataError
-from malsim.memory import Memory, admit, tick
+from malsim.importers.reading.put import ROW, cells_of
+from malsim.memory import Memory, admit, schema, tick
 from malsim.memory.law import effective
+from malsim.netlist.language.lexicon import WORK
 
 CELLS = pl.DataFrame({
     "handle": ["dec_a3ee", "obs_b1b1", "obs_c1c1"], "writer": ["ann", "bob", "cyd"],
@@ -35,7 +37,7 @@ def test_frames_of_a_memory_make_an_equal_memory() -> None:
         assert getattr(tick(again, now=6.0), name).equals(getattr(tick(memory, now=6.0), name))
 
 
-def test_claims_meet_a_memory_from_frames_at_the_gate() -> None:
+def test_gate_compares_claims_with_a_memory_from_frames() -> None:
     memory = Memory.from_frames(CELLS, EDGES)
     same = {"handle": "obs_e1e1", "writer": "bob", "kind": "obs", "title": "it locked", "confidence": 1.0}
     assert admit(memory, [same]).verdicts["verdict"].to_list() == ["deduplicated"]
@@ -67,7 +69,7 @@ def test_tick_equals_the_law_in_polars_expressions(stated: list[float], data: st
         (CELLS.with_columns(stated=pl.lit(1.5)), EDGES, "0 to 1"),
         (CELLS.with_columns(staetd=pl.lit(1.0)), EDGES, "stated"),
         (CELLS.with_columns(stated=pl.lit("high")), EDGES, "wrong type"),
-        (CELLS.with_columns(handle=pl.lit("obs_b1b1")), EDGES, "stands twice"),
+        (CELLS.with_columns(handle=pl.lit("obs_b1b1")), EDGES, "given twice"),
         (CELLS, EDGES.with_columns(target=pl.lit("obs_9999")), "no such cell"),
         (CELLS, EDGES.with_columns(target=pl.lit(7)), "no such cell"),
         (CELLS, EDGES.with_columns(relation=pl.lit("hates")), "wrong type"),
@@ -96,3 +98,14 @@ def test_scenario_takes_a_list_or_a_frame_of_claims() -> None:
     rows: Any = [{"t": 0.5, "writer": "ann", "handle": "obs_a1a1", "title": "x", "confidence": 0.5}]
     from_list, from_frame = (ms.run(ms.Scenario(claims=claims, days=3.0)) for claims in (rows, pl.DataFrame(rows)))
     assert from_list.cells.equals(from_frame.cells)
+
+
+def test_unknown_columns_of_imported_cells_are_null(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(schema.CELLS, "cost", pl.Float64)
+    rows = pl.DataFrame([dict.fromkeys(ROW)], schema=ROW).with_columns(title=pl.lit("up"), handle=pl.lit("obs_a1"))
+    cells = cells_of(rows, pl.Series("author", [0], dtype=pl.UInt32))
+    assert (cells.columns, cells["cost"].to_list()) == (list(schema.CELLS), [None])
+
+
+def test_no_column_uses_a_reserved_word_of_netlists() -> None:
+    assert not set(WORK) & set(schema.CELLS)  # `prop cost 0.5` would be read back as work, not as the column

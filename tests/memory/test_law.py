@@ -1,4 +1,4 @@
-"""The law is written once, and its tables are what decides: a form added to one is computed as it says."""
+"""Calibration forms, slopes of the law, and cells that count against no writer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools
 
 
-def ruled(form: str) -> Rules:
+def rules_with(form: str) -> Rules:
     rules = replace(Rules(), calibration_history=1, calibration_floor=0.0)
     object.__setattr__(rules, "calibration", form)
     return rules
@@ -35,11 +35,11 @@ def of_one_writer(penalty: Array) -> Memory:
 
 def test_new_calibration_form_in_the_table_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     def linear(stated: Array, wrong: Bools) -> Array:
-        return np.where(wrong, 0.5 * stated, 1.0 - stated)  # what turned out right costs too
+        return np.where(wrong, 0.5 * stated, 1.0 - stated)  # right claims have a penalty too
 
     monkeypatch.setitem(law.CALIBRATIONS, "linear", linear)
     stated = np.array([0.9, 0.8, 0.6])
-    memory, rules = of_one_writer(stated), ruled("linear")
+    memory, rules = of_one_writer(stated), rules_with("linear")
     expected = 1.0 - (0.1 + 0.2 + 0.3) / 3
     for after in (tick(memory, 1.0, rules), settle(memory, 1.0, rules).memory):
         assert after.writers["calibration"].to_list() == pytest.approx([expected, 0.5])
@@ -47,7 +47,7 @@ def test_new_calibration_form_in_the_table_is_computed(monkeypatch: pytest.Monke
     assert law.factor_of(stated, np.array([False, False, True]), rules) == pytest.approx(expected)
 
 
-def test_slopes_equal_those_of_the_terms() -> None:
+def test_slopes_equal_finite_differences_of_the_terms() -> None:
     mass, total = np.linspace(0.0, 3.0, 7), partial(law.terms, support_ceiling=0.15, challenge_ceiling=0.6)
     nothing, nudge = np.zeros(7), 1e-6
     up, down = law.slopes(mass, mass, 0.15, 0.6)
@@ -63,7 +63,7 @@ def _superseding(target: str, writer: str, day: float) -> dict[str, object]:
     return claim | {"kind": target[:3].lower(), "confidence": 0.9, "source_refs": ["log"]}
 
 
-def test_question_counts_against_nobody() -> None:
+def test_answered_questions_count_against_no_writer() -> None:
     memory = bootstrap(Memory.empty())
     questions = memory.cells.filter(~pl.col("locked"))["handle"].to_list()
     for day, writer in enumerate(("ann", "bob"), start=1):

@@ -1,4 +1,4 @@
-"""A store whose write-ahead log was lost or cut is refused in one sentence."""
+"""Stores whose write-ahead log was lost or cut are refused."""
 
 from __future__ import annotations
 

@@ -60,16 +60,16 @@ def after(memory: Memory, step: tuple[Any, ...], rules: Rules, now: float) -> Me
 
 @given(steps=st.lists(STEP, max_size=14), rules=RULES)
 def test_reads_show_the_next_tick_and_change_nothing(steps: list[tuple[Any, ...]], rules: Rules) -> None:
-    memory, news = Memory.empty(), False
+    memory, moved = Memory.empty(), False
     for now, step in enumerate(steps):
         before, memory = memory, after(memory, step, rules, float(now))
         changed = before.edges.height != memory.edges.height or not before.cells["status"].equals(memory.cells["status"])
-        news = step[0] != "tick" and (news or changed)
-    standing, day = memory.cells, float(len(steps))
+        moved = step[0] != "tick" and (moved or changed)
+    cells, day = memory.cells, float(len(steps))
     coming = tick(memory, day, rules)
     view = present(memory, rules).memory
     for column in READ:
-        assert_series_equal(view.cells[column], (coming if news else memory).cells[column])
+        assert_series_equal(view.cells[column], (coming if moved else memory).cells[column])
     expected = view.cells["effective"].to_list()
     pushed = dict(memory.mini_index(rules=rules, now=day, limit=99).cells.select("row", "handle").rows())
     for row, worth in enumerate(expected):
@@ -82,14 +82,14 @@ def test_reads_show_the_next_tick_and_change_nothing(steps: list[tuple[Any, ...]
             if row in pushed:
                 line = next(text for text in memory.mini_index(now=day, limit=99).lines if name(row) in text.split()[0])
                 assert f" eff({worth:.6f}".rstrip("0").rstrip(".") in line
-    assert_frame_equal(memory.cells, standing)
+    assert_frame_equal(memory.cells, cells)
     assert_frame_equal(tick(view, day, rules).cells, coming.cells)
     last = memory.mini_index(rules=rules.replace(reads="last tick"), now=day, limit=99)
     for line, row in zip(last.lines, last.cells["row"], strict=True):
-        assert f" eff({standing['effective'][row]:.6f}".rstrip("0").rstrip(".") in line
+        assert f" eff({cells['effective'][row]:.6f}".rstrip("0").rstrip(".") in line
 
 
-def test_a_ringing_dispute_reads_as_its_last_tick() -> None:
+def test_ringing_dispute_reads_as_its_last_tick() -> None:
     memory = admit(Memory.empty(), [claim(0, "ann", [], 0.3), claim(1, "bob", [], 0.3)]).memory
     edges = [
         {"source": name(a), "target": name(b), "relation": "contradicts", "writer": "ann", "t": 1.0}
@@ -101,7 +101,7 @@ def test_a_ringing_dispute_reads_as_its_last_tick() -> None:
         assert memory.expand(name(0)).cell["effective"] == memory.cells["effective"][0]
 
 
-def test_a_store_shows_a_contradiction_before_any_tick(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_store_shows_a_contradiction_before_the_next_tick(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "memory.sqlite"
     with Store(path) as store:
         store.admit([claim(0, "ann", [])])

@@ -1,4 +1,4 @@
-"""What a reader is pushed and what it opens: found by words, ranked by the rules, headers only, within a budget."""
+"""Pushes and opened cells: search, ranking, header lines and word budgets."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def handles(memory: Memory, query: str = "", **options: Any) -> list[str]:
     return handles
 
 
-def test_a_line_holds_the_header_and_nothing_of_the_body() -> None:
+def test_line_has_the_header_but_no_body() -> None:
     memory = admit(Memory.empty(), [claim("00a1", 'say "no"\\\n', body="the body", sensitivity="public")]).memory
     push = memory.mini_index("no")
     flags = "annexed(0) locked(0) pinned(0) review(0) bg(1)"
@@ -68,22 +68,18 @@ def test_words_are_found_in_any_form_and_in_every_field() -> None:
     assert len(handles(memory)) == 8
 
 
-def test_the_order_is_the_rules_fusion_of_bm25_degree_worth_and_age() -> None:
+def test_order_follows_the_ranking_rules() -> None:
     memory = pumps()
-    shelf = memory.derived.shelf or (memory.mini_index("pump"), memory.derived.shelf)[1]
-    rows = shelf.execute("SELECT rowid, -rank FROM words WHERE words MATCH 'pump'").fetchall()
-    row, match = np.array([item[0] for item in rows]), np.array([item[1] for item in rows])
+    memory.mini_index("pump")
+    matches = memory.derived.search.execute("SELECT rowid, -rank FROM words WHERE words MATCH 'pump'").fetchall()
+    row, match = (np.array(column) for column in zip(*matches, strict=True))
     ends = np.concatenate([memory.edges["source"].to_numpy(), memory.edges["target"].to_numpy()])
     degree = np.bincount(ends, minlength=memory.cells.height)[row].astype(float)
     worth, age = memory.cells["effective"].to_numpy()[row], 41.0 - memory.cells["touched"].to_numpy()[row]
     reference = (memory.cells["kind"] == "ref").to_numpy()[row]
-    for rules in (
-        Rules(),
-        Rules(rank_lexical=0.0),
-        Rules(rank_degree=0.0, rank_effective=2.0),
-        Rules(rank_recency=3.0),
-        Rules(rank_reference=0.0),
-    ):
+    every = (Rules(), Rules(rank_lexical=0.0), Rules(rank_degree=0.0, rank_effective=2.0), Rules(rank_recency=3.0),
+             Rules(rank_reference=0.0))  # fmt: skip
+    for rules in every:
         score = rank_score(match, degree, worth, age, rules, reference=reference)
         expected = memory.cells["handle"].gather(row[np.argsort(-score, kind="stable")]).to_list()
         push = memory.mini_index("pump", now=41.0, rules=rules)
@@ -120,7 +116,7 @@ def test_hidden_items_are_not_shown() -> None:
 
 
 @pytest.mark.parametrize(("budget", "limit", "lines"), [(900, 10, 8), (900, 3, 3), (14, 10, 1), (50, 10, 2), (0, 10, 0)])
-def test_a_push_keeps_its_limit_and_its_budget_of_words(budget: int, limit: int, lines: int) -> None:
+def test_push_respects_limit_and_word_budget(budget: int, limit: int, lines: int) -> None:
     push = pumps().mini_index("", budget_words=budget, limit=limit, now=41.0)
     assert len(push.lines) == push.cells.height == lines
     assert push.words == len(str(push).split()) <= budget
@@ -131,11 +127,11 @@ ODD = ['"', "pump*", "NEAR(pump)", "a OR", "title:pump", "^", "(", "' OR 1=1 --"
 
 @settings(max_examples=30)
 @given(st.text(max_size=30) | st.sampled_from(ODD))
-def test_no_query_breaks_the_index(query: str) -> None:
-    assert set(handles(SHELF, query)) <= {*SHELF.cells["handle"]}
+def test_any_query_is_searched_without_error(query: str) -> None:
+    assert set(handles(PUMPS, query)) <= {*PUMPS.cells["handle"]}
 
 
-SHELF = pumps()
+PUMPS = pumps()
 
 
 @pytest.mark.parametrize("budget", [900, 110, 60, 40, 14, 0])
@@ -167,11 +163,11 @@ def test_push_states_the_number_of_outcomes_behind_calibration(monkeypatch: pyte
         assert set(push.sections.unproven) == few
         assert ("too few outcomes to calibrate" in str(push)) == bool(few)
     assert memory.mini_index("", now=41.0, rules=Rules(calibration="none")).sections.unproven == ()
-    monkeypatch.setitem(CALIBRATIONS, "overconfidence", CALIBRATIONS["none"])  # whatever its name, a form that costs nothing
+    monkeypatch.setitem(CALIBRATIONS, "overconfidence", CALIBRATIONS["none"])  # a form without penalties
     assert memory.mini_index("", now=41.0).sections.unproven == ()
 
 
-def test_a_store_pushes_as_its_memory_does(tmp_path: Path) -> None:
+def test_push_of_a_store_equals_that_of_its_memory(tmp_path: Path) -> None:
     memory = pumps()
     memory.save(tmp_path / "m.sqlite")
     with Store(tmp_path / "m.sqlite", write=False) as store:
@@ -202,14 +198,14 @@ def test_opened_cell_has_terms_neighbours_and_versions() -> None:
     assert memory.expand("obs_00a7@v1").cell["handle"] == "obs_00a5"
     seed = memory.cells["salience_seed"][0]
     assert opened.memory.cells["salience"][0] == pytest.approx(seed + (1 - seed) * 0.2)
-    assert memory.cells["read"][0] is None  # the memory itself is as it was
+    assert memory.cells["read"][0] is None  # the memory itself is unchanged
     with pytest.raises(AddressError, match="no such cell"):
         memory.expand("obs_ffff")
     secret = admit(Memory.empty(), [claim("00b1", "t", body="hush", sensitivity="secret")]).memory
     assert "hush" not in str(secret.expand("obs_00b1"))
 
 
-def test_a_value_held_since_its_cell_was_replaced_is_called_that() -> None:
+def test_value_of_a_superseded_cell_is_explained_as_held() -> None:
     memory = pumps()
     against = claim("00c1", "no", edges=[edge("contradicts", "00a5")], t=42.0)
     later = tick(tick(admit(memory, [against]).memory, 43.0), 44.0)
@@ -219,7 +215,7 @@ def test_a_value_held_since_its_cell_was_replaced_is_called_that() -> None:
     explanation = later.with_cells(cells).expand("obs_00a5").explanation
     assert explanation.terms["term"].to_list()[-1] == "held"
     assert sum(explanation.terms["value"]) == explanation.effective == 0.5
-    assert "held at what it was worth when it was last active" in explanation.why
+    assert "held at its value when it was last active" in explanation.why
 
 
 def test_empty_graph_gets_the_same_ten_cells_once() -> None:
@@ -239,7 +235,7 @@ def test_empty_graph_gets_the_same_ten_cells_once() -> None:
     assert ten_cells().height == 10
 
 
-def test_fixed_five_are_locked_and_questions_answerable() -> None:
+def test_five_initial_cells_are_locked_and_five_editable() -> None:
     memory = bootstrap(Memory.empty())
     with pytest.raises(UsageError, match="locked or immutable"):
         update(memory, MAP, now=1.0, body="otherwise")
@@ -251,7 +247,7 @@ def test_fixed_five_are_locked_and_questions_answerable() -> None:
     assert answered.expand("obj_objective_0006").cell["body"] == "keep the shop open"
 
 
-def test_a_push_refers_to_the_map_and_never_repeats_it() -> None:
+def test_push_refers_to_the_map_without_listing_it() -> None:
     memory = admit(bootstrap(Memory.empty()), [claim("00a1", "the map of the works")]).memory
     push = memory.mini_index("map purpose method hooks expectations")
     assert push.cells["handle"].to_list() == ["obs_00a1"]
@@ -264,9 +260,9 @@ def test_lent_claims_have_no_edges_and_appear_once() -> None:
         claim("00a1", "pumps leak", confidence=1.0, verification="external", object="pump", value=2.0),
         claim("00a2", "old"), claim("00a3", "new", edges=[edge("supersedes", "00a2")], t=1.0),
     ]).memory  # fmt: skip
-    own = admit(bootstrap(Memory.empty()), [claim("00a1", "mine"), claim("00a4", "new")]).memory
-    primed = prime(own, lender, t=3.0)
-    lent = primed.cells.slice(own.cells.height)
+    borrower = admit(bootstrap(Memory.empty()), [claim("00a1", "mine"), claim("00a4", "new")]).memory
+    primed = prime(borrower, lender, t=3.0)
+    lent = primed.cells.slice(borrower.cells.height)
     assert lent.select("title", "writer", "object", "value", "stated").rows() == [("pumps leak", WRITER, "pump", 2.0, 0.7)]
     assert lent["handle"][0] != "obs_00a1"  # that name was taken
     assert prime(primed, lender, t=4.0).cells.height == primed.cells.height

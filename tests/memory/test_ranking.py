@@ -1,4 +1,4 @@
-"""The push's ranking law: each term, each row of a table by itself, ties."""
+"""Ranking and marks of a push: terms, rows of a table, ties, and lines marked `^`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malsim.memory import Rules
-from malsim.memory.push.ranking import rank_score, top_k
+from malsim.memory.push.ranking import marked, rank_score, top_k
 
+RULES = Rules()
+shares = st.floats(0.0, 1.0)
+lines = st.lists(st.tuples(shares, shares, shares, *[st.booleans()] * 4), max_size=8)
+NAMES = ("stated", "effective", "currency", "superseded", "contradicted", "overdue", "requires_review")
 candidates = st.lists(
     st.tuples(
         st.integers(0, 3),  # row of the table
@@ -32,7 +36,7 @@ def ranked(rows: list[Any], rules: Rules) -> tuple[Any, Any, Any]:
 
 
 @given(candidates)
-def test_a_score_is_the_sum_of_four_terms_each_within_its_weight(rows: list[Any]) -> None:
+def test_score_is_the_sum_of_four_weighted_terms(rows: list[Any]) -> None:
     rules = Rules()
     _, score, _ = ranked(rows, rules)
     assert (score >= 0.0).all()
@@ -44,17 +48,17 @@ def test_a_score_is_the_sum_of_four_terms_each_within_its_weight(rows: list[Any]
 
 
 @given(candidates, st.integers(1, 12))
-def test_a_row_ranks_as_it_does_alone(rows: list[Any], limit: int) -> None:
+def test_row_of_a_table_ranks_as_a_single_row(rows: list[Any], limit: int) -> None:
     here, score, age = ranked(rows, Rules())
     best = top_k(np.where(here, score, -np.inf), np.where(here, -age, 7.0), limit=limit)
-    for row, own in enumerate(here):
+    for row, mask in enumerate(here):
         of_row = [candidate for candidate in sorted(rows) if candidate[0] == row]
         if of_row:
             match, degree, worth, ages, reference = (np.array(part) for part in list(zip(*of_row, strict=True))[1:])
             alone = rank_score(match, degree.astype(np.float64), worth, ages, Rules(), reference=reference)
-            np.testing.assert_array_equal(alone, score[own])
+            np.testing.assert_array_equal(alone, score[mask])
             first = top_k(alone[None], -ages[None], limit=limit)[0]
-            np.testing.assert_array_equal(np.where(first < 0, -1, np.flatnonzero(own)[first]), best[row])
+            np.testing.assert_array_equal(np.where(first < 0, -1, np.flatnonzero(mask)[first]), best[row])
 
 
 @given(st.data())
@@ -79,8 +83,29 @@ def test_rank_prefers_match_degree_trust_and_freshness() -> None:
     assert reference[0] < reference[1]
 
 
-def test_ranking_nothing_is_not_an_error() -> None:
+def test_empty_candidates_are_ranked() -> None:
     nothing = np.zeros(0)
     assert rank_score(nothing, nothing, nothing, nothing, Rules()).size == 0
     assert top_k(nothing[None], nothing[None], limit=2).tolist() == [[-1, -1]]
     assert top_k(np.zeros((0, 3)), np.zeros((0, 3)), limit=2).shape == (0, 2)
+
+
+def columns(rows: list[Any]) -> dict[str, Any]:
+    kinds = [np.float64] * 3 + [np.bool_] * 4
+    return {
+        name: np.array([row[n] for row in rows], dtype=kind) for n, (name, kind) in enumerate(zip(NAMES, kinds, strict=True))
+    }
+
+
+@given(lines)
+def test_line_is_marked_for_any_doubt(rows: list[Any]) -> None:
+    expected = [
+        superseded or contradicted or overdue or effective < RULES.challenged_below * stated or currency < RULES.stale_below
+        for stated, effective, currency, superseded, contradicted, overdue, _ in rows
+    ]
+    assert marked(RULES, **columns(rows)).tolist() == expected
+
+
+@given(lines)
+def test_review_rule_marks_flagged_lines_only(rows: list[Any]) -> None:
+    assert marked(Rules(expand_when="review"), **columns(rows)).tolist() == [row[-1] for row in rows]

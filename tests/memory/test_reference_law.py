@@ -1,4 +1,4 @@
-"""The preset against the reference's law written out cell by cell: reused keys, self edges, cycles, repeated edges."""
+"""The preset `recall_v5` against the reference's law, written out cell by cell."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ steps = st.lists(
 
 @pytest.mark.parametrize("gate", ["newest", "0.5"])
 @given(steps=steps)
-def test_the_preset_follows_the_reference(gate: Gate, steps: list[Any]) -> None:
+def test_recall_preset_follows_the_reference_law(gate: Gate, steps: list[Any]) -> None:
     rules, memory, reference, now = Rules.recall_v5(gate=gate), Memory.empty(), Reference(gate), 0.0
     for step in steps:
         if isinstance(step, float):

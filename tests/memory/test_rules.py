@@ -1,4 +1,4 @@
-"""Rules: bounds at the door, files and assignments, names that nearly match."""
+"""Rules: bounds, files, assignments, and suggestions for unknown names."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def test_every_rule_has_reason_source_and_bounds(rule: dataclasses.Field[object]
         Rules(**{rule.name: float("nan") if "choices" not in rule.metadata else None})  # type: ignore[arg-type]
 
 
-def test_an_unknown_name_comes_with_the_nearest_known_one() -> None:
+def test_unknown_rule_error_suggests_the_nearest_name() -> None:
     with pytest.raises(RulesError, match="support_ceiling"):
         Rules().replace(suport_ceiling=0.2)
     with pytest.raises(RulesError, match="NAME=VALUE"):
         Rules().set("damping")
 
 
-def test_rules_come_from_a_file_a_preset_and_an_assignment(tmp_path: Path) -> None:
+def test_rules_are_read_from_files_presets_and_assignments(tmp_path: Path) -> None:
     file = tmp_path / "rules.toml"
     file.write_text('[rules]\npreset = "recall_v5"\ndamping = 0.5\n')
     assert Rules.read(file) == Rules.recall_v5().replace(damping=0.5)
@@ -45,20 +45,20 @@ def test_rules_come_from_a_file_a_preset_and_an_assignment(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("text", ["rules = 3", "[rules]\nceiling = 1", "= x", '[rules]\npreset = "mine"'])
-def test_a_bad_file_is_refused_with_its_name(tmp_path: Path, text: str) -> None:
+def test_bad_rules_file_is_refused_with_its_name(tmp_path: Path, text: str) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(text)
     with pytest.raises(RulesError, match=r"mine\.toml"):
         Rules.read(file)
 
 
-def test_a_missing_file_is_refused() -> None:
+def test_missing_rules_file_is_refused() -> None:
     with pytest.raises(RulesError, match="no such rules"):
         Rules.read("nowhere.toml")
 
 
 @pytest.mark.parametrize(("text", "days"), [("3d", 3.0), ("36h", 1.5), (" 2 w ", 14.0), ("90min", 0.0625)])
-def test_a_time_may_be_typed_with_its_unit(text: str, days: float, tmp_path: Path) -> None:
+def test_durations_accept_units(text: str, days: float, tmp_path: Path) -> None:
     path = tmp_path / "rules.toml"
     path.write_text(f'[rules]\ntau_volatile = "{text}"\n', encoding="utf-8")
     script = parse(f'why = "w"\n[run]\ndays = 2\n[rules]\ntau_volatile = "{text}"\n', name="n", where="n.toml")

@@ -1,4 +1,4 @@
-"""A store gives back what it was given, now and as of any day, and refuses what it cannot be sure of."""
+"""Stores return what was saved, now and as of any day, and refuse damaged files."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from malsim.memory import Memory, Rules, admit
 from malsim.memory.gate.edit import annex, connect, update
 from malsim.memory.store import Store
 from malsim.memory.tables.layout import APPLICATION, VERSION
+from tests.memory.test_admission import same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,17 +25,6 @@ if TYPE_CHECKING:
 
 def claim(name: str, **more: Any) -> dict[str, Any]:
     return {"handle": f"obs_{name}", "writer": "ann", "title": f"claim {name}", "confidence": 0.9, **more}
-
-
-def same(ours: Memory, theirs: Memory) -> None:
-    assert_frame_equal(ours.cells, theirs.cells)
-    assert_frame_equal(ours.edges, theirs.edges)
-    assert_frame_equal(ours.writers, theirs.writers)
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "memory.sqlite"
 
 
 def days_of(store: Store) -> Iterator[tuple[float, Memory]]:
@@ -47,10 +37,8 @@ def days_of(store: Store) -> Iterator[tuple[float, Memory]]:
     yield 3.0, store.recorded
     store.save(annex(store.memory, "obs_bbbb"), t=4.0)
     yield 4.0, store.recorded
-    store.save(
-        update(store.memory, "obs_cccc", now=5.0, body="told anew", topics=["pump"], verification="tested", writer="ann"),
-        t=5.0,
-    )
+    changes = {"body": "rewritten", "topics": ["pump"], "verification": "tested"}
+    store.save(update(store.memory, "obs_cccc", now=5.0, writer="ann", **changes), t=5.0)
     yield 5.0, store.recorded
     edge = {"source": "obs_cccc", "relation": "supports", "target": "obs_bbbb", "writer": "ben", "t": 6.0}
     store.save(connect(store.memory, [edge]).memory, t=6.0)
@@ -58,7 +46,7 @@ def days_of(store: Store) -> Iterator[tuple[float, Memory]]:
     yield 7.0, store.tick(7.0)
 
 
-def test_every_kind_of_change_is_kept_and_its_past_stays_readable(path: Path) -> None:
+def test_every_kind_of_change_is_readable_as_of_its_day(path: Path) -> None:
     with Store(path) as store:
         days = list(days_of(store))
     with Store(path, write=False) as store:
@@ -67,7 +55,7 @@ def test_every_kind_of_change_is_kept_and_its_past_stays_readable(path: Path) ->
         assert store.ticks["deed"].to_list() == ["admit", "tick", "admit", "expand", "save", "save", "save", "tick"]
         assert store.day == 7.0
         same(store.recorded, days[-1][1])
-        assert store.memory.cells["body"].to_list()[2] == "told anew"
+        assert store.memory.cells["body"].to_list()[2] == "rewritten"
         assert store.mini_index("pump").cells["handle"].to_list() == ["obs_cccc"]
 
 
@@ -101,18 +89,18 @@ def test_store_continues_from_another_process(path: Path) -> None:
         assert ours.memory.cells.height == theirs.memory.cells.height == 4
 
 
-def test_a_failed_change_leaves_everything_as_it_was(path: Path) -> None:
+def test_failed_change_leaves_the_store_unchanged(path: Path) -> None:
     with Store(path) as store:
         store.admit([claim("aaaa")])
         before = store.recorded
         with pytest.raises(ZeroDivisionError):
-            store.admit([claim("bbbb")], Rules(effective=lambda *_: 1 / 0), factors=Exploding())
+            store.admit([claim("bbbb")], Rules(effective=lambda *_: 1 / 0), factors=FailingFactors())
         same(store.recorded, before)
         store.admit([claim("cccc")])
     assert Memory.open(path).cells["handle"].to_list() == ["obs_aaaa", "obs_cccc"]
 
 
-class Exploding(dict[str, float]):
+class FailingFactors(dict[str, float]):
     def items(self) -> Any:
         raise ZeroDivisionError
 
@@ -120,7 +108,7 @@ class Exploding(dict[str, float]):
         return True
 
 
-def spoiled(path: Path, kind: str) -> None:
+def damage(path: Path, kind: str) -> None:
     admit(Memory.empty(), [claim(f"{i:04x}", title=f"claim {i}", body="x" * 500) for i in range(100)]).memory.save(path)
     whole = path.read_bytes()
     page = int.from_bytes(whole[16:18], "big")
@@ -143,7 +131,7 @@ def spoiled(path: Path, kind: str) -> None:
         case "torn":
             path.write_bytes(whole[:page] + b"\xff" * (len(whole) - page))
         case "text":
-            path.write_text("not a store at all, only a letter\n" * 10)
+            path.write_text("a letter, not a store\n" * 10)
         case "noise":
             path.write_bytes(hashlib.sha512(b"noise").digest() * 100)
 
@@ -163,7 +151,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_incomplete_store_is_refused_and_left_untouched(path: Path, kind: str) -> None:
-    spoiled(path, kind)
+    damage(path, kind)
     before, mtime = path.read_bytes(), path.stat().st_mtime_ns
     with pytest.raises(StoreError, match=KINDS[kind]) as error:
         Memory.open(path)
@@ -186,7 +174,7 @@ def test_reading_a_missing_store_fails_and_creates_none(path: Path) -> None:
         Store(path)
 
 
-def test_an_empty_file_becomes_a_store_when_something_is_saved(path: Path) -> None:
+def test_empty_file_becomes_a_store_on_the_first_save(path: Path) -> None:
     path.touch()
     assert Memory.open(path).cells.is_empty()
     with Store(path, write=False) as store:

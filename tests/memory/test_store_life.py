@@ -1,4 +1,4 @@
-"""A store through kills, busy times, other hands, and any day of its past."""
+"""Stores under killed processes, concurrent writers and unrelated memories, and as of past days."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from polars.testing import assert_frame_equal
 
 from malsim.base.errors import StoreError
 from malsim.memory import Memory, Rules, admit, tick
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
+from tests.memory.test_admission import same
+from tests.memory.test_store import claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,61 +31,40 @@ if TYPE_CHECKING:
 KILLS = 50
 
 
-def claim(name: str, **more: Any) -> dict[str, Any]:
-    return {"handle": f"obs_{name}", "writer": "ann", "title": f"claim {name}", "confidence": 0.9, **more}
-
-
-def same(ours: Memory, theirs: Memory) -> None:
-    assert_frame_equal(ours.cells, theirs.cells)
-    assert_frame_equal(ours.edges, theirs.edges)
-    assert_frame_equal(ours.writers, theirs.writers)
-    assert ours.scanned == theirs.scanned
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "memory.sqlite"
-
-
 HANDLES = [f"obs_{i:04x}" for i in range(5)]
 edges = st.fixed_dictionaries(
     {"relation": st.sampled_from(["supports", "contradicts", "supersedes"]), "target": st.sampled_from(HANDLES)}
 )
 claims = st.lists(
-    st.fixed_dictionaries(
-        {
-            "writer": st.sampled_from(["ann", "ben", "Ünal \U0001f600"]),
-            "title": st.text(min_size=1, max_size=12),
-            "body": st.text(max_size=20),
-            "confidence": st.floats(0.01, 1.0),
-            "topics": st.lists(st.text(min_size=1, max_size=5), max_size=2),
-            "edges": st.lists(edges, max_size=1),
-        }
-    ),
-    max_size=4,
-)
+    st.fixed_dictionaries({
+        "writer": st.sampled_from(["ann", "ben", "Ünal \U0001f600"]), "title": st.text(min_size=1, max_size=12),
+        "body": st.text(max_size=20), "confidence": st.floats(0.01, 1.0),
+        "topics": st.lists(st.text(min_size=1, max_size=5), max_size=2), "edges": st.lists(edges, max_size=1),
+    }), max_size=4,
+)  # fmt: skip
 
 
 def numbered(batches: list[Any]) -> Iterator[list[Any]]:
     handles = iter(HANDLES)
     for day, batch in enumerate(batches):
-        yield [item | {"t": float(day)} | ({"handle": name} if (name := next(handles, None)) else {}) for item in batch]
+        yield [claim | {"t": float(day)} | ({"handle": name} if (name := next(handles, None)) else {}) for claim in batch]
 
 
 @settings(max_examples=20)
 @given(st.lists(claims, min_size=1, max_size=3))
 def test_saved_memory_opens_equal_on_every_day(batches: list[Any]) -> None:
-    memory, seen_then = Memory.empty(), []
+    memory, days = Memory.empty(), []
     with TemporaryDirectory() as folder:
         path = Path(folder) / "memory.sqlite"
         for day, batch in enumerate(numbered(batches)):
             memory = tick(admit(memory, batch).memory, day + 0.5)
             memory.save(path, t=day + 0.5)
-            seen_then.append((day + 0.5, memory))
+            days.append((day + 0.5, memory))
         opened = Memory.open(path)
         same(opened, memory)
         same(tick(opened, 99.0), tick(memory, 99.0))
-        for at, then in seen_then:
+        assert opened.scanned == memory.scanned
+        for at, then in days:
             same(Memory.open(path, at=at + 0.25), then)
 
 
@@ -104,7 +84,7 @@ def test_busy_store_is_reported_and_waiting_succeeds(path: Path) -> None:
     other.execute("BEGIN IMMEDIATE")
     with Store(path, wait=0.05) as store, pytest.raises(StoreError, match="busy"):
         store.admit([claim("aaaa")])
-    assert Memory.open(path).cells.is_empty()  # reading goes on
+    assert Memory.open(path).cells.is_empty()  # readers are not blocked
     turn = threading.Timer(0.2, lambda: other.execute("ROLLBACK"))
     turn.start()
     with Store(path, wait=30.0) as store:
@@ -116,8 +96,8 @@ def test_busy_store_is_reported_and_waiting_succeeds(path: Path) -> None:
 
 def test_unrelated_memory_does_not_overwrite_the_store(path: Path) -> None:
     admit(Memory.empty(), [claim("aaaa")]).memory.save(path)
-    item, other = Memory.open(path), Memory.open(path)
-    admit(item, [claim("bbbb")]).memory.save(path)
+    ours, other = Memory.open(path), Memory.open(path)
+    admit(ours, [claim("bbbb")]).memory.save(path)
     with pytest.raises(StoreError, match="holds what this memory does not"):
         admit(other, [claim("cccc")]).memory.save(path)
     with pytest.raises(StoreError, match="holds what this memory does not"):
@@ -125,7 +105,7 @@ def test_unrelated_memory_does_not_overwrite_the_store(path: Path) -> None:
     assert Memory.open(path).cells["handle"].to_list() == ["obs_aaaa", "obs_bbbb"]
 
 
-def test_keys_used_again_overwrite_nothing_in_a_file(path: Path) -> None:
+def test_reused_keys_do_not_overwrite_stored_cells(path: Path) -> None:
     rules = Rules(reused_keys="accepted")
     with Store(path) as store:
         store.admit([claim("aaaa", key="k1")], rules)
@@ -135,7 +115,7 @@ def test_keys_used_again_overwrite_nothing_in_a_file(path: Path) -> None:
 
 
 class Writers:
-    """Processes that write into stores, and what they said; see `store_writer.py`."""
+    """Processes that write into stores, and their output; see `store_writer.py`."""
 
     def __init__(self) -> None:
         program = [sys.executable, str(Path(__file__).with_name("store_writer.py"))]
@@ -185,15 +165,15 @@ def whole(path: Path) -> Store:
 
 
 def test_store_killed_fifty_times_keeps_every_commit(tmp_path: Path, writers: Writers) -> None:
-    moments, done = random.Random(7), dict[Path, int]()  # noqa: S311  # moments, not secrets
+    delays, done = random.Random(7), dict[Path, int]()  # noqa: S311  # not secrets
     for kill in range(KILLS):
-        begins = kill % 3 == 2  # every third is killed while its store is being made, or soon after
-        path = tmp_path / (f"new{kill}.sqlite" if begins else f"{kill % 3}.sqlite")
+        is_new = kill % 3 == 2  # every third writer is killed while it creates its store, or soon after
+        path = tmp_path / (f"new{kill}.sqlite" if is_new else f"{kill % 3}.sqlite")
         writers.begin("ann", path, deeds=10_000)
         pid, committed = writers.pid(), 0
-        if not begins:
+        if not is_new:
             committed += writers.line()[1].isdecimal()
-        time.sleep(moments.uniform(0.0, 0.08))
+        time.sleep(delays.uniform(0.0, 0.08))
         os.kill(pid, signal.SIGKILL)
         committed += sum(message.isdecimal() for _, message in writers.until_end())
         if path.exists():
@@ -201,9 +181,9 @@ def test_store_killed_fifty_times_keeps_every_commit(tmp_path: Path, writers: Wr
                 assert 0 <= store.ticks.height - done.get(path, 0) - committed <= 1
         else:
             assert committed == 0
-        with Store(path) as again:
-            again.admit([claim(f"{kill:04x}", t=again.day or 0.0)])
-            done[path] = again.ticks.height
+        with Store(path) as store:
+            store.admit([claim(f"{kill:04x}", t=store.day or 0.0)])
+            done[path] = store.ticks.height
     assert done[tmp_path / "0.sqlite"] > KILLS // 3
 
 
@@ -228,12 +208,12 @@ def test_busy_store_is_refused_without_partial_writes(path: Path, writers: Write
 
 
 def test_reopening_in_one_process_keeps_its_locks(path: Path) -> None:
-    look = f"from malsim.memory import Memory; Memory.open({str(path)!r})"
+    program = f"from malsim.memory import Memory; Memory.open({str(path)!r})"
     with Store(path) as store:
         store.admit([claim("aaaa")])
         assert is_store(path)
-        assert Memory.open(path).height == 1  # to open and close the file would drop the locks of `store`
-        subprocess.run([sys.executable, "-c", look], check=True)
+        assert Memory.open(path).height == 1  # closing another handle of the file could drop the locks of `store`
+        subprocess.run([sys.executable, "-c", program], check=True)
         store.admit([claim("bbbb", title="another")])
         assert Memory.open(path).height == 2
     assert Memory.open(path).height == 2

@@ -1,4 +1,4 @@
-"""Scores that a store keeps by columns are, bit for bit, those of the memory: now, on every day, in parts, and read late."""
+"""Scores stored by column equal those of the memory, now and on every past day."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from malsim.memory import Memory, Rules, admit, tick
 from malsim.memory.store import Store, store_file
 from malsim.memory.tables import scores
+from malsim.memory.tables.history import past_cells
 from malsim.memory.tables.layout import SCORES
-from malsim.memory.tables.past import past_cells
 from tests.memory.test_store_parts import claims
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ flagged = st.builds(lambda claim, pinned: claim | {"pinned": pinned}, claims, st
     batches=st.lists(st.lists(flagged, max_size=3), min_size=2, max_size=4),
     ticks=st.lists(st.booleans(), min_size=4, max_size=4),
 )
-def test_every_day_of_a_store_is_that_of_the_memory(rules: Rules, batches: list[Any], ticks: list[bool]) -> None:
+def test_every_day_of_a_store_equals_the_memory(rules: Rules, batches: list[Any], ticks: list[bool]) -> None:
     memory, days, deeds = Memory.empty(), dict[float, Memory](), [Memory.empty()]
     with TemporaryDirectory() as folder, Store(Path(folder) / "memory.sqlite") as store:
         for day, batch in enumerate(batches):
@@ -62,7 +62,7 @@ def test_every_day_of_a_store_is_that_of_the_memory(rules: Rules, batches: list[
             assert {name: before[name] for name in SCORES} == {name: row[name] for name in SCORES}
 
 
-def test_lazy_texts_are_those_of_the_tick(tmp_path: Path) -> None:
+def test_texts_read_later_are_those_of_the_tick(tmp_path: Path) -> None:
     claim = {"handle": "obs_aaaa", "writer": "ann", "title": "it runs", "body": "slowly", "confidence": 0.9}
     with Store(tmp_path / "m.sqlite") as store:
         store.admit([claim])
@@ -73,7 +73,7 @@ def test_lazy_texts_are_those_of_the_tick(tmp_path: Path) -> None:
     assert second.edges.is_empty()
 
 
-def test_a_tick_that_moves_nothing_but_time_lets_the_file_be(tmp_path: Path) -> None:
+def test_tick_that_only_ages_cells_does_not_grow_the_file(tmp_path: Path) -> None:
     path = tmp_path / "m.sqlite"
     with Store(path) as store:
         store.admit([{"writer": "ann", "title": f"claim {i}", "confidence": 0.5} for i in range(300)])

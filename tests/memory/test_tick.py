@@ -1,4 +1,4 @@
-"""What the tick promises: bounds, one owner per value, the published numbers, and an honest word on settling."""
+"""Tick: bounds, stored fields, published numbers, and settling."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def test_mutual_dispute_rings_where_published(size: int, stated: float, low: flo
     assert "every 2 ticks" in str(settled)
 
 
-def test_a_dispute_that_is_still_closing_in_is_not_called_periodic() -> None:
+def test_converging_dispute_is_not_reported_as_periodic() -> None:
     slow = settle(clique(3, 0.5), now=1.0, rules=PLAIN.replace(settle_ticks=200))
     assert (slow.settled, slow.period) == (False, None)
     assert "still moving" in str(slow)
 
 
-def test_without_a_loop_nothing_rings() -> None:
+def test_scores_settle_without_a_feedback_loop() -> None:
     assert settle(clique(6, 0.3), now=1.0, rules=PLAIN.replace(mass_from="stated")).settled
     assert settle(clique(3, 0.3), now=1.0, rules=PLAIN.replace(damping=0.5)).settled
 
@@ -79,14 +79,9 @@ def graphs(draw: st.DrawFn) -> Memory:
     ends = st.tuples(
         st.sampled_from(handles), st.sampled_from(handles), st.sampled_from(["supports", "contradicts"]), weights
     )
+    signs = {"supports": 1.0, "contradicts": -1.0}
     edges = [
-        {
-            "source": a,
-            "target": b,
-            "relation": relation,
-            "weight": weight if relation == "supports" else -weight,
-            "writer": "w",
-        }
+        {"source": a, "target": b, "relation": relation, "weight": signs[relation] * weight, "writer": "w"}
         for a, b, relation, weight in draw(st.lists(ends, max_size=12))
     ]
     return connect(memory, edges).memory if edges else memory
@@ -104,16 +99,8 @@ def test_every_score_stays_in_its_bounds(memory: Memory, now: float, rules: Rule
     assert (memory.cells["effective"] <= memory.cells["stated"] + rules.support_ceiling + 1e-12).all()
 
 
-@given(graphs(), st.floats(0, 100))
-def test_second_tick_on_a_settled_graph_changes_nothing(memory: Memory, now: float) -> None:
-    rules = Rules(mass_from="stated")
-    once = settle(memory, now, rules)
-    assert once.settled
-    assert_frame_equal(tick(once.memory, now, rules).cells, once.memory.cells, abs_tol=1e-8)
-
-
 @given(graphs(), st.floats(0, 50), st.floats(0, 50))
-def test_currency_does_not_depend_on_how_often_it_ticked(memory: Memory, first: float, more: float) -> None:
+def test_currency_is_independent_of_the_number_of_ticks(memory: Memory, first: float, more: float) -> None:
     often = tick(tick(memory, first), first + more)
     once = tick(memory, first + more)
     free = ~memory.cells["pinned"]
@@ -121,7 +108,7 @@ def test_currency_does_not_depend_on_how_often_it_ticked(memory: Memory, first: 
 
 
 @given(graphs())
-def test_a_tick_changes_no_stored_field_and_a_read_changes_nothing(memory: Memory) -> None:
+def test_tick_keeps_stored_fields_and_read_changes_nothing(memory: Memory) -> None:
     before = memory.cells.clone()
     between = effective_at(memory, 5.0)
     assert_frame_equal(memory.cells, before)
@@ -138,7 +125,7 @@ def test_annexed_and_superseded_cells_have_no_effect_until_reinstated() -> None:
     assert tick(memory, 1.0, PLAIN).cells["effective"][0] < 0.5
     aside = tick(annex(memory, "obs_bbbb"), 1.0, PLAIN)
     assert aside.cells["effective"][0] == 0.9
-    assert aside.cells["currency"][1] == 1.0  # it keeps what it had
+    assert aside.cells["currency"][1] == 1.0  # an annexed cell does not age
     assert tick(annex(memory, "obs_bbbb"), 1.0, PLAIN.replace(mass_neighbours="every")).cells["effective"][0] < 0.5
     back = tick(reinstate(aside, "obs_bbbb"), 2.0, PLAIN)
     assert back.cells["effective"][0] == tick(memory, 2.0, PLAIN).cells["effective"][0]
@@ -156,7 +143,7 @@ def test_writer_is_discounted_by_share_and_confidence_of_errors(wrong: int, tota
     assert memory.cells["calibration"].head(total).to_list() == pytest.approx([factor] * total)
 
 
-def test_the_brier_form_punishes_the_humble_and_the_default_does_not() -> None:
+def test_only_the_brier_form_punishes_low_confidence() -> None:
     memory, _ = admit(Memory.empty(), [claim(f"obs_{i:04x}", 0.6, writer="humble") for i in range(3)])
     assert tick(memory, 1.0).writers["calibration"][0] == 1.0
     assert tick(memory, 1.0, Rules(calibration="brier")).writers["calibration"][0] == pytest.approx(0.84)
@@ -181,7 +168,7 @@ def test_external_evidence_is_out_of_reach_of_the_writer() -> None:
     assert tick(memory, 1.0).writers["calibration"][0] < 1.0
 
 
-def test_outcomes_that_nobody_outside_spoke_of_count_in_no_record() -> None:
+def test_cells_without_external_evidence_do_not_count() -> None:
     refuted = [claim(f"obs_000{i}", 1.0, writer="ann") | {"verification": "checked"} for i in range(4)]
     grades = [
         claim(f"ver_00{i:02x}", 1.0, writer="ann", edges=[{"relation": "supports", "target": f"obs_000{i % 4}"}])
@@ -210,9 +197,9 @@ BOTH: dict[str, dict[str, Any]] = {
 
 def test_pinning_freezes_currency_without_refreshing_it() -> None:
     memory = tick(admit(Memory.empty(), [claim("obs_aaaa", stability="ephemeral")]).memory, 7.0)
-    stood = memory.cells["currency"][0]
+    before = memory.cells["currency"][0]
     pinned = memory.with_cells(memory.cells.with_columns(pinned=pl.lit(value=True)))
-    assert tick(pinned, 100.0).cells["currency"][0] == stood
+    assert tick(pinned, 100.0).cells["currency"][0] == before
     assert tick(pinned, 100.0, Rules(pinned_currency="c0")).cells["currency"][0] == 1.0
 
 
@@ -225,7 +212,7 @@ def test_user_formula_is_used_and_kept_within_bounds() -> None:
             tick(memory, 1.0, Rules(effective=bad))
 
 
-def test_an_empty_memory_ticks_and_settles() -> None:
+def test_empty_memory_ticks_and_settles() -> None:
     assert tick(Memory.empty(), 1.0).cells.is_empty()
     assert settle(Memory.empty(), 1.0).settled
 

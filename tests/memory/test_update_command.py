@@ -1,4 +1,4 @@
-"""An update by the command line: it names its writer, passes the screen, reinforces, and loses nothing when refused."""
+"""`malsim store update`: the writer is recorded, texts are screened, and a refused update changes nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "m.sqlite")
 
 
-def test_an_update_rewrites_and_reinforces(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_update_rewrites_and_reinforces(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     given = ["--verification", "checked", "--body", "measured again", "--topics", "store,speed"]
     assert main(["store", "update", path, "dec_a3ee", "--writer", "bob", *given]) == 0
     assert "updated by bob on day 30" in capsys.readouterr().out
@@ -51,7 +51,7 @@ def test_editor_is_recorded_and_shown(path: str, capsys: pytest.CaptureFixture[s
     for command in ("why", "look"):
         assert main([command, path, "dec_a3ee"]) == 0
         output = capsys.readouterr().out
-        assert f"  {bob}  {cy}  rewritten on day 50 by nobody that is named: summary\n" in output
+        assert f"  {bob}  {cy}  rewritten on day 50 by an unknown writer: summary\n" in output
         assert main([command, path, "dec_a3ee", "--at", "35"]) == 0
         output = capsys.readouterr().out
         assert bob in output
@@ -108,7 +108,7 @@ def test_saved_memory_names_its_editor(path: str) -> None:
         ["--writer", "bob", "--body", "fine", "--now", "inf"],
     ],
 )
-def test_a_refused_update_changes_nothing(given: list[str], path: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_refused_update_changes_nothing(given: list[str], path: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["store", "update", path, "dec_a3ee", *given]) == 2
     output = "".join(capsys.readouterr())
     assert "this is a bug" not in output
@@ -144,12 +144,12 @@ def test_unresolved_name_is_refused_and_creates_nothing(
     assert sorted(tmp_path.iterdir()) == there
 
 
-def test_a_store_whose_name_holds_nul_is_none() -> None:
+def test_store_name_with_nul_is_refused() -> None:
     for write in (True, False):
         with pytest.raises(StoreError, match="not a file name"):
             Store("no\0", write=write)
 
 
-def test_no_update_makes_a_store(tmp_path: Path) -> None:
+def test_update_does_not_create_a_store(tmp_path: Path) -> None:
     assert main(["store", "update", str(tmp_path / "none.sqlite"), "dec_a3ee", "--writer", "bob", "--body", "x"]) == 2
     assert not list(tmp_path.iterdir())

@@ -74,7 +74,7 @@ def test_an_import_leaves_idle_programs_out_and_says_so(tmp_path: Path, capsys: 
     ]  # fmt: skip
     (tmp_path / "it.json").write_text(json.dumps({"cells": cells}))
     assert main(["import", str(tmp_path / "it.json"), "-o", str(tmp_path / "m.sqlite")]) == 0
-    assert f"left out: prg_00aa: this program runs nothing; the nearest valid sentence is: {IDLE[cells[0]['body']]}" in (
+    assert f"left out: prg_00aa: this program runs nothing; the nearest valid line is: {IDLE[cells[0]['body']]}" in (
         capsys.readouterr().out
     )
     assert Memory.open(tmp_path / "m.sqlite").cells["handle"].to_list() == ["prg_00bb", "prg_00cc"]

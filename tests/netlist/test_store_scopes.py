@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 from malsim.agents.service import MemoryService
 from malsim.cli import main
 from malsim.memory import Memory, Rules, admit, tick
-from malsim.memory.graph.replicate import alone, without
+from malsim.memory.graph.replicate import only_replication, without
 from malsim.memory.store import Store
 from malsim.netlist import evaluate, parse
 from malsim.netlist.shipped.store_wires import load_all
@@ -54,7 +54,7 @@ def test_scope_equals_a_store_of_its_claims_alone(drawn: list[tuple[int, str, in
     whole, half = grown(claims), len(claims) // 2
     own = admit(Memory.empty(), [claim | {"rep": 0} for claim in claims[:half] if claim["rep"] == rep]).memory
     own = admit(tick(own, 20.0), [claim | {"rep": 0} for claim in claims[half:] if claim["rep"] == rep]).memory
-    seen = alone(whole, rep)
+    seen = only_replication(whole, rep)
     for name in ("cells", "edges", "writers"):
         assert_frame_equal(getattr(seen, name), getattr(own, name))
     assert (seen.scanned, without(whole, [])) == (own.scanned, whole)

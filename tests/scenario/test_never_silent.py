@@ -145,7 +145,7 @@ def test_refused_and_capped_claims_are_reported(record: str, tmp_path: Path, cap
     value = capsys.readouterr().out
     assert "1 claim was refused by the gate:" in value
     if record == "all":
-        assert "1 × edges.target: names no cell that stands (the first: claim 1 of bob, day 1)" in value
+        assert "1 × edges.target: no such cell (the first: claim 1 of bob, day 1)" in value
         assert '1 of 2 claims capped at 0.7: unverified; verification = "checked"' in value
     else:
         assert "the reasons are recorded only with events" in value

@@ -12,7 +12,7 @@ from malsim.memory import Memory, admit
 from malsim.memory.gate import checks
 from malsim.memory.gate.checks import Check
 from malsim.memory.gate.claims import as_claims
-from malsim.memory.gate.resolve import SUPERSEDES
+from malsim.memory.gate.resolution import SUPERSEDES
 from malsim.memory.schema import KINDS
 from malsim.sim import bench
 from malsim.sim.settings.population import Population

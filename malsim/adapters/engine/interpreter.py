@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from malsim.adapters.engine.adapter import Phrases
     from malsim.adapters.engine.shown_item import ShownItem
-    from malsim.memory.graph.take_back import Deed
+    from malsim.memory.graph.tombstones import Retraction
     from malsim.memory.port import Claims, Vocabulary
 
 ANSWERS = ("abstained", "invented", "ambiguous", "off_topic")
@@ -46,7 +46,7 @@ class Interpreter:
         query = self._queries[object_]
         return query if scope is None or not query.scope else replace(query, scope=scope)
 
-    def arguments(self, object_: int, value: int, deed: Deed) -> dict[str, Any]:
+    def arguments(self, object_: int, value: int, deed: Retraction) -> dict[str, Any]:
         """Return the arguments of a call that corrects or forgets a value."""
         instead = {"instead": None} if deed.do == "correct" else {}
         given = {"object": self.objects[object_], "value": self._labels[object_][value], **instead}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from malsim.adapters.engine.adapter import Adapter, Phrases
     from malsim.memory.graph.arrays import Array, Bools, Ints
-    from malsim.memory.graph.take_back import Deed
+    from malsim.memory.graph.tombstones import Retraction
     from malsim.memory.port import Claims, View, Vocabulary
 
 ADMITTED, TAKEN, REFUSED = (VERDICT.index(word) for word in ("admitted", "deduplicated", "refused"))
@@ -81,7 +81,7 @@ class UserPlant:
         verdicts = Verdicts(verdict=verdict, row=row, dropped=dropped, issues=issues, superseded=superseded)
         return replace(state, view=table.view()), verdicts
 
-    def take_back(self, state: UserState, rep: Ints, object_: Ints, value: Ints, deed: Deed) -> tuple[UserState, Bools]:
+    def retract(self, state: UserState, rep: Ints, object_: Ints, value: Ints, deed: Retraction) -> tuple[UserState, Bools]:
         """Ask each memory that offers the call to correct or forget a value, then peek at the objects."""
         instances = state.instances
         offered = bool(instances.members[deed.do])

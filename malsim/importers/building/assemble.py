@@ -20,9 +20,9 @@ from malsim.memory.gate.append import source_quality
 from malsim.memory.gate.checks import idle_programs
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.frames import format_expr
+from malsim.memory.outcomes import contradicted
 from malsim.memory.rules import Rules
-from malsim.memory.scoring.outcomes import contradicted
-from malsim.memory.tables.standing_parts import Standing
+from malsim.memory.tables.stored_wires import Standing
 
 _EPOCH = date(1970, 1, 1)
 WITHHELD = "(withheld: {})"

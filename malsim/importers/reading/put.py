@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from malsim.memory import schema
 from malsim.memory.graph.claim_graph import Memory
-from malsim.memory.graph.handles import is_immutable
-from malsim.memory.graph.texts import content_of, folded
+from malsim.memory.graph.texts import content_of, folded, is_immutable
 
 _SPACES = r"\s\s|[^\S ]"  # white space that folding a title changes
 EDGES: dict[str, pl.DataType | type[pl.DataType]] = {

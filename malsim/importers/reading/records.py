@@ -14,7 +14,7 @@ import polars as pl
 from malsim.base.finite import is_number
 from malsim.importers.reading.dates import date_of
 from malsim.importers.reading.put import EDGES, ROW
-from malsim.memory.tables.standing_parts import Standing
+from malsim.memory.tables.stored_wires import Standing
 
 EXTRAS: dict[str, pl.DataType | type[pl.DataType]] = {"cell": pl.String, "name": pl.String, "value": pl.String}
 RELATION = "relation"  # name of the extra of a claim that was a relation

@@ -18,7 +18,7 @@ from malsim.importers.reading.put import EDGES
 from malsim.importers.reading.records import from_json
 from malsim.importers.reading.source import Source
 from malsim.memory.tables.connect import refusing
-from malsim.memory.tables.standing_parts import Standing
+from malsim.memory.tables.stored_wires import Standing
 
 UNKEPT = ("semantic_index", "dag_overlays", "program_runs", "eval_runs", "operator_runs")
 _HYPEREDGES = "SELECT id, kind, title, members_json, metadata_json, created_at FROM hyperedges ORDER BY rowid"

@@ -12,7 +12,7 @@ from malsim.base.errors import DataError
 from malsim.importers.building.save import extras
 from malsim.memory import Memory
 from malsim.memory.store import Store
-from malsim.memory.tables.standing_parts import Standing
+from malsim.memory.tables.stored_wires import Standing
 
 
 @dataclass(frozen=True)

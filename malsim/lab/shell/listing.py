@@ -13,7 +13,7 @@ from malsim.base.files.outputs import save_table, save_text
 from malsim.base.files.vcd import vcd_text
 from malsim.base.plain_text import quoted
 from malsim.lab.shell.session import signals_by_pin
-from malsim.memory.graph.handles import beginning_so
+from malsim.memory.graph.texts import handle_with_prefix
 from malsim.netlist.evaluate import Frames, evaluate
 from malsim.netlist.language.address import spelled
 from malsim.netlist.language.lexicon import LOOP_WRITES
@@ -103,7 +103,7 @@ def type_of(session: Session, name: str) -> str:
 def _graph_values(session: Session, name: str) -> pl.Series:
     cell = _CELL.split(spelled(name), 1)[0]
     handles = session.memory.cells["handle"]
-    if cell not in handles and not beginning_so(cell, handles) and "(" not in name:
+    if cell not in handles and not handle_with_prefix(cell, handles) and "(" not in name:
         hint = nearest(name, [*session.net.signals, *(pin.name for pin in _pins(session))])
         raise AddressError("no such pin, parameter, signal or cell", given=name, hint=hint or None)
     return evaluate(name, Frames.of(session.memory, t=session.day))["value"]

@@ -12,7 +12,7 @@ from malsim.base.errors import UsageError
 from malsim.lab.studies.laws.claims import file_of
 from malsim.memory import Memory, Rules, schema, settle
 from malsim.memory.graph.index import scattered
-from malsim.memory.scoring.answers import leaders, share_right
+from malsim.memory.outcomes import leaders, share_right
 from malsim.sim.replay.feed import replay
 from malsim.sim.writers.engine.claim_files import read_claims, read_truth
 

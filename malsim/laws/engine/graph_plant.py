@@ -18,7 +18,7 @@ from malsim.memory.gate.edit import expanded
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.frames import to_series
 from malsim.memory.graph.table import Column
-from malsim.memory.graph.take_back import rows_saying, take_back
+from malsim.memory.graph.tombstones import retract, rows_stating
 from malsim.memory.law import scaled, tick
 from malsim.memory.law_steps import present
 from malsim.memory.port import Verdicts, View
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory.graph.arrays import Array, Bools, Ints
-    from malsim.memory.graph.take_back import Deed
+    from malsim.memory.graph.tombstones import Retraction
     from malsim.memory.port import Claims, Vocabulary
     from malsim.memory.rules import Rules
 
@@ -105,10 +105,12 @@ class Graph(SharesObjects):
         new[:, result.row[rows] - state.memory.height] = claims.rep[rows], claims.object[rows], claims.value[rows]
         return state.append(result.memory, *new), Verdicts.of(result)
 
-    def take_back(self, state: GraphState, rep: Ints, object_: Ints, value: Ints, deed: Deed) -> tuple[GraphState, Bools]:
+    def retract(
+        self, state: GraphState, rep: Ints, object_: Ints, value: Ints, deed: Retraction
+    ) -> tuple[GraphState, Bools]:
         keys = np.stack([column.values for column in (state.rep, state.object, state.value)]).astype(np.int64)
-        rows, group = rows_saying(state.memory, keys, np.stack([rep, object_, value]))
-        memory, obeyed, erased = take_back(state.memory, rows, group, len(rep), deed, self.rules)
+        rows, group = rows_stating(state.memory, keys, np.stack([rep, object_, value]))
+        memory, obeyed, erased = retract(state.memory, rows, group, len(rep), deed, self.rules)
         keys[1:, erased] = NONE
         _, object_, value = keys.astype(np.int32)
         return replace(state, memory=memory, object=Column(object_), value=Column(value)), obeyed
@@ -228,7 +230,7 @@ class GraphView(View):
 
     @cached_property
     def _accusations(self) -> tuple[Ints, Ints]:
-        accuser, accused = self._memory.wiring.accusers.values, self._memory.wiring.accuseds.values
+        accuser, accused = self._memory.wiring.accusers.values, self._memory.wiring.accused.values
         active = np.flatnonzero(self.active[accuser])
         return accuser[active], accused[active]
 

@@ -17,7 +17,7 @@ from malsim.laws.truth.evidence import latest
 from malsim.laws.truth.log_odds import reasons_of
 from malsim.laws.truth.voices import copies, echoes, one_voice, over, repeats
 from malsim.memory.law import tick
-from malsim.memory.law_steps import moved, to_look_at
+from malsim.memory.law_steps import as_view, moved
 from malsim.memory.port import Vocabulary
 from malsim.memory.schema import NONE, RELATIONS, STATUS, VERIFICATION
 
@@ -58,7 +58,7 @@ class BelievedGraph(Graph):
             return state.view
         after = self.tick(state, now).memory
         scores = {name: after.values(name, rows) for name in ("effective", "calibration", "support_mass", "challenge_mass")}
-        return GraphView(state, to_look_at(state.memory.changed(rows, scores), rows, state.memory))
+        return GraphView(state, as_view(state.memory.changed(rows, scores), rows, state.memory))
 
     @cached_property
     def _published(self) -> Rules:

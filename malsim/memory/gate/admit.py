@@ -1,9 +1,9 @@
-"""The gate: validate, screen, attenuate, resolve, dedup, build, supersede; a verdict for every claim."""
+"""The gate: validate, screen, attenuate, resolve, deduplicate, build and supersede, with a verdict for every claim."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -11,88 +11,64 @@ import polars as pl
 from malsim.memory import schema
 from malsim.memory.gate import screen
 from malsim.memory.gate.append import build
+from malsim.memory.gate.batch import number
 from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import Claims, Issue, Validated, read_claims
-from malsim.memory.gate.numbering import number
-from malsim.memory.gate.resolve import NOTHING, first_doubt, replacements, resolve
+from malsim.memory.gate.resolution import NOTHING, first_dependent, replacements, resolve
 from malsim.memory.gate.sequential import recompute
 from malsim.memory.gate.verdicts import GateResult
-from malsim.memory.graph.tombstones import digests_claimed, tombstones
+from malsim.memory.graph.tombstones import digests_of, tombstones
 from malsim.memory.rules import Rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Mapping
 
     from malsim.memory.graph.claim_graph import Memory
 
 
 _PUBLISHED = Rules()
+LEAST_FACTOR = 0.5
 
 
-class Admission(tuple["Memory", pl.DataFrame]):
-    """Memory after a batch, and one verdict per claim (columns of `schema.VERDICTS`), in the order of the gate.
+class Admission(NamedTuple):
+    """Memory after a batch, and verdicts in the order of the gate: one row per claim (columns of `schema.VERDICTS`)."""
 
-    The frame of verdicts is made on demand.
-    """
-
-    __slots__ = ()
-
-    def __new__(cls, memory: Memory, verdicts: pl.DataFrame | Callable[[], pl.DataFrame]) -> Self:
-        parts: tuple[Any, Any] = memory, verdicts
-        return super().__new__(cls, parts)
-
-    @property
-    def memory(self) -> Memory:
-        """Memory after the batch."""
-        memory: Memory = cast("Any", super().__getitem__(0))
-        return memory
-
-    @property
-    def verdicts(self) -> pl.DataFrame:
-        """Verdicts, one row per claim (columns of `schema.VERDICTS`)."""
-        verdicts: Any = super().__getitem__(1)
-        frame: pl.DataFrame = verdicts() if callable(verdicts) else verdicts
-        return frame
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter((self.memory, self.verdicts))
-
-    def __getitem__(self, place: Any) -> Any:
-        return (self.memory, self.verdicts)[place]
-
-    def __reduce__(self) -> tuple[type[Admission], tuple[Memory, pl.DataFrame]]:
-        return Admission, (self.memory, self.verdicts)
+    memory: Memory
+    verdicts: pl.DataFrame
 
 
 def admit(
     memory: Memory, claims: Claims, rules: Rules | None = None, *, factors: Mapping[str, float] | None = None
 ) -> Admission:
-    """Take claims through the gate, in the order of time, writer and sequence.
+    """Pass claims through the gate, in the order of time, writer and sequence.
 
-    A batch equals its claims one by one. A claim is admitted, deduplicated (an active cell says the same) or refused with
-    every issue and its path; what was stored before stands whatever comes. Of a claim refused by the screen only writer,
-    time, field and kind of finding are kept.
+    A batch has the same result as its claims one by one. A claim is admitted, deduplicated (an active cell states the same)
+    or refused, with the path of every issue; stored claims are never lost. Of a claim refused by the screen only the writer,
+    the time, the field and the kind of finding are kept.
 
     Parameters
     ----------
     claims
         A frame with columns of `schema.CLAIMS` (at least writer, title, confidence, and handle or kind), or mappings.
     factors
-        Calibration factors in [0.5, 1] by writer that stand in for the writers' own records.
+        Calibration factors in [0.5, 1] by writer, used instead of the writers' records.
     """
     rules = rules or _PUBLISHED
     result = judge(memory, screened(validate(read_claims(claims), rules), rules), rules, factors=factors)
-    return Admission(result.memory, lambda: result.verdicts)
+    return Admission(result.memory, result.verdicts)
 
 
 def judge(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[str, float] | None = None) -> GateResult:
-    """Take claims that were validated and screened, and stand in the order of the gate, through the rest of it."""
+    """Pass claims that are validated, screened and in the order of the gate through the remaining steps."""
     factors = factors or {}
     if checked.claims.height and not np.isnan(memory.column("rejected")).all():
         checked = _unless_rejected(memory, checked, rules)
     checked = _capped(checked, rules)
-    if factors:
-        checked = replace(checked, issues=[*checked.issues, *_impossible(checked, factors)])
+    bad = {writer for writer, factor in factors.items() if not LEAST_FACTOR <= factor <= 1.0}
+    if bad:
+        message, writers = f"must be a finite number from {LEAST_FACTOR:g} to 1", checked.claims.column("writer").tolist()
+        issues = [(claim, "calibration", message) for claim, writer in enumerate(writers) if writer in bad]
+        checked = replace(checked, issues=[*checked.issues, *issues])
     if not checked.claims.height:
         return GateResult.between(memory, memory, pl.DataFrame(schema=schema.VERDICTS))
     parts, end = list[GateResult](), checked.claims.height
@@ -101,7 +77,7 @@ def judge(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[
         batch = number(memory, ahead, rules, factors)
         outcome = resolve(batch)
         demotions = replacements(memory, ahead, batch, outcome, rules) if batch.claim.size else NOTHING
-        cut = first_doubt(memory, ahead, batch, outcome, demotions) if end > 1 else None
+        cut = first_dependent(memory, ahead, batch, outcome, demotions) if end > 1 else None
         if cut is not None:
             end = cut
             continue
@@ -117,7 +93,7 @@ def judge(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[
 
 
 def screened(checked: Validated, rules: Rules) -> Validated:
-    """Refuse claims that hold a credential, or personal data in a public write; or, under `flag`, mark them."""
+    """Refuse claims with a credential, or with personal data in a public claim; under `screen = "flag"`, mark them."""
     secrets = screen.secrets(checked.claims, checked.edges, rules).rows()
     is_public = (checked.claims.column("sensitivity_word") == _PUBLIC).any()
     personal = screen.personal(checked.claims, rules).rows() if is_public else []
@@ -145,7 +121,7 @@ _WITHHELD = ("handle", "key", "object", "title", "body", "value_text")
 
 
 def _flagged(checked: Validated, secrets: list[Any], personal: list[Any]) -> Validated:
-    """Lower the sensitivity of claims with a finding instead of refusing them, as the reference's newest gate does."""
+    """Restrict the sensitivity of claims with a finding instead of refusing them, as the reference's newest gate does."""
     words, codes = checked.claims.column("sensitivity").copy(), checked.claims.column("sensitivity_word").copy()
     for word, findings in (("private", personal), ("secret", secrets)):
         for claim, _, _ in findings:
@@ -156,33 +132,33 @@ def _flagged(checked: Validated, secrets: list[Any], personal: list[Any]) -> Val
 
 
 def _unless_rejected(memory: Memory, checked: Validated, rules: Rules) -> Validated:
-    """Refuse what a person rejected or erased, whoever says it, until it is allowed again.
+    """Refuse values that a person rejected or erased, from any writer, until they are allowed again.
 
-    Under `derived = "fall"` a claim that is derived from a rejected cell is refused too.
+    Under `derived = "fall"` a claim derived from a rejected cell is refused too.
     """
-    barred, facts = tombstones(memory), checked.claims.frame().select("claim", tombstone=digests_claimed())
-    again = [claim for claim, digests in facts.rows() if barred & {*digests.split()}]
-    issues = [(claim, "value", "was rejected or erased; nobody allowed it again") for claim in again]
+    barred, facts = tombstones(memory), checked.claims.frame().select("claim", tombstone=digests_of("without value"))
+    repeats = [claim for claim, digests in facts.rows() if barred & {*digests.split()}]
+    issues = [(claim, "value", "was rejected or erased; nobody allowed it again") for claim in repeats]
     if rules.derived == "fall" and checked.edges.height:
         issues += _derived_from_rejected(memory, checked)
     return replace(checked, issues=[*checked.issues, *issues])
 
 
 def _derived_from_rejected(memory: Memory, checked: Validated) -> list[Issue]:
-    """Return issues of the edges by which claims derive from, or depend on, cells that a person rejected or erased."""
-    rejected = memory.cells.filter(pl.col("rejected").is_not_null())
-    names = {(rep, name) for rep, *both in rejected.select("rep", "handle", "key").rows() for name in both}
+    """Return issues of edges by which claims derive from or depend on cells that a person rejected or erased."""
+    rejected = memory.cells.filter(pl.col("rejected").is_not_null()).select("rep", "handle", "key").rows()
+    names = {(rep, name) for rep, handle, key in rejected for name in (handle, key)}
     reps = dict(checked.claims.frame().select("claim", "rep").rows())
     edges = checked.edges.frame().filter(pl.col("code").is_in([_DERIVED_FROM, _DEPENDS_ON]))
     return [
-        (claim, f"edges[{index}].target", "was rejected or erased; claim what else you know")
+        (claim, f"edges[{index}].target", "was rejected or erased; leave out this edge")
         for claim, index, target in edges.select("claim", "place", "target").rows()
         if (reps[claim], target) in names
     ]
 
 
 def _capped(checked: Validated, rules: Rules) -> Validated:
-    """Cap high confidence that nothing supports; the writer's number stays as `confidence`, the capped one is `stated`."""
+    """Cap the confidence of claims without support: `confidence` stays the writer's number, `stated` is the capped one."""
     confidence, backed = checked.claims.column("confidence"), checked.claims.column("backed").copy()
     code, weight = checked.edges.column("code"), checked.edges.column("weight")
     evidence = (code == _DERIVED_FROM) | ((code == _SUPPORTS) & (weight > 0))
@@ -194,12 +170,3 @@ def _capped(checked: Validated, rules: Rules) -> Validated:
 
 
 _SUPPORTS, _DERIVED_FROM, _DEPENDS_ON = map(schema.RELATIONS.index, ("supports", "derived_from", "depends_on"))
-
-
-def _impossible(checked: Validated, factors: Mapping[str, float]) -> list[Issue]:
-    bad = {writer for writer, factor in factors.items() if not LEAST_FACTOR <= factor <= 1.0}
-    message, writers = f"must be a finite number from {LEAST_FACTOR:g} to 1", checked.claims.column("writer").tolist()
-    return [(claim, "calibration", message) for claim, writer in enumerate(writers) if writer in bad]
-
-
-LEAST_FACTOR = 0.5

@@ -1,4 +1,4 @@
-"""Rows that a resolved batch adds (cells with their first scores, and writers), and its changes to existing cells."""
+"""Rows that a resolved batch adds (cells with first scores, and writers), and its changes to existing cells."""
 
 from __future__ import annotations
 
@@ -11,30 +11,32 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import schema
+from malsim.memory.gate.batch import look_up_keys
 from malsim.memory.gate.edge_rows import NO_EDGES, edges_of, refreshed, supported
-from malsim.memory.gate.numbering import look_up_keys
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.frames import LazyRows, lists
 from malsim.memory.graph.index import name_cells
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
+    from malsim.memory.gate.batch import Batch
     from malsim.memory.gate.claims import Validated
-    from malsim.memory.gate.numbering import Batch
-    from malsim.memory.gate.resolve import Demotions, Resolution
+    from malsim.memory.gate.resolution import Demotions, Resolution
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.rules import Rules
 
 
 @dataclass(frozen=True)
 class BatchResult:
-    """The memory after a batch.
+    """Memory after a batch.
 
-    `row` is the cell each claim became or restated, NONE where it was refused; edges from `first_edge` on are new, and
-    `edge_claim` says by which claim; `demotions` holds (row, claim) of each cell replaced and the claim that did it, `walk`
-    (claim, row) of each edge that weighs something, as written.
+    `row` is the cell that each claim became or restated, NONE if refused. Edges from `first_edge` on are new, and
+    `edge_claim` holds their claims. `demotions` holds (row, claim) of each superseded cell and the claim that superseded it,
+    `walk` (claim, row) of each edge of non-zero weight, as written.
     """
 
     memory: Memory
@@ -45,21 +47,10 @@ class BatchResult:
     walk: tuple[Ints, Ints]
 
 
-@dataclass(frozen=True)
-class RowNumbers:
-    """From the ids of a resolved batch to rows: those below `cells` are rows, the others claims, each with a row or NONE."""
-
-    cells: int
-    of_claim: Ints
-
-    def of(self, ids: Ints) -> Ints:
-        rows: Ints = np.where(ids < self.cells, ids, self.of_claim[np.maximum(ids - self.cells, 0)])
-        return rows
-
-
 def build(
     memory: Memory, checked: Validated, batch: Batch, outcome: Resolution, demotions: Demotions, rules: Rules
 ) -> BatchResult:
+    """Add the cells, edges and writers of a resolved batch to a memory, and supersede the cells that it replaces."""
     created = np.flatnonzero(outcome.created)
     every = len(created) == len(batch.sound)
     claims = checked.claims if every else checked.claims.rows(created)
@@ -69,30 +60,33 @@ def build(
     appended = reused == NONE
     of_claim = np.full(len(batch.sound), NONE, dtype=np.int64)
     of_claim[created] = np.where(appended, batch.cells + np.cumsum(appended) - 1, reused)
-    rows = RowNumbers(batch.cells, of_claim)
+
+    def row_of(ids: Ints) -> Ints:
+        rows: Ints = np.where(ids < batch.cells, ids, of_claim[np.maximum(ids - batch.cells, 0)])
+        return rows
+
     claimed_by = batch.authors.of_claims[created]
     author, writers = _writers(memory, claims, claimed_by)
     factor, live = batch.authors.factor[claimed_by], batch.fresh[created]
-    names, own = name_cells(memory.index, memory.column("rep"), claims)
+    names, listed = name_cells(memory.index, memory.column("rep"), claims)
     cells = new_cells(claims, names, author=author, factor=factor, live=live, rules=rules)
     before, new = memory, cells
     if not appended.all():
         before, new = _overwritten(memory, cells.frame(), reused), cells.rows(np.flatnonzero(appended))
     edges, edge_claim, walk = NO_EDGES, batch.claim, (batch.claim, batch.claim)
     if batch.claim.size:
-        edges, edge_claim, walk = edges_of(before, checked, batch, outcome, rows.of, rules)
-    row = np.where(outcome.accepted, rows.of(outcome.source), NONE)
-    after = before.append(new, edges, writers, own)
+        edges, edge_claim, walk = edges_of(before, checked, batch, outcome, row_of, rules)
+    row = np.where(outcome.accepted, row_of(outcome.source), NONE)
+    after = before.append(new, edges, writers, listed)
     if demotions.lines[0].size:
-        after = _demoted(after, demotions, rows)
+        after = _superseded(after, demotions, row_of)
     if edges.height:
         after = supported(after, edges, rules)
     if rules.reinforced_by == "restatement" and not every:
-        again = np.flatnonzero(outcome.accepted & ~outcome.created)
-        after = refreshed(after, row[again], checked.claims.column("t")[again], rules)
-    return BatchResult(
-        after, row, before.table("edges").rows.height, edge_claim, (rows.of(demotions.old), demotions.at), walk
-    )
+        restating = np.flatnonzero(outcome.accepted & ~outcome.created)
+        after = refreshed(after, row[restating], checked.claims.column("t")[restating], rules)
+    replaced = row_of(demotions.old), demotions.claim
+    return BatchResult(after, row, before.table("edges").rows.height, edge_claim, replaced, walk)
 
 
 def _overwritten(memory: Memory, cells: pl.DataFrame, reused: Ints) -> Memory:
@@ -116,48 +110,48 @@ def _writers(memory: Memory, claims: LazyRows, author: Ints) -> tuple[Ints, Lazy
     unseen, first, index = np.unique(author[author >= height], return_index=True, return_inverse=True)
     if not unseen.size:
         return author, _NOBODY
-    order = np.argsort(first)  # new writers stand in the order in which they were first admitted
+    order = np.argsort(first)  # new writers are in the order of their first admitted claims
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     rows = author.copy()
     rows[author >= height] = height + rank[index]
-    at = np.flatnonzero(author >= height)[first[order]]
-    nothing = np.zeros(len(at), dtype=np.int64)
-    record = {"claims": nothing, "contradicted": nothing, "calibration": np.ones(len(at))}
-    columns = {name: claims.column(name)[at] for name in ("rep", "writer")}
-    return rows, LazyRows(len(at), at_hand=columns | record, kinds=schema.WRITERS)
+    new = np.flatnonzero(author >= height)[first[order]]
+    zeros = np.zeros(len(new), dtype=np.int64)
+    record = {"claims": zeros, "contradicted": zeros, "calibration": np.ones(len(new))}
+    columns = {name: claims.column(name)[new] for name in ("rep", "writer")}
+    return rows, LazyRows(len(new), at_hand=columns | record, kinds=schema.WRITERS)
 
 
 _NOBODY = LazyRows.of(pl.DataFrame(schema=schema.WRITERS))
 
 
-def _demoted(memory: Memory, demotions: Demotions, rows: RowNumbers) -> Memory:
-    new, old = (rows.of(ids) for ids in demotions.lines)
+def _superseded(memory: Memory, demotions: Demotions, row_of: Callable[[Ints], Ints]) -> Memory:
+    new, old = map(row_of, demotions.lines)
     cells, index = np.unique(np.concatenate([new, old]), return_inverse=True)
     version, newer, older = memory.values("version", cells), index[: len(new)], index[len(new) :]
-    for _ in range(len(new)):  # as often as the longest line within the batch
+    for _ in range(len(new)):  # at most as often as the longest chain within the batch
         risen = version[older] + 1
         if (risen <= version[newer]).all():
             break
         np.maximum.at(version, newer, risen)
     memory = memory.changed(cells, {"version": version})
-    return memory.changed(rows.of(demotions.old), {"status": "superseded", "successor": rows.of(demotions.new)})
+    return memory.changed(row_of(demotions.old), {"status": "superseded", "successor": row_of(demotions.new)})
 
 
 _ACTIVE, _ANNEXED = (schema.STATUS.index(word) for word in ("active", "annexed"))
-_CAPITAL = re.compile("[A-Z]")  # as of `handles.is_immutable`
+_CAPITAL = re.compile("[A-Z]")  # see `handles.is_immutable`
 _LISTS = ("topics", "entities", "source_refs")
-_SHARES = {"uncertainty": 0.7, "concern": 0.3}  # of what a claim leaves open, where it does not say
+_SHARES = {"uncertainty": 0.7, "concern": 0.3}  # default shares of 1 − stated
 _AT_HAND = ("rep", "object", "reverify", "locked", "pinned", "requires_review")
 
 
 def new_cells(
     claims: LazyRows, names: LazyRows, *, author: Ints, factor: NDArray[np.float64], live: Bools, rules: Rules
 ) -> LazyRows:
-    """Return cells (columns of `schema.CELLS`) of checked claims; effective = stated · calibration until a tick."""
+    """Return cells (columns of `schema.CELLS`) of checked claims; effective is stated · calibration until a tick."""
     count, stated, seed = claims.height, claims.column("stated"), np.full(claims.height, rules.salience_seed)
-    immutable = np.zeros(count, dtype=bool)  # a made handle has no capital
-    if claims.tells("handle"):
+    immutable = np.zeros(count, dtype=bool)  # a generated handle has no capital
+    if claims.has_values("handle"):
         immutable = np.array([_CAPITAL.search(handle) is not None for handle in names.column("handle").tolist()], dtype=bool)
     numbers: dict[str, NDArray[Any]] = {
         **{name: claims.column(name) for name in _AT_HAND},
@@ -184,7 +178,7 @@ def new_cells(
 
 
 def _cell_column(claims: LazyRows, names: LazyRows, name: str) -> NDArray[Any]:
-    """Return a column of new cells that nobody needs before the cells are looked at."""
+    """Return a column of new cells that admission itself does not need."""
     if name in ("key", "handle"):
         return names.column(name)
     if name in _SHARES:
@@ -208,7 +202,7 @@ def _cell_series(claims: LazyRows, name: str) -> pl.Series | None:
 
 
 def source_quality(stated: Array) -> Array:
-    """Return each claim's source quality by its stated confidence: 1 from .8 on, .66 from .5 on, else .33.
+    """Return source quality from stated confidence: 1 from 0.8 on, 0.66 from 0.5 on, else 0.33.
 
     >>> source_quality(np.array([0.8, 0.5, 0.49])).tolist()
     [1.0, 0.66, 0.33]
@@ -217,10 +211,6 @@ def source_quality(stated: Array) -> Array:
 
 
 def thousandths(value: Array) -> Array:
-    """Round to three decimals, halves upwards, as the reference does.
-
-    >>> thousandths(np.array([0.0625, 0.1005])).tolist()
-    [0.063, 0.101]
-    """
+    """Round to three decimals, halves up, as the reference does."""
     nearest: Array = np.floor(value * 1000.0 + 0.5) / 1000.0
     return nearest

@@ -1,7 +1,6 @@
-"""Checks of each field of a claim and of an edge, in one table that every claim passes.
+"""Checks of each field of a claim and of an edge, as tables `CHECKS` and `EDGE_CHECKS`.
 
-A check is a row of `CHECKS` or `EDGE_CHECKS`. A run that holds claims as numbers beside a table of words has that table
-checked once.
+A run that holds claims as numbers with a table of texts has that table checked once.
 """
 
 from __future__ import annotations
@@ -27,27 +26,26 @@ from malsim.memory.gate.features import (
     with_features,
 )
 from malsim.memory.graph.frames import LazyRows
-from malsim.memory.graph.handles import LONGEST, is_handle, kind_in
-from malsim.memory.graph.texts import is_blank
+from malsim.memory.graph.texts import LONGEST, is_blank, is_handle, kind_in
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.memory.graph.arrays import Bools, Ints
     from malsim.memory.rules import Rules
 
-Column = Any  # an array of numbers, truths or texts; a check says by `reads` what it is handed
+Column = Any  # an array of numbers, bools or texts
 NOT_BLANK = "must be text that is not blank"
 LAST_REPLICATION = 1_000_000
 
 
 class Check(NamedTuple):
-    """Check of one field: the columns it reads, a function that marks the rows that fail, the field's path, the message.
+    """Check of one field: columns to read, a function that marks the rows that fail, the field's path, and the message.
 
-    A word is read as its index in `schema.WORDS` (NONE for another word), an absent number is NaN, a number that was given
-    as NaN is infinite. A path that ends in `[]` is of a list whose items are checked. `optional` checks pass where the first
-    column that they read is null.
+    A word is read as its index in `schema.WORDS` (NONE for an unknown word), an absent number as NaN, and a number given as
+    NaN as infinite. A path that ends in `[]` refers to the items of a list. An `optional` check passes where the first
+    column that it reads is null.
     """
 
     reads: tuple[str, ...]
@@ -58,14 +56,18 @@ class Check(NamedTuple):
 
 
 def faults(claims: LazyRows, edges: LazyRows, rules: Rules, before: Iterable[Issue] = ()) -> list[Issue]:
-    """Return what is wrong with claims and with their edges, the first fault of each field. Issues `before` come first."""
+    """Return the first fault of each field of claims and of their edges; issues in `before` have precedence."""
     first = dict[tuple[int, str], str]()
     for claim, path, message in before:
         first.setdefault((claim, path), message)
     for check, rows in _failing(claims, all_checks(rules)):
-        texts = _messages(claims, check, rows)
-        for row, text in zip(rows, texts, strict=True):
-            for path in _items(claims, check.path[:-2], row) if check.path.endswith("[]") else (check.path,):
+        name = check.path.removesuffix("[]")
+        for row, text in zip(rows, _messages(claims, check, rows), strict=True):
+            paths = [check.path]
+            if name != check.path:
+                items = enumerate(claims.column(name)[row])
+                paths = [f"{name}[{index}]" for index, item in items if _is_null_or_blank(item)]
+            for path in paths:
                 first.setdefault((row, path), text)
     for check, rows in _failing(edges, (*EDGE_CHECKS, _not_heavier(rules.edge_weight_max))) if edges.height else ():
         indices = zip(edges.column("claim")[rows].tolist(), edges.column("place")[rows].tolist(), strict=True)
@@ -75,7 +77,7 @@ def faults(claims: LazyRows, edges: LazyRows, rules: Rules, before: Iterable[Iss
 
 
 def edge_issues(edges: LazyRows, rules: Rules) -> list[Issue]:
-    """Return the faults of edges written on their own: claim, path, message; paths have no `edges[i]` before them."""
+    """Return the faults of edges added without a claim: (edge, path, message), with the path inside the edge."""
     return [(claim, path.partition("].")[2], message) for claim, path, message in faults(_NO_CLAIMS, edges, rules)]
 
 
@@ -83,7 +85,7 @@ _NO_CLAIMS = LazyRows(0)
 
 
 def are_covered(tables: Sequence[Iterable[str]], rules: Rules, *, programs: bool) -> bool:
-    """Return whether each check of a claim reads columns of one of these tables, and no check of an edge a name."""
+    """Return whether one table holds all columns of each check, and no check other than that of a target reads one."""
     by_name = (check for check in EDGE_CHECKS if "target" in check.reads and check is not _NAMES_A_CELL)
     applied = (check for check in all_checks(rules) if programs or check is not IDLE_PROGRAM)
     return all(any({*check.reads} <= set(table) for table in tables) for check in applied) and not any(by_name)
@@ -100,7 +102,7 @@ def _failing(rows: LazyRows, checks: Iterable[Check]) -> Iterator[tuple[Check, l
             yield check, np.flatnonzero(wrong).tolist()
 
 
-PASSES = np.zeros(1, dtype=bool)  # where no text fails
+PASSES = np.zeros(1, dtype=bool)  # no text fails
 
 
 def _read(rows: LazyRows, name: str) -> Column:
@@ -113,36 +115,25 @@ def _read(rows: LazyRows, name: str) -> Column:
 def _messages(rows: LazyRows, check: Check, failing: list[int]) -> list[str]:
     if isinstance(check.message, str):
         return [check.message] * len(failing)
-    columns = (rows.column(name)[failing].tolist() for name in ("body",))
-    return [check.message(*texts) for texts in zip(*columns, strict=True)]
-
-
-def _items(claims: LazyRows, name: str, row: int) -> list[str]:
-    return [f"{name}[{index}]" for index, item in enumerate(claims.column(name)[row]) if _is_null_or_blank(item)]
+    return [check.message(body) for body in rows.column("body")[failing].tolist()]
 
 
 def _is_null_or_blank(text: str | None) -> bool:
     return text is None or is_blank(text)
 
 
-def _where(is_wrong: Callable[[str], bool], texts: Column) -> Bools:
-    """Mark the texts that are wrong; each distinct one is looked at once."""
+def _mask(is_wrong: Callable[[Any], bool], texts: Column) -> Bools:
+    """Return a mask of the wrong texts; each distinct text is checked once."""
     values = texts.tolist()
-    wrong = {text for text in {*values} if text is not None and is_wrong(text)}
+    wrong = {text for text in {*values} if is_wrong(text)}
     return np.array([text in wrong for text in values]) if wrong else PASSES
 
 
 def _text(name: str, is_wrong: Callable[[str], bool], message: str) -> Check:
-    return Check((name,), partial(_where, is_wrong), name, message)
+    return Check((name,), partial(_mask, lambda text: text is not None and is_wrong(text)), name, message)
 
 
-def _missing_or_blank(texts: Column) -> Bools:
-    wrong = {text for text in {*texts.tolist()} if _is_null_or_blank(text)}
-    return np.array([text in wrong for text in texts.tolist()]) if wrong else PASSES
-
-
-def _blank_items(lists: Column) -> Bools:
-    return np.array([items is not None and any(map(_is_null_or_blank, items)) for items in lists.tolist()])
+_missing_or_blank = partial(_mask, _is_null_or_blank)
 
 
 def _of_other_kind(handles: Column, kinds: Ints) -> Bools:
@@ -151,76 +142,67 @@ def _of_other_kind(handles: Column, kinds: Ints) -> Bools:
     return np.array([word is not None and (kind == NONE or word != schema.KINDS[kind]) for word, kind in pairs])
 
 
-def _ends_before(valid_to: Array, valid_from: Array, t: Array) -> Bools:
-    mask: Bools = np.where(np.isnan(valid_from), t, valid_from) >= valid_to
-    return mask
-
-
 def _claim_checks() -> list[Check]:
     kinds = f"must be one of {', '.join(schema.KINDS)}"
     bounds = "must be a number above 0 and at most 1"
     return [
         Check(("kind",), lambda kind: kind == NONE, "kind", kinds, optional=False),
         Check(("title",), _missing_or_blank, "title", NOT_BLANK, optional=False),
-        Check(("body",), _missing, "body", "must be text; it may be empty", optional=False),
+        Check(("body",), partial(_mask, lambda text: text is None), "body", "must be text; it may be empty", optional=False),
         Check(("confidence",), lambda share: ~((share > 0.0) & (share <= 1.0)), "confidence", bounds, optional=False),
         Check(("writer",), _missing_or_blank, "writer", NOT_BLANK, optional=False),
         Check(("rep",), lambda rep: (rep < 0) | (rep > LAST_REPLICATION), "rep", f"must be from 0 to {LAST_REPLICATION}"),
         Check(("t",), np.isinf, "t", "must be a finite number of days"),
         Check(("t",), lambda t: np.abs(t) > FARTHEST, "t", f"must lie within {FARTHEST:g} days of day 0"),
-        _text("handle", _is_no_handle, f"must read like obs_a1b2, with at most {LONGEST} letters"),
+        _text("handle", lambda text: not is_handle(text), f"must read like obs_a1b2, with at most {LONGEST} letters"),
         Check(("handle", "kind"), _of_other_kind, "handle", "must begin with the claim's kind"),
         _text("key", is_blank, NOT_BLANK),
-        *(Check((name,), _outside, name, "must be a number from 0 to 1") for name in ("uncertainty", "concern")),
+        *(
+            Check((name,), lambda share: (share < 0.0) | (share > 1.0), name, "must be a number from 0 to 1")
+            for name in ("uncertainty", "concern")
+        ),
         *(
             Check((name,), np.isinf, name, "must be a finite number")
             for name in ("value", "valid_from", "valid_to", "expires", "reverify")
         ),
-        Check(("valid_to", "valid_from", "t"), _ends_before, "valid_to", "must come after valid_from, or t"),
+        Check(
+            ("valid_to", "valid_from", "t"),
+            lambda end, start, t: np.where(np.isnan(start), t, start) >= end,
+            "valid_to",
+            "must come after valid_from, or t",
+        ),
         _text("value_text", is_blank, NOT_BLANK),
         *(
             Check((name,), lambda codes: codes == NONE, name, f"must be one of {', '.join(words)}")
             for name, words in schema.WORDS.items()
             if name != "kind"
         ),
-        *(Check((name,), _blank_items, f"{name}[]", NOT_BLANK) for name in ("topics", "entities", "source_refs")),
+        *(
+            Check(
+                (name,),
+                lambda lists: np.array([bool(items) and any(map(_is_null_or_blank, items)) for items in lists.tolist()]),
+                f"{name}[]",
+                NOT_BLANK,
+            )
+            for name in ("topics", "entities", "source_refs")
+        ),
     ]
 
 
-def _missing(texts: Column) -> Bools:
-    return np.array([text is None for text in texts.tolist()])
-
-
-def _is_no_handle(text: str) -> bool:
-    return not is_handle(text)
-
-
-def _outside(share: Array) -> Bools:
-    mask: Bools = (share < 0.0) | (share > 1.0)
-    return mask
-
-
 _SIGNS = np.sign([*schema.WEIGHTS.values(), np.nan])  # the last for the code NONE
-
-
-def _weight_is_infinite(code: Ints, weight: Array) -> Bools:
-    mask: Bools = (code != NONE) & np.isnan(weight) | np.isinf(weight)
-    return mask
-
-
-def _sign_is_wrong(code: Ints, weight: Array) -> Bools:
-    mask: Bools = (code != NONE) & (np.sign(weight) != _SIGNS[code])
-    return mask
-
-
 _NAMES_A_CELL = Check(("target",), _missing_or_blank, "target", "must name a cell", optional=False)
 EDGE_CHECKS = [
     Check(("code",), lambda code: code == NONE, "relation", f"must be one of {', '.join(schema.RELATIONS)}"),
     _NAMES_A_CELL,
-    Check(("code", "weight"), _weight_is_infinite, "weight", "must be a finite number"),
     Check(
         ("code", "weight"),
-        _sign_is_wrong,
+        lambda code, weight: (code != NONE) & np.isnan(weight) | np.isinf(weight),
+        "weight",
+        "must be a finite number",
+    ),
+    Check(
+        ("code", "weight"),
+        lambda code, weight: (code != NONE) & (np.sign(weight) != _SIGNS[code]),
         "weight",
         "must be above 0 for supports, below 0 for contradicts and concerns, 0 for the others",
     ),
@@ -235,11 +217,11 @@ def _not_heavier(most: float) -> Check:
 IDLE_PROGRAM = Check(("kind", "body", "origin"), runs_nothing, "body", idle_sentence)
 CHECKS = _claim_checks()
 PUBLISHED = tuple(CHECKS)
-"""The checks of every claim, of which those of a number or a body are bounds that a run's own claims are compared with."""
+"""Checks of every claim; those of numbers and of the body are also bounds for the claims that a run draws."""
 
 
 def idle_programs(cells: pl.DataFrame, rules: Rules) -> dict[str, tuple[str, str]]:
-    """Return handle, key and problem of the cells whose program runs nothing; the problem ends with a sentence that runs."""
+    """Map the handle of each program cell that runs nothing to its key and an error message with a valid program."""
     if rules.idle_programs == "accepted":
         return {}
     programs = cells.filter(pl.col("kind").cast(pl.String) == "prg")
@@ -256,31 +238,29 @@ def all_checks(rules: Rules) -> tuple[Check, ...]:
 
 @cache
 def _policy(sources: str, sure_above: float, banned: str) -> tuple[Check, ...]:
-    """Return checks of what a project's own rules refuse: no source, unverified high confidence, banned words."""
+    """Return the checks of a project's rules: missing sources, unverified high confidence, banned words."""
     checks = []
     if sources == "required":
         checks.append(Check(("source_refs",), is_unsourced, "source_refs", "must name a source", optional=False))
     if sure_above < 1.0:
         unverified = schema.VERIFICATION.index("unverified")
-        message = f"above {sure_above:g} only for what is verified"
-        bold = partial(_bold, sure_above, unverified)
-        checks.append(Check(("confidence", "verification"), bold, "confidence", message))
+        message = f"above {sure_above:g} must be verified"
+        checks.append(
+            Check(
+                ("confidence", "verification"),
+                lambda share, verification: (share > sure_above) & (verification == unverified),
+                "confidence",
+                message,
+            )
+        )
     for word in banned.split():
-        pattern = re.compile(rf"(?i)(^|\W){re.escape(word)}(\W|$)")
-        checks += [
-            _text(name, partial(_matches, pattern), f"holds the banned word {word!r}")
-            for name in ("title", "body", "summary")
-        ]
+        search, message = re.compile(rf"(?i)(^|\W){re.escape(word)}(\W|$)").search, f"contains the banned word {word!r}"
+        checks += [_text(name, partial(_is_found, search), message) for name in ("title", "body", "summary")]
     return tuple(checks)
 
 
-def _bold(sure_above: float, unverified: int, share: Array, verification: Ints) -> Bools:
-    mask: Bools = (share > sure_above) & (verification == unverified)
-    return mask
-
-
-def _matches(pattern: re.Pattern[str], text: str) -> bool:
-    return pattern.search(text) is not None
+def _is_found(search: Callable[[str], object], text: str) -> bool:
+    return search(text) is not None
 
 
 def validate(claims: pl.DataFrame | LazyRows, rules: Rules) -> Validated:

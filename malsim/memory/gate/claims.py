@@ -40,10 +40,10 @@ _ARRAYS = {name: _NUMBERS.get(kind, object) for name, kind in schema.CLAIMS.item
 
 
 def as_claims(claims: Claims) -> pl.DataFrame:
-    """Return claims with every column of `schema.CLAIMS`, sorted as the gate takes them: by time, writer and sequence.
+    """Return claims with every column of `schema.CLAIMS`, sorted as in the gate: by time, writer and sequence.
 
-    A column left out takes its default, and so does a null in `rep`, `t`, a flag or a word; a claim without a `kind` takes
-    its handle's. Raises `DataError` for a column that is unknown or of the wrong type.
+    An absent column takes its default, and so does a null in `rep`, `t`, a flag or a word; the default `kind` is that of the
+    handle. Raises `DataError` for a column that is unknown or of the wrong type.
     """
     if not isinstance(claims, pl.DataFrame):
         return read_claims(claims).frame()
@@ -51,15 +51,14 @@ def as_claims(claims: Claims) -> pl.DataFrame:
         if name not in schema.CLAIMS:
             hint = nearest(name, schema.CLAIMS, f"one of {', '.join(schema.CLAIMS)}")
             raise DataError("unknown column of claims", given=_safe_name(name), hint=hint)
-    rows = claims
     if claims.schema != schema.CLAIMS or any(claims[name].null_count() for name in _FILLS):
-        rows = pl.DataFrame([_column(claims, name, kind) for name, kind in schema.CLAIMS.items()])
-    order = gate_order(rows) if rows.height > 1 else None
-    return rows if order is None else rows[order]
+        claims = pl.DataFrame([_column(claims, name, kind) for name, kind in schema.CLAIMS.items()])
+    order = gate_order(claims) if claims.height > 1 else None
+    return claims if order is None else claims[order]
 
 
 def read_claims(claims: Claims) -> LazyRows:
-    """Return the rows of `as_claims`; their frame is made on demand."""
+    """Return the claims of `as_claims` as rows whose frame is made on demand."""
     if isinstance(claims, pl.DataFrame):
         return rows_of_claims(as_claims(claims))
     read = _read(claims, null_is_absent=True)
@@ -88,7 +87,7 @@ def read_claims(claims: Claims) -> LazyRows:
 
 
 def rows_of_claims(frame: pl.DataFrame) -> LazyRows:
-    """Return the rows of a frame of claims, whose words are texts."""
+    """Return a frame of claims as rows; words such as the kind stay texts."""
 
     def make(name: str) -> NDArray[Any]:
         return frame[name].to_numpy() if name in schema.WORDS else to_array(frame[name])
@@ -98,7 +97,7 @@ def rows_of_claims(frame: pl.DataFrame) -> LazyRows:
 
 
 def gate_order(claims: pl.DataFrame) -> NDArray[np.int64] | None:
-    """Return the rows by time, writer and sequence; None if the times already rise."""
+    """Return the row numbers in order of time, writer and sequence; None if the times already increase."""
     if (np.diff(claims["t"].to_numpy()) > 0.0).all():
         return None
     by = pl.arg_sort_by("t", "writer", "sequence", nulls_last=True, maintain_order=True)
@@ -120,9 +119,9 @@ def _cast(column: pl.Series, kind: Any) -> pl.Series:
         return column.cast(kind)
     where, given = f"claims.{column.name}", str(column.dtype)
     refusal = DataError("column of the wrong type", where=where, given=given, allowed=str(kind))
-    numbers = kind in (pl.Float64, pl.Int32, pl.Int64) and not column.dtype.is_numeric()
-    words = kind == pl.String and not isinstance(column.dtype, (pl.Enum, pl.Categorical))
-    if numbers or words or column.dtype == pl.Object:
+    not_numeric = kind in (pl.Float64, pl.Int32, pl.Int64) and not column.dtype.is_numeric()
+    not_text = kind == pl.String and not isinstance(column.dtype, (pl.Enum, pl.Categorical))
+    if not_numeric or not_text or column.dtype == pl.Object:
         raise refusal
     try:
         if column.dtype.is_nested() and isinstance(kind, pl.List) and isinstance(kind.inner, pl.Struct):
@@ -149,7 +148,7 @@ def _cast_edges(column: pl.Series, kind: pl.List) -> pl.Series:
 
 def _safe_name(name: object) -> str:
     is_name = isinstance(name, str) and len(name) <= LONGEST_NAME and name.replace(".", "_").isidentifier()
-    return name if isinstance(name, str) and is_name and not holds_secret(name) else "(not a field's name)"
+    return name if isinstance(name, str) and is_name and not holds_secret(name) else "(not a field name)"
 
 
 LONGEST_NAME = 40
@@ -158,7 +157,7 @@ LONGEST_NAME = 40
 def from_mappings(rows: Mapping[str, Any] | Sequence[Any], *, null_is_absent: bool = True) -> pl.DataFrame:
     """Return claims from mappings as read from JSON or TOML; a value of the wrong type becomes null and an issue.
 
-    A row that is not a mapping counts as an empty one. Flags may stand under `flags`. A null counts as a field left out if
+    A row that is not a mapping counts as empty. Flags may be in a table `flags`. A null counts as an absent field if
     `null_is_absent`, else as a value of the wrong type.
 
     >>> from_mappings([{"title": 3, "writer": "ann"}])["issues"].to_list()
@@ -171,8 +170,8 @@ def from_mappings(rows: Mapping[str, Any] | Sequence[Any], *, null_is_absent: bo
 
 
 def _read(rows: Mapping[str, Any] | Sequence[Any], *, null_is_absent: bool) -> list[dict[str, Any]]:
-    items = [rows] if isinstance(rows, Mapping) else list(rows)
-    return [_row(row if isinstance(row, Mapping) else {}, null_is_absent=null_is_absent) for row in items]
+    listed = [rows] if isinstance(rows, Mapping) else list(rows)
+    return [_row(row if isinstance(row, Mapping) else {}, null_is_absent=null_is_absent) for row in listed]
 
 
 def _row(mapping: Mapping[str, Any], *, null_is_absent: bool) -> dict[str, Any]:
@@ -206,7 +205,7 @@ def _value(path: str, value: Any, kind: Any, issues: list[dict[str, str]]) -> An
     if isinstance(value, allowed) and isinstance(value, bool) == (kind == pl.Boolean):
         try:
             if isinstance(value, str):
-                value.encode()  # a lone surrogate is no text that a column can hold
+                value.encode()  # raises for a lone surrogate, which no column can hold
             return _CONVERT[kind](value) if kind in _CONVERT else value
         except (OverflowError, UnicodeEncodeError):
             phrase = f"{phrase} that a column can hold"
@@ -257,15 +256,13 @@ Note: TypeAlias = tuple[int, str]  # claim, text
 
 @dataclass(frozen=True)
 class Validated:
-    """Claims with their features, their edges as a frame of their own, what is wrong and what is noted.
+    """Checked claims with their features, edges, issues and notes.
 
-    `claims` has the columns of `schema.CLAIMS` but edges and issues, its own number (claim), and its
-    features: folded (title), content (hash), marked (locked or immutable), backed (a source or a verification), and its
-    words as enums. `edges` has claim (row of claims), place (index within the claim), target, row
-    (the cell it means; NONE where the name has to be looked up), weight, mutual, code (the relation's number, -1 unknown);
-    `issues` has claim, path, message; `notes` has claim, note. The numbers may bring `author`, the rows that claims' writers
-    are known to have (NONE where that is not known). Of `new` claims it is known that each says what no other of them and no
-    cell does, and their contents are not looked at.
+    `claims` has the columns of `schema.CLAIMS` except edges and issues, the number `claim`, and the features folded (title),
+    content (hash), marked (locked or immutable), backed (by a source or verification) and the codes of its words; in a run
+    also `author`, the row of the writer (NONE if unknown). `edges` has claim (row of claims), place (index in the claim),
+    target, row (of the target cell, NONE if its name must be looked up), weight, mutual and code (of the relation, -1 if
+    unknown). `new` claims are known to repeat neither a cell nor each other, so their contents are not compared.
     """
 
     claims: LazyRows
@@ -276,9 +273,10 @@ class Validated:
 
     @classmethod
     def joined(cls, first: Validated, second: Validated) -> tuple[Validated, NDArray[np.int64]]:
+        """Merge two batches in the order of the gate; return also the order in which their rows were taken."""
         names, count = first.claims.frame().columns, first.claims.height
-        ours, theirs = (batch.edges.frame() for batch in (first, second))
-        edges = pl.concat([ours, theirs.with_columns(pl.col("claim") + count).select(ours.columns)])
+        before, after = (batch.edges.frame() for batch in (first, second))
+        edges = pl.concat([before, after.with_columns(pl.col("claim") + count).select(before.columns)])
         claims = pl.concat([first.claims.frame(), second.claims.frame().select(names)])
         issues = [*first.issues, *((count + claim, path, message) for claim, path, message in second.issues)]
         notes = [*first.notes, *((count + claim, text) for claim, text in second.notes)]
@@ -290,8 +288,8 @@ class Validated:
     def rows(self, order: NDArray[np.integer[Any]]) -> Validated:
         numbers = np.arange(len(order), dtype=np.uint32)
         claims = with_columns(self.claims.frame()[order], {"claim": numbers})
-        now = pl.DataFrame([pl.Series("claim", order, dtype=pl.UInt32), pl.Series("now", numbers)])
-        edges = now.join(self.edges.frame(), on="claim", maintain_order="left_right").drop("claim").rename({"now": "claim"})
+        new = pl.DataFrame([pl.Series("claim", order, dtype=pl.UInt32), pl.Series("new", numbers)])
+        edges = new.join(self.edges.frame(), on="claim", maintain_order="left_right").drop("claim").rename({"new": "claim"})
         index = {claim: number for number, claim in enumerate(order.tolist())} if self.issues or self.notes else {}
         issues = [(index[claim], path, message) for claim, path, message in self.issues if claim in index]
         notes = [(index[claim], text) for claim, text in self.notes if claim in index]

@@ -1,16 +1,15 @@
-"""The edges that a resolved batch adds, and the cells that they touch."""
+"""Edges that a resolved batch adds, and the cells that they touch."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from malsim.memory import schema
-from malsim.memory.gate.numbering import all_differ
-from malsim.memory.gate.resolve import SUPERSEDES
+from malsim.memory.gate.batch import all_differ
+from malsim.memory.gate.resolution import SUPERSEDES
 from malsim.memory.graph.frames import LazyRows, frame_of
 
 if TYPE_CHECKING:
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from malsim.memory.gate.batch import Batch
     from malsim.memory.gate.claims import Validated
-    from malsim.memory.gate.numbering import Batch
-    from malsim.memory.gate.resolve import Resolution
+    from malsim.memory.gate.resolution import Resolution
     from malsim.memory.graph.arrays import Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
@@ -29,9 +28,9 @@ if TYPE_CHECKING:
 def edges_of(
     memory: Memory, checked: Validated, batch: Batch, outcome: Resolution, row_of: Callable[[Ints], Ints], rules: Rules
 ) -> tuple[LazyRows, Ints, tuple[Ints, Ints]]:
-    """Return the edges of accepted claims by row, with the reverse edges of mutual ones, and the claim of each edge.
+    """Return the new edges of accepted claims, with reverse edges of mutual ones, and the claim of each edge.
 
-    The third result is (claim, row) of each edge of non-zero weight, as written.
+    The third result is (claim, row of the target) of each edge of non-zero weight, as written.
     """
     keep = _keep_mask(batch, outcome, rules)
     weighs = keep & (checked.edges.column("weight") != 0.0)
@@ -43,9 +42,10 @@ def edges_of(
     mutual = checked.edges.column("mutual")[keep]
     weight, t = checked.edges.column("weight")[keep], checked.claims.column("t")[claim]
     numbers = {"source": source, "relation": code, "target": target, "weight": weight, "t": t}
-    make = partial(_edge_writers, checked.claims, claim)
-    edges = LazyRows(len(claim), None, dict(numbers), make=make, kinds=schema.EDGES)
-    if source.min() >= memory.height and not mutual.any() and _no_two_alike(source, code, target):
+    edges = LazyRows(
+        len(claim), None, dict(numbers), make=lambda _: checked.claims.column("writer")[claim], kinds=schema.EDGES
+    )
+    if source.min() >= memory.height and not mutual.any() and _all_distinct(source, code, target):
         return edges, claim, walk
     frame = edges.frame().hstack(frame_of({"mutual": mutual, "claim": claim}))
     fresh = new_edges(memory, frame, last_weight=rules.duplicate_edges == "last_weight")
@@ -61,36 +61,32 @@ def _keep_mask(batch: Batch, outcome: Resolution, rules: Rules) -> Bools:
     return keep
 
 
-def _edge_writers(claims: LazyRows, claim: Ints, _: str) -> NDArray[Any]:
-    return claims.column("writer")[claim]
-
-
 NO_EDGES = LazyRows.of(pl.DataFrame(schema=schema.EDGES))
 _SUPPORTS = schema.RELATIONS.index("supports")
 
 
 def new_edges(memory: Memory, frame: pl.DataFrame, *, last_weight: bool = False) -> pl.DataFrame:
+    """Return the edges of a frame that the memory lacks, each once, with the reverse edges of mutual ones."""
     if frame["mutual"].any():
         rows = frame.with_row_index("order")
         back = rows.filter("mutual").with_columns(source=pl.col("target"), target=pl.col("source"))
         frame = pl.concat([rows, back]).sort("order", maintain_order=True).drop("order")
     source, target = frame["source"].to_numpy(), frame["target"].to_numpy()
     same = ["source", "relation", "target"]
-    if not _no_two_alike(source, frame["relation"].to_physical().to_numpy(), target):
+    if not _all_distinct(source, frame["relation"].to_physical().to_numpy(), target):
         frame = frame.unique(same, keep="last" if last_weight else "first", maintain_order=True)
-    if source.size and source.min() < memory.height:  # only a cell that stood can have edges that stand
-        standing = memory.edges.filter(pl.col("source").is_in(frame["source"].unique().implode()))
-        frame = frame.join(standing, on=same, how="anti", maintain_order="left")
+    if source.size and source.min() < memory.height:  # new cells have no edges yet
+        present = memory.edges.filter(pl.col("source").is_in(frame["source"].unique().implode()))
+        frame = frame.join(present, on=same, how="anti", maintain_order="left")
     return frame
 
 
-def _no_two_alike(source: Ints, relation: NDArray[np.integer[Any]], target: Ints) -> bool:
-    key = (source * (target.max(initial=0) + 1) + target) * len(schema.RELATIONS) + relation
-    return all_differ(key)
+def _all_distinct(source: Ints, relation: NDArray[np.integer[Any]], target: Ints) -> bool:
+    return all_differ((source * (target.max(initial=0) + 1) + target) * len(schema.RELATIONS) + relation)
 
 
 def supported(memory: Memory, edges: LazyRows, rules: Rules) -> Memory:
-    """Touch the cells that new edges support on another writer's word, where the rules count that as reinforcement."""
+    """Touch the cells that other writers' new edges support, if the rules count corroboration as reinforcement."""
     if rules.reinforced_by not in ("corroboration", "restatement") or not edges.height:
         return memory
     author, source, target = memory.column("author"), edges.column("source"), edges.column("target")
@@ -99,12 +95,12 @@ def supported(memory: Memory, edges: LazyRows, rules: Rules) -> Memory:
 
 
 def refreshed(memory: Memory, rows: Ints, now: NDArray[np.float64], rules: Rules) -> Memory:
+    """Touch some cells on some days: a later day becomes `touched`, and currency becomes c0."""
     cells, index = np.unique(rows, return_inverse=True)
     before = memory.values("touched", cells)
     touched = before.copy()
     np.maximum.at(touched, index, np.broadcast_to(now, len(rows)))
-    moves = touched > before
+    moved = touched > before
     if rules.locks == "enforced":
-        moves &= ~memory.values("immutable", cells)
-    later = cells[moves]
-    return memory.changed(later, {"touched": touched[moves], "currency": memory.values("c0", later)})
+        moved &= ~memory.values("immutable", cells)
+    return memory.changed(cells[moved], {"touched": touched[moved], "currency": memory.values("c0", cells[moved])})

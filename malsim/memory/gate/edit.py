@@ -1,4 +1,4 @@
-"""Changes to admitted cells: edges added alone, flags, and rewritten fields."""
+"""Changes to admitted cells: edges added without a claim, flags, and rewritten fields."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import polars as pl
 from malsim.base.errors import DataError, UsageError
 from malsim.base.finite import finite
 from malsim.memory import schema
+from malsim.memory.gate.batch import look_up
 from malsim.memory.gate.checks import edge_issues
 from malsim.memory.gate.edge_rows import new_edges, refreshed, supported
-from malsim.memory.gate.numbering import look_up
 from malsim.memory.gate.screen import in_texts
 from malsim.memory.graph.frames import LazyRows, stack_rows
 from malsim.memory.graph.texts import content_of, folded
@@ -38,18 +38,18 @@ _COLUMNS: dict[str, tuple[pl.DataType | type[pl.DataType], object]] = {
 
 
 class Connection(NamedTuple):
-    """Memory with the accepted edges, and one verdict per edge with its issues."""
+    """Memory with the accepted edges, and a frame with one verdict per edge and its issues."""
 
     memory: Memory
     verdicts: pl.DataFrame
 
 
 def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], rules: Rules | None = None) -> Connection:
-    """Write edges (rep, t, writer, source, relation, target, weight, mutual) whose ends are named by handle or key.
+    """Add edges (rep, t, writer, source, relation, target, weight, mutual) whose ends are named by handle or key.
 
-    A weight left out is its relation's default; `mutual` writes the reverse edge too. An edge is refused when an end names
-    no cell, when both name one, when its weight has the wrong sign or size, or when it stands already. Edges written so
-    never demote a cell. Raises `DataError` for unknown columns.
+    The default weight is that of the relation; `mutual` adds the reverse edge too. An edge is refused if an end names no
+    cell, if both ends name the same cell, if its weight has the wrong sign or size, or if it exists already. These edges
+    never supersede a cell. Raises `DataError` for unknown columns.
     """
     rules = rules or Rules()
     frame = edges if isinstance(edges, pl.DataFrame) else pl.DataFrame(list(edges), infer_schema_length=None)
@@ -58,9 +58,9 @@ def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], r
     issues = edge_issues(LazyRows.of(frame.with_columns(code=code)), rules)
     rows = {end: look_up(memory, frame["rep"], frame[end]) for end in ("source", "target")}
     problems = {
-        "source": ("names no cell that stands", rows["source"] == NONE),
-        "target": ("names no cell that stands", rows["target"] == NONE),
-        "relation": ("stands already, or joins a cell with itself", _idle(memory, frame, rows, rules)),
+        "source": ("no such cell", rows["source"] == NONE),
+        "target": ("no such cell", rows["target"] == NONE),
+        "relation": ("exists already, or connects a cell with itself", _redundant(memory, frame, rows, rules)),
         "t": ("must be a finite number", ~frame["t"].is_finite().to_numpy()),
         "writer": ("must be text that is not blank", (frame["writer"].fill_null("").str.strip_chars() == "").to_numpy()),
     }
@@ -71,15 +71,15 @@ def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], r
         lists[claim].setdefault(path, message)
     columns = [[{"path": path, "message": message} for path, message in fields.items()] for fields in lists]
     verdicts = frame.with_columns(pl.Series("issues", columns, dtype=schema.ISSUES))
-    good = verdicts["issues"].list.len() == 0
-    verdict = pl.when(good).then(pl.lit("admitted")).otherwise(pl.lit("refused")).alias("verdict")
+    accepted = verdicts["issues"].list.len() == 0
+    verdict = pl.when(accepted).then(pl.lit("admitted")).otherwise(pl.lit("refused")).alias("verdict")
     verdicts = verdicts.with_columns(verdict).drop("claim", "place")
-    by_row = frame.with_columns(pl.Series(end, ids) for end, ids in rows.items()).filter(good)
+    by_row = frame.with_columns(pl.Series(end, ids) for end, ids in rows.items()).filter(accepted)
     return Connection(connect_rows(memory, by_row, rules), verdicts)
 
 
 def connect_rows(memory: Memory, edges: pl.DataFrame, rules: Rules) -> Memory:
-    """Add edges named by row (source, relation, target, weight, writer, t, mutual) that do not stand yet."""
+    """Add edges whose ends are rows (source, relation, target, weight, writer, t, mutual), except those that exist."""
     frame = edges.select(pl.col(name).cast(kind) for name, kind in (schema.EDGES | {"mutual": pl.Boolean}).items())
     fresh = new_edges(memory, frame, last_weight=rules.duplicate_edges == "last_weight")[list(schema.EDGES)]
     if fresh.is_empty():
@@ -103,18 +103,17 @@ def _with_types(edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     return frame.with_row_index("claim").with_columns(pl.lit(0).alias("place"))
 
 
-def _idle(memory: Memory, frame: pl.DataFrame, rows: dict[str, Ints], rules: Rules) -> Bools:
-    idle = np.zeros(frame.height, dtype=bool)
+def _redundant(memory: Memory, frame: pl.DataFrame, rows: dict[str, Ints], rules: Rules) -> Bools:
+    redundant = np.zeros(frame.height, dtype=bool)
     if rules.self_edges == "refused":
-        idle |= (rows["source"] == rows["target"]) & (rows["source"] != NONE)
+        redundant |= (rows["source"] == rows["target"]) & (rows["source"] != NONE)
     if rules.duplicate_edges == "refused":
-        same = frame.select(pl.Series("source", rows["source"]), "relation", pl.Series("target", rows["target"]))
-        standing = memory.edges.select("source", pl.col("relation").cast(pl.String), "target")
-        repeats = same.with_row_index("place").join(standing, on=same.columns, how="semi")["place"].to_numpy()
-        idle[repeats] = True
+        keys = frame.select(pl.Series("source", rows["source"]), "relation", pl.Series("target", rows["target"]))
+        present = memory.edges.select("source", pl.col("relation").cast(pl.String), "target")
+        redundant[keys.with_row_index("index").join(present, on=keys.columns, how="semi")["index"].to_numpy()] = True
         both = (rows["source"] != NONE) & (rows["target"] != NONE)
-        idle |= ~same.select(pl.struct(pl.all()).is_first_distinct()).to_series().to_numpy() & both
-    return idle
+        redundant |= ~keys.select(pl.struct(pl.all()).is_first_distinct()).to_series().to_numpy() & both
+    return redundant
 
 
 _MAY_CHANGE = ("body", "summary", "topics", "entities", "source_refs", "verification", "stability", "expires", "reverify")
@@ -122,68 +121,60 @@ _ACTIVE, _SUPERSEDED, _ANNEXED = range(len(schema.STATUS))
 
 
 def annex(memory: Memory, handle: str, *, rep: int = 0, rules: Rules | None = None) -> Memory:
-    """Neutralise a cell: it keeps its scores, and has no effect on any other until it is reinstated.
+    """Annex a cell: it keeps its scores and has no effect on other cells until it is reinstated.
 
     Raises `UsageError` for a locked or immutable cell under enforced locks.
     """
-    return set_flag(memory, _only(memory, handle, rep, rules or Rules()), "annexed", value=True)
+    return set_flag(memory, _mask_of(memory, handle, rep, rules or Rules()), "annexed", value=True)
 
 
 def reinstate(memory: Memory, handle: str, *, rep: int = 0, rules: Rules | None = None) -> Memory:
-    """Undo `annex`: the cell is active again, or superseded if something replaced it meanwhile."""
-    return set_flag(memory, _only(memory, handle, rep, rules or Rules()), "annexed", value=False)
+    """Undo `annex`: the cell is active again, or superseded if another cell has replaced it."""
+    return set_flag(memory, _mask_of(memory, handle, rep, rules or Rules()), "annexed", value=False)
 
 
 def set_flag(memory: Memory, rows: Bools, flag: str, *, value: bool) -> Memory:
-    """Set one flag on the marked rows; `annexed` also moves their status. Locks are the caller's to keep.
+    """Set a flag on the cells of a mask, and with `annexed` their status. Locks are not checked.
 
-    What a person rejected or erased stays annexed.
+    Cells that a person rejected or erased stay annexed.
     """
-    at = np.flatnonzero(rows)
+    cells = np.flatnonzero(rows)
     if flag == "annexed" and not value:
-        at = at[np.isnan(memory.values("rejected", at))]
-    memory = memory.changed(at, {flag: value})
+        cells = cells[np.isnan(memory.values("rejected", cells))]
+    memory = memory.changed(cells, {flag: value})
     if flag != "annexed":
         return memory
-    moves = at[(memory.values("status", at) == _ANNEXED) != value]
-    free = np.where(memory.values("successor", moves) == NONE, _ACTIVE, _SUPERSEDED)
-    return memory.changed(moves, {"status": _ANNEXED if value else free})
+    moved = cells[(memory.values("status", cells) == _ANNEXED) != value]
+    reinstated = np.where(memory.values("successor", moved) == NONE, _ACTIVE, _SUPERSEDED)
+    return memory.changed(moved, {"status": _ANNEXED if value else reinstated})
 
 
 def update(
-    memory: Memory,
-    handle: str,
-    *,
-    now: float,
-    writer: str | None = None,
-    rep: int = 0,
-    rules: Rules | None = None,
+    memory: Memory, handle: str, *, now: float, writer: str | None = None, rep: int = 0, rules: Rules | None = None,
     **fields: object,
-) -> Memory:
+) -> Memory:  # fmt: skip
     """Rewrite stored fields of a cell that are not part of the claim itself.
 
-    They are body, summary, topics, entities, source_refs, verification, stability, expires and reverify. A write that
-    changes one reinforces: `touched` becomes `now` (days) and currency c0, unless `reinforced_by` says nothing. To change
-    kind, writer, title or confidence, supersede the cell. The texts pass the screen as a claim's do, and whoever verifies is
-    named: `verification` needs a `writer`. Raises `UsageError` for such a field, for what the screen finds (its kind and the
-    field, never the text), for an immutable cell, and for a `now` that is no finite number.
+    The fields are body, summary, topics, entities, source_refs, verification, stability, expires and reverify. A change
+    reinforces the cell unless `reinforced_by` is nothing: `touched` becomes `now` (days) and currency c0. To change kind,
+    writer, title or confidence, supersede the cell. Texts are screened as those of claims, and `verification` needs a
+    `writer`. Raises `UsageError` for another field, for a finding of the screen (its kind and the field, never the text),
+    for an immutable cell, and for a `now` that is not a finite number.
     """
     rules, now, memory = rules or Rules(), finite(now, where="now"), memory.recorded
-    here = _only(memory, handle, rep, rules, immutable_only=True)
-    for name in fields:
+    mask = _mask_of(memory, handle, rep, rules, immutable_only=True)
+    for name, value in fields.items():
         if name not in _MAY_CHANGE:
             raise UsageError("cannot be rewritten", where=handle, given=name, allowed=", ".join(_MAY_CHANGE))
-    for name, value in fields.items():
         _check_value(handle, name, value)
     if writer is not None:
         check_author(writer, rules, where=handle)
-    _check_verifier(memory, np.flatnonzero(here), fields.get("verification"), writer, rules)
-    public = memory.cells["sensitivity"].cast(pl.String)[int(np.flatnonzero(here)[0])] == "public"
-    _screen(fields | ({"writer": writer} if writer else {}), rules, public=public)
-    cell = memory.cells.row(int(np.flatnonzero(here)[0]), named=True)
+    cell = memory.cells.row(int(np.flatnonzero(mask)[0]), named=True)
+    _check_verifier(cell, fields.get("verification"), writer, rules)
+    _screen(fields | ({"writer": writer} if writer else {}), rules, public=cell["sensitivity"] == "public")
     changes = {name: value for name, value in fields.items() if cell[name] != value}
     cells = memory.cells.with_columns(
-        pl.when(pl.Series(here)).then(pl.lit(value, schema.CELLS[name])).otherwise(name).alias(name)
+        pl.when(pl.Series(mask)).then(pl.lit(value, schema.CELLS[name])).otherwise(name).alias(name)
         for name, value in changes.items()
     )
     after = memory.with_cells(cells)
@@ -192,43 +183,42 @@ def update(
         after = memory.with_texts(cells.with_columns(content))
     if not changes or rules.reinforced_by == "nothing":
         return after
-    return refreshed(after, np.flatnonzero(here), np.array([now]), rules)
+    return refreshed(after, np.flatnonzero(mask), np.array([now]), rules)
 
 
-def _check_verifier(memory: Memory, row: Ints, verification: object, writer: str | None, rules: Rules) -> None:
-    """Refuse who verifies without a name, or another's cell from outside without being one of the verifiers."""
-    cell = memory.cells.row(int(row[0]), named=True)
+def _check_verifier(cell: Mapping[str, Any], verification: object, writer: str | None, rules: Rules) -> None:
+    """Raise if the writer of a verification has no name, or may not verify another writer's cell externally."""
     if verification is not None and writer is None:
-        raise UsageError("nobody is named who verified it", where=cell["handle"], hint="give writer=")
+        raise UsageError("the verifier is missing", where=cell["handle"], hint="give writer=")
     names = rules.verifiers.split()
     if verification == "external" and writer not in (cell["writer"], *names) and "*" not in names:
-        allowed = ", ".join([*names, f"{cell['writer']} itself"])
-        hint = "rules.verifiers names who verifies from outside"
-        raise UsageError("no verifier of another's cell", where=cell["handle"], given=writer, allowed=allowed, hint=hint)
+        allowed = ", ".join([*names, f"{cell['writer']}, its writer"])
+        problem, hint = "may not verify another writer's cell externally", "add the name to rules.verifiers"
+        raise UsageError(problem, where=cell["handle"], given=writer, allowed=allowed, hint=hint)
 
 
 def check_author(writer: str, rules: Rules | None = None, *, where: str | None = None) -> None:
-    """Raise `UsageError` for the name of somebody who updates that is blank or holds a credential."""
+    """Raise `UsageError` if the name of the author of a write is blank or contains a credential."""
     if not _is_text(writer):
-        raise UsageError("no name", where=where, given=writer, allowed="a text")
+        raise UsageError("not a name", where=where, given=writer, allowed="a text")
     if not writer.strip():
-        raise UsageError("nobody is named who updates it", where=where, given=writer, hint="give writer=")
+        raise UsageError("the writer is missing", where=where, given=writer, hint="give writer=")
     _screen({"writer": writer}, rules or Rules())
 
 
 def _check_value(handle: str, name: str, value: object) -> None:
-    """Refuse what a field cannot hold: another word than its own, no text, no list of texts, no day."""
+    """Raise if a field of a cell cannot hold a value: an unknown word, or not a text, a list of texts or a day."""
     kind = schema.CELLS[name]
     if isinstance(kind, pl.Enum):
-        good, allowed = value in kind.categories.to_list(), ", ".join(kind.categories)
+        valid, allowed = value in kind.categories.to_list(), ", ".join(kind.categories)
     elif isinstance(kind, pl.List):
-        good, allowed = isinstance(value, list | tuple) and all(map(_is_text, value)), "a list of texts"
+        valid, allowed = isinstance(value, list | tuple) and all(map(_is_text, value)), "a list of texts"
     elif kind == pl.Float64:
-        good, allowed = value is None or finite(value, where=f"{handle}.{name}") is not None, ""
+        valid, allowed = value is None or finite(value, where=f"{handle}.{name}") is not None, ""
     else:
-        good, allowed = value is None or _is_text(value), "a text"
-    if not good:
-        raise UsageError("cannot be held there", where=f"{handle}.{name}", given=value, allowed=allowed)
+        valid, allowed = value is None or _is_text(value), "a text"
+    if not valid:
+        raise UsageError("invalid value", where=f"{handle}.{name}", given=value, allowed=allowed)
 
 
 def _is_text(value: object) -> bool:
@@ -236,9 +226,9 @@ def _is_text(value: object) -> bool:
 
 
 def verified(memory: Memory, rows: Ints, now: float, rules: Rules, *, verification: str = "tested") -> Memory:
-    """Write into the cells of these rows, no two alike, that a reader found them right: an update each.
+    """Set the verification of distinct cells that a reader found right; this reinforces them as `update` does.
 
-    It reinforces as `update` does. Immutable cells stay as they are where locks are enforced.
+    Immutable cells are not changed under enforced locks.
     """
     if rules.locks == "enforced":
         rows = rows[~memory.values("immutable", rows)]
@@ -247,7 +237,7 @@ def verified(memory: Memory, rows: Ints, now: float, rules: Rules, *, verificati
 
 
 def _screen(fields: Mapping[str, object], rules: Rules, *, public: bool = False) -> None:
-    """Refuse texts that hold a credential or, in a public cell, personal data, as the gate does."""
+    """Raise if texts contain a credential or, in a public cell, personal data."""
     if rules.screen != "reject":
         return
     rows = [
@@ -261,31 +251,32 @@ def _screen(fields: Mapping[str, object], rules: Rules, *, public: bool = False)
     if public:
         findings += in_texts(texts, rules, public=True).rows(named=True)
     if findings:
-        first = findings[0]
-        raise UsageError(f"screen: possible {first['finding']}", where=first["path"], hint="take it out; it is not stored")
+        problem = f"screen: possible {findings[0]['finding']}"
+        raise UsageError(problem, where=findings[0]["path"], hint="remove it; nothing was stored")
 
 
 def expanded(memory: Memory, rows: Ints, now: float, rules: Rules) -> Memory:
-    """Return the memory after a reader opened the cells of these distinct rows: only their salience seed rises.
+    """Return the memory after a reader opened distinct cells, which raises only their salience seed.
 
-    s' = s + (1 − s) · salience_bump, and salience = s'. A read is never a reinforcement.
+    s' = s + (1 − s) · salience_bump, and salience = s'. A read does not reinforce.
     """
     seed = bumped_salience(memory.values("salience_seed", rows), bump=rules.salience_bump)
     return memory.changed(rows, {"salience_seed": seed, "salience": seed, "read": now})
 
 
-def _only(memory: Memory, handle: str, rep: int, rules: Rules, *, immutable_only: bool = False) -> Bools:
+def _mask_of(memory: Memory, handle: str, rep: int, rules: Rules, *, immutable_only: bool = False) -> Bools:
+    """Return the mask of one cell; raise `UsageError` if it is locked (unless `immutable_only`) or immutable."""
     row = memory.row(handle, rep=rep, whole=True)
-    barred = memory.cells["immutable"][row] or (memory.cells["locked"][row] and not immutable_only)
-    if rules.locks == "enforced" and barred:
-        raise UsageError("the cell is locked or immutable", where=handle, hint="unlock it, or write a new claim against it")
-    here = np.zeros(memory.height, dtype=bool)
-    here[row] = True
-    return here
+    locked = memory.cells["immutable"][row] or (memory.cells["locked"][row] and not immutable_only)
+    if rules.locks == "enforced" and locked:
+        raise UsageError("the cell is locked or immutable", where=handle, hint="unlock it, or contradict it in a new claim")
+    mask = np.zeros(memory.height, dtype=bool)
+    mask[row] = True
+    return mask
 
 
 def bumped_salience(seed: Array, *, bump: float = 0.2) -> Array:
-    """Compute the salience seed after the cell was opened.
+    """Compute the salience seed of a cell after a read.
 
     seed' = clamp01(seed + (1 − seed) · bump)
 

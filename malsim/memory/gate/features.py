@@ -1,4 +1,4 @@
-"""Features of a single claim: folded title, content hash, words as numbers, flags; and the rows of its edges."""
+"""Features of claims (folded title, content hash, codes of words, flags) and the rows of their edges."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import polars as pl
 
 from malsim.memory import schema
 from malsim.memory.graph.frames import LazyRows, lists
-from malsim.memory.graph.handles import kind_in
-from malsim.memory.graph.texts import contents, fold_titles
+from malsim.memory.graph.texts import contents, fold_titles, kind_in
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -35,30 +34,21 @@ _CAPITAL = re.compile("[A-Z]")
 
 
 def with_features(claims: LazyRows) -> LazyRows:
-    """Return claims with their features (see `Validated`), each made on demand."""
+    """Return claims with their features, each computed on demand; see `Validated`."""
 
     def make(name: str) -> NDArray[Any]:
-        return _feature(claims, rows, name)
+        if name in _COMPUTED:
+            return _COMPUTED[name](claims, rows)
+        word = name.removesuffix("_word")
+        if word != name:
+            return np.array([WORD_CODES[word].get(text, NONE) for text in rows.column(word).tolist()])
+        return claims.column(name)
 
     def series(name: str) -> pl.Series | None:
         return claims.as_series(name) if name in schema.CLAIMS and name != "kind" else None
 
     rows = LazyRows(claims.height, None, {}, claims.blank - {"kind"}, make, _FEATURES, series)
     return rows
-
-
-def _feature(claims: LazyRows, rows: LazyRows, name: str) -> NDArray[Any]:
-    if name in _MADE:
-        return _MADE[name](claims, rows)
-    if name.endswith("_word"):
-        codes = WORD_CODES[name.removesuffix("_word")]
-        return np.array([codes.get(word, NONE) for word in rows.column(name.removesuffix("_word")).tolist()])
-    return claims.column(name)
-
-
-def _contents(claims: LazyRows, rows: LazyRows) -> NDArray[Any]:
-    texts = (rows.column(text).tolist() for text in ("kind", "folded", "body"))
-    return contents(claims.column("rep"), *texts)
 
 
 def _marked(claims: LazyRows, _: LazyRows) -> Bools:
@@ -76,7 +66,7 @@ def _backed(claims: LazyRows, rows: LazyRows) -> Bools:
 
 
 def _kinds(claims: LazyRows, _: LazyRows) -> NDArray[Any]:
-    """Return the kinds of claims; of those that bring none, their handles'."""
+    """Return the kinds of claims, by default those of their handles."""
     if "handle" in claims.blank:
         return claims.column("kind")
     pairs = zip(claims.column("kind").tolist(), claims.column("handle").tolist(), strict=True)
@@ -87,11 +77,13 @@ def is_unsourced(refs: NDArray[Any]) -> Bools:
     return np.array([not items for items in refs.tolist()])
 
 
-_MADE: dict[str, Callable[[LazyRows, LazyRows], NDArray[Any]]] = {
+_COMPUTED: dict[str, Callable[[LazyRows, LazyRows], NDArray[Any]]] = {
     "claim": lambda claims, _: np.arange(claims.height),
     "stated": lambda claims, _: claims.column("confidence"),
     "folded": lambda claims, _: lists(fold_titles(claims.column("title").tolist())),
-    "content": _contents,
+    "content": lambda claims, rows: contents(
+        claims.column("rep"), *(rows.column(name).tolist() for name in ("kind", "folded", "body"))
+    ),
     "marked": _marked,
     "backed": _backed,
     "kind": _kinds,
@@ -101,7 +93,7 @@ _MADE: dict[str, Callable[[LazyRows, LazyRows], NDArray[Any]]] = {
 PROGRAMS = ("watch", "drift", "quorum", "trend", "score", "reflex", "emit_witness", "tag_projection", "allocate")
 """The operations that a program cell can run."""
 _NAMES = "|".join(PROGRAMS)
-# A program of a netlist runs without its cell; the cell that it writes for its witnesses has this body.
+# A program of a netlist runs without a cell; the cell that it writes for its witnesses has this body.
 _OF_NETLIST = re.compile(rf"^stands on the tick and does (?:{_NAMES})\Z")
 _SCHEDULES = re.compile(rf"(?m)^\s*addf\s+(?:{_NAMES})\s+\S+\s+.*\[|\[as: \S+\]")
 _OPERATION = re.compile(rf"(?i)\b({_NAMES})\b")
@@ -110,6 +102,7 @@ PROGRAM, _BY_PROGRAM = schema.KINDS.index("prg"), schema.ORIGIN.index("program")
 
 
 def runs_nothing(kinds: Ints, bodies: NDArray[Any], origins: Ints) -> Bools:
+    """Return a mask of the program cells whose body schedules no operation."""
     wrong: Bools = kinds == PROGRAM
     for row in np.flatnonzero(wrong).tolist():
         body = bodies[row]
@@ -119,10 +112,10 @@ def runs_nothing(kinds: Ints, bodies: NDArray[Any], origins: Ints) -> Bools:
 
 
 def idle_sentence(body: str | None) -> str:
-    """Return the valid sentence nearest to what the body of a program names."""
+    """Return an error message with the valid program nearest to the body."""
     operation, cell = _OPERATION.search(body or ""), _CELL.search(body or "")
     names = operation[1].lower() if operation else "watch", cell[1] if cell else "HANDLE"
-    return "this program runs nothing; the nearest valid sentence is: addf {} tick [keys: {}]".format(*names)
+    return "this program runs nothing; the nearest valid line is: addf {} tick [keys: {}]".format(*names)
 
 
 EDGES: dict[str, pl.DataType | type[pl.DataType]] = {
@@ -134,7 +127,7 @@ _CODES: dict[str | None, int] = {name: code for code, name in enumerate(schema.R
 
 def explode_edges(claims: LazyRows, rules: Rules) -> LazyRows:
     """Return the edges of claims, one row per edge; a missing weight takes its relation's default."""
-    if not claims.tells("edges"):
+    if not claims.has_values("edges"):
         return NO_EDGES
     rows = [
         (claim, index, edge)
@@ -150,16 +143,13 @@ def explode_edges(claims: LazyRows, rules: Rules) -> LazyRows:
         "place": np.array(index),
         "target": lists(edge["target"] for edge in edges),
         "row": np.full(len(edges), NONE),
-        "weight": np.array([_weight(edge, weights) for edge in edges], dtype=np.float64),
+        "weight": np.array(
+            [weights.get(edge["relation"]) if edge["weight"] is None else edge["weight"] for edge in edges], dtype=np.float64
+        ),
         "mutual": np.array([bool(edge["mutual"]) for edge in edges]),
         "code": np.array([_CODES.get(edge["relation"], NONE) for edge in edges]),
     }
     return LazyRows(len(edges), None, columns, kinds=EDGES)
-
-
-def _weight(edge: Mapping[str, Any], defaults: Mapping[str, float]) -> float | None:
-    weight: float | None = edge["weight"]
-    return defaults.get(edge["relation"]) if weight is None else weight
 
 
 NO_EDGES = LazyRows.of(pl.DataFrame(schema=EDGES))

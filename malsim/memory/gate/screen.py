@@ -1,4 +1,4 @@
-"""Screen for credentials, and for personal data in public claims. It reports field and kind, never the text."""
+"""Screen for credentials, and for personal data in public claims; it reports the field and the kind, never the text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Field = tuple[int, str, str]  # claim, path, text
 
-# What the reference gate looks for, where rules ask for it alone; the full screen is `malsim.base.screen`.
+# Formats of the reference's gate, for rules that select it; the full screen is `malsim.base.screen`.
 _REFERENCE = {
     "API key": r"\bsk-[A-Za-z0-9_-]{20,}\b",
     "AWS access key id": r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
@@ -48,13 +48,13 @@ _PERSONAL = _PERSONAL_0_5 | {
     "payment card number": r"\b(?:\d[ -]?){12,18}\d\b",
 }
 _TEXTS = ("title", "body", "writer", "object", "summary", "handle", "key", "value_text")
-_LISTS = ("topics", "entities", "source_refs")  # words are checked against their lists
+_LISTS = ("topics", "entities", "source_refs")
 NOTHING = pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "finding": pl.String})
-MANY = 50  # distinct texts, from which on one polars query is quicker than as many searches
+MANY = 50  # above this number of texts, one polars query is faster than single searches
 
 
 class Formats(NamedTuple):
-    """Formats to detect: a pattern that every text with a finding matches, and a function that names the finding."""
+    """Formats to detect: a pattern that matches every text with a finding, and a function that returns its kind or None."""
 
     candidate: str
     kind: Callable[[str], str | None]
@@ -68,11 +68,22 @@ class Formats(NamedTuple):
 
 @cache
 def _formats(screen_formats: str, *, public: bool = False) -> Formats:
+    if screen_formats == "full" and public:
+        return Formats(_PERSONAL_CANDIDATE, lambda text: next((kind for kind, _, _ in personal_data(text)), None))
     if screen_formats == "full":
-        return Formats(_PERSONAL_CANDIDATE, _personal_kind) if public else Formats(CANDIDATE, _credential_kind)
-    if public:
-        return _by_pattern(_PERSONAL_0_5 if screen_formats == "reference_0.5" else _PERSONAL)
-    return _by_pattern(_REFERENCE)
+        return Formats(CANDIDATE, _credential_kind)
+    personal = _PERSONAL_0_5 if screen_formats == "reference_0.5" else _PERSONAL
+    patterns = personal if public else _REFERENCE
+    compiled = {kind: re.compile(pattern) for kind, pattern in patterns.items()}
+
+    def first_kind(text: str) -> str | None:
+        for kind, pattern in compiled.items():
+            is_card = kind == "payment card number"
+            if any(not is_card or luhn.is_valid(re.sub(r"\D", "", match[0])) for match in pattern.finditer(text)):
+                return kind
+        return None
+
+    return Formats("|".join(f"(?:{pattern})" for pattern in patterns.values()), first_kind)
 
 
 _CANDIDATE, _HARMLESS = re.compile(CANDIDATE), re.compile(IDENTIFIER)
@@ -84,32 +95,8 @@ def _credential_kind(text: str) -> str | None:
     return next((credential.kind for credential in credentials(text)), None)
 
 
-def _personal_kind(text: str) -> str | None:
-    return next((kind for kind, _, _ in personal_data(text)), None)
-
-
-def _by_pattern(patterns: dict[str, str]) -> Formats:
-    """Return formats of which the first whose pattern matches a text is the finding."""
-    compiled = {kind: re.compile(pattern) for kind, pattern in patterns.items()}
-
-    def first_kind(text: str) -> str | None:
-        return next((kind for kind, pattern in compiled.items() if _matches(kind, pattern, text)), None)
-
-    return Formats("|".join(f"(?:{pattern})" for pattern in patterns.values()), first_kind)
-
-
-def _matches(kind: str, pattern: re.Pattern[str], text: str) -> bool:
-    if kind != "payment card number":
-        return pattern.search(text) is not None
-    return any(luhn.is_valid(re.sub(r"\D", "", match[0])) for match in pattern.finditer(text))
-
-
-def joined_formats(rules: Rules) -> str:
-    return _formats(rules.screen_formats).candidate
-
-
 def secrets(claims: LazyRows | pl.DataFrame, edges: LazyRows | pl.DataFrame, rules: Rules) -> pl.DataFrame:
-    """Return the credentials found: one row a field with claim, path and finding (the kind of credential)."""
+    """Return the fields of claims and edges that contain credentials: claim, path and finding (the kind)."""
     fields, targets = [*_fields(_rows(claims))], _rows(edges)
     if targets.height:
         columns = (targets.column(name).tolist() for name in ("claim", "place", "target"))
@@ -118,7 +105,7 @@ def secrets(claims: LazyRows | pl.DataFrame, edges: LazyRows | pl.DataFrame, rul
 
 
 def personal(claims: LazyRows | pl.DataFrame, rules: Rules) -> pl.DataFrame:
-    """Return the personal data found in claims whose sensitivity is public: one row a field with claim, path, finding."""
+    """Return the fields of public claims that contain personal data: claim, path and finding (the kind)."""
     rows = _rows(claims)
     public = np.flatnonzero((rows.as_series("sensitivity") == "public").fill_null(value=False).to_numpy())
     if not public.size:
@@ -130,7 +117,7 @@ def personal(claims: LazyRows | pl.DataFrame, rules: Rules) -> pl.DataFrame:
 
 
 def in_texts(texts: pl.DataFrame, rules: Rules, *, public: bool = False) -> pl.DataFrame:
-    """Return credentials, or under `public` personal data, in a frame of path and text: one row a path, with finding."""
+    """Return the paths of texts (path, text) that contain credentials, or with `public` personal data: path, finding."""
     fields = [(0, path, text) for path, text in texts.select("path", "text").drop_nulls().rows()]
     if public:
         fields += [(claim, path, _digits_for_letters(text)) for claim, path, text in fields]
@@ -142,7 +129,7 @@ def _rows(claims: LazyRows | pl.DataFrame) -> LazyRows:
 
 
 def _fields(claims: LazyRows) -> Iterator[Field]:
-    """Yield the texts of claims, field by field; a key that is a UUID is left out, as its digits are no card's."""
+    """Yield the texts of claims, field by field, except keys that are UUIDs, whose digits can look like a card number."""
     for name in _TEXTS:
         if name not in claims.blank:
             for claim, text in enumerate(claims.column(name).tolist()):
@@ -157,7 +144,7 @@ def _fields(claims: LazyRows) -> Iterator[Field]:
 
 
 def _findings(fields: Sequence[Field], formats: Formats) -> pl.DataFrame:
-    """Return a row for each field with a finding, the first one; each distinct text is looked at once."""
+    """Return the first finding of each field; each distinct text is searched once."""
     kinds = formats.kinds({text for _, _, text in fields})
     if not kinds:
         return NOTHING
@@ -177,7 +164,7 @@ _SWAPS = [
 
 
 def _digits_for_letters(text: str) -> str:
-    """Return a text with the letters O and l beside a digit read as 0 and 1."""
+    """Return a text in which the letters O, l and I next to a digit are replaced by 0 and 1."""
     for pattern, digit in (*_SWAPS, *_SWAPS):
         text = pattern.sub(digit, text)
     return text

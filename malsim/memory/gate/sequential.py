@@ -1,6 +1,6 @@
-"""Recomputation at admission, as in the reference: each claim at once moves the targets of its edges, in order.
+"""Recomputation at admission, as in the reference: each claim immediately updates the targets of its edges.
 
-The order is the law here, so this walks claim by claim; malsim's own rules leave every score to the tick.
+The result depends on the order of claims, so they are processed one by one. Other rules leave all scores to the tick.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import polars as pl
 
 from malsim.memory import law
 from malsim.memory.graph.claim_graph import Memory
-from malsim.memory.scoring.outcomes import accusations, in_record, outside
+from malsim.memory.outcomes import accusations, in_record, outside
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
     from malsim.memory.gate.append import BatchResult
-    from malsim.memory.gate.resolve import Resolution
+    from malsim.memory.gate.resolution import Resolution
     from malsim.memory.graph.arrays import Ints
     from malsim.memory.rules import Rules
 
@@ -32,9 +32,9 @@ _Value = TypeVar("_Value")
 
 
 def recompute(result: BatchResult, outcome: Resolution, factors: Mapping[str, float], rules: Rules) -> BatchResult:
-    """Return the built memory with each new cell's factor at its admission, and the effective of edge targets updated.
+    """Return the batch with new cells' factors as of their admission, and effective confidence of edge targets updated.
 
-    `factors` replace the writers' own records.
+    `factors` replace the records of the writers.
     """
     memory = result.memory
     state = _State.of(result, result.row[outcome.created], rules)
@@ -69,7 +69,7 @@ def _by_claim(claims: Ints, values: Iterable[_Value]) -> defaultdict[int, list[_
 
 @dataclass
 class _State:
-    """Scores, statuses and records as they stand after each claim."""
+    """Scores, statuses and records after each claim."""
 
     rules: Rules
     stated: list[float]
@@ -80,24 +80,24 @@ class _State:
     superseded: list[bool]
     accusers: defaultdict[int, set[int]]
     accuses: defaultdict[int, set[int]]
-    standing: _Incoming
+    earlier: Callable[[int], dict[tuple[int, str], float]]
     incoming: dict[int, dict[tuple[int, str], float]]
     outcomes: list[int]
-    counts: list[bool]  # which cells count in a record at all
-    outside: list[bool]  # which cells are evidence that no writer can reach
-    penalties: list[int]  # in grains, so that the order of adding and taking away leaves no trace in them
+    counts: list[bool]  # cells that count in a record
+    outside: list[bool]  # cells that are external evidence
+    penalties: list[int]  # in units of 1/FINE², so that adding and subtracting is exact
 
     @classmethod
     def of(cls, result: BatchResult, new: Ints, rules: Rules) -> _State:
         memory, cells = result.memory, result.memory.cells
-        standing = memory.edges.head(result.first_edge)
+        earlier = memory.edges.head(result.first_edge)
         old = ~np.isin(np.arange(cells.height), new)
         superseded = (cells["status"] == "superseded").to_numpy().copy()
         rows = result.demotions[0]
         superseded[rows] = False
         active = (cells["status"] == "active").to_numpy() & old
         active[rows] = old[rows]
-        before = Memory(cells, standing, memory.writers)
+        before = Memory(cells, earlier, memory.writers)
         accuser, accused = accusations(before, rules.evidence_from)
         wrong = superseded.copy()
         wrong[accused[active[accuser]]] = True
@@ -105,35 +105,22 @@ class _State:
         cost = law.CALIBRATIONS[rules.calibration](stated, wrong)
         size, counts = memory.writers.height, in_record(before, rules)
         mask = old & counts
+        penalties = [np.bincount(author[mask], weights=part, minlength=size) for part in _units(cost[mask])]
         accusers, accuses = defaultdict(set), defaultdict(set)
         for source, target in zip(accuser.tolist(), accused.tolist(), strict=True):
             accusers[target].add(source)
             accuses[source].add(target)
         return cls(
-            rules=rules,
-            stated=stated.tolist(),
-            author=author.tolist(),
-            factor=cells["calibration"].to_list(),
-            effective=cells["effective"].to_list(),
-            active=active.tolist(),
-            superseded=superseded.tolist(),
-            accusers=accusers,
-            accuses=accuses,
-            standing=_Incoming(standing, cells.height),
-            incoming={},
-            outcomes=np.bincount(author[mask], minlength=size).tolist(),
-            counts=counts.tolist(),
+            rules=rules, stated=stated.tolist(), author=author.tolist(), factor=cells["calibration"].to_list(),
+            effective=cells["effective"].to_list(), active=active.tolist(), superseded=superseded.tolist(),
+            accusers=accusers, accuses=accuses, earlier=_edges_into(earlier, cells.height), incoming={},
+            outcomes=np.bincount(author[mask], minlength=size).tolist(), counts=counts.tolist(),
             outside=outside(memory).tolist(),
-            penalties=[
-                int(coarse) * FINE + int(fine)
-                for coarse, fine in zip(
-                    *(np.bincount(author[mask], weights=part, minlength=size) for part in _grains(cost[mask])), strict=True
-                )
-            ],
-        )
+            penalties=[int(coarse) * FINE + int(fine) for coarse, fine in zip(*penalties, strict=True)],
+        )  # fmt: skip
 
     def admit(self, row: int, factor: float | None) -> None:
-        """Give a new cell its writer's present calibration factor and its first effective confidence."""
+        """Set the calibration factor and first effective confidence of a new cell."""
         author, rules = self.author[row], self.rules
         record = (np.array([self.outcomes[author]]), np.array([self.penalties[author] / FINE**2]))
         self.factor[row] = float(law.factors(*record, rules)[0]) if factor is None else factor
@@ -158,33 +145,34 @@ class _State:
         return evidence == "any" or (other and (evidence != "external" or self.outside[judge]))
 
     def judge(self, row: int) -> None:
-        """Let a cell count in its writer's record from now on."""
+        """Count a cell in its writer's record from now on."""
         if not self.counts[row]:
             self.counts[row] = True
             self.count(row, 1)
 
     def demote(self, row: int, successor: int) -> None:
-        """Supersede a cell: it becomes an outcome of its writer, and challenges nothing any more."""
+        """Supersede a cell: it becomes an outcome of its writer, and its challenges end."""
         if self.reaches(successor, row):
             self.judge(row)
-        rows = [row, *self.accuses[row]]
-        for other in rows:
-            self.count(other, -1)
+        affected = [row, *self.accuses[row]]
+        for cell in affected:
+            self.count(cell, -1)
         self.active[row], self.superseded[row] = False, True
-        for other in rows:
-            self.count(other, 1)
+        for cell in affected:
+            self.count(cell, 1)
 
     def count(self, row: int, sign: int) -> None:
         if not self.counts[row]:
             return
         wrong = self.superseded[row] or any(self.active[source] for source in self.accusers[row])
         self.outcomes[self.author[row]] += sign
-        coarse, fine = _grains(law.CALIBRATIONS[self.rules.calibration](np.array([self.stated[row]]), np.array([wrong])))
+        coarse, fine = _units(law.CALIBRATIONS[self.rules.calibration](np.array([self.stated[row]]), np.array([wrong])))
         self.penalties[self.author[row]] += sign * (int(coarse[0]) * FINE + int(fine[0]))
 
     def into(self, row: int) -> dict[tuple[int, str], float]:
+        """Return the weights of the edges into a cell by source and relation."""
         if row not in self.incoming:
-            self.incoming[row] = self.standing.of(row)
+            self.incoming[row] = self.earlier(row)
         return self.incoming[row]
 
     def recompute(self, row: int) -> None:
@@ -194,27 +182,23 @@ class _State:
                 support += weight * self.effective[source]
             else:
                 challenge -= weight * self.effective[source]
-        ceilings = {"support_ceiling": self.rules.support_ceiling, "challenge_ceiling": self.rules.challenge_ceiling}
-        parts = law.terms(self.stated[row], self.factor[row], support, challenge, tanh=math.tanh, **ceilings)
+        parts = law.terms(self.stated[row], self.factor[row], support, challenge, tanh=math.tanh, **law.ceilings(self.rules))
         self.effective[row] = min(1.0, max(0.0, parts.anchor + (parts.support - parts.challenge)))
 
 
-def _grains(cost: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _units(cost: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return penalties as whole numbers of 1/FINE and of 1/FINE²."""
     coarse = np.floor(cost * FINE)
     return coarse, np.floor((cost * FINE - coarse) * FINE)
 
 
-class _Incoming:
-    """Edges that existed before the batch, by target."""
+def _edges_into(edges: pl.DataFrame, cells: int) -> Callable[[int], dict[tuple[int, str], float]]:
+    """Return a function from a row to the weights of the edges into it, by source and relation."""
+    edges = edges.sort("target", maintain_order=True)
+    starts = np.searchsorted(edges["target"].to_numpy(), np.arange(cells + 1))
 
-    def __init__(self, edges: pl.DataFrame, cells: int) -> None:
-        target = edges["target"].to_numpy()
-        self.order = np.argsort(target, kind="stable")
-        self.starts = np.searchsorted(target[self.order], np.arange(cells + 1))
-        self.edges = edges
+    def into(row: int) -> dict[tuple[int, str], float]:
+        incoming = edges[starts[row] : starts[row + 1]].select("source", "relation", "weight")
+        return {(source, relation): weight for source, relation, weight in incoming.rows()}
 
-    def of(self, row: int) -> dict[tuple[int, str], float]:
-        here = self.edges[self.order[self.starts[row] : self.starts[row + 1]]]
-        return {
-            (source, relation): weight for source, relation, weight in here.select("source", "relation", "weight").rows()
-        }
+    return into

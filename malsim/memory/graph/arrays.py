@@ -1,4 +1,4 @@
-"""Array types of the program, and rounding of their numbers."""
+"""Array types, ratios, and rounding and sums that do not depend on the shape of an array."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ Array: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
 Ints: TypeAlias = NDArray[np.int64]
 
-NEAR = 1e-6  # how near to a half the product by a power of ten may mislead
+NEAR = 1e-6  # so near to a half, the product by a power of ten may round the wrong way
 
 
 def ratio(part: Array | Ints, whole: Array | Ints) -> Array:
-    """Compute part / whole; NaN where the whole is 0.
+    """Compute part / whole, with NaN where the whole is 0.
 
     >>> ratio(np.array([1.0, 1.0]), np.array([2.0, 0.0])).tolist()
     [0.5, nan]
@@ -27,7 +27,7 @@ def ratio(part: Array | Ints, whole: Array | Ints) -> Array:
 def rounded(values: Array, digits: int) -> Array:
     """Round each number to the nearest decimal of its exact binary value, as `round(value, digits)` does.
 
-    `numpy.round` multiplies first, and so rounds 1.0005 · 1000 where the exact number is below the half.
+    `numpy.round` multiplies first, and so rounds 1.0005 up although its exact value is below the half.
 
     >>> rounded(np.array([2.675, 1.005]), 2).tolist(), np.round(np.array([2.675, 1.005]), 2).tolist()
     ([2.67, 1.0], [2.68, 1.0])
@@ -41,10 +41,10 @@ def rounded(values: Array, digits: int) -> Array:
 
 
 def sum_in_order(values: Array, axis: int) -> Array:
-    """Sum along an axis, term after term, without NaN.
+    """Sum along an axis, term after term, skipping NaN.
 
-    `numpy.sum` adds eight terms or more in an order that depends on the shape of the whole array, so that padding or a
-    neighbour's row would change the last bit.
+    `numpy.sum` adds eight or more terms in an order that depends on the shape of the whole array, so padding or another row
+    would change the last bit.
 
     >>> sum_in_order(np.array([[1.0, 2.0, np.nan], [3.0, 4.0, 5.0]]), axis=1).tolist()
     [3.0, 12.0]

@@ -1,4 +1,4 @@
-"""The memory: typed columns of cells, edges and writers, with cached derived structures."""
+"""Memory: typed columns of cells, edges and writers, with cached derived structures."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import polars as pl
 
 from malsim.base.errors import AddressError
 from malsim.memory import schema
-from malsim.memory.graph.chains import Versions
-from malsim.memory.graph.edge_matrix import Wiring, wire
-from malsim.memory.graph.frames import place_of
-from malsim.memory.graph.handles import beginning_so
+from malsim.memory.graph.edge_matrix import Wiring
+from malsim.memory.graph.frames import code_of
 from malsim.memory.graph.index import Index
 from malsim.memory.graph.table import Column, Table
+from malsim.memory.graph.texts import handle_with_prefix
+from malsim.memory.graph.versions import Versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class Derived:
-    """Derived structures of a memory, each built on demand and passed on to memories for which it still holds.
+    """Derived structures of a memory, each built on demand and passed on to memories for which it is still valid.
 
-    `wiring_before` is the wiring of a memory with fewer edges and how many these were; `view` the law's rules and what
-    `law_steps.present` makes of them, `view_of` the parts of such a view; `shelf` the tables that a push searches.
+    `wiring_before` is the wiring of a memory with fewer edges, and their number; `view` holds the rules and the view that
+    `law_steps.present` last returned; `view_of` is set in such a view: its moved rows, the memory behind it and the records;
+    `search` is the database that a push searches.
     """
 
     wiring: Wiring | None = None
@@ -43,35 +44,34 @@ class Derived:
     versions: Versions | None = None
     view: tuple[Any, Callable[[], Memory | None]] | None = None
     view_of: tuple[Any, ...] | None = None
-    shelf: Any = None
+    search: Any = None
 
-    def standing(self) -> Derived:
-        """Return the parts that hold where statuses changed, but neither edges nor names."""
+    def without_status(self) -> Derived:
+        """Return the structures that remain valid after a change of statuses."""
         return Derived(self.wiring, self.wiring_before, self.index)
 
     def with_more_edges(self, edges: int) -> Derived:
-        """Return the parts for a memory with more than so many edges, which starts from the wiring of these."""
-        before = (self.wiring, edges) if self.wiring else self.wiring_before
-        return Derived(wiring_before=before)
+        """Return the structures of a memory with further edges after the first `edges`, whose wiring is extended."""
+        return Derived(wiring_before=(self.wiring, edges) if self.wiring else self.wiring_before)
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Memory:
-    """A graph of claims; every function returns a new one and leaves the old as it was.
+    """Immutable graph of claims; every function returns a new memory.
 
-    `cells` has one row a cell, in the order of admission; `edges` names cells by their row; `writers` has one row a
-    writer: frames, made of the columns when somebody asks. The column `rep` keeps independent replications apart in one
-    graph. Columns: `malsim.memory.schema`.
+    The frames are made on demand: `cells` has one row per cell, in the order of admission; `edges` refers to cells by row;
+    `writers` has one row per writer. The column `rep` separates independent replications in one graph. Columns:
+    `malsim.memory.schema`.
 
     >>> Memory.empty().cells.height
     0
     """
 
     tables: Mapping[str, Table]
-    scanned: int  # the edges that the last tick saw
+    scanned: int  # number of edges that the last tick read
     derived: Derived
 
-    # What reads files and pushes lines stands above the graph: `malsim.memory` sets these.
+    # Set by `malsim.memory`, as the graph may not import files and pushes.
     open: ClassVar[Callable[..., Memory]]
     from_frames: ClassVar[Callable[..., Memory]]
     save: ClassVar[Callable[..., None]]
@@ -89,8 +89,12 @@ class Memory:
 
     @classmethod
     def empty(cls) -> Memory:
-        """Return a memory that holds nothing yet."""
-        cells, edges, writers = map(_blank, (schema.CELLS, schema.EDGES, schema.WRITERS))
+        """Return a memory without cells."""
+        kinds = (schema.CELLS, schema.EDGES, schema.WRITERS)
+        cells, edges, writers = (Table.of(pl.DataFrame(schema=names)) for names in kinds)
+        for table, names in zip((cells, edges, writers), kinds, strict=True):
+            for name in names:
+                table.column(name)
         return cls(cells, edges, writers)
 
     def __repr__(self) -> str:
@@ -122,14 +126,14 @@ class Memory:
 
     @property
     def recorded(self) -> Memory:
-        """The stored memory from which the next tick starts, behind a view that `present` returned."""
+        """Memory from which the next tick starts: the one behind a view that `present` returned, else this memory."""
         if self.derived.view_of is None:
             return self
         before: Memory = self.derived.view_of[1]
         return before
 
     def table(self, name: str) -> Table:
-        """Return the `cells`, `edges` or `writers` as a table: height and columns are at hand without a frame."""
+        """Return the `cells`, `edges` or `writers` as a table, whose height and columns need no frame."""
         return self.tables[name]
 
     @property
@@ -141,7 +145,7 @@ class Memory:
 
     @property
     def inactive(self) -> Ints:
-        """Rows of the inactive cells, which keep their scores."""
+        """Rows of the inactive cells, whose scores a tick does not change."""
         if self.derived.inactive is None:
             self.derived.inactive = np.flatnonzero(self.column("status") != 0)
         return self.derived.inactive
@@ -154,7 +158,7 @@ class Memory:
         return self.derived.is_active
 
     def column(self, name: str) -> NDArray[Any]:
-        """Return a column of the cells as a read-only array, as of `frames.to_array`."""
+        """Return a column of the cells as a read-only array; see `frames.to_array`."""
         return self.tables["cells"].column(name)
 
     def values(self, name: str, rows: NDArray[np.int64]) -> NDArray[Any]:
@@ -163,11 +167,11 @@ class Memory:
 
     @property
     def wiring(self) -> Wiring:
-        """Edges as sparse matrices, extended from those of the memory this one grew from."""
+        """Edges as sparse matrices, extended from those of the memory that this one grew from."""
         derived = self.derived
         if derived.wiring is None:
             before, edges, authors = derived.wiring_before, self.tables["edges"], self.column("author")
-            derived.wiring = before[0].append(edges, before[1], authors) if before else wire(edges, authors)
+            derived.wiring = before[0].append(edges, before[1], authors) if before else Wiring.of(edges, authors)
             derived.wiring_before = None
         return derived.wiring
 
@@ -178,18 +182,18 @@ class Memory:
             self.derived.index = Index(self.tables["cells"].rows, self.tables["writers"].rows)
         return self.derived.index
 
-    def append(self, cells: LazyRows, edges: LazyRows, writers: LazyRows, own: Sequence[str]) -> Memory:
-        """Return a memory with more rows in each table, under its own; what is derived grows along.
+    def append(self, cells: LazyRows, edges: LazyRows, writers: LazyRows, names: Sequence[str]) -> Memory:
+        """Return a memory with further rows in each table; derived structures are extended.
 
-        `own` are the names of the new cells that are not made of their places alone.
+        `names` are the handles and keys of the new cells, except those generated from an ordinal alone.
         """
         if self.derived.view_of and self.recorded is not self:
-            return self.recorded.append(cells, edges, writers, own)
+            return self.recorded.append(cells, edges, writers, names)
         new = {"cells": cells, "edges": edges, "writers": writers}
         tables = {name: self.tables[name].append(rows) for name, rows in new.items()}
         derived = self.derived.with_more_edges(self.tables["edges"].height)
         rows, authors = tables["cells"].rows, tables["writers"].rows
-        derived.index = self.index.append(rows, authors, (cells.height, writers.height), own)
+        derived.index = self.index.append(rows, authors, (cells.height, writers.height), names)
         return Memory(**tables, scanned=self.scanned, derived=derived)
 
     def scored(self, scores: Mapping[str, NDArray[np.float64]], record: Mapping[str, NDArray[Any]]) -> Memory:
@@ -206,35 +210,35 @@ class Memory:
         )
 
     def changed(self, rows: NDArray[np.int64], values: Mapping[str, Any]) -> Memory:
-        """Return the same edges over cells of which some rows hold other values: of each column one, or one a row.
+        """Return the memory with other values in some rows of its cells: for each column one value, or one per row.
 
-        For what moves while names, texts and origins stay: status, successor, version, flags, times and scores.
+        Only for columns other than names, texts and origins: status, successor, version, flags, times and scores.
         """
         if not len(rows):
             return self
         if self.derived.view_of and self.recorded is not self:
             return self.recorded.changed(rows, values)
         if "status" in values:
-            values = {**values, "worth": np.nan}  # no tick has seen them as they stand
+            values = {**values, "worth": np.nan}  # no tick has read these cells with this status
         cells, edges, writers = self.tables.values()
-        derived = self.derived.standing()
+        derived = self.derived.without_status()
         if "status" not in values:
             derived = replace(derived, is_active=self.is_active, active=self.derived.active, inactive=self.derived.inactive)
         else:
             derived.is_active = active = self.is_active.copy()
-            active[rows] = np.equal(place_of("status", values["status"]), 0)
+            active[rows] = np.equal(code_of("status", values["status"]), 0)
         return Memory(cells.changed(rows, values), edges, writers, self.scanned, derived)
 
     def with_cells(self, cells: pl.DataFrame) -> Memory:
-        """Return the same edges over cells of the same rows whose status, flags or text changed."""
-        return Memory(cells, self.tables["edges"], self.tables["writers"], self.scanned, self.derived.standing())
+        """Return the memory with a frame of the same cells, of which status, flags or other fields changed."""
+        return Memory(cells, self.tables["edges"], self.tables["writers"], self.scanned, self.derived.without_status())
 
     def with_texts(self, cells: pl.DataFrame) -> Memory:
-        """Return the same edges over cells of the same rows, of which some are restated by other words now."""
+        """Return the memory with a frame of the same cells, of which titles or bodies changed."""
         return Memory(cells, self.tables["edges"], self.tables["writers"], self.scanned)
 
     def with_edges(self, edges: pl.DataFrame) -> Memory:
-        """Return the same cells with more edges."""
+        """Return the memory with further edges; the frame holds the present ones first."""
         if self.derived.view_of and self.recorded is not self:
             return self.recorded.with_edges(edges)
         derived = self.derived.with_more_edges(self.tables["edges"].height)
@@ -244,49 +248,36 @@ class Memory:
     def row(self, handle: str, *, rep: int = 0, whole: bool = False) -> int:
         """Return the row of a cell by its handle or key; `handle@vN` is the Nth version of its chain.
 
-        Unless `whole` is set, an unambiguous beginning of the handle or of its tag is enough. Raises `AddressError` if no
-        cell or several cells match.
+        Unless `whole` is set, an unambiguous prefix of the handle or of its tag is enough. Raises `AddressError` if no cell
+        or several cells match.
         """
         name, at, version = handle.partition("@v")
-        here = (pl.col("handle") == name) | (pl.col("key") == name)
         names = self.cells.select("handle", "key").with_row_index("row")
-        own = names.filter(pl.Series(self.cells["rep"].to_numpy() == rep))  # numpy compares with a number of any size
-        rows = own.filter(here)["row"]
-        if rows.is_empty() and not whole and (longer := beginning_so(name, own["handle"])):
-            rows = own.filter(pl.col("handle") == longer)["row"]
+        names = names.filter(pl.Series(self.cells["rep"].to_numpy() == rep))  # numpy compares with a number of any size
+        rows = names.filter((pl.col("handle") == name) | (pl.col("key") == name))["row"]
+        if rows.is_empty() and not whole and (longer := handle_with_prefix(name, names["handle"])):
+            rows = names.filter(pl.col("handle") == longer)["row"]
         if rows.is_empty():
-            near = own.filter(pl.col("handle").str.starts_with(name[:5]))["handle"].head(3).to_list()
-            hint = f"near it: {', '.join(near)}" if near else "find its handle with a push about its words"
+            near = names.filter(pl.col("handle").str.starts_with(name[:5]))["handle"].head(3).to_list()
+            hint = f"did you mean {', '.join(near)}?" if near else "search for words of its title with a push"
             raise AddressError("no such cell", given=handle, where=f"replication {rep}", hint=hint)
-        return self._version(int(rows[0]), handle, version) if at else int(rows[0])
-
-    def _version(self, row: int, handle: str, version: str) -> int:
-        chain = self.chain(row)
+        if not at:
+            return int(rows[0])
+        chain = self.chain(int(rows[0]))
         if not version.isdecimal() or version.startswith("0") or int(version) > len(chain):
             raise AddressError("no such version", given=handle, allowed=f"@v1 to @v{len(chain)}")
         return chain[int(version) - 1]
 
     def chain(self, row: int) -> list[int]:
         """Return the rows of a cell's versions from the first to the live head; in a fork, through `row`."""
-        return self._versions.chain(row)
+        if self.derived.versions is None:
+            factor = self.tables["writers"].column("calibration")[self.column("author")]
+            self.derived.versions = Versions.of(self.column("successor"), self.column("version"), self.edges, factor)
+        return self.derived.versions.chain(row)
 
     def head(self, handle: str, *, rep: int = 0) -> str:
         """Return the handle of the live head of a cell's chain.
 
-        Where two cells superseded the same one, the better calibrated writer's is the head, then the newer.
+        If two cells superseded the same cell, the head is that of the better calibrated writer, then the newer one.
         """
         return str(self.cells["handle"][self.chain(self.row(handle, rep=rep))[-1]])
-
-    @property
-    def _versions(self) -> Versions:
-        if self.derived.versions is None:
-            factor = self.tables["writers"].column("calibration")[self.column("author")]
-            self.derived.versions = Versions.of(self.column("successor"), self.column("version"), self.edges, factor)
-        return self.derived.versions
-
-
-def _blank(kinds: Mapping[str, pl.DataType | type[pl.DataType]]) -> Table:
-    table = Table.of(pl.DataFrame(schema=kinds))
-    for name in kinds:
-        table.column(name)
-    return table

@@ -20,17 +20,13 @@ _DAYS = ("created", "touched", "read", "valid_from", "valid_to", "rejected", "ex
 
 
 def replicated(memory: Memory, reps: Sequence[int], *, now: float = 0.0) -> Memory:
-    """Return one copy of the memory per replication, with days counted from `now`: earlier days are negative.
+    """Return one copy of the memory per replication, with days counted from `now`, so that earlier days are negative.
 
-    Within a replication cells, edges and writers keep their order. Raises `DataError` for a memory of several replications.
-
-    >>> from malsim.memory import admit
-    >>> memory = admit(Memory.empty(), [{"writer": "ann", "kind": "obs", "title": "up", "confidence": 0.6, "t": 2.0}]).memory
-    >>> replicated(memory, [4, 5], now=3.0).cells.select("rep", "created").rows()
-    [(4, -1.0), (5, -1.0)]
+    Cells, edges and writers keep their order within a replication. Raises `DataError` for several replications.
     """
     if memory.cells["rep"].n_unique() > 1:
-        raise DataError("a memory of several replications cannot begin others", given=f"{memory.cells['rep'].n_unique()}")
+        count = f"{memory.cells['rep'].n_unique()}"
+        raise DataError("only a memory of one replication can be copied into others", given=count, allowed="1")
     rep = pl.Series("rep", reps, dtype=schema.CELLS["rep"])
     replications = rep.to_frame().with_columns(number=pl.int_range(pl.len(), dtype=pl.Int64))
     cells = replications.join(memory.cells.drop("rep"), how="cross").with_columns(
@@ -51,34 +47,29 @@ def replicated(memory: Memory, reps: Sequence[int], *, now: float = 0.0) -> Memo
     )
 
 
-def alone(memory: Memory, rep: int) -> Memory:
-    own = without(memory, {*memory.cells["rep"], *memory.writers["rep"]} - {rep})
-    cells, writers = (frame.with_columns(pl.lit(0, pl.Int32).alias("rep")) for frame in (own.cells, own.writers))
-    return Memory(cells.with_columns(_CONTENT), own.edges, writers, own.scanned)
+def only_replication(memory: Memory, rep: int) -> Memory:
+    """Return one replication of a memory as replication 0."""
+    part = without(memory, {*memory.cells["rep"], *memory.writers["rep"]} - {rep})
+    cells, writers = (frame.with_columns(pl.lit(0, pl.Int32).alias("rep")) for frame in (part.cells, part.writers))
+    return Memory(cells.with_columns(_CONTENT), part.edges, writers, part.scanned)
 
 
 def without(memory: Memory, reps: Collection[int]) -> Memory:
-    """Return the memory without the cells, writers and edges of some replications.
-
-    >>> from malsim.memory import admit
-    >>> claims = [{"rep": rep, "writer": "ann", "kind": "obs", "title": f"up {rep}", "confidence": 0.6} for rep in (0, 1, 2)]
-    >>> without(admit(Memory.empty(), claims).memory, [0, 2]).cells["title"].to_list()
-    ['up 1']
-    """
+    """Return the memory without the cells, writers and edges of some replications."""
     if not reps:
         return memory
-    stay = [~frame["rep"].is_in(list(reps)).to_numpy() for frame in (memory.cells, memory.writers)]
-    cell, author = (pl.Series(np.where(item, item.cumsum() - 1, -1)) for item in stay)
-    cells = memory.cells.filter(stay[0])
+    stay, stay_writers = (~frame["rep"].is_in(list(reps)).to_numpy() for frame in (memory.cells, memory.writers))
+    cell, author = (pl.Series(np.where(mask, mask.cumsum() - 1, -1)) for mask in (stay, stay_writers))
+    cells = memory.cells.filter(stay)
     scanned = memory.edges["source"].head(memory.scanned)
-    edges = memory.edges.filter(pl.Series(stay[0]).gather(memory.edges["source"]))
+    edges = memory.edges.filter(pl.Series(stay).gather(memory.edges["source"]))
     return Memory(
-        cells.with_columns(_moved(cells["author"], author), _moved(cells["successor"], cell)),
-        edges.with_columns(_moved(edges["source"], cell), _moved(edges["target"], cell)),
-        memory.writers.filter(stay[1]),
-        int(stay[0][scanned.to_numpy()].sum()),
+        cells.with_columns(_renumbered(cells["author"], author), _renumbered(cells["successor"], cell)),
+        edges.with_columns(_renumbered(edges["source"], cell), _renumbered(edges["target"], cell)),
+        memory.writers.filter(stay_writers),
+        int(stay[scanned.to_numpy()].sum()),
     )
 
 
-def _moved(rows: pl.Series, places: pl.Series) -> pl.Series:
-    return places.gather(rows).cast(rows.dtype).alias(rows.name)
+def _renumbered(rows: pl.Series, new_rows: pl.Series) -> pl.Series:
+    return new_rows.gather(rows).cast(rows.dtype).alias(rows.name)

@@ -1,4 +1,4 @@
-"""Tables that grow and change: typed columns, appended with room to spare, and never changed under their holder."""
+"""Immutable tables of typed columns that share memory with the tables they grew from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.memory.graph.frames import LazyRows, join_rows, place_of, stack_rows, to_series, with_columns
+from malsim.memory.graph.frames import LazyRows, code_of, join_rows, stack_rows, to_series, with_columns
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 
 class Column:
-    """Read-only values from which other columns come; a column never changes itself.
+    """Immutable array that can be extended.
 
-    New values are appended behind it in the same room, if nobody has appended there before; a change makes a copy.
+    An appended column shares the buffer of its predecessor, unless another column was appended there first; a changed column
+    is a copy.
 
     >>> column = Column(np.array([0.5]))
     >>> column.append(np.array([0.6])).values.tolist(), column.append(np.array([0.7])).values.tolist()
@@ -31,12 +32,12 @@ class Column:
     [0.5]
     """
 
-    __slots__ = ("_last", "_room", "values")
+    __slots__ = ("_buffer", "_filled", "values")
 
-    def __init__(self, values: NDArray[Any], room: NDArray[Any] | None = None, last: list[int] | None = None) -> None:
+    def __init__(self, values: NDArray[Any], buffer: NDArray[Any] | None = None, filled: list[int] | None = None) -> None:
         self.values: NDArray[Any] = values.view()
         self.values.flags.writeable = False
-        self._room, self._last = values if room is None else room, last or [NONE]  # where what fills the room ends
+        self._buffer, self._filled = values if buffer is None else buffer, filled or [NONE]  # shared length in use
 
     def __len__(self) -> int:
         return len(self.values)
@@ -49,35 +50,30 @@ class Column:
         if not values.size:
             return self
         start, end = len(self.values), len(self.values) + len(values)
-        room, last = self._room, self._last
-        if last[0] != start or end > len(room):
-            room, last = np.empty(end + end // 2, dtype=self.values.dtype), [end]
-            room[:start] = self.values
-        room[start:end] = values
-        last[0] = end
-        return Column(room[:end], room, last)
+        buffer, filled = self._buffer, self._filled
+        if filled[0] != start or end > len(buffer):
+            buffer, filled = np.empty(end + end // 2, dtype=self.values.dtype), [end]
+            buffer[:start] = self.values
+        buffer[start:end] = values
+        filled[0] = end
+        return Column(buffer[:end], buffer, filled)
 
     def changed(self, rows: NDArray[np.int64], values: ArrayLike) -> Column:
         if not len(rows):
             return self
         height = len(self.values)
-        room = np.empty(height + height // 2, dtype=self.values.dtype)
-        room[:height] = self.values
-        room[rows] = values
-        return Column(room[:height], room, [height])
+        buffer = np.empty(height + height // 2, dtype=self.values.dtype)
+        buffer[:height] = self.values
+        buffer[rows] = values
+        return Column(buffer[:height], buffer, [height])
 
 
-MOST_LOOSE = 1_000  # pieces that may wait to be joined: rows admitted one by one are a piece each
+MOST_LOOSE = 1_000  # pieces that may wait to be joined; each admission adds one
 
 
 @dataclass(slots=True, eq=False)
 class ChunkedRows:
-    """Rows in pieces, each on top of those before it; once they are one frame, the pieces are let go.
-
-    >>> pile = ChunkedRows.of(pl.DataFrame({"n": [1, 2]})).append(LazyRows.of(pl.DataFrame({"n": [3]})))
-    >>> pile.frame["n"].to_list(), pile.since(1).column("n").tolist()
-    ([1, 2, 3], [2, 3])
-    """
+    """Linked list of pieces of rows, the last piece first; joining them into one frame replaces the pieces."""
 
     piece: LazyRows
     below: ChunkedRows | None
@@ -91,10 +87,13 @@ class ChunkedRows:
     @property
     def frame(self) -> pl.DataFrame:
         if self.below is not None:
-            pieces, ground = self._above(0)
+            pieces, rows = list[LazyRows](), self
+            while rows.below is not None:
+                pieces.insert(0, rows.piece)
+                rows = rows.below
             runs = [list(run) for _, run in groupby(pieces, key=lambda piece: piece.kinds is not None)]
-            joined = [join_rows(run).frame() if run[0].kinds else pl.concat([item.frame() for item in run]) for run in runs]
-            whole = stack_rows(ground.piece.frame(), joined[0] if len(joined) == 1 else pl.concat(joined, rechunk=True))
+            joined = [join_rows(run).frame() if run[0].kinds else pl.concat([part.frame() for part in run]) for run in runs]
+            whole = stack_rows(rows.piece.frame(), joined[0] if len(joined) == 1 else pl.concat(joined, rechunk=True))
             self.piece, self.below, self.loose = LazyRows.of(whole), None, 0
         return self.piece.frame()
 
@@ -103,13 +102,14 @@ class ChunkedRows:
         return self.below is None and isinstance(self.piece.source, pl.DataFrame)
 
     def column(self, name: str, start: int = 0) -> NDArray[Any]:
-        pile, pieces = self, [self.piece]
-        while pile.below is not None and pile.below.height > start:
-            pile = pile.below
-            pieces.append(pile.piece)
+        """Return a column from row `start` on."""
+        rows, pieces = self, [self.piece]
+        while rows.below is not None and rows.below.height > start:
+            rows = rows.below
+            pieces.append(rows.piece)
         arrays = [piece.at_hand[name] if name in piece.at_hand else piece.column(name) for piece in pieces]
         whole = np.concatenate(arrays[::-1]) if len(arrays) > 1 else arrays[0]
-        return whole[start - (pile.below.height if pile.below else 0) :]
+        return whole[start - (rows.below.height if rows.below else 0) :]
 
     def append(self, piece: LazyRows) -> ChunkedRows:
         if not piece.height:
@@ -122,19 +122,12 @@ class ChunkedRows:
     def since(self, start: int) -> LazyRows:
         return LazyRows(self.height - start, lambda: self.frame.slice(start), make=lambda name: self.column(name, start))
 
-    def _above(self, start: int) -> tuple[list[LazyRows], ChunkedRows]:
-        pieces, pile = list[LazyRows](), self
-        while pile.below is not None and pile.height > start:
-            pieces.append(pile.piece)
-            pile = pile.below
-        return pieces[::-1], pile
-
 
 @dataclass(eq=False)
 class Table:
-    """Rows that were appended, and those columns of them that are arrays; others grow from it, it never changes.
+    """Immutable table: rows as they were appended, and columns as arrays.
 
-    Of a column that changed since the rows were appended (`stale` there), the array holds the values.
+    A column that has changed since is named in `stale`: its present values are in `columns`, not in `rows`.
     """
 
     rows: ChunkedRows
@@ -151,7 +144,7 @@ class Table:
 
     @classmethod
     def lazy(cls, at_hand: dict[str, NDArray[Any]], whole: Callable[[], pl.DataFrame]) -> Table:
-        """Return a table of which some columns are at hand, and the `whole` frame is made when somebody asks for more."""
+        """Return a table with some columns as arrays; `whole` makes the frame when another column is needed."""
         height = len(next(iter(at_hand.values())))
         return cls(ChunkedRows(LazyRows(height, whole, at_hand), None, height, 0), {}, frozenset())
 
@@ -175,14 +168,14 @@ class Table:
     def append(self, new: LazyRows) -> Table:
         if not new.height:
             return self
-        columns = {**self.columns} if self.rows.height else {}  # each grows when somebody asks for it
+        columns = {**self.columns} if self.rows.height else {}  # each is extended on demand
         return Table(self.rows.append(new), columns, self.stale)
 
     def changed(self, rows: NDArray[np.int64], values: Mapping[str, Any]) -> Table:
         columns = {}
         for name, value in values.items():
             self.column(name)
-            columns[name] = self.columns[name].changed(rows, place_of(name, value))
+            columns[name] = self.columns[name].changed(rows, code_of(name, value))
         return self.with_columns(columns)
 
     def with_columns(self, columns: Mapping[str, Column]) -> Table:

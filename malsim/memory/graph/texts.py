@@ -1,4 +1,4 @@
-"""Comparison of claims by content: titles with case and white space folded, and a hash of what makes claims equal."""
+"""Texts of claims: handles such as `dec_a3ee` (a kind and a tag of hexadecimal digits), folded titles and content hashes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+
+from malsim.base.errors import AddressError
+from malsim.memory.schema import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,11 +20,7 @@ if TYPE_CHECKING:
 
 
 def folded(title: pl.Expr) -> pl.Expr:
-    """Return a title with case and white space folded.
-
-    >>> pl.DataFrame({"title": [" Same  Title "]}).select(folded(pl.col("title"))).item()
-    'same title'
-    """
+    """Return an expression for a title in lower case with white space collapsed."""
     return title.str.strip_chars().str.to_lowercase().str.replace_all(r"\s+", " ")
 
 
@@ -29,7 +28,7 @@ def content_of(kind: pl.Expr, title: pl.Expr) -> pl.Expr:
     return pl.struct("rep", kind.alias("kind"), title.alias("title"), "body").hash()
 
 
-# White space as Unicode and polars define it; `str.isspace` counts four control characters too.
+# White space as in Unicode and polars; `str.isspace` also counts four control characters.
 _WHITE = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _SPACES = re.compile(f"[{_WHITE}]+")
 _BLANK = re.compile(f"[{_WHITE}]*")
@@ -40,11 +39,7 @@ def is_blank(text: str) -> bool:
 
 
 def fold_titles(titles: Sequence[str | None]) -> list[str | None]:
-    """Return titles as `folded` does.
-
-    >>> fold_titles([" Same  Title ", None])
-    ['same title', None]
-    """
+    """Fold titles as the expression `folded` does."""
     if not all(title is None or title.isascii() for title in titles):
         folds: list[str | None] = pl.DataFrame({"title": titles}).select(folded(pl.col("title"))).to_series().to_list()
         return folds
@@ -52,7 +47,7 @@ def fold_titles(titles: Sequence[str | None]) -> list[str | None]:
 
 
 def contents(rep: Array | Ints, *texts: Sequence[str | None]) -> NDArray[Any]:
-    """Return `content_of` for replications, kinds, folded titles and bodies, as signed numbers of the same bits."""
+    """Compute `content_of` from arrays of replications, kinds, folded titles and bodies; return the hashes as signed."""
     columns = [pl.Series(name, values, dtype=pl.String) for name, values in zip(_HASHED, texts, strict=True)]
     return (
         pl.DataFrame([pl.Series("rep", rep, dtype=pl.Int32), *columns]).to_struct("content").hash().to_numpy().view(np.int64)
@@ -60,3 +55,50 @@ def contents(rep: Array | Ints, *texts: Sequence[str | None]) -> NDArray[Any]:
 
 
 _HASHED = ("kind", "title", "body")
+
+
+LONGEST = 41
+MOST_NAMES = 4  # handles that an error lists
+_KIND = f"(?:{'|'.join(KINDS)})"
+_BEGINNING = re.compile(rf"(?i:{_KIND})_\w+")
+_TAG = re.compile(r"[0-9a-f]{4,}")
+_PATTERN = re.compile(rf"(?:(?i:{_KIND})(?:_[a-z][A-Za-z0-9]*)*_[0-9a-f]{{4,}}|(?:[A-Z][A-Za-z0-9]*)(?:_[A-Za-z0-9]+)+)")
+_BEGINS_WITH_KIND = re.compile(rf"(?i:({_KIND}))_")
+
+
+def is_handle(text: str) -> bool:
+    """Return whether a text is a handle of at most 41 characters: `kind_facets_hex`, or words with a first capital."""
+    return len(text) <= LONGEST and _PATTERN.fullmatch(text) is not None
+
+
+def is_immutable(text: pl.Expr) -> pl.Expr:
+    return text.str.contains("[A-Z]")
+
+
+def kind_of(text: pl.Expr) -> pl.Expr:
+    return text.str.extract(rf"^(?i)({_KIND})_", 1).str.to_lowercase()
+
+
+def kind_in(handle: str) -> str | None:
+    """Return the kind with which a handle begins, or None."""
+    match = _BEGINS_WITH_KIND.match(handle)
+    return match[1].lower() if match else None
+
+
+def handle_with_prefix(text: str, handles: pl.Series) -> str | None:
+    """Return the only handle with this prefix, or with a tag of this prefix (four hex digits or more); None without any.
+
+    Raises `AddressError` if there are several.
+    """
+    if _BEGINNING.fullmatch(text):
+        matches = handles.filter(handles.str.starts_with(text))
+    elif _TAG.fullmatch(text):
+        matches = handles.filter(handles.str.contains(f"_{text}[0-9a-f]*$"))
+    else:
+        return None
+    matches = matches.unique().sort()
+    if len(matches) > 1:
+        names = ", ".join(matches.head(MOST_NAMES)) + (" …" if len(matches) > MOST_NAMES else "")
+        hint = "write more of the handle"
+        raise AddressError("several cells begin with this handle", given=text, allowed=names, hint=hint)
+    return matches[0] if len(matches) else None

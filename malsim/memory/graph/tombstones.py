@@ -1,13 +1,13 @@
 """Tombstones: rejected or erased cells, and digests of values that are refused from then on.
 
-A fact is a replication (in a store, a scope), an object and what is said of it: the value, or else the words of the title.
-Facts are compared without their disguises (`malsim.base.screen.look_alikes`): a paraphrase is another fact.
+A fact is a replication (in a store, a scope), an object and the value stated about it, or else the words of the title. Facts
+are compared after look-alike letters are replaced (`malsim.base.screen.look_alikes`); a paraphrase is another fact.
 """
 
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -17,115 +17,82 @@ from malsim.memory import schema
 from malsim.memory.graph.texts import content_of, folded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from malsim.memory.graph.arrays import Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
 
 ERASED = "(erased)"
 TEXTS = ("key", "object", "title", "body", "summary", "value", "value_text", "topics", "entities", "source_refs")
-_VALUES = {name: schema.CELLS[name] for name in ("value", "value_text", "title")}
-_AS_SAID = pl.coalesce(pl.col("value").cast(pl.String), "value_text", "title")
+_STATED = pl.coalesce(pl.col("value").cast(pl.String), "value_text", "title")
 _SOURCES = ("derived_from", "depends_on")
 
 
 def value_as_text() -> pl.Expr:
-    """Return what a cell or claim says of its object, as text.
-
-    >>> cell = {"value": [8080.0, None], "value_text": [None, None], "title": ["the port is 8080", " Uses  SQLite"]}
-    >>> pl.DataFrame(cell).cast({"value_text": pl.String}).select(value_as_text()).to_series().to_list()
-    ['8080.0', 'uses sqlite']
-    """
+    """Return an expression for the value that a cell or claim states about its object, as text."""
     return pl.coalesce(pl.col("value").cast(pl.String), folded(pl.coalesce("value_text", "title")))
 
 
 def digest(rep: int, object_: str | None, value: str) -> str:
-    """Return what stands for a fact where its words may not, the same for each disguise of them.
-
-    >>> digest(0, "port", "8080.0") == digest(0, "Port", "80 80") != digest(1, "port", "8080.0")
-    True
-    """
+    """Return a digest that identifies a fact without its words; look-alike spellings have the same digest."""
     fact = f"{rep}\0{undisguised(object_ or '')}\0{undisguised(value)}"
     return blake2b(fact.encode(), digest_size=16).hexdigest()
 
 
-def digests_of() -> pl.Expr:
-    """Return the digest of what each row of a frame of cells or claims says of its object."""
-    return _by_row(lambda rep, object_, title, value: digest(rep, object_, title if value is None else value))
-
-
-def digests_barred() -> pl.Expr:
-    """Return what a row that is taken back bars: its fact, and its title where a claim says nothing but a title."""
-
-    def both(rep: int, object_: str | None, title: str, value: str | None) -> str:
-        return " ".join(dict.fromkeys([digest(rep, object_, title if value is None else value), digest(rep, None, title)]))
-
-    return _by_row(both)
-
-
-def digests_claimed() -> pl.Expr:
-    """Return the digests by which a claim may be barred: its fact's; without a value, also its title's."""
-
-    def one_or_two(rep: int, object_: str | None, title: str, value: str | None) -> str:
-        facts = [digest(rep, object_, title if value is None else value)]
-        return " ".join(dict.fromkeys([*facts, *([digest(rep, None, title)] if value is None else [])]))
-
-    return _by_row(one_or_two)
-
-
-def _by_row(make: Callable[..., str]) -> pl.Expr:
+def digests_of(titles: Literal["none", "without value", "all"] = "none") -> pl.Expr:
+    """Return an expression for the digest of the fact of each cell or claim, followed by that of its title if selected."""
     value = pl.coalesce(pl.col("value").cast(pl.String), "value_text")
 
+    def join(rep: int, object_: str | None, title: str, value: str | None) -> str:
+        digests = [digest(rep, object_, title if value is None else value)]
+        if titles == "all" or (titles == "without value" and value is None):
+            digests.append(digest(rep, None, title))
+        return " ".join(dict.fromkeys(digests))
+
     def texts(facts: pl.Series) -> pl.Series:
-        return pl.Series([make(*row) for row in facts.struct.unnest().rows()], dtype=pl.String)
+        return pl.Series([join(*row) for row in facts.struct.unnest().rows()], dtype=pl.String)
 
     fact = pl.struct("rep", "object", title=pl.col("title").fill_null(""), value=value)
     return fact.map_batches(texts, return_dtype=pl.String)
 
 
 def tombstones(memory: Memory) -> frozenset[str]:
+    """Return the digests of all facts and titles that the gate refuses."""
     return frozenset(word for text in memory.cells["tombstone"].drop_nulls() for word in text.split())
 
 
 def text_of(value: str | float) -> str:
-    """Return a value as text, a number as its column prints it.
-
-    >>> text_of(8080), text_of("Uses SQLite")
-    ('8080.0', 'Uses SQLite')
-    """
-    numbers = [None if isinstance(value, str) else float(value)]
-    words = [value if isinstance(value, str) else None]
-    item = pl.DataFrame({"value": numbers, "value_text": words, "title": words}, schema=_VALUES)
-    return str(item.select(_AS_SAID).item())
+    """Return a value as text; a number as polars prints a float."""
+    return value if isinstance(value, str) else str(pl.Series([float(value)]).cast(pl.String).item())
 
 
 def rows_about(memory: Memory, rep: int, object_: str, value: str | float | None = None) -> Ints:
-    about = _rows(memory, (pl.col("rep") == rep) & (pl.col("object") == object_))
-    return about if value is None else _same(memory, about, digest(rep, object_, text_of(value)))
+    """Return the cells about an object, or only those that state this value in any spelling."""
+    rows = _rows(memory, (pl.col("rep") == rep) & (pl.col("object") == object_))
+    if value is None or not rows.size:
+        return rows
+    fact = digest(rep, object_, text_of(value))
+    stating: Ints = rows[(memory.cells[rows].select(digests_of()).to_series() == fact).to_numpy()]
+    return stating
 
 
 def rows_like(memory: Memory, row: int) -> Ints:
-    cell = memory.cells[row].select("rep", "object", value=_AS_SAID).row(0, named=True)
+    """Return the cells that state the same value about the same object; for a cell without an object, the cell itself."""
+    cell = memory.cells[row].select("rep", "object", value=_STATED).row(0, named=True)
     if not cell["object"]:
         return np.array([row])[[memory.cells["title"][row] != ERASED]]
     return rows_about(memory, cell["rep"], cell["object"], cell["value"])
-
-
-def _same(memory: Memory, rows: Ints, fact: str) -> Ints:
-    """Return those of some rows that say a fact, in a disguise or not."""
-    return rows[(memory.cells[rows].select(digests_of()).to_series() == fact).to_numpy()] if rows.size else rows
 
 
 def rows_barred(memory: Memory, fact: str) -> Ints:
     return _rows(memory, pl.col("tombstone").str.contains(fact, literal=True))
 
 
-def _rows(memory: Memory, here: pl.Expr) -> Ints:
-    return np.flatnonzero(memory.cells.select(here.fill_null(value=False)).to_series().to_numpy())
+def _rows(memory: Memory, condition: pl.Expr) -> Ints:
+    return np.flatnonzero(memory.cells.select(condition.fill_null(value=False)).to_series().to_numpy())
 
 
 def derived(memory: Memory, rows: Ints) -> Ints:
+    """Return these rows and all rows that are derived from or depend on them, directly or not."""
     edges = memory.edges.filter(pl.col("relation").cast(pl.String).is_in(_SOURCES)).select("source", "target")
     source, target = (edges[name].to_numpy() for name in ("source", "target"))
     fallen = np.zeros(memory.height, dtype=bool)
@@ -136,28 +103,78 @@ def derived(memory: Memory, rows: Ints) -> Ints:
 
 
 def reject(memory: Memory, rows: Ints, *, now: float, facts: Ints) -> Memory:
+    """Annex some cells as rejected on a day; the facts of the rows `facts` are refused from now on."""
     memory = memory.recorded
-    return memory.with_cells(_taken_back(memory.cells, rows, now, facts))
+    return memory.with_cells(_retracted(memory.cells, rows, now, facts))
 
 
 def erase(memory: Memory, rows: Ints, *, now: float, facts: Ints) -> Memory:
-    memory, here = memory.recorded, _mask(memory.height, rows)
+    """Reject some cells as `reject` does, and remove their texts and values."""
+    memory, erased = memory.recorded, _mask(memory.height, rows)
     nothing: dict[str, pl.Expr] = {name: pl.lit(None, schema.CELLS[name]) for name in TEXTS}
     nothing |= {"key": pl.col("handle"), "title": pl.lit(ERASED), "body": pl.lit("")}
     nothing |= dict.fromkeys(("topics", "entities", "source_refs"), pl.lit([], dtype=schema.CELLS["topics"]))
-    cells = _taken_back(memory.cells, rows, now, facts).with_columns(
-        pl.when(here).then(value).otherwise(name).alias(name) for name, value in nothing.items()
+    cells = _retracted(memory.cells, rows, now, facts).with_columns(
+        pl.when(erased).then(value).otherwise(name).alias(name) for name, value in nothing.items()
     )
     content = content_of(pl.col("kind").cast(pl.String), folded(pl.col("title")))
-    cells = cells.with_columns(pl.when(here).then(content).otherwise("content").alias("content"))
+    cells = cells.with_columns(pl.when(erased).then(content).otherwise("content").alias("content"))
     return memory.with_texts(cells)
 
 
-def may_take_back(memory: Memory, rows: Ints, group: Ints, by: str, rules: Rules) -> Bools:
-    """Mark the groups of rows that a person may take back: own ones, those the rules let them supersede, all for a verifier.
+class Retraction(NamedTuple):
+    """Request of a person to reject or erase values on a day."""
 
-    `group` numbers the groups from 0; whoever wrote one row of a group may take back all of it. Under
-    `better_calibrated` the person's record in that replication must exceed those of all its writers.
+    do: Literal["correct", "forget"]
+    by: str
+    now: float
+
+
+def retract(
+    memory: Memory, rows: Ints, group: Ints, count: int, request: Retraction, rules: Rules
+) -> tuple[Memory, Bools, Ints]:
+    """Reject or erase `count` values; return the memory, a mask of the values for which it was allowed, and the erased rows.
+
+    `group` is the index of the value that each row states. Rejected cells have no effect any more; under
+    `corrections = "reject"` their values are refused from now on, and under `derived = "fall"` everything derived from them
+    is rejected too. Only writers of the value and verifiers may erase it.
+    """
+    nothing = np.zeros(0, dtype=np.int64)
+    forgets = request.do == "forget"
+    rules = rules.replace(supersede_by="own") if forgets else rules
+    allowed: Bools = np.zeros(count, dtype=bool)
+    if rows.size:
+        groups, compact = np.unique(group, return_inverse=True)
+        allowed[groups] = may_retract(memory, rows, compact, request.by, rules)
+    rows = rows[allowed[group]]
+    if not rows.size:
+        return memory, allowed, nothing
+    fallen = derived(memory, rows) if rules.derived == "fall" or forgets else rows
+    if forgets:
+        return erase(memory, fallen, now=request.now, facts=rows), allowed, fallen
+    facts = rows if rules.corrections == "reject" else nothing
+    return reject(memory, fallen, now=request.now, facts=facts), allowed, nothing
+
+
+def rows_stating(memory: Memory, cells: Ints, wanted: Ints) -> tuple[Ints, Ints]:
+    """Return the unrejected cells whose keys are wanted, and for each the index of its key among the wanted.
+
+    `cells` and `wanted` have one column per key; a key with a negative part is never found.
+    """
+    rows = np.flatnonzero((cells >= 0).all(axis=0) & np.isnan(memory.column("rejected")))
+    sizes = np.maximum(cells.max(axis=1, initial=0), wanted.max(axis=1, initial=0)) + 1
+    keys, of_rows = np.ravel_multi_index(tuple(wanted), sizes), np.ravel_multi_index(tuple(cells[:, rows]), sizes)
+    order = np.argsort(keys)
+    index = np.minimum(np.searchsorted(keys, of_rows, sorter=order), len(keys) - 1)
+    hit = keys[order[index]] == of_rows
+    return rows[hit], order[index[hit]]
+
+
+def may_retract(memory: Memory, rows: Ints, group: Ints, by: str, rules: Rules) -> Bools:
+    """Return a mask of the groups of rows that a person may retract, as a writer, a verifier, or by `supersede_by`.
+
+    `group` numbers the groups from 0; the writer of one row of a group may retract all of it. Under `better_calibrated` the
+    person's record in that replication must exceed those of all writers of the group.
     """
     count, names = int(group.max(initial=-1)) + 1, rules.verifiers.split()
     locked = memory.column("locked")[rows] | memory.column("immutable")[rows] if rules.locks == "enforced" else rows < 0
@@ -165,33 +182,34 @@ def may_take_back(memory: Memory, rows: Ints, group: Ints, by: str, rules: Rules
     if rules.supersede_by == "any" or "*" in names or by in names:
         return free
     writers, authors = memory.writers, memory.column("author")[rows]
-    own = np.bincount(group[(writers["writer"] == by).to_numpy()[authors]], minlength=count) > 0
+    may = np.bincount(group[(writers["writer"] == by).to_numpy()[authors]], minlength=count) > 0
     if rules.supersede_by == "better_calibrated":
         grounded = writers.filter(pl.col("writer") == by, pl.col("claims") >= rules.calibration_history)
         record = dict(grounded.select("rep", "calibration").rows())
-        his = np.array([record.get(rep, -1.0) for rep in memory.column("rep")[rows].tolist()])
-        above = his > writers["calibration"].to_numpy()[authors]
-        own |= np.bincount(group[~above], minlength=count) == 0
-    return free & own
+        of_person = np.array([record.get(rep, -1.0) for rep in memory.column("rep")[rows].tolist()])
+        better = of_person > writers["calibration"].to_numpy()[authors]
+        may |= np.bincount(group[~better], minlength=count) == 0
+    return free & may
 
 
 def lift(memory: Memory, rows: Ints) -> Memory:
-    memory, here = memory.recorded, _mask(memory.height, rows)
+    """Remove the tombstones of some cells, so that their facts are admitted again."""
+    memory, lifted = memory.recorded, _mask(memory.height, rows)
     none = pl.lit(None, pl.String)
-    return memory.with_cells(memory.cells.with_columns(pl.when(here).then(none).otherwise("tombstone").alias("tombstone")))
+    return memory.with_cells(memory.cells.with_columns(pl.when(lifted).then(none).otherwise("tombstone").alias("tombstone")))
 
 
-def _taken_back(cells: pl.DataFrame, rows: Ints, now: float, facts: Ints) -> pl.DataFrame:
-    here, digests = _mask(cells.height, rows), cells["tombstone"]
+def _retracted(cells: pl.DataFrame, rows: Ints, now: float, facts: Ints) -> pl.DataFrame:
+    mask, digests = _mask(cells.height, rows), cells["tombstone"]
     facts = facts[(cells["title"][facts] != ERASED).to_numpy()] if facts.size else facts
     if facts.size:
-        digests = digests.scatter(facts, cells[facts].select(digests_barred()).to_series())
+        digests = digests.scatter(facts, cells[facts].select(digests_of("all")).to_series())
     annexed = pl.lit("annexed", schema.CELLS["status"])
     return cells.with_columns(
-        pl.when(here).then(pl.coalesce("rejected", pl.lit(now))).otherwise("rejected").alias("rejected"),
-        pl.when(here).then(annexed).otherwise("status").alias("status"),
-        pl.when(here).then(None).otherwise("worth").alias("worth"),
-        (pl.col("annexed") | here).alias("annexed"),
+        pl.when(mask).then(pl.coalesce("rejected", pl.lit(now))).otherwise("rejected").alias("rejected"),
+        pl.when(mask).then(annexed).otherwise("status").alias("status"),
+        pl.when(mask).then(None).otherwise("worth").alias("worth"),
+        (pl.col("annexed") | mask).alias("annexed"),
         digests.alias("tombstone"),
     )
 

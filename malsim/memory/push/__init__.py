@@ -1,4 +1,4 @@
-"""Reads of a memory: a mini-index for a query, answers about an object, and one opened cell."""
+"""Ways to read a memory: a mini-index for a query, answers about an object, and one opened cell."""
 
 from malsim.memory.push.mini_index import BUDGET_WORDS, LIMIT, POOL, Push, mini_index, push, push_of
 

@@ -1,4 +1,4 @@
-"""View of one opened cell: its scores term by term, its text, its neighbours in both directions, its versions."""
+"""Page of one cell: scores term by term, texts, neighbours in both directions, and versions."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _DAYS = ("created", "touched", "read", "valid_from", "valid_to", "rejected", "ex
 
 @dataclass(frozen=True, kw_only=True)
 class Expanded:
-    """Contents of one opened cell.
+    """Page of one opened cell.
 
-    `cell` holds its stored fields, `explanation` its effective term by term, `neighbours` one row an edge with direction
-    (in, out), relation, weight, handle, title, status, effective and writer, `versions` one row a version of its line with
-    version, handle, title, status and created, and `memory` is the memory after the reading, in which it stands out more.
-    `field` is the one asked for, where one was; only its value is shown then.
+    `cell` holds its fields and `explanation` the terms of its effective confidence. `neighbours` has one row per edge
+    (direction in or out, relation, weight, handle, title, status, effective, writer), `versions` one row per version of its
+    chain (version, handle, title, status, created). `memory` is the memory after the read, in which the cell's salience is
+    higher. If a `field` was requested, only its value is printed.
     """
 
     cell: dict[str, Any]
@@ -73,9 +73,8 @@ class Expanded:
 def expand(memory: Memory, handle: str, *, now: float | None = None, rep: int = 0, rules: Rules | None = None) -> Expanded:
     """Open one cell by its handle, key, `handle@vN` or a prefix of its handle; the memory is not changed.
 
-    `now` (by default the latest day the memory knows of) is when it is read. A field after it, `dec_a3ee#scores.eff` or
-    `dec_a3ee-scores-eff`, is the one shown. Raises `AddressError` when nothing is so named, or several cells begin so. Of
-    a secret cell the text is withheld.
+    `now` is the day of the read, by default the latest day in the memory. A field may follow, as in `dec_a3ee#scores.eff` or
+    `dec_a3ee-scores-eff`. The texts of a secret cell are withheld. Raises `AddressError` if no cell or several cells match.
     """
     rules = rules or Rules()
     row, field = _row_and_field(memory, handle, rep)
@@ -88,13 +87,13 @@ def expand(memory: Memory, handle: str, *, now: float | None = None, rep: int = 
         cell=cell,
         explanation=explain(memory, cell["handle"], t=now, rep=rep, rules=rules),
         neighbours=pl.concat([_edges(current, row, "source", "out"), _edges(current, row, "target", "in")]),
-        versions=_versions(memory, row),
+        versions=memory.cells[memory.chain(row)].select("handle", "title", "status", "created").with_row_index("version", 1),
         memory=expanded(memory, np.array([row]), now, rules),
         field=field,
     )
 
 
-def row_named(memory: Memory, text: str, rep: int) -> int:
+def row_of(memory: Memory, text: str, rep: int) -> int:
     return _row_and_field(memory, text, rep)[0]
 
 
@@ -117,19 +116,14 @@ def _row_and_field(memory: Memory, text: str, rep: int) -> tuple[int, str]:
     return row, column
 
 
-def _edges(memory: Memory, row: int, own: str, direction: str) -> pl.DataFrame:
-    edges = memory.edges.filter(pl.col(own) == row)
-    other = edges["target" if own == "source" else "source"]
-    cells = memory.cells.select(pl.col("handle", "title", "status", "effective").gather(other))
-    return edges.select(pl.lit(direction).alias("direction"), "relation", "weight").with_columns(
-        cells["handle"], cells["title"], cells["status"], cells["effective"], edges["writer"]
+def _edges(memory: Memory, row: int, end: str, direction: str) -> pl.DataFrame:
+    edges = memory.edges.filter(pl.col(end) == row)
+    cells = memory.cells.select(
+        pl.col("handle", "title", "status", "effective").gather(edges["target" if end == "source" else "source"])
     )
-
-
-def _versions(memory: Memory, row: int) -> pl.DataFrame:
-    line = pl.Series(memory.chain(row))
-    versions = memory.cells.select(pl.col("handle", "title", "status", "created").gather(line))
-    return versions.with_row_index("version", offset=1)
+    return edges.select(pl.lit(direction).alias("direction"), "relation", "weight").with_columns(
+        *cells.get_columns(), edges["writer"]
+    )
 
 
 def _table(name: str, frame: pl.DataFrame | None) -> list[str]:

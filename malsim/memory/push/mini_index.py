@@ -1,4 +1,4 @@
-"""Mini-index: one header line for each cell relevant to a query, within a budget of words."""
+"""Mini-index: one header line per cell relevant to a query, within a budget of words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from malsim.memory.push.ten_cells import MAP
 from malsim.memory.schema import FLAG_WORDS, NONE, SCORE_WORDS
 from malsim.memory.tables.connect import blank
 from malsim.memory.tables.read import last_day
-from malsim.memory.tables.search import as_stored, candidate_rows, candidates, disputes, outcomes, stands
+from malsim.memory.tables.search import as_stored, candidate_rows, candidates, disputes, has_cell, writer_outcomes
 from malsim.memory.tables.write import latest_day, write
 
 if TYPE_CHECKING:
@@ -29,22 +29,22 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
-    from malsim.memory.tables.search import Now
+    from malsim.memory.tables.search import WorthNow
 
 BUDGET_WORDS = 900
 LIMIT = 10
 REFERS = "(how to read this: {})"
 MOST_LINES = 1_000_000
-ABSENT = "–"  # what an imported cell was never given
-POOL = 30  # the best matches that the ranking law is asked about
+ABSENT = "–"  # a score that an imported cell lacks
+POOL = 30  # least number of best matches that are ranked
 
 
 @dataclass(frozen=True)
 class Push:
     """Mini-index with `lines`, best first; `cells` has one row per line: row, handle, score and marked (`^`).
 
-    `map` is the handle of the cell that says how to read them, None where the graph holds no such cell; `sections` say what
-    disputes the lines, which earn little trust, and which must be opened.
+    `map` is the handle of the cell that explains the lines, None without one; `sections` lists disputes about the cells,
+    cells of low trust, and cells to open.
     """
 
     lines: list[str]
@@ -58,56 +58,41 @@ class Push:
 
     def __str__(self) -> str:
         refers = [REFERS.format(self.map)] if self.map else []
-        beside = [str(self.sections)] if self.sections.words else []
-        return "\n".join([*self.lines, *beside, *refers]) if self.lines or self.sections.signals else ""
+        below = [str(self.sections)] if self.sections.words else []
+        return "\n".join([*self.lines, *below, *refers]) if self.lines or self.sections.signals else ""
 
 
 def mini_index(
-    memory: Memory,
-    query: str = "",
-    *,
-    budget_words: int = BUDGET_WORDS,
-    limit: int = LIMIT,
-    now: float | None = None,
-    rep: int = 0,
-    rules: Rules | None = None,
-    surfaced: Sequence[str] = (),
-) -> Push:
+    memory: Memory, query: str = "", *, budget_words: int = BUDGET_WORDS, limit: int = LIMIT, now: float | None = None,
+    rep: int = 0, rules: Rules | None = None, surfaced: Sequence[str] = (),
+) -> Push:  # fmt: skip
     """Return lines `[^]handle "title" conf(0.7!) eff(0.61) curr(0.9) sal(0.5) …` of the cells relevant to a query.
 
-    Shown are active cells, and superseded ones that an active cell still supports, depends on or derives from; without a
-    query, whatever ranks first. Effective is that of `law_steps.present`, `^` is told by `ranking.marked`, order by
-    `ranking.rank_score` over the 30 best matches (BM25), at `now` days (by default the latest day the memory knows of). What
-    the lines leave of the budget goes to the sections: `surfaced`, the lines that standing signals raise
-    (`malsim.netlist.shipped`), what must be opened, the disputes, what earns little trust, and whose record is too short to
-    calibrate by.
+    Candidates are active cells, and superseded cells that an active cell still supports, depends on or derives from; without
+    a query, all of them. They are ordered by `ranking.rank_score` over the 30 best matches (BM25) at `now` days (by default
+    the latest day in the memory); effective is that of `law_steps.present`, and `^` is set by `ranking.marked`. The rest of
+    the budget of words is used for sections: `surfaced`, the lines of firing signals (`malsim.netlist.shipped`), cells to
+    open, disputes, cells of low trust, and writers with too few outcomes.
     """
-    shelf = memory.derived.shelf
-    if shelf is None:
-        shelf = memory.derived.shelf = _search_store(memory)
-        weakref.finalize(memory, shelf.close)
-    worth_now = effective_now(memory, rules)
+    database = memory.derived.search
+    if database is None:
+        database = memory.derived.search = _search_database(memory)
+        weakref.finalize(memory, database.close)
+    moved = effective_now(memory, rules)
     return push(
-        shelf, query, budget_words=budget_words, limit=limit, now=now, rep=rep, rules=rules, surfaced=surfaced,
-        worth_now=lambda _: worth_now,
+        database, query, budget_words=budget_words, limit=limit, now=now, rep=rep, rules=rules, surfaced=surfaced,
+        worth_now=lambda _: moved,
     )  # fmt: skip
 
 
-def push(  # noqa: PLR0913  # what a reader asks for
-    connection: sqlite3.Connection,
-    query: str = "",
-    *,
-    budget_words: int = BUDGET_WORDS,
-    limit: int = LIMIT,
-    now: float | None = None,
-    rep: int = 0,
-    rules: Rules | None = None,
-    surfaced: Sequence[str] = (),
-    worth_now: Now = as_stored,
-) -> Push:
-    """Return the mini-index of an open store; reads the full-text index and the rows of the best matches only.
+def push(  # noqa: PLR0913  # the options of a reader
+    connection: sqlite3.Connection, query: str = "", *, budget_words: int = BUDGET_WORDS, limit: int = LIMIT,
+    now: float | None = None, rep: int = 0, rules: Rules | None = None, surfaced: Sequence[str] = (),
+    worth_now: WorthNow = as_stored,
+) -> Push:  # fmt: skip
+    """Return the mini-index of an open store, reading only the full-text index and the rows of the best matches.
 
-    `worth_now` says what those cells are worth that were touched since the last tick, as of `search.as_stored`.
+    `worth_now` returns the effective confidence of cells that changed since the last tick; see `search.as_stored`.
     """
     rules, now = rules or DEFAULT, None if now is None else finite(now, where="now")
     finite(limit, where="limit", low=0.0, high=MOST_LINES)
@@ -122,7 +107,8 @@ def push(  # noqa: PLR0913  # what a reader asks for
     top = _with_lines(cells[best].with_columns(pl.Series("score", score[best])), now, rules)
     words = np.array([len(line.split()) for line in top["line"].to_list()], dtype=np.int64)
     fixed = _fixed_words(connection, rep)
-    budget = budget_words - fixed if words[:1].sum() + fixed <= budget_words else budget_words  # a line before reminders
+    # the first line has precedence over the reminders
+    budget = budget_words - fixed if words[:1].sum() + fixed <= budget_words else budget_words
     within = int(np.searchsorted(np.cumsum(words), budget, side="right"))
     left = budget_words - int(words[:within].sum())
     return _with_sections(connection, top.head(within), now, rep, rules, left=left, surfaced=surfaced, worth_now=worth_now)
@@ -131,11 +117,12 @@ def push(  # noqa: PLR0913  # what a reader asks for
 def push_of(
     memory: Memory, rows: Sequence[int], *, now: float, rep: int, rules: Rules, left: int, surfaced: Sequence[str] = ()
 ) -> Push:
-    with closing(_search_store(memory)) as shelf:
-        worth = effective_now(memory, rules)
-        cells = candidate_rows(shelf, list(rows), rep, lambda _: worth).with_columns(score=pl.lit(None, pl.Float64))
+    """Return the push of some rows, with sections of at most `left` words."""
+    with closing(_search_database(memory)) as database:
+        moved = effective_now(memory, rules)
+        cells = candidate_rows(database, list(rows), rep, lambda _: moved).with_columns(score=pl.lit(None, pl.Float64))
         lines = _with_lines(cells, now, rules)
-        return _with_sections(shelf, lines, now, rep, rules, left=left, surfaced=surfaced, worth_now=lambda _: worth)
+        return _with_sections(database, lines, now, rep, rules, left=left, surfaced=surfaced, worth_now=lambda _: moved)
 
 
 def _with_lines(cells: pl.DataFrame, now: float, rules: Rules) -> pl.DataFrame:
@@ -155,35 +142,34 @@ def _with_lines(cells: pl.DataFrame, now: float, rules: Rules) -> pl.DataFrame:
 
 def _with_sections(
     connection: sqlite3.Connection, cells: pl.DataFrame, now: float, rep: int, rules: Rules, *, left: int,
-    surfaced: Sequence[str], worth_now: Now,
+    surfaced: Sequence[str], worth_now: WorthNow,
 ) -> Push:  # fmt: skip
     rows, indices = cells.to_dicts(), cells["row"].to_list()
-    against, writers = disputes(connection, indices, worth_now), outcomes(connection, indices)
+    against, writers = disputes(connection, indices, worth_now), writer_outcomes(connection, indices)
     fixed = _fixed_words(connection, rep)
     reminds = fixed <= left
-    beside = sections(rows, against, writers, now, rules, budget=left - fixed * reminds, surfaced=surfaced, reminds=reminds)
-    refers = MAP if reminds and stands(connection, MAP, rep) else None
-    return Push(cells["line"].to_list(), cells.select("row", "handle", "score", "marked"), refers, beside)
+    below = sections(rows, against, writers, now, rules, budget=left - fixed * reminds, surfaced=surfaced, reminds=reminds)
+    refers = MAP if reminds and has_cell(connection, MAP, rep) else None
+    return Push(cells["line"].to_list(), cells.select("row", "handle", "score", "marked"), refers, below)
 
 
 def _fixed_words(connection: sqlite3.Connection, rep: int) -> int:
-    return NO_SECTIONS.words + (len(REFERS.split()) if stands(connection, MAP, rep) else 0)
+    """Return the number of words of the reminders and of the reference to the map."""
+    return NO_SECTIONS.words + (len(REFERS.split()) if has_cell(connection, MAP, rep) else 0)
 
 
-def _search_store(memory: Memory) -> sqlite3.Connection:
+def _search_database(memory: Memory) -> sqlite3.Connection:
     connection = blank()
     write(connection, memory.empty(), memory, t=latest_day(memory), deed="shelve")
     return connection
 
 
 def _line(cell: dict[str, object]) -> str:
-    scores = {word: cell[SCORE_WORDS[word]] for word in ("conf", "eff", "curr", "sal")}
-    numbers = {name: ABSENT if value is None else _number(float(str(value))) for name, value in scores.items()}
-    numbers["conf"] += "!" if cell["stated"] is not None else ""  # stated once, for good
+    numbers = {}
+    for word in ("conf", "eff", "curr", "sal"):
+        score = cell[SCORE_WORDS[word]]
+        numbers[word] = ABSENT if score is None else f"{float(str(score)):.6f}".rstrip("0").rstrip(".")
+    numbers["conf"] += "!" if cell["stated"] is not None else ""  # never changes
     numbers |= {name: str(int(bool(cell[column]))) for name, column in FLAG_WORDS.items()}
     values = " ".join(f"{name}({value})" for name, value in numbers.items())
     return f"{'^' if cell['marked'] else ''}{cell['handle']} {quoted(str(cell['title']))} {values} [out:{cell['outgoing']}]"
-
-
-def _number(value: float) -> str:
-    return f"{value:.6f}".rstrip("0").rstrip(".")

@@ -1,4 +1,4 @@
-"""Order in which cells are pushed, the same for a stored memory and for a thousand replications at once."""
+"""Ranking of the cells in a push, for one memory or for many replications at once."""
 
 from __future__ import annotations
 
@@ -15,29 +15,18 @@ if TYPE_CHECKING:
 
 
 def rank_score(
-    lexical: Array,
-    degree: Array,
-    effective: Array,
-    age: Array,
-    rules: Rules,
-    *,
-    reference: Bools | None = None,
+    lexical: Array, degree: Array, effective: Array, age: Array, rules: Rules, *, reference: Bools | None = None,
     row: Ints | None = None,
-) -> Array:
-    """Compute the rank of each candidate; the cells with the highest ranks are shown.
+) -> Array:  # fmt: skip
+    """Compute the score by which candidates are ranked.
 
     score = rank_lexical · lexical/best + rank_degree · log(1 + degree)/log(1 + most) + rank_effective · effective
-    + rank_recency · exp(−age/rank_recency_tau), best and most being the largest of the candidate's row
+    + rank_recency · exp(−age/rank_recency_tau), where best and most are the maxima of the candidate's row
 
-    All arrays have one entry a candidate; `row` says in which row of a table each stands, those of one together; without it
-    all are of one. `lexical` ≥ 0 is any match score (BM25's size, or the number of topics that match), `degree` ≥ 0 a count
-    of edges, `age` in days; an absent effective or age (NaN) adds nothing. Of a `reference` (kind ref) only the share
-    rank_reference of its match counts. Source: the reference's fusion, whose own code loses the match to a sign.
-
-    >>> from malsim.memory.rules import Rules
-    >>> none = np.zeros(2)
-    >>> rank_score(np.array([4.0, 2.0]), np.array([0.0, 3.0]), np.array([0.4, 0.8]), none, Rules()).round(2).tolist()
-    [1.16, 0.97]
+    All arrays have one entry per candidate. `row` is the row of a table to which each candidate belongs, grouped; by default
+    there is one row. `lexical` ≥ 0 is a match score (BM25, or the number of matching topics), `degree` ≥ 0 a number of
+    edges, `age` in days; an absent effective or age (NaN) adds 0. For a `reference` (kind ref) the match is multiplied by
+    rank_reference. Source: the reference's fusion; a wrong sign in its code discards the match.
     """
     if not lexical.size:
         return np.zeros(0)
@@ -56,7 +45,7 @@ def rank_score(
 def top_k(score: Array, touched: Array, *, limit: int) -> Ints:
     """Return the indices of the `limit` best candidates in each row of a table, best first; NONE pads short rows.
 
-    Of two equal scores the later touched stands first, then the earlier place; a score of −inf is no candidate's.
+    Among equal scores the later touched candidate comes first, then the earlier column; a score of −inf is not a candidate.
 
     >>> top_k(np.array([[0.1, 0.9], [0.5, -np.inf]]), np.zeros((2, 2)), limit=2).tolist()
     [[1, 0], [0, -1]]
@@ -65,7 +54,7 @@ def top_k(score: Array, touched: Array, *, limit: int) -> Ints:
     if not score.size:
         return best
     order = np.argsort(-score, axis=1, kind="stable")
-    top = order[:, : limit + 1].T.copy()  # few long rows are compared faster than many short ones
+    top = order[:, : limit + 1].T.copy()  # transposed, as few long rows are compared faster than many short ones
     fall = score.take(top + np.arange(0, score.size, score.shape[1]))
     real = fall > -np.inf
     same = (fall[1:] == fall[:-1]) & real[1:]
@@ -82,28 +71,14 @@ def _best(value: Array, starts: Ints, counts: Ints) -> Array:
 
 
 def marked(
-    rules: Rules,
-    *,
-    stated: Array,
-    effective: Array,
-    currency: Array,
-    superseded: Bools,
-    contradicted: Bools,
-    overdue: Bools,
-    requires_review: Bools,
-) -> Bools:
-    """Return a mask of rows that are superseded but cited, challenged or stale; with `expand_when` review, also flagged.
+    rules: Rules, *, stated: Array, effective: Array, currency: Array, superseded: Bools, contradicted: Bools,
+    overdue: Bools, requires_review: Bools,
+) -> Bools:  # fmt: skip
+    """Return a mask of the lines marked `^`: superseded, challenged or stale cells; with `expand_when` review, flagged ones.
 
     challenged: effective < challenged_below · stated, or an active incoming contradiction (`contradicted`);
-    stale: currency < stale_below, or past its reverify date (`overdue`). All arrays have one row a line. Source: the
-    published design; of the review rule the reference.
-
-    >>> import numpy as np
-    >>> from malsim.memory.rules import Rules
-    >>> no = np.zeros(3, dtype=bool)
-    >>> marked(Rules(), stated=np.full(3, 0.8), effective=np.array([0.8, 0.39, 0.8]), currency=np.array([1.0, 1.0, 0.2]),
-    ...        superseded=no, contradicted=no, overdue=no, requires_review=no).tolist()
-    [False, True, True]
+    stale: currency < stale_below, or past the reverify date (`overdue`). All arrays have one entry per line. Source: the
+    published design; for the review rule, the reference.
     """
     if rules.expand_when == "review":
         return requires_review

@@ -21,10 +21,10 @@ REMINDERS = "open ^ before relying on it; write back what you learn; supersede o
 
 @dataclass(frozen=True)
 class Sections:
-    """Sections of a push: one line per conflict and per writer of low trust; `expand` has the handles to open.
+    """Sections of a push: one line per conflict and per cell of low trust; `expand` has the handles to open.
 
-    `unproven` names the writers whose calibration rests on too few outcomes to be other than 1, with how many of how many;
-    `signals` are the lines that standing signals raise; `reminds` says that the three reminders follow.
+    `unproven` has the writers with too few outcomes to calibrate, with the number of outcomes and the number needed;
+    `signals` are the lines of firing signals; `reminds` is whether the three reminders follow.
     """
 
     conflicts: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class Sections:
 
     def __str__(self) -> str:
         parts = ((SIGNALS, self.signals), (CONFLICTS, self.conflicts), (LOW_TRUST, self.low_trust))
-        lines = [line for name, own in parts if own for line in (name, *(f"  {item}" for item in own))]
+        lines = [line for name, texts in parts if texts for line in (name, *(f"  {text}" for text in texts))]
         lines += [f"{UNPROVEN} {'; '.join(self.unproven)}"] * bool(self.unproven)
         lines += [f"{EXPAND} {' '.join(self.expand)}"] * bool(self.expand)
         return "\n".join([*lines, *[f"remember: {REMINDERS}"] * self.reminds])
@@ -50,39 +50,34 @@ NO_SECTIONS = Sections()
 
 
 def sections(
-    cells: Sequence[Mapping[str, Any]],
-    disputes: Iterable[Dispute],
-    outcomes: Iterable[tuple[str, int]],
-    now: float,
-    rules: Rules,
-    *,
-    budget: int,
-    surfaced: Sequence[str] = (),
-    reminds: bool = True,
-) -> Sections:
-    """Return the sections about the cells shown, cut to the word budget; the reminders are not counted.
+    cells: Sequence[Mapping[str, Any]], disputes: Iterable[Dispute], outcomes: Iterable[tuple[str, int]], now: float,
+    rules: Rules, *, budget: int, surfaced: Sequence[str] = (), reminds: bool = True,
+) -> Sections:  # fmt: skip
+    """Return the sections about the cells in a push, cut to a budget of words that does not include the reminders.
 
-    What signals raise comes first, then what must be opened, disputes, low trust, and writers with too few outcomes.
+    Signals come first, then cells to open, disputes, cells of low trust, and writers with too few outcomes.
 
     Parameters
     ----------
-    shown
-        One a line: handle, stated, effective, currency, status, reverify, marked.
+    cells
+        One per line: handle, stated, effective, currency, status, reverify, marked.
     disputes
-        The contradicts and concerns edges of active cells into these: source, relation, weight, target, effective.
+        Contradicts and concerns edges of active cells to these cells: source, relation, weight, target, effective.
     outcomes
-        The writers of these, with how many outcomes their calibration rests on.
+        Writers of the cells, with the number of outcomes behind their calibration.
     now
-        Days.
+        Day, for reverify dates.
     surfaced
-        The lines that standing signals raise.
+        Lines of firing signals.
     """
     signals, left = _within(surfaced, budget, SIGNALS)
     expand, left = _within([str(cell["handle"]) for cell in cells if cell["marked"]], left, EXPAND)
-    conflicts, left = _within([_dispute(*item) for item in disputes], left, CONFLICTS)
+    lines = [f"{source} {relation} {target}({weight:g}) eff({_two_decimals(effective)})"
+             for source, relation, weight, target, effective in disputes]  # fmt: skip
+    conflicts, left = _within(lines, left, CONFLICTS)
     low, left = _within([line for cell in cells if (line := _doubt(cell, now, rules))], left, LOW_TRUST)
     history = rules.calibration_history if penalises(rules) else 0
-    # a file that was edited by hand may hold other types
+    # a file edited by hand may hold other types
     counted = [(writer, count) for writer, count in outcomes if isinstance(writer, str) and isinstance(count, int)]
     records = [f"{one_line(writer)} {count} of {history}" for writer, count in counted if count < history]
     few, _ = _within(records, left, UNPROVEN)
@@ -90,6 +85,7 @@ def sections(
 
 
 def _within(lines: Sequence[str], budget: int, name: str) -> tuple[tuple[str, ...], int]:
+    """Return the first lines that fit a budget of words under a name, and the rest of the budget."""
     within, left = [], budget - len(name.split())
     for line in lines:
         if len(line.split()) > left:
@@ -99,18 +95,14 @@ def _within(lines: Sequence[str], budget: int, name: str) -> tuple[tuple[str, ..
     return tuple(within), left if within else budget
 
 
-def _dispute(source: str, relation: str, weight: float, target: str, effective: float | None) -> str:
-    return f"{source} {relation} {target}({weight:g}) eff({_two(effective)})"
-
-
 def _doubt(cell: Mapping[str, Any], now: float, rules: Rules) -> str:
     stated, effective, currency, until = (cell[name] for name in ("stated", "effective", "currency", "reverify"))
     weak = None not in (stated, effective) and effective < rules.challenged_below * stated
-    reasons = [f"eff({_two(effective)}) of conf({_two(stated)})"] * weak
-    reasons += [f"curr({_two(currency)})"] * (currency is not None and currency < rules.stale_below)
+    reasons = [f"eff({_two_decimals(effective)}) of conf({_two_decimals(stated)})"] * weak
+    reasons += [f"curr({_two_decimals(currency)})"] * (currency is not None and currency < rules.stale_below)
     reasons += ["past its date"] * (until is not None and until < now) + ["superseded"] * (cell["status"] == "superseded")
     return f"{cell['handle']} {', '.join(reasons)}" if reasons else ""
 
 
-def _two(value: float | None) -> str:
+def _two_decimals(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"

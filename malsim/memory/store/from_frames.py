@@ -1,4 +1,4 @@
-"""Memory from frames of cells, edges and writers, as used in notebooks; absent columns take their defaults."""
+"""Memory built from frames of cells, edges and writers; absent columns take their defaults."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ ENDS = ("source", "target")
 
 
 def from_frames(cells: pl.DataFrame, edges: pl.DataFrame | None = None, writers: pl.DataFrame | None = None) -> Memory:
-    """Return a memory that holds these cells, edges and writers, none of which passes the gate.
+    """Return a memory of these cells, edges and writers, without passing them through the gate.
 
-    The frames that a memory gives, `memory.cells` and so on, make an equal memory.
+    The frames `memory.cells`, `memory.edges` and `memory.writers` of a memory make an equal memory.
 
     Parameters
     ----------
     cells
-        A row a cell, with columns of `schema.CELLS`: at least handle, writer, title and stated (0 to 1). What is left out is
-        as the gate sets it for a new claim; `effective` is `stated`.
+        One row per cell, with columns of `schema.CELLS`: at least handle, writer, title and stated (0 to 1). Absent columns
+        have the gate's values for a new claim; `effective` defaults to `stated`.
     edges
-        Columns source, target (rows of `cells`, or handles) and relation; optionally weight (1 of supports, −1 of
-        contradicts), writer (that of the source) and t (days).
+        Columns source, target (rows of `cells`, or handles) and relation; optionally weight (default: that of the relation,
+        1 for supports, −1 for contradicts), writer (default: that of the source) and t (days).
     writers
-        Columns of `schema.WRITERS`; if None, the writers of the cells, with no record yet.
+        Columns of `schema.WRITERS`; if None, the writers of the cells, without a record.
 
     Raises
     ------
     DataError
-        For a column that is missing, unknown or of the wrong type, a value outside 0 to 1, a handle that stands twice, or an
-        edge to a cell that is not there.
+        For a column that is missing, unknown or of the wrong type, a value outside 0 to 1, a repeated handle, or an edge to
+        a cell that does not exist.
 
     >>> cells = pl.DataFrame({"handle": ["obs_a1a1"], "writer": ["ann"], "title": ["it is up"], "stated": [0.9]})
     >>> from_frames(cells).cells["effective"].to_list()
@@ -48,13 +48,19 @@ def from_frames(cells: pl.DataFrame, edges: pl.DataFrame | None = None, writers:
     new = {"handle": "obs_0000", "writer": "w", "title": "x", "confidence": 0.5, "verification": "external"}
     blank = admit(Memory.empty(), [new]).memory
     _need(cells, NEEDED, "cells")
-    own = cells.with_columns(pl.col("handle").alias("key")) if "key" not in cells.columns else cells
+    full = cells.with_columns(pl.col("handle").alias("key")) if "key" not in cells.columns else cells
     for name in ("claimed", "effective"):
-        own = own if name in own.columns else own.with_columns(pl.col("stated").alias(name))
-    if "kind" not in own.columns:
-        own = own.with_columns(kind=pl.col("handle").str.extract(r"^([a-z]+)_").fill_null("obs"))
-    rows = _typed(own, schema.CELLS, blank.cells.row(0, named=True), "cells")
-    _check_cells(rows)
+        full = full if name in full.columns else full.with_columns(pl.col("stated").alias(name))
+    if "kind" not in full.columns:
+        full = full.with_columns(kind=pl.col("handle").str.extract(r"^([a-z]+)_").fill_null("obs"))
+    rows = _typed(full, schema.CELLS, blank.cells.row(0, named=True), "cells")
+    for name in ("stated", "effective", "currency", "calibration"):
+        outside = rows.filter(~pl.col(name).is_between(0.0, 1.0))[name]
+        if len(outside):
+            raise DataError("out of bounds", where=f"cells.{name}", given=outside[0], allowed="0 to 1")
+    twice = rows.filter(pl.struct("rep", "handle").is_duplicated())["handle"]
+    if len(twice):
+        raise DataError("the handle is given twice", where="cells.handle", given=twice[0], hint="keep one row per cell")
     records = _typed(
         rows.select("rep", "writer").unique(maintain_order=True) if writers is None else writers,
         schema.WRITERS, blank.writers.row(0, named=True), "writers",
@@ -64,7 +70,8 @@ def from_frames(cells: pl.DataFrame, edges: pl.DataFrame | None = None, writers:
         rows = rows.drop("author").join(authors, on=["rep", "writer"], how="left", maintain_order="left")
         if rows["author"].null_count():
             missing = rows.filter(pl.col("author").is_null())["writer"][0]
-            raise DataError("a writer of a cell has no row", where="writers", given=missing, hint="leave the frame out")
+            hint = "add a row, or leave out the frame of writers"
+            raise DataError("a cell's writer is missing", where="writers", given=missing, hint=hint)
     if "content" not in cells.columns:
         rows = rows.with_columns(content=content_of(pl.col("kind").cast(pl.String), folded(pl.col("title"))))
     lines = _edges(rows, edges) if edges is not None else pl.DataFrame(schema=schema.EDGES)
@@ -82,7 +89,7 @@ def _edges(cells: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
         outside = rows.is_null() | ~rows.is_between(0, len(index) - 1)
         if outside.any():
             given = edges[end].filter(outside)[0]
-            raise DataError("no such cell", where=f"edges.{end}", given=given, allowed="a handle, or a row of the cells")
+            raise DataError("no such cell", where=f"edges.{end}", given=given, allowed="a handle or a row of the cells")
         edges = edges.with_columns(rows.alias(end))
     relation = pl.col("relation").cast(pl.String)
     weights = relation.replace_strict(schema.WEIGHTS, default=None, return_dtype=pl.Float64)
@@ -97,13 +104,12 @@ def _edges(cells: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
 
 
 def _need(frame: pl.DataFrame, names: tuple[str, ...], where: str) -> None:
-    missing = [name for name in names if name not in frame.columns]
-    if missing:
+    if missing := [name for name in names if name not in frame.columns]:
         raise DataError("a column is missing", where=where, given=", ".join(frame.columns), hint=f"add {', '.join(missing)}")
 
 
 def _typed(frame: pl.DataFrame, kinds: Mapping[str, Any], defaults: Mapping[str, Any], where: str) -> pl.DataFrame:
-    """Return every column of the schema, cast to its type; those left out have their default in each row."""
+    """Return all columns of the schema, cast to their types; absent columns are filled with their defaults."""
     unknown = [name for name in frame.columns if name not in kinds]
     if unknown:
         raise DataError("unknown column", where=where, given=unknown[0], hint=nearest(unknown[0], kinds, ", ".join(kinds)))
@@ -114,17 +120,5 @@ def _typed(frame: pl.DataFrame, kinds: Mapping[str, Any], defaults: Mapping[str,
             for name, kind in kinds.items()
         ]  # fmt: skip
     except (pl.exceptions.PolarsError, TypeError) as error:
-        raise DataError(
-            f"a column of the wrong type: {error}", where=where, hint="memory.cells.schema shows them"
-        ) from error
+        raise DataError(f"column of the wrong type: {error}", where=where, hint="see memory.cells.schema") from error
     return pl.DataFrame(columns)
-
-
-def _check_cells(cells: pl.DataFrame) -> None:
-    for name in ("stated", "effective", "currency", "calibration"):
-        outside = cells.filter(~pl.col(name).is_between(0.0, 1.0))[name]
-        if len(outside):
-            raise DataError("out of bounds", where=f"cells.{name}", given=outside[0], allowed="0 to 1")
-    twice = cells.filter(pl.struct("rep", "handle").is_duplicated())["handle"]
-    if len(twice):
-        raise DataError("a handle stands twice", where="cells.handle", given=twice[0], hint="one row a cell")

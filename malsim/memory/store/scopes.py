@@ -1,4 +1,4 @@
-"""Scopes of a store: each has its own replication, and reads what other scopes share with it."""
+"""Scopes of a store: each has its own replication and can read cells that other scopes share with it."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ def add(connection: sqlite3.Connection, scope: str) -> int:
     if len(scope) > LONGEST_SCOPE:
         allowed = f"at most {LONGEST_SCOPE} characters"
         raise UsageError("not a scope name", where="scope", given=scope, allowed=allowed)
-    present = names(connection)
-    if scope not in present:
+    numbers = names(connection)
+    if scope not in numbers:
         _refuse_secret(scope, "scope")
         highest = connection.execute("SELECT coalesce(max(rep), 0) FROM cells").fetchone()[0]
-        present[scope] = max(highest, *present.values()) + 1
-        _write(connection, "scopes", [list(item) for item in present.items()])
-    return present[scope]
+        numbers[scope] = max(highest, *numbers.values()) + 1
+        _write(connection, "scopes", [list(pair) for pair in numbers.items()])
+    return numbers[scope]
 
 
 def keep(connection: sqlite3.Connection, numbers: Mapping[str, int]) -> None:
     for scope in numbers:
         _refuse_secret(scope, "scope")
-    _write(connection, "scopes", [list(item) for item in (dict(numbers) | names(connection)).items() if item[1]])
+    _write(connection, "scopes", [list(pair) for pair in (dict(numbers) | names(connection)).items() if pair[1]])
 
 
 def readable_all(connection: sqlite3.Connection, rep: int) -> set[int]:
-    """Return the replications that share anything with this one, and the replication itself."""
+    """Return this replication and all replications that share an object with it."""
     return {rep, *(source for source, _, reader in _read(connection, "shares") if reader == rep)}
 
 
@@ -53,19 +53,19 @@ def readable(connection: sqlite3.Connection, rep: int, object_: str) -> list[int
 
 def share(connection: sqlite3.Connection, rep: int, object_: str, reader: int, *, shared: bool) -> None:
     _refuse_secret(object_, "object")
-    others = [item for item in _read(connection, "shares") if item != [rep, object_, reader]]
+    others = [share for share in _read(connection, "shares") if share != [rep, object_, reader]]
     _write(connection, "shares", [*others, [rep, object_, reader]] if shared else others)
 
 
 def unshare_all(connection: sqlite3.Connection, objects: Collection[str | None]) -> None:
     shares = _read(connection, "shares")
     if any(name in objects for _, name, _ in shares):
-        _write(connection, "shares", [item for item in shares if item[1] not in objects])
+        _write(connection, "shares", [share for share in shares if share[1] not in objects])
 
 
 def _refuse_secret(name: str, where: str) -> None:
     if holds_secret(name):
-        raise UsageError("a name may not hold a credential", where=where, given=name, hint="name it without the credential")
+        raise UsageError("a name must not contain a credential", where=where, given=name, hint="choose another name")
 
 
 def _read(connection: sqlite3.Connection, name: str) -> list[list[Any]]:

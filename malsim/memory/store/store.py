@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
@@ -13,24 +15,24 @@ from malsim.memory.gate.admit import judge, screened
 from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.gate.edit import check_author
-from malsim.memory.graph.replicate import alone, without
+from malsim.memory.graph.replicate import only_replication, without
 from malsim.memory.law import tick
 from malsim.memory.law_steps import effective_now
 from malsim.memory.push.ask import ask
-from malsim.memory.push.expand import expand, row_named
+from malsim.memory.push.expand import expand, row_of
 from malsim.memory.push.mini_index import Push, push
 from malsim.memory.push.ten_cells import bootstrap
 from malsim.memory.rules import Rules
 from malsim.memory.schema import KINDS, NONE
-from malsim.memory.store import scopes, seen
-from malsim.memory.store.needed_rows import part_for_claims
-from malsim.memory.store.page_part import answer_part, effective_in, page_part
-from malsim.memory.store.put_right import PutRight
-from malsim.memory.tables import read, standing_parts
+from malsim.memory.store import scopes
+from malsim.memory.store.corrections import EditableStore
+from malsim.memory.store.partial_load import effective_of, part_for_answer, part_for_claims, part_for_page
+from malsim.memory.store.version_check import check_version, contradict_newer, version_of
+from malsim.memory.tables import read, stored_wires
 from malsim.memory.tables.connect import refusing, sound, transaction
+from malsim.memory.tables.read import renumbered
 from malsim.memory.tables.scores import Clock
 from malsim.memory.tables.search import as_stored
-from malsim.memory.tables.store_part import named_so
 from malsim.memory.tables.write import latest_day, log_verdicts
 
 if TYPE_CHECKING:
@@ -40,70 +42,69 @@ if TYPE_CHECKING:
     from malsim.memory.gate.claims import Claims, Validated
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.push.expand import Expanded
-    from malsim.memory.tables.standing_parts import Standing
+    from malsim.memory.tables.stored_wires import Standing
 
 
-class RunsStanding(Protocol):
-    """Callable that runs the programs and wires of a store on a memory that has just ticked at `now` days."""
-
-    def __call__(self, memory: Memory, standing: Standing, now: float, rules: Rules) -> tuple[Memory, Standing]:
-        """Return the memory afterwards, and the state of the programs and wires."""
-
-
-class Store(PutRight):
+class Store(EditableStore):
     """Open store, for use in a `with` block. Every change is one transaction; see `StoreFile`."""
 
-    # What runs netlists and knows their inputs stands above the memory: `malsim.netlist` sets both.
-    scan: ClassVar[RunsStanding | None] = None
+    # `malsim.netlist`, which may not be imported here, sets both: `scan` runs the programs and wires on a memory that has
+    # just ticked, with the day and the rules; `input_of` checks a value for an input of the wires.
+    scan: ClassVar[Callable[[Memory, Standing, float, Rules], tuple[Memory, Standing]] | None] = None
     input_of: ClassVar[Callable[[Standing, str, object], float] | None] = None
 
     def admit(
         self, claims: Claims, rules: Rules | None = None, *, factors: Mapping[str, float] | None = None,
-        if_seen: int | None = None,
+        if_seen: int | None = None, mark_rivals: bool = False,
     ) -> pl.DataFrame:  # fmt: skip
         """Pass claims through the gate as `malsim.memory.admit` does; store and return the verdicts.
 
-        A claim on its own may say which version it was made on, as `if_seen`: that of the cells it supersedes, or else of
-        its object (`seen.version`). Raises `StaleError` where there is a newer one.
+        A single claim may name the version that it is based on, `if_seen`: that of the cells it supersedes, or else of its
+        object (see `version`). Raises `StaleError` if there is a newer version. With `mark_rivals`, a single claim without
+        edges gets a mutual contradiction with the newest other value of its object by another writer.
         """
         rules, frame = rules or Rules(), as_claims(claims)
         checked = screened(validate(frame, rules), rules)
-        with self._changing_part(lambda file: part_for_claims(file, checked, rules)) as part:
+        with self._transaction():
             if frame.height == 1:
-                checked = self._beside_newer(frame, checked, rules, if_seen)
+                checked = self._check_basis(frame, checked, rules, if_seen, mark_rivals=mark_rivals)
+            part = self._load(lambda file: part_for_claims(file, checked, rules))
             result = judge(part.memory, checked, rules, factors=factors)
-            verdicts = named_so(result.verdicts, part.places(result.memory), "cell")
+            verdicts = renumbered(result.verdicts, part.store_rows(result.memory), "cell")
             log_verdicts(self.connection, verdicts)
             day = max(verdicts["t"].to_list(), default=0.0)
             self._write(part.memory, result.memory, t=day, deed="admit", part=part)
         return verdicts
 
-    def _beside_newer(self, claim: pl.DataFrame, checked: Validated, rules: Rules, if_seen: int | None) -> Validated:
-        """Check the version a claim is based on; if it is outdated and unnamed, mark the claim and the newer cell."""
-        given = claim.row(0, named=True)
-        names = [edge["target"] for edge in given["edges"] or [] if edge["relation"] == "supersedes"]
-        seen.check_seen(self.connection, filter(None, names), given["object"], given["rep"], if_seen)
-        if not names or checked.issues:
+    def _check_basis(
+        self, claim: pl.DataFrame, checked: Validated, rules: Rules, if_seen: int | None, *, mark_rivals: bool
+    ) -> Validated:
+        """Check the version that a claim is based on; if it is outdated and unnamed, mark the claim and the newer cell."""
+        row = claim.row(0, named=True)
+        names = [edge["target"] for edge in row["edges"] or [] if edge["relation"] == "supersedes"]
+        check_version(self.connection, filter(None, names), row["object"], row["rep"], if_seen)
+        if checked.issues:
             return checked
-        both, notes = seen.beside_newer(self.connection, claim)
-        again = screened(validate(both, rules), rules) if notes else checked
-        return replace(again, notes=[*again.notes, *((0, note) for note in notes)])
+        contradicting, notes = contradict_newer(self.connection, claim, mark_rivals=mark_rivals)
+        checked = screened(validate(contradicting, rules), rules) if notes else checked
+        return replace(checked, notes=[*checked.notes, *((0, note) for note in notes)])
 
     def about_rows(self, rows: Sequence[int]) -> list[tuple[str, str, int]]:
-        """Return handle, writer and version of the cells in some rows."""
+        """Return handle, writer and version of the cells in some rows, in the order given."""
+        query = 'SELECT handle, writer, rep FROM json_each(?) AS row JOIN cells ON "row" = row.value ORDER BY row.key'
         with self._reading() as file:
-            cells = seen.cells_in(file, rows)
-            return [(handle, writer, seen.version(file, [handle], None, rep)) for handle, writer, rep in cells]
+            cells = file.execute(query, (json.dumps([*rows]),)).fetchall()
+            return [(handle, writer, version_of(file, [handle], None, rep)) for handle, writer, rep in cells]
 
     def version(self, handle: str, rep: int = 0) -> int:
         """Return the version of a cell, for `if_seen`: the number of writes about it and its object."""
         with self._reading() as file:
-            return seen.version(file, [handle], None, rep)
+            return version_of(file, [handle], None, rep)
 
     def tick(self, now: float, rules: Rules | None = None) -> Memory:
         """Tick the memory in the file as `malsim.memory.tick` does, run its programs and wires, and return the memory.
 
-        `now` is a finite number of days. Raises `StoreError` where something stands in it and nothing here runs it.
+        `now` is a finite number of days. Raises `StoreError` for a store with programs or wires if nothing can run them.
         """
         now, rules = finite(now, where="now", low=-FARTHEST, high=FARTHEST), rules or Rules()
         with self._changing(numbers=True) as old:
@@ -111,23 +112,22 @@ class Store(PutRight):
             if Store.scan:
                 new, after = Store.scan(new, before, now, rules)
                 if after is not before:
-                    standing_parts.keep(self.connection, after)
+                    stored_wires.save(self.connection, after)
             elif before.text or (old.column("kind") == KINDS.index("prg")).any():
                 raise StoreError("the store has programs that this interface cannot run", hint="import malsim.netlist")
             return self._write(old, new, t=now, deed="tick", clock=Clock.of(now, rules))
 
     def wire(self, load: Callable[[Memory, Standing], tuple[Memory, Standing]], *, t: float | None = None) -> Memory:
-        """Store, in one write, what `load` makes of the memory and of the stored netlists; return the memory."""
+        """Apply `load` to the memory and the stored netlist, store both results in one write, and return the memory."""
         with self._changing() as old:
             new, after = load(old, self.standing)
-            standing_parts.keep(self.connection, after)
+            stored_wires.save(self.connection, after)
             return self._write(old, new, t=latest_day(new) if t is None else t, deed="save")
 
     def set_input(self, name: str, value: object, *, writer: str, now: float) -> float:
-        """Set an input of the stored wires, such as `reviewer.ack`, from the next tick on; return its value.
+        """Set an input of the stored wires, such as `reviewer.ack`, from the next tick on; return its value as a number.
 
-        Who set it, when and to what is an event of the store. Raises `UsageError` for what is no input of these wires, and
-        for a value of another type.
+        The change is recorded as an event. Raises `UsageError` for an unknown input and for a value of the wrong type.
         """
         check_author(writer)
         now = finite(now, where="now")
@@ -137,13 +137,13 @@ class Store(PutRight):
             before = self.standing
             number = Store.input_of(before, name, value)
             event = (now, 0, "set", name, f"{number:g}", writer)
-            events = pl.DataFrame([event], schema=standing_parts.EVENTS, orient="row")
-            standing_parts.keep(self.connection, replace(before, inputs={**before.inputs, name: number}, events=events))
+            events = pl.DataFrame([event], schema=stored_wires.EVENTS, orient="row")
+            stored_wires.save(self.connection, replace(before, inputs={**before.inputs, name: number}, events=events))
             self._write(old, old, t=now, deed="set", writer=writer)
         return number
 
     def bootstrap(self, now: float, *, rep: int = 0, missing: bool = False) -> bool:
-        """Add the ten initial cells to an empty replication, or with `missing` those it lacks; return whether it did."""
+        """Add the ten initial cells to an empty replication, or with `missing` the absent ones; return whether it did."""
         with self._reading() as file:
             if not missing and file.execute("SELECT 1 FROM cells WHERE rep = ? LIMIT 1", (rep,)).fetchone():
                 return False
@@ -154,7 +154,7 @@ class Store(PutRight):
             return added
 
     def rep_of(self, scope: str, *, make: bool = False) -> int:
-        """Return the replication of a scope; NONE if it does not exist, or with `make` a new one."""
+        """Return the replication of a scope; if it does not exist, NONE, or with `make` a new replication."""
         with self._reading() as file:
             rep = scopes.number(file, scope)
         if rep != NONE or not make:
@@ -165,27 +165,27 @@ class Store(PutRight):
     def known_scope(self, scope: str) -> int:
         """Return the replication of a scope; raise `UsageError` if it does not exist."""
         if (rep := self.rep_of(scope)) == NONE:
-            allowed = ", ".join(self.scopes) or "none: all in it is everybody's"
+            allowed = ", ".join(self.scopes) or "none: the store has no named scopes"
             raise UsageError("no such scope", where=str(self.path), given=scope, allowed=allowed)
         return rep
 
     @property
     def scopes(self) -> dict[str, int]:
-        """Return the replication of each named scope."""
+        """Replication of each named scope."""
         with self._reading() as file:
             return {name: rep for name, rep in scopes.names(file).items() if name}
 
     def within(self, memory: Memory, scope: str | None = None) -> Memory:
         """Return the cells of a scope as replication 0; for None, all cells outside named scopes.
 
-        Netlists, addresses and signals read this. Raises `UsageError` for a scope that is not there.
+        Netlists, addresses and signals read this memory. Raises `UsageError` for an unknown scope.
         """
         if scope is not None:
-            return alone(memory, self.known_scope(scope))
+            return only_replication(memory, self.known_scope(scope))
         return without(memory, self.scopes.values())
 
     def share(self, object_: str, to: str, *, now: float, scope: str = "", by: str | None = None) -> None:
-        """Let another scope read what a scope knows of an object."""
+        """Let another scope read the cells of a scope about an object."""
         self._shares(object_, to, scope, now, by, "share")
 
     def unshare(self, object_: str, to: str, *, now: float, scope: str = "", by: str | None = None) -> None:
@@ -202,47 +202,42 @@ class Store(PutRight):
         self, object_: str, *, now: float, at: float | None = None, as_of: float | None = None, scope: str = "",
         rules: Rules | None = None,
     ) -> pl.DataFrame:  # fmt: skip
-        """Answer a question about an object within a scope and what is shared with it; see `push.ask`.
+        """Answer a question about an object from a scope and the cells shared with it; see `push.ask`.
 
-        Raises `UsageError` for a day that is no finite number.
+        Raises `UsageError` for a day that is not a finite number.
         """
         for name, day in (("now", now), ("at", at), ("as_of", as_of)):
             finite(0.0 if day is None else day, where=name)
         with self._reading() as file, sound(self.path):
             reps = scopes.readable(file, scopes.number(file, scope), object_)
-            part = answer_part(file, object_, reps, rules or Rules())
+            part = part_for_answer(file, object_, reps, rules or Rules())
             memory = part.memory if part else self.recorded
             return ask(memory, object_, now=now, at=at, as_of=as_of, reps=reps, rules=rules)
 
     def mini_index(self, query: str = "", **options: Any) -> Push:
         """Return the lines pushed to a reader about a query, found by the full-text index; options as in `push.push`.
 
-        Where something came since the last tick, what these cells are worth now is worked out.
+        After an admission, effective confidence is computed as of now, for these cells only where possible.
         """
         rules, rep = options.get("rules") or Rules(), options.get("rep", 0)
         with self._reading() as file:
-            of_all: list[Mapping[int, float | None]] = []
+            whole = cache(lambda: effective_now(self.numbers, rules))
 
             def worth_now(rows: Sequence[int] | None) -> Mapping[int, float | None]:
-                worth = None if rows is None or of_all else effective_in(file, rows, rules)
-                if worth is None:
-                    worth = of_all[0] if of_all else effective_now(self.numbers, rules)
-                    of_all.append(worth)
-                return worth
+                worth = None if rows is None else effective_of(file, rows, rules)
+                return whole() if worth is None else worth
 
-            news = read.moved_replications(file, scopes.readable_all(file, rep))
-            lines = [*standing_parts.standing(file).lines.get(rep, ()), *options.pop("surfaced", ())]
-            return push(file, query, surfaced=lines, worth_now=worth_now if news else as_stored, **options)
+            moved = read.moved_replications(file, scopes.readable_all(file, rep))
+            lines = [*stored_wires.standing(file).lines.get(rep, ()), *options.pop("surfaced", ())]
+            return push(file, query, surfaced=lines, worth_now=worth_now if moved else as_stored, **options)
 
     def expand(self, handle: str, *, now: float | None = None, rep: int = 0, rules: Rules | None = None) -> Expanded:
-        """Open one cell as of `now` (days; default: the last write) and record that it was read.
-
-        In a store open for reading only, nothing is kept.
-        """
+        """Open one cell as of `now` (days; default: the last write) and record the read, unless the store is read-only."""
         now, rules = None if now is None else finite(now, where="now"), rules or Rules()
         if not self.write:
             return expand(self.about(handle, rep, rules), handle, now=self.day if now is None else now, rep=rep, rules=rules)
-        with self._changing_part(lambda file: page_part(file, handle, rep, rules, row_named)) as part:
+        with self._transaction():
+            part = self._load(lambda file: part_for_page(file, handle, rep, rules, row_of))
             now = read.last_day(self.connection) if now is None else now
             page = expand(part.memory, handle, now=now, rep=rep, rules=rules)
             self._write(part.memory, page.memory, t=page.explanation.t, deed="expand", part=part)
@@ -251,14 +246,14 @@ class Store(PutRight):
     def about(self, handle: str, rep: int = 0, rules: Rules | None = None) -> Memory:
         """Return a partial memory that shows one cell, its neighbours and its versions as the whole memory would."""
         with self._reading() as file, sound(self.path):
-            part = page_part(file, handle, rep, rules or Rules(), row_named)
-            return self.recorded if part is None else part.memory
+            part = part_for_page(file, handle, rep, rules or Rules(), row_of)
+        return self.recorded if part is None else part.memory
 
 
 def open_memory(path: str | Path, *, at: float | None = None) -> Memory:
     """Return the memory in a store's file, now or on day `at`; the file is only read.
 
-    Raises `StoreError` where there is no such store.
+    Raises `StoreError` if there is no such store.
     """
     with Store(path, write=False) as store:
         return store.memory if at is None else store.at(at)

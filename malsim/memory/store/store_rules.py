@@ -1,4 +1,4 @@
-"""The rules that a store can tick under."""
+"""Rules under which a store can tick."""
 
 from __future__ import annotations
 
@@ -7,17 +7,14 @@ from malsim.memory.rules import Rules
 
 
 def store_rules(text: str | None) -> Rules:
-    """Read the rules of a store from a preset or a TOML file; the default rules for None.
-
-    Raises `RulesError` as `for_stores`.
-    """
+    """Read rules for a store from a preset's name or a TOML file; None means the default rules. Raises `RulesError`."""
     return for_stores(Rules.read(text or "default"))
 
 
 def as_person(rules: Rules, name: str) -> Rules:
-    """Return rules under which this person may verify, correct and erase what anybody wrote.
+    """Return rules under which this person may verify, correct and erase any writer's cells.
 
-    Raises `UsageError` for a name with blanks, as the rule `verifiers` holds names apart by them.
+    Raises `UsageError` for a name with blanks, because the rule `verifiers` separates names by blanks.
     """
     if not name or name.split() != [name]:
         raise UsageError("not a person's name", where="person", given=name, allowed="a name without blanks, such as ann")
@@ -31,6 +28,6 @@ def for_stores(rules: Rules) -> Rules:
     """
     for name in ("effective", "tau_scale"):
         if isinstance(value := getattr(rules, name), str):
-            hint = "use default, recall_v5 or governed; a scenario can use these"
+            hint = "use default, recall_v5 or governed here, and these rules in a scenario"
             raise RulesError("works in a run only, not in a store", where=f"rules.{name}", given=value, hint=hint)
     return rules

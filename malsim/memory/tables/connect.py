@@ -1,4 +1,4 @@
-"""Open the SQLite file of a store, and explain why a file cannot be opened (foreign, newer, cut short, damaged, busy)."""
+"""SQLite file of a store: opening, and errors for a file that is foreign, newer, cut short, damaged or busy."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def connect(path: Path, *, write: bool = False, wait: float = 5.0) -> sqlite3.Co
             connection.hold(path, APPLICATION)
     with refusing(path):
         try:
-            connection.execute("PRAGMA secure_delete = ON")  # what is erased is overwritten, not only freed
-            _make(connection)
+            connection.execute("PRAGMA secure_delete = ON")  # erased text is overwritten, not only freed
+            make_tables(connection, STATEMENTS, application=APPLICATION, version=VERSION, table=_FIRST)
         except BaseException:
             connection.close()
             raise
@@ -67,13 +67,13 @@ def connect(path: Path, *, write: bool = False, wait: float = 5.0) -> sqlite3.Co
 
 _FIRST = "meta"
 _CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-_NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)  # for the index of a log, which is not needed where there is no log
+_NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)  # no space for the index of a log, needed only if there is a log
 
 
 def _read_only(path: Path, wait: float) -> sqlite3.Connection:
     """Open read-only; if the folder is not writable or is full, open the file as immutable.
 
-    A connection that may write, but is told not to, is the only one that leaves no log behind.
+    The first mode may write, but `query_only` forbids it: any other connection would leave a log behind.
     """
     for mode in ("rw", "ro", *([] if holds_log(path) else ["ro&immutable=1"])):
         uri = f"{path.resolve().as_uri()}?mode={mode}"
@@ -89,9 +89,8 @@ def _read_only(path: Path, wait: float) -> sqlite3.Connection:
                 raise
         else:
             return connection
-    raise StoreError(
-        "cannot be opened in this folder", where=str(path), hint="copy it, with its -wal file, where you may write"
-    )
+    hint = "copy it, with its -wal file, to a folder where you may write"
+    raise StoreError("cannot be opened in this folder", where=str(path), hint=hint)
 
 
 def is_store(path: Path) -> bool:
@@ -99,15 +98,11 @@ def is_store(path: Path) -> bool:
 
 
 def blank() -> sqlite3.Connection:
-    # closed by whoever lets the memory go: a call with a time limit runs on a thread of its own
+    # the thread that closes it may be another one, as calls with a time limit run in threads
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     for statement in STATEMENTS:
         connection.execute(statement)
     return connection
-
-
-def _make(connection: sqlite3.Connection) -> None:
-    make_tables(connection, STATEMENTS, application=APPLICATION, version=VERSION, table=_FIRST)
 
 
 def is_made(connection: sqlite3.Connection) -> bool:
@@ -121,15 +116,15 @@ def refusing(path: Path | str) -> Iterator[None]:
         with refusing_file(path):
             yield
     except (DamagedRowsError, UnicodeDecodeError, PolarsError) as error:
-        raise StoreError("damaged: it holds rows that no store does", where=str(path), hint="restore a copy") from error
+        raise StoreError("damaged: invalid rows", where=str(path), hint="restore a copy") from error
 
 
 @contextmanager
 def sound(path: Path | str) -> Iterator[None]:
-    """Read from a store; raise `StoreError` for invalid rows of a damaged or hand-edited file."""
+    """Turn errors that invalid rows of a damaged or hand-edited file cause into a `StoreError`."""
     try:
         yield
     except (MalsimError, sqlite3.Error):
         raise
     except (PolarsError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise StoreError("damaged: it holds rows that no store does", where=str(path), hint="restore a copy") from error
+        raise StoreError("damaged: invalid rows", where=str(path), hint="restore a copy") from error

@@ -11,9 +11,9 @@ from malsim.memory import schema
 APPLICATION = 0x6D616C73  # "mals", in the header of every store
 VERSION = 4
 
-CELLS = {name: kind for name, kind in schema.CELLS.items() if name != "content"}  # that hash is made anew on reading
+CELLS = {name: kind for name, kind in schema.CELLS.items() if name != "content"}  # a hash, computed on reading
 SCORES = ("calibration", "support_mass", "challenge_mass", "worth", "effective", "currency", "salience")
-"""What a tick computes of every cell: kept by columns, as a tick then writes some pages and not every row; `scores.py`."""
+"""Scores that a tick computes, stored by column: a tick then writes some pages and not every row; see `scores.py`."""
 STORED = {name: kind for name, kind in CELLS.items() if name not in SCORES}
 MOVING = ("c0", "salience_seed", *schema.FLAGS, "status", "version", "successor", "touched", "read")
 RECORD = ("claims", "contradicted", "calibration")
@@ -23,14 +23,10 @@ TICKS: dict[str, pl.DataType | type[pl.DataType]] = {
 }  # fmt: skip
 
 
-def _type(kind: object) -> str:
-    if kind == pl.Float64:
-        return "REAL"
-    return "INTEGER" if kind in (pl.Int32, pl.UInt32, pl.Int64, pl.Boolean) else "TEXT"
-
-
 def _columns(kinds: dict[str, pl.DataType | type[pl.DataType]]) -> str:
-    return ", ".join(f'"{name}" {_type(kind)}' for name, kind in kinds.items())
+    whole = (pl.Int32, pl.UInt32, pl.Int64, pl.Boolean)
+    types = ("REAL" if kind == pl.Float64 else "INTEGER" if kind in whole else "TEXT" for kind in kinds.values())
+    return ", ".join(f'"{name}" {kind}' for name, kind in zip(kinds, types, strict=True))
 
 
 STATEMENTS = (
@@ -54,7 +50,7 @@ STATEMENTS = (
     "CREATE VIRTUAL TABLE words USING fts5 (handle, title, tags, summary, body, content='', tokenize='porter unicode61')",
     "INSERT INTO words (words, rank) VALUES ('rank', 'bm25(4.0, 3.0, 2.0, 1.0, 1.0)')",
 )
-INDEXES = (  # made once the first rows are in, which is faster than keeping them up row by row
+INDEXES = (  # created after the first rows, which is faster than updating them row by row
     "CREATE INDEX IF NOT EXISTS cells_by_handle ON cells (handle)",
     "CREATE INDEX IF NOT EXISTS cells_by_key ON cells (key)",
     "CREATE INDEX IF NOT EXISTS cells_by_object ON cells (rep, object)",
@@ -79,13 +75,9 @@ FILLED = {
 
 
 def is_date(value: object) -> bool:
-    """Return whether a value is a date in ISO 8601 notation.
-
-    >>> is_date("2026-03-01"), is_date("soon"), is_date(7)
-    (True, False, False)
-    """
+    """Return whether a value is a date in ISO 8601 notation."""
     try:
-        date.fromisoformat(value)  # type: ignore[arg-type]  # what is no text raises
+        date.fromisoformat(value)  # type: ignore[arg-type]  # raises for other types
     except (TypeError, ValueError):
         return False
     return True
@@ -96,11 +88,9 @@ class DamagedRowsError(ValueError):
 
 
 def check_rows(cells: pl.DataFrame, edges: pl.DataFrame, writers: pl.DataFrame, scanned: object) -> int:
-    """Check that all rows exist and that references resolve; return the number of edges seen by the last tick.
+    """Check that references resolve and no required value is null; return the number of edges read by the last tick.
 
-    Of cells and edges some columns will do.
-
-    Raises `DamagedRowsError`.
+    The frames of cells and edges may lack columns. Raises `DamagedRowsError`.
     """
     for name, frame in (("cells", cells), ("edges", edges), ("writers", writers)):
         if any(frame[column].null_count() for column in FILLED[name] if column in frame.columns):

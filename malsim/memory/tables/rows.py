@@ -13,19 +13,22 @@ from malsim.memory.tables.layout import DamagedRowsError
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     Kinds = Mapping[str, pl.DataType | type[pl.DataType]]
 
 SLICE = 16_384
-LARGEST = 2**53  # whole numbers up to this are floats too
+LARGEST = 2**53  # up to here a float holds every whole number
+
+
+def column_list(names: Iterable[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
 
 
 def insert(connection: sqlite3.Connection, table: str, frame: pl.DataFrame) -> None:
-    names = ", ".join(f'"{name}"' for name in frame.columns)
-    statement = f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * frame.width)})"
+    statement = f"INSERT INTO {table} ({column_list(frame.columns)}) VALUES ({', '.join('?' * frame.width)})"
     for part in plain(frame).iter_slices(SLICE):
         connection.executemany(statement, part.rows())
 
@@ -49,10 +52,15 @@ def select(connection: sqlite3.Connection, query: str, kinds: Kinds, parameters:
 def select_arrays(connection: sqlite3.Connection, table: str, kinds: Kinds) -> dict[str, NDArray[Any]]:
     """Return columns of a whole table as arrays, as `frames.to_array` does, in half the time of a frame.
 
-    Raises `DamagedRowsError` for what such a column does not hold.
+    Raises `DamagedRowsError` for values that do not fit the type of their column.
     """
-    query = f'SELECT {", ".join(_as_number(name, kind) for name, kind in kinds.items())} FROM {table} ORDER BY "row"'
-    rows, parts = connection.execute(query), {name: [_array(name, np.zeros(0), kind)] for name, kind in kinds.items()}
+    terms = []
+    for name, kind in kinds.items():
+        words = kind.categories if isinstance(kind, pl.Enum) else ()
+        cases = " ".join(f"WHEN '{word}' THEN {code}" for code, word in enumerate(words))
+        terms.append(f'CASE "{name}" {cases} END' if cases else f'"{name}"')
+    rows = connection.execute(f'SELECT {", ".join(terms)} FROM {table} ORDER BY "row"')
+    parts = {name: [_array(name, np.zeros(0), kind)] for name, kind in kinds.items()}
     try:
         while (values := np.fromiter(chain.from_iterable(islice(rows, SLICE)), np.float64)).size:
             for name, column in zip(kinds, values.reshape(-1, len(kinds)).T, strict=True):
@@ -62,20 +70,13 @@ def select_arrays(connection: sqlite3.Connection, table: str, kinds: Kinds) -> d
     return {name: np.concatenate(parts.pop(name)) for name in kinds}
 
 
-def _as_number(name: str, kind: pl.DataType | type[pl.DataType]) -> str:
-    if not isinstance(kind, pl.Enum):
-        return f'"{name}"'
-    cases = " ".join(f"WHEN '{word}' THEN {index}" for index, word in enumerate(kind.categories))
-    return f'CASE "{name}" {cases} END'
-
-
 def _array(name: str, values: NDArray[np.float64], kind: pl.DataType | type[pl.DataType]) -> NDArray[Any]:
     if kind == pl.Float64:
         if np.isinf(values).any():
             raise DamagedRowsError(name)
         return values.copy()
     values = np.where(np.isnan(values), NONE, values) if name == "successor" else values
-    whole = (np.floor(values) == values) & (np.abs(values) <= LARGEST)  # which no absent one is
+    whole = (np.floor(values) == values) & (np.abs(values) <= LARGEST)  # False for NaN, an absent value
     if not (whole & (values <= 1.0) if kind == pl.Boolean else whole).all():
         raise DamagedRowsError(name)
     return values.astype(bool if kind == pl.Boolean else np.intp)
@@ -104,10 +105,10 @@ def _series(name: str, values: tuple[object, ...], kind: pl.DataType | type[pl.D
 
 
 def plain(frame: pl.DataFrame) -> pl.DataFrame:
-    lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
-    return frame.with_columns(_json(name) for name in lists)
-
-
-def _json(name: str) -> pl.Expr:
-    text = pl.struct(pl.col(name).alias("x")).struct.json_encode().str.strip_prefix('{"x":').str.strip_suffix("}")
-    return pl.when(pl.col(name).list.len() == 0).then(pl.lit("[]")).otherwise(text).alias(name)
+    """Return the frame with its columns of lists encoded as JSON."""
+    columns = []
+    for name, kind in frame.schema.items():
+        if isinstance(kind, pl.List):
+            text = pl.struct(pl.col(name).alias("x")).struct.json_encode().str.strip_prefix('{"x":').str.strip_suffix("}")
+            columns.append(pl.when(pl.col(name).list.len() == 0).then(pl.lit("[]")).otherwise(text).alias(name))
+    return frame.with_columns(columns)

@@ -1,20 +1,20 @@
 """Scores computed by ticks, stored by column in blocks, together with the values that each write replaced.
 
-A tick moves every currency and salience. Both follow from a cell's own row and the clock of the tick, so no file holds those
-that do: `BY_CLOCK` stands for them. Of the other scores the parts that differ are written, over the same pages.
+A tick changes every currency and salience. Both follow from the cell's row and the clock of the tick, so they are stored as
+`BY_CLOCK` and computed on reading. Of the other scores only the blocks that differ are written.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from malsim.memory.graph.frames import to_array, to_series
-from malsim.memory.law import currency
+from malsim.memory.law import currency, salience
 from malsim.memory.tables.layout import SCORES, DamagedRowsError
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     Columns = Callable[[str], Any]
     Scores = dict[str, Array]
 
-PART = 1_024  # cells
-BY_CLOCK = -np.inf  # which no score is
+PART = 1_024  # cells in a block
+BY_CLOCK = -np.inf  # not a possible score
 BY_CLOCK_SCORES = ("currency", "salience")
 _NUMBER, _ROW = np.dtype("<f8"), np.dtype("<u4")
 
@@ -48,42 +48,26 @@ class Clock:
     salience_floor: float
     salience_tau: float
     rules: str
-    """A digest of all of them."""
+    """Digest of all rules."""
 
     @classmethod
     def of(cls, now: float, rules: Rules) -> Clock:
         stable, volatile, ephemeral = rules.tau.tolist()
         aging = rules.currency_floor, stable, volatile, ephemeral, rules.salience_floor, rules.salience_tau
-        return cls(now, *aging, rules=digest_of(rules))
+        return cls(now, *aging, rules=hashlib.sha256(repr(rules).encode()).hexdigest()[:16])
 
     def aged(self, column: Columns) -> Scores:
         tau = np.array([self.tau_stable, self.tau_volatile, self.tau_ephemeral]).take(column("stability"))
         touched: Array = column("touched")
         read: Array = column("read")
         last_use = np.where(np.isnan(read), touched, read)
-        with np.errstate(all="ignore"):  # rows of a damaged file hold what no law meets: what becomes of it is refused
+        with np.errstate(all="ignore"):  # a damaged file may hold any number; checks refuse the result
             return {
                 "currency": currency(column("c0"), self.now - touched, tau, floor=self.currency_floor),
-                "salience": currency(
-                    column("salience_seed"), self.now - last_use, self.salience_tau, floor=self.salience_floor
+                "salience": salience(
+                    column("salience_seed"), self.now - last_use, floor=self.salience_floor, tau=self.salience_tau
                 ),
             }
-
-
-def digest_of(rules: Rules) -> str:
-    return hashlib.sha256(repr(rules).encode()).hexdigest()[:16]
-
-
-def only_claims_since_tick(connection: sqlite3.Connection, rules: Rules) -> bool:
-    """Return whether the last tick used these rules and only admissions and openings have happened since."""
-    query = """SELECT rules FROM clocks WHERE NOT EXISTS (SELECT 1 FROM ticks WHERE "row" > clocks.deed
-        AND ticks.deed NOT IN ('admit', 'expand', 'set')) ORDER BY deed DESC LIMIT 1"""
-    (digest,) = connection.execute(query).fetchone() or (None,)
-    return bool(digest == digest_of(rules))
-
-
-def keep_clock(connection: sqlite3.Connection, deed: int, clock: Clock) -> None:
-    connection.execute("INSERT INTO clocks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (deed, *astuple(clock)))
 
 
 def clock_at(connection: sqlite3.Connection, deed: int | None = None) -> Clock | None:
@@ -136,15 +120,12 @@ def decode(raw: Mapping[str, Array], column: Columns, clock: Clock | None) -> Sc
 def _encode(scores: Scores, column: Columns, clock: Clock | None) -> Scores:
     if clock is None:
         return scores
-    return {
-        **scores,
-        **{name: np.where(scores[name] == by, BY_CLOCK, scores[name]) for name, by in clock.aged(column).items()},
-    }
+    return scores | {name: np.where(scores[name] == by, BY_CLOCK, scores[name]) for name, by in clock.aged(column).items()}
 
 
 def with_scores(cells: pl.DataFrame, raw: Mapping[str, Array], clock: Clock | None) -> pl.DataFrame:
     values = decode(raw, lambda name: to_array(cells[name]), clock)
-    return cells.with_columns(to_series(name, item) for name, item in values.items())
+    return cells.with_columns(to_series(name, column) for name, column in values.items())
 
 
 def differs(old: Array, new: Array) -> Bools:
@@ -164,7 +145,7 @@ def rewrite(
 ) -> Bools:
     """Write the scores that differ between `old` and `new`, keep the replaced values, and return a mask of changed cells.
 
-    `rows` are their rows in the store, `clocks` those of the last tick before this write and after it.
+    `rows` are the rows of the cells in the store; `clocks` are those of the last tick before and after this write.
     """
 
     def column(name: str) -> Array:
@@ -176,11 +157,12 @@ def rewrite(
     for name in SCORES:
         moved = differs(before[name], after[name])
         if moved.any():
-            keep_replaced(connection, deed, name, rows[moved], before[name][moved])
+            replaced = rows[moved].astype(_ROW).tobytes(), before[name][moved].astype(_NUMBER).tobytes()
+            connection.execute("INSERT INTO past_scores VALUES (?, ?, ?, ?)", (deed, name, *replaced))
             _put(connection, name, rows[moved], after[name][moved])
-    _see(connection, rows, column("worth"))
-    which: Bools = np.logical_or.reduce([differs(old.column(name), column(name)) for name in SCORES])
-    return which
+    _update_unseen(connection, rows, column("worth"))
+    changed: Bools = np.logical_or.reduce([differs(old.column(name), column(name)) for name in SCORES])
+    return changed
 
 
 def add(connection: sqlite3.Connection, cells: pl.DataFrame, first: int) -> None:
@@ -191,46 +173,37 @@ def add(connection: sqlite3.Connection, cells: pl.DataFrame, first: int) -> None
     rows = np.arange(first, first + cells.height)
     for name, values in _encode({name: column(name) for name in SCORES}, column, clock_at(connection)).items():
         _put(connection, name, rows, values)
-    _see(connection, rows, column("worth"))
+    _update_unseen(connection, rows, column("worth"))
 
 
 def _put(connection: sqlite3.Connection, name: str, rows: Ints, values: Array) -> None:
-    """Set the values of these rows; whole blocks are passed on, and SQLite writes the pages that differ."""
+    """Set the values of these rows, block by block; SQLite writes only the pages that differ."""
     parts = np.unique(rows // PART)
     data = _parts(connection, name, parts, missing=_BLANK).copy()
     data[np.searchsorted(parts, rows // PART), rows % PART] = values
     statement = "INSERT INTO scores VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET data = excluded.data"
-    connection.executemany(statement, ((name, part, own.tobytes()) for part, own in zip(parts.tolist(), data, strict=True)))
+    blocks = zip(parts.tolist(), data, strict=True)
+    connection.executemany(statement, ((name, part, block.tobytes()) for part, block in blocks))
 
 
 _BLANK = np.full(PART, np.nan, dtype=_NUMBER).tobytes()
 
 
-def keep_replaced(connection: sqlite3.Connection, deed: int, name: str, rows: Ints, values: Array) -> None:
-    replaced = rows.astype(_ROW).tobytes(), values.astype(_NUMBER).tobytes()
-    connection.execute("INSERT INTO past_scores VALUES (?, ?, ?, ?)", (deed, name, *replaced))
-
-
 def replaced_after(connection: sqlite3.Connection, deed: int) -> Iterator[tuple[int, str, Ints, Array]]:
     query = "SELECT until, name, cells, data FROM past_scores WHERE until > ? ORDER BY until DESC, rowid DESC"
     for until, name, cells, data in connection.execute(query, (deed,)):
-        if name not in SCORES:
+        blobs = isinstance(cells, bytes) and isinstance(data, bytes) and len(data) == 2 * len(cells)
+        if name not in SCORES or not blobs or len(data) % 8:
             raise DamagedRowsError("past_scores")
-        yield until, name, *_changes(cells, data)
+        yield until, name, np.frombuffer(cells, _ROW).astype(np.int64), np.frombuffer(data, _NUMBER)
 
 
-def _changes(cells: object, data: object) -> tuple[Ints, Array]:
-    if not (isinstance(cells, bytes) and isinstance(data, bytes) and len(data) == 2 * len(cells)) or len(data) % 8:
-        raise DamagedRowsError("past_scores")
-    return np.frombuffer(cells, _ROW).astype(np.int64), np.frombuffer(data, _NUMBER)
-
-
-def _see(connection: sqlite3.Connection, rows: Ints, worth: Array) -> None:
-    """Mark the cells that the last tick has not seen in their present form: those whose worth is NaN."""
+def _update_unseen(connection: sqlite3.Connection, rows: Ints, worth: Array) -> None:
+    """Record which of these cells the last tick has not read in their present form: those whose worth is NaN."""
     unseen = rows[np.isnan(worth)]
     few = "WHERE cell IN (SELECT value FROM json_each(?))", (json.dumps(rows.tolist()),)
     where, parameters = few if len(rows) <= PART else ("", ())
-    noted = np.array(connection.execute(f"SELECT cell FROM unseen {where}", parameters).fetchall(), dtype=np.int64).ravel()
-    no_more = np.setdiff1d(noted[np.isin(noted, rows)], unseen)
-    connection.executemany("DELETE FROM unseen WHERE cell = ?", no_more[:, None].tolist())
+    before = np.array(connection.execute(f"SELECT cell FROM unseen {where}", parameters).fetchall(), dtype=np.int64).ravel()
+    stale = np.setdiff1d(before[np.isin(before, rows)], unseen)
+    connection.executemany("DELETE FROM unseen WHERE cell = ?", stale[:, None].tolist())
     connection.executemany("INSERT OR IGNORE INTO unseen VALUES (?)", unseen[:, None].tolist())

@@ -1,28 +1,33 @@
-"""Full-text search in a store, and the values that a push needs of the cells found."""
+"""Indexes of cell texts (full-text words, and a checksum of title and body), and the full-text search behind a push."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
+import zlib
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from malsim.base.files.sqlite_file import holds_table
+from malsim.memory.graph.texts import folded
 from malsim.memory.tables.layout import STORED
 from malsim.memory.tables.read import height
-from malsim.memory.tables.rows import select
+from malsim.memory.tables.rows import insert, select
 from malsim.memory.tables.scores import clock_at, read_scores, with_scores
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    Now = Callable[[Sequence[int] | None], Mapping[int, float | None]]
+    WorthNow = Callable[[Sequence[int] | None], Mapping[int, float | None]]
 
+_CONTENTS = "CREATE TABLE contents (number INTEGER, cell INTEGER, PRIMARY KEY (number, cell)) WITHOUT ROWID"
+_TEXTS = {"cell": pl.Int64, "title": pl.String, "body": pl.String}
 MOST_TERMS = 8
 _MAY_READ = """(c.rep = ?2 OR EXISTS (SELECT 1 FROM meta, json_each(meta.value) AS share WHERE meta.name = 'shares'
     AND share.value ->> 0 = c.rep AND share.value ->> 1 = c.object AND share.value ->> 2 = ?2))"""
@@ -42,15 +47,15 @@ _TOUCHED: dict[str, pl.DataType | type[pl.DataType]] = {"row": pl.Int64, "touche
 
 
 def as_stored(_: Sequence[int] | None) -> Mapping[int, float | None]:
-    """Return the stored effective confidence of every cell, as the last tick left it.
+    """Return no changes: readers see the effective confidence that the last tick stored.
 
-    A function in its place returns, for some rows or (None) all, the effective of those that a reader sees differently.
+    A function passed instead returns, for some rows or (None) all rows, the values that a reader sees differently.
     """
     return {}
 
 
 def candidates(
-    connection: sqlite3.Connection, query: str, rep: int, pool: int, now: Now
+    connection: sqlite3.Connection, query: str, rep: int, pool: int, now: WorthNow
 ) -> tuple[pl.DataFrame, NDArray[np.float64]]:
     parts, matches = list[pl.DataFrame](), dict[int, float]()
     for rows in _matches(connection, query, rep, pool, now):
@@ -62,7 +67,9 @@ def candidates(
     return cells, np.array([matches[row] for row in cells["row"]], dtype=np.float64)
 
 
-def disputes(connection: sqlite3.Connection, rows: list[int], now: Now) -> list[tuple[str, str, float, str, float | None]]:
+def disputes(
+    connection: sqlite3.Connection, rows: list[int], now: WorthNow
+) -> list[tuple[str, str, float, str, float | None]]:
     query = """SELECT s."row", s.handle, e.relation, e.weight, t.handle
         FROM json_each(?) AS wanted JOIN edges AS e ON e.target = wanted.value
         JOIN cells AS s ON s."row" = e.source JOIN cells AS t ON t."row" = e.target
@@ -71,13 +78,15 @@ def disputes(connection: sqlite3.Connection, rows: list[int], now: Now) -> list[
     against = select(connection, query, _DISPUTE, (json.dumps(rows),))
     if against.is_empty():
         return []
-    return _as_seen(connection, against, now, ("effective",)).drop("row").drop_nulls("weight").rows()
+    return _with_scores_now(connection, against, now, ("effective",)).drop("row").drop_nulls("weight").rows()
 
 
-def _as_seen(connection: sqlite3.Connection, cells: pl.DataFrame, now: Now, names: tuple[str, ...]) -> pl.DataFrame:
+def _with_scores_now(
+    connection: sqlite3.Connection, cells: pl.DataFrame, now: WorthNow, names: tuple[str, ...]
+) -> pl.DataFrame:
     raw = read_scores(connection, 0, cells["row"].to_numpy(), names)
-    cells, worth_now = with_scores(cells, raw, clock_at(connection)), now(cells["row"].to_list())
-    values = [worth_now.get(row, stored) for row, stored in cells.select("row", "effective").rows()]
+    cells, moved = with_scores(cells, raw, clock_at(connection)), now(cells["row"].to_list())
+    values = [moved.get(row, stored) for row, stored in cells.select("row", "effective").rows()]
     return cells.with_columns(pl.Series("effective", values, dtype=pl.Float64))
 
 
@@ -92,83 +101,107 @@ def admitted_since(connection: sqlite3.Connection, since: float, writer: str) ->
     return int(connection.execute(query, (since, writer)).fetchone()[0])
 
 
-def outcomes(connection: sqlite3.Connection, rows: list[int]) -> list[tuple[str, int]]:
+def writer_outcomes(connection: sqlite3.Connection, rows: list[int]) -> list[tuple[str, int]]:
     query = """SELECT w.writer, w.claims FROM json_each(?) AS wanted JOIN cells AS c ON c."row" = wanted.value
         JOIN writers AS w ON w."row" = c.author ORDER BY wanted.key"""
-    rows_of_writers = connection.execute(query, (json.dumps(rows),))
-    return list({writer: count for writer, count in rows_of_writers if None not in (writer, count)}.items())
+    pairs = connection.execute(query, (json.dumps(rows),))
+    return list({writer: count for writer, count in pairs if None not in (writer, count)}.items())
 
 
-def stands(connection: sqlite3.Connection, handle: str, rep: int) -> bool:
-    query = "SELECT 1 FROM cells WHERE handle = ? AND +rep = ?"  # by the index of handles
+def has_cell(connection: sqlite3.Connection, handle: str, rep: int) -> bool:
+    query = "SELECT 1 FROM cells WHERE handle = ? AND +rep = ?"  # + makes SQLite use the index of handles
     return connection.execute(query, (handle, rep)).fetchone() is not None
 
 
-def _matches(connection: sqlite3.Connection, query: str, rep: int, pool: int, now: Now) -> Iterator[dict[int, float]]:
-    expression = _expression(query)
+def _matches(connection: sqlite3.Connection, query: str, rep: int, pool: int, now: WorthNow) -> Iterator[dict[int, float]]:
+    words = [re.findall(r"[^\W_]+", word) for word in re.findall(r"[\w:-]+", query.lower()) if len(word) > 1]
+    expression = " OR ".join(
+        f"({' AND '.join(json.dumps(part, ensure_ascii=False) for part in parts)})" for parts in words[:MOST_TERMS] if parts
+    )
     if not expression:
-        yield from _ranked_first(connection, rep, pool, now)
+        yield from _by_effective(connection, rep, pool, now)
         return
-    at, more = 0, pool
+    offset, limit = 0, pool
     while True:
         query = "SELECT rowid, -rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ? OFFSET ?"
-        rows = connection.execute(query, (expression, more, at)).fetchall()
-        if not rows:
+        rows = connection.execute(query, (expression, limit, offset)).fetchall()
+        if rows:
+            yield dict(rows)
+        if len(rows) < limit:
             return
-        yield dict(rows)
-        if len(rows) < more:
-            return
-        at, more = at + more, 4 * more
+        offset, limit = offset + limit, 4 * limit
 
 
-def _ranked_first(connection: sqlite3.Connection, rep: int, pool: int, now: Now) -> Iterator[dict[int, float]]:
+def _by_effective(connection: sqlite3.Connection, rep: int, pool: int, now: WorthNow) -> Iterator[dict[int, float]]:
+    """Yield the readable cells in order of effective confidence, the latest touched first among equals."""
     effective = read_scores(connection, height(connection, "cells"), names=("effective",))["effective"].copy()
-    if worth_now := now(None):
-        effective[list(worth_now)] = [math.nan if value is None else value for value in worth_now.values()]
-    effective[np.isnan(effective)] = -1.0  # what was never given a worth comes last
+    if moved := now(None):
+        effective[list(moved)] = [math.nan if value is None else value for value in moved.values()]
+    effective[np.isnan(effective)] = -1.0  # cells without a confidence come last
+    query = f"""SELECT "row", touched FROM cells AS c WHERE {_MAY_READ} AND sensitivity <> 'secret'
+        AND "row" IN (SELECT value FROM json_each(?1))"""
     above, most = math.inf, pool
     while (below := effective[effective < above]).size:
         index = max(below.size - most, 0)
         least = np.partition(below, index)[index]
-        yield from _latest_first(
-            connection, rep, pool, effective, np.flatnonzero((effective >= least) & (effective < above))
-        )
+        rows = np.flatnonzero((effective >= least) & (effective < above))
+        cells = select(connection, query, _TOUCHED, (json.dumps(rows.tolist()), rep))
+        cells = cells.with_columns(effective=pl.Series(effective[cells["row"].to_numpy()]))
+        order = ["effective", "touched", "row"]
+        best = cells.sort(order, descending=[True, True, False], nulls_last=True)["row"].to_list()
+        for first in range(0, len(best), pool):
+            yield dict.fromkeys(best[first : first + pool], 0.0)
         above, most = least, 8 * most
 
 
-def _latest_first(
-    connection: sqlite3.Connection, rep: int, pool: int, effective: NDArray[np.float64], rows: NDArray[np.int64]
-) -> Iterator[dict[int, float]]:
-    few = 8 * len(rows) < len(effective)
-    query = f"""SELECT "row", touched FROM cells AS c WHERE {_MAY_READ} AND sensitivity <> 'secret'
-        AND {'"row" IN (SELECT value FROM json_each(?1))' if few else "?1 NOTNULL"}"""
-    cells = select(connection, query, _TOUCHED, (json.dumps(rows.tolist()) if few else "", rep))
-    cells = cells.filter(pl.Series(np.isin(cells["row"].to_numpy(), rows)))
-    cells = cells.with_columns(effective=pl.Series(effective[cells["row"].to_numpy()]))
-    order = ["effective", "touched", "row"]
-    best = cells.sort(order, descending=[True, True, False], nulls_last=True)["row"].to_list()
-    for first in range(0, len(best), pool):
-        yield dict.fromkeys(best[first : first + pool], 0.0)
-
-
-def _expression(query: str) -> str:
-    words = [re.findall(r"[^\W_]+", word) for word in re.findall(r"[\w:-]+", query.lower()) if len(word) > 1]
-    return " OR ".join(
-        f"({' AND '.join(json.dumps(part, ensure_ascii=False) for part in parts)})" for parts in words[:MOST_TERMS] if parts
-    )
-
-
-def candidate_rows(connection: sqlite3.Connection, rows: list[int], rep: int, now: Now) -> pl.DataFrame:
-    own = ", ".join(f'c."{name}"' for name in list(_CANDIDATE)[:-4])
+def candidate_rows(connection: sqlite3.Connection, rows: list[int], rep: int, now: WorthNow) -> pl.DataFrame:
+    columns = ", ".join(f'c."{name}"' for name in list(_CANDIDATE)[:-4])
     edge = (
         'SELECT 1 FROM edges AS e JOIN cells AS s ON s."row" = e.source WHERE e.target = c."row" AND s.status = \'active\''
     )
-    query = f"""SELECT {own},
+    query = f"""SELECT {columns},
         (SELECT count(*) FROM edges WHERE source = c."row"), (SELECT count(*) FROM edges WHERE target = c."row"),
         EXISTS ({edge} AND e.relation = 'contradicts'), EXISTS ({edge} AND e.relation IN {_CITES})
         FROM json_each(?1) AS wanted JOIN cells AS c ON c."row" = wanted.value WHERE {_MAY_READ} AND c.status <> 'annexed'
         AND NOT (c.locked AND c.pinned AND c.immutable)
         ORDER BY wanted.key"""
     cells = select(connection, query, _CANDIDATE, (json.dumps(rows), rep))
-    cells = _as_seen(connection, cells, now, ("effective", "currency", "salience"))
+    cells = _with_scores_now(connection, cells, now, ("effective", "currency", "salience"))
     return cells.filter((pl.col("status") == "active") | pl.col("cited"))
+
+
+def content_numbers(titles: pl.Series, bodies: pl.Series) -> list[int]:
+    """Return a checksum of each folded title and body; it must not change between releases, and collisions are rare."""
+    texts = pl.DataFrame({"title": titles, "body": bodies}).select(folded(pl.col("title")).fill_null(""), "body")
+    return [zlib.crc32((body or "").encode(), zlib.crc32(title.encode())) for title, body in texts.rows()]
+
+
+def make_contents(connection: sqlite3.Connection) -> None:
+    if not holds_table(connection, "contents"):
+        connection.execute(_CONTENTS)
+        index_contents(connection, "true")
+
+
+def index_contents(connection: sqlite3.Connection, where: str, *, remove: bool = False) -> None:
+    texts = select(connection, f'SELECT "row", title, body FROM cells WHERE {where}', _TEXTS)
+    numbers = pl.Series("number", content_numbers(texts["title"], texts["body"]), dtype=pl.Int64)
+    contents = pl.DataFrame([numbers, texts["cell"]])
+    if remove:
+        connection.executemany("DELETE FROM contents WHERE number = ? AND cell = ?", contents.rows())
+    else:
+        insert(connection, "contents", contents.sort("number"))
+
+
+def rows_with_content(connection: sqlite3.Connection, numbers: Iterable[int]) -> set[int]:
+    query = "SELECT cell FROM contents WHERE number IN (SELECT value FROM json_each(?))"
+    return {row for (row,) in connection.execute(query, (json.dumps(list(numbers)),))}
+
+
+def index_words(connection: sqlite3.Connection, where: str, *, remove: bool = False) -> None:
+    """Add the words of cells to the full-text index, or remove them; secret cells are never indexed."""
+    into, first = ("words (words, rowid, ", "'delete', ") if remove else ("words (rowid, ", "")
+    connection.execute(
+        f"""INSERT INTO {into}handle, title, tags, summary, body)
+            SELECT {first}"row", handle, title, topics || ' ' || entities, summary, body FROM cells
+            WHERE {where} AND sensitivity <> 'secret'"""
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,52 +11,39 @@ import polars as pl
 from malsim.memory import schema
 from malsim.memory.graph.tombstones import ERASED, TEXTS
 from malsim.memory.tables import scores
-from malsim.memory.tables.contents import index_contents, make_contents
 from malsim.memory.tables.layout import INDEXES, MOVING, RECORD, STORED
-from malsim.memory.tables.read import last_day
+from malsim.memory.tables.read import StorePart, last_day, renumbered, within
 from malsim.memory.tables.rows import insert, update
-from malsim.memory.tables.store_part import StorePart, named_so
+from malsim.memory.tables.search import index_contents, index_words, make_contents
 
 if TYPE_CHECKING:
     import sqlite3
 
     from malsim.memory.graph.arrays import Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
-    from malsim.memory.graph.table import Table
     from malsim.memory.tables.scores import Clock
 
 CLAIMED = (
-    "rep",
-    "key",
-    "handle",
-    "kind",
-    "writer",
-    "author",
-    "object",
-    "title",
-    "value",
-    "value_text",
-    "claimed",
-    "created",
-)
+    "rep", "key", "handle", "kind", "writer", "author", "object", "title", "value", "value_text", "claimed", "created",
+)  # fmt: skip
 
 
 def extends(new: Memory, old: Memory) -> bool:
+    """Return whether a memory has grown from another: it holds the same claims, edges and writers first."""
     if new.height < old.height or (new.column("touched")[: old.height] < old.column("touched")).any():
         return False
-    pairs = (("edges", tuple(schema.EDGES)), ("writers", ("rep", "writer")))
-    same = not set(_may_differ(old, new)) & set(CLAIMED)
-    same = same or _claimed(new, old.height, of=new).equals(_claimed(old, old.height, of=new))
-    return same and all(_begins(new.table(name), old.table(name), names) for name, names in pairs)
+    same = not set(_changeable(old, new)) & set(CLAIMED)
+    same = same or _claimed(new, old.height, new).equals(_claimed(old, old.height, new))
+    for table, names in (("edges", tuple(schema.EDGES)), ("writers", ("rep", "writer"))):
+        before, after = old.table(table), new.table(table)
+        if same and after.rows is not before.rows:
+            first = after.frame.head(before.height).select(names)
+            same = first.equals(before.frame.select(names))
+    return same
 
 
-def _begins(new: Table, old: Table, names: tuple[str, ...]) -> bool:
-    if new.rows is old.rows:
-        return True
-    return new.height >= old.height and new.frame.head(old.height).select(names).equals(old.frame.select(names))
-
-
-def _may_differ(old: Memory, new: Memory) -> list[str]:
+def _changeable(old: Memory, new: Memory) -> list[str]:
+    """Return the columns of cells that may differ between two memories."""
     ours, theirs = old.table("cells"), new.table("cells")
     if ours.rows is not theirs.rows:
         return list(STORED)
@@ -63,14 +51,11 @@ def _may_differ(old: Memory, new: Memory) -> list[str]:
     return [name for name in STORED if name in stale and ours.columns.get(name) is not theirs.columns.get(name)]
 
 
-def _claimed(memory: Memory, height: int, *, of: Memory) -> pl.DataFrame:
-    erased = of.cells.head(height).select((pl.col("title") == ERASED) & pl.col("rejected").is_not_null()).to_series()
+def _claimed(memory: Memory, height: int, new: Memory) -> pl.DataFrame:
+    """Return the claimed fields of the first cells, without the texts of cells that are erased in `new`."""
+    erased = new.cells.head(height).select((pl.col("title") == ERASED) & pl.col("rejected").is_not_null()).to_series()
     claimed = memory.cells.head(height).select(CLAIMED)
-    return (
-        claimed.with_columns(pl.when(~erased).then(name).alias(name) for name in set(CLAIMED) & set(TEXTS))
-        if erased.any()
-        else claimed
-    )
+    return claimed.with_columns(pl.when(~erased).then(name).alias(name) for name in set(CLAIMED) & set(TEXTS))
 
 
 def write(
@@ -79,28 +64,31 @@ def write(
 ) -> None:  # fmt: skip
     """Change the tables from `old` to `new`, dated day `t` or the last write, whichever is later.
 
-    The values replaced are kept as valid until then; `writer` is whoever did it, where somebody is named. Of a `part` of a
-    store, `old` is its memory. `clock` is that of a tick.
+    Replaced values are kept as valid until then. `writer` is the named author of the write. With a `part` of a store, `old`
+    is its memory. `clock` is that of a tick.
     """
     number = connection.execute('SELECT coalesce(max("row"), 0) FROM ticks').fetchone()[0] + 1
     part = part or StorePart.of(old)
-    indices, height, edges = part.places(new), old.height, new.table("edges").height - old.table("edges").height
+    indices, height, edges = part.store_rows(new), old.height, new.table("edges").height - old.table("edges").height
     make_contents(connection)
     before = scores.clock_at(connection)
     if clock:
-        scores.keep_clock(connection, number, clock)
+        connection.execute("INSERT INTO clocks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (number, *astuple(clock)))
     moved = scores.rewrite(connection, old, new, part.rows, number, (before, clock or before))
-    if names := _may_differ(old, new):
-        old_cells, new_cells = (named_so(memory.cells, indices, "successor") for memory in (old, new))
+    if names := _changeable(old, new):
+        old_cells, new_cells = (renumbered(memory.cells, indices, "successor") for memory in (old, new))
         moved |= _rewrite_cells(connection, old_cells, new_cells.head(height), part.rows, number, names)
     if new.height > height:
-        _add(connection, "cells", named_so(new.cells.slice(height), indices, "successor"), part.cells)
+        _add(connection, "cells", renumbered(new.cells.slice(height), indices, "successor"), part.cells)
     if edges:
-        _add(connection, "edges", named_so(new.edges.slice(old.edges.height), indices, "source", "target"), part.edges)
+        _add(connection, "edges", renumbered(new.edges.slice(old.edges.height), indices, "source", "target"), part.edges)
     _rewrite_writers(connection, old.writers, new.writers, number)
+    for statement in INDEXES:
+        connection.execute(statement)
     scanned = new.scanned if part.scanned is None else part.scanned
     heights = part.cells + new.height - height, part.edges + edges
-    _log_write(connection, (number, t, deed, *heights, scanned, int(moved.sum()), writer))
+    values = (number, max(t, last_day(connection) or t), deed, *heights, scanned, int(moved.sum()), writer)
+    connection.execute(f"INSERT INTO ticks VALUES ({', '.join('?' * len(values))})", values)
 
 
 def _add(connection: sqlite3.Connection, table: str, rows: pl.DataFrame, first: int) -> None:
@@ -112,22 +100,10 @@ def _add(connection: sqlite3.Connection, table: str, rows: pl.DataFrame, first: 
         index_contents(connection, f'"row" >= {first}')
 
 
-def _log_write(connection: sqlite3.Connection, row: tuple[int, float, str, int, int, int, int, str | None]) -> None:
-    for statement in INDEXES:
-        connection.execute(statement)
-    number, t, *rest = row
-    values = (number, max(t, last_day(connection) or t), *rest)
-    connection.execute(f"INSERT INTO ticks VALUES ({', '.join('?' * len(values))})", values)
-
-
 def latest_day(memory: Memory) -> float:
-    days = [*_days_in(memory.cells), *_days_in(memory.edges)]
-    return max(days, default=0.0)
-
-
-def _days_in(rows: pl.DataFrame) -> list[float]:
-    latest = [rows[name].max() for name in ("created", "touched", "read", "t") if name in rows.columns]
-    return [day for day in latest if isinstance(day, float)]
+    """Return the last day on which a cell was created, touched or read, or an edge written; 0 without any."""
+    days = [memory.cells[name].max() for name in ("created", "touched", "read")] + [memory.edges["t"].max()]
+    return max((day for day in days if isinstance(day, float)), default=0.0)
 
 
 def log_verdicts(connection: sqlite3.Connection, verdicts: pl.DataFrame) -> None:
@@ -142,46 +118,40 @@ def _rewrite_cells(
     moving = [name for name in differs if name in MOVING]
     rewritten = {name: mask for name, mask in differs.items() if name not in MOVING}
     if moving:
-        here = np.logical_or.reduce([differs[name] for name in moving])
-        moved = pl.Series("cell", rows[here])
-        past = old.filter(pl.Series(here)).select(moved, pl.lit(deed).alias("until"), *MOVING)
+        mask = np.logical_or.reduce([differs[name] for name in moving])
+        moved = pl.Series("cell", rows[mask])
+        past = old.filter(pl.Series(mask)).select(moved, pl.lit(deed).alias("until"), *MOVING)
         insert(connection, "past", past)
-        update(connection, "cells", new.filter(pl.Series(here)).select(moved.alias("row"), *moving))
+        update(connection, "cells", new.filter(pl.Series(mask)).select(moved.alias("row"), *moving))
     if rewritten:
         _rewrite_fields(connection, old, new, rows, rewritten, deed)
-    which: Bools = np.logical_or.reduce([np.zeros(len(rows), dtype=bool), *differs.values()])
-    return which
+    changed: Bools = np.logical_or.reduce([np.zeros(len(rows), dtype=bool), *differs.values()])
+    return changed
 
 
 def _rewrite_fields(
     connection: sqlite3.Connection, old: pl.DataFrame, new: pl.DataFrame, rows: Ints, differs: dict[str, Bools], deed: int
 ) -> None:
     """Keep each replaced field as JSON, set the new one, and index the words of the cell again."""
-    touched = rows[np.logical_or.reduce(list(differs.values()))].tolist()
-    within = f"""\"row\" IN (SELECT value FROM json_each('{touched}'))"""
+    condition = within('"row"', rows[np.logical_or.reduce(list(differs.values()))].tolist())
     for index in (index_words, index_contents):
-        index(connection, within, forget=True)
-    for name, here in differs.items():
-        moved, at = pl.Series("row", rows[here]), pl.Series(here)
-        past = old.filter(at).select(
-            moved.alias("cell"),
-            pl.lit(deed).alias("until"),
-            pl.lit(name).alias("field"),
-            pl.struct(pl.col(name).alias("x")).struct.json_encode().alias("value"),
-        )
+        index(connection, condition, remove=True)
+    for name, mask in differs.items():
+        changed, replaced = pl.Series("row", rows[mask]), pl.struct(pl.col(name).alias("x")).struct.json_encode()
+        past = old.filter(pl.Series(mask)).select(cell=changed, until=pl.lit(deed), field=pl.lit(name), value=replaced)
         insert(connection, "rewritten", past)
-        update(connection, "cells", new.filter(at).select(moved, name))
+        update(connection, "cells", new.filter(pl.Series(mask)).select(changed, name))
     for index in (index_words, index_contents):
-        index(connection, within)
+        index(connection, condition)
 
 
 def _rewrite_writers(connection: sqlite3.Connection, old: pl.DataFrame, new: pl.DataFrame, deed: int) -> None:
-    standing = new.head(old.height)
-    here = pl.Series(np.logical_or.reduce([_differs(old[name], standing[name]) for name in RECORD]))
-    rows = pl.Series("row", np.flatnonzero(here.to_numpy()))
+    same = new.head(old.height)
+    changed = pl.Series(np.logical_or.reduce([_differs(old[name], same[name]) for name in RECORD]))
+    rows = pl.Series("row", np.flatnonzero(changed.to_numpy()))
     if len(rows):
-        insert(connection, "records", old.filter(here).select(rows.alias("writer"), pl.lit(deed).alias("until"), *RECORD))
-        update(connection, "writers", standing.filter(here).select(rows, *RECORD))
+        insert(connection, "records", old.filter(changed).select(rows.alias("writer"), pl.lit(deed).alias("until"), *RECORD))
+        update(connection, "writers", same.filter(changed).select(rows, *RECORD))
     insert(connection, "writers", new.slice(old.height).with_row_index("row", offset=old.height))
 
 
@@ -193,13 +163,3 @@ def _same(old: pl.Series, new: pl.Series) -> bool:
     if isinstance(old.dtype, pl.List):
         return _same(old.list.len(), new.list.len()) and _same(old.explode(), new.explode())
     return old.equals(new, null_equal=True)
-
-
-def index_words(connection: sqlite3.Connection, where: str, *, forget: bool = False) -> None:
-    """Add the words of cells to the full-text index, or remove them; secret cells are never indexed."""
-    into, first = ("words (words, rowid, ", "'delete', ") if forget else ("words (rowid, ", "")
-    connection.execute(
-        f"""INSERT INTO {into}handle, title, tags, summary, body)
-            SELECT {first}"row", handle, title, topics || ' ' || entities, summary, body FROM cells
-            WHERE {where} AND sensitivity <> 'secret'"""
-    )

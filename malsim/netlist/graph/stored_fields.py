@@ -9,8 +9,7 @@ import polars as pl
 from malsim.base.errors import DataError
 from malsim.memory import schema
 from malsim.memory.gate.append import source_quality, thousandths
-from malsim.memory.graph.handles import is_immutable, kind_of
-from malsim.memory.graph.texts import content_of, folded
+from malsim.memory.graph.texts import content_of, folded, is_immutable, kind_of
 from malsim.netlist.language.lexicon import FLAGS, SCORES
 from malsim.netlist.language.values import bit, exact, number
 

@@ -13,7 +13,7 @@ import polars as pl
 from malsim.base.errors import UsageError, nearest
 from malsim.base.plain_text import one_line
 from malsim.memory.schema import KINDS
-from malsim.memory.tables.standing_parts import EVENTS
+from malsim.memory.tables.stored_wires import EVENTS
 from malsim.netlist.engine import Engine
 from malsim.netlist.engine.rows import Rows
 from malsim.netlist.engine.saved_state import restored, saved
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from malsim.memory import Memory, Rules
     from malsim.memory.graph.arrays import Array
-    from malsim.memory.tables.standing_parts import Standing
+    from malsim.memory.tables.stored_wires import Standing
     from malsim.netlist.engine import Scan
     from malsim.netlist.engine.engine import State
     from malsim.netlist.language.statements import Statement

@@ -13,9 +13,9 @@ import polars as pl
 from malsim.base.errors import StoreError
 from malsim.base.limits import Limits
 from malsim.memory import Memory, schema
-from malsim.memory.gate.verdicts import VerdictWords
+from malsim.memory.gate.verdicts import FullVerdicts
 from malsim.memory.law_steps import present
-from malsim.memory.tables import past, read
+from malsim.memory.tables import history, read
 from malsim.memory.tables.connect import connect, is_made, is_store, refusing, sound
 from malsim.memory.tables.layout import MOVING, RECORD, SCORES
 from malsim.sim.record.recorder import EVENTS, SIGNALS, WRITERS
@@ -147,8 +147,8 @@ def _grid(file: sqlite3.Connection, rows: pl.DataFrame, instants: pl.DataFrame) 
     created = pl.col("created").fill_null(_first_day(instants))
     exists = (pl.col("row") < pl.col("cells")) & ((pl.col("deed") > first) | (created <= pl.col("t")))
     grid = grid.filter(exists).drop("cells").sort("deed", "t", "row")
-    grid = _as_of(grid, past.past_cells(file), (*MOVING, *SCORES))
-    for name, old in past.past_fields(file).items():
+    grid = _as_of(grid, history.past_cells(file), (*MOVING, *SCORES))
+    for name, old in history.past_fields(file).items():
         grid = _as_of(grid, old, (name,))
     return grid
 
@@ -209,7 +209,7 @@ def _as_seen(grid: pl.DataFrame, moved: Iterator[pl.DataFrame]) -> pl.DataFrame:
 
 def _memory_of(cells: pl.DataFrame, now: Memory, at: Mapping[str, Any]) -> Memory:
     authors = int(cells["author"].max() or 0) + 1 if cells.height else 0  # type: ignore[arg-type]
-    cells = read.whole(cells.select(list(schema.CELLS)))
+    cells = read.with_content(cells.select(list(schema.CELLS)))
     return Memory(cells, now.edges.head(at["edges"]), now.writers.head(authors), at["scanned"])
 
 
@@ -219,7 +219,7 @@ def _writers(file: sqlite3.Connection, now: Memory, instants: pl.DataFrame) -> p
     np.minimum.at(first, author, np.arange(len(author)))
     writers = now.writers.with_columns(row=pl.Series(np.arange(now.writers.height)), first=pl.Series(first))
     grid = instants.select("t", "deed", "cells").join(writers, how="cross").filter(pl.col("first") < pl.col("cells"))
-    return as_columns(_as_of(grid.sort("deed", "t", "row"), past.past_records(file), RECORD), WRITERS)
+    return as_columns(_as_of(grid.sort("deed", "t", "row"), history.past_records(file), RECORD), WRITERS)
 
 
 def _events(now: Memory, verdicts: pl.DataFrame, updates: pl.DataFrame, first_day: float) -> pl.DataFrame:
@@ -235,7 +235,7 @@ def _events(now: Memory, verdicts: pl.DataFrame, updates: pl.DataFrame, first_da
         now.cells["handle"].gather(fields["row"]).alias("subject"), "detail", pl.col("writer").alias("cause"),
     )  # fmt: skip
     frames = [
-        *map(pl.DataFrame, VerdictWords.read(verdicts).events()),
+        *map(pl.DataFrame, FullVerdicts.read(verdicts).events()),
         updated,
         silent.select("t" if "t" in silent.columns else created.alias("t"), "rep",
                       pl.lit("admitted").alias("kind"), pl.col("handle").alias("subject"), by,

@@ -14,11 +14,11 @@ from malsim.base.finite import FARTHEST
 from malsim.memory import schema
 from malsim.memory.gate import checks
 from malsim.memory.gate.admit import screened
+from malsim.memory.gate.batch import all_differ
 from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import Validated, as_claims
 from malsim.memory.gate.features import EDGES
-from malsim.memory.gate.numbering import all_differ
-from malsim.memory.graph.frames import LazyRows, frame_of, lists, places, to_array
+from malsim.memory.graph.frames import LazyRows, frame_of, indices, lists, to_array
 from malsim.memory.graph.texts import contents
 from malsim.memory.schema import NONE
 from malsim.sim.world.clock import DAY
@@ -198,7 +198,7 @@ class ClaimTemplates:
     @property
     def statements(self) -> pl.DataFrame:
         fact = np.repeat(np.arange(len(self._starts)), np.diff(self._starts, append=self._starts[-1] + 1))
-        return frame_of({column.name: column[places(fact)] for column in self._facts} | dict(self._statements.to_dict()))
+        return frame_of({column.name: column[indices(fact)] for column in self._facts} | dict(self._statements.to_dict()))
 
     def statement(self, drafts: ClaimBatch) -> Ints:
         """Return the index of each draft's statement; NONE if the gate rejected or changed a sample text."""

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from malsim.memory.gate.claims import as_claims
-from malsim.memory.graph.take_back import Deed
-from malsim.memory.port import KeepsApart, TakesBack, view_now
+from malsim.memory.graph.tombstones import Retraction
+from malsim.memory.port import KeepsApart, Retracts, view_now
 from malsim.sim.world.clock import days, milliseconds
 from malsim.sim.world.correction import JOB
 
@@ -62,9 +62,9 @@ class Corrector:
     def _retract(self, plant: Any, state: Any, correction: Correction, t: int) -> Any:
         rep, fact, value = self._targets(view_now(plant, state, days(t)), correction, t)
         obeyed = np.zeros(len(rep), dtype=bool)
-        if len(rep) and isinstance(plant, TakesBack):
-            deed = Deed("forget" if correction.do == "forget" else "correct", correction.by, days(t))
-            state, obeyed = plant.take_back(state, rep, fact, value, deed)
+        if len(rep) and isinstance(plant, Retracts):
+            deed = Retraction("forget" if correction.do == "forget" else "correct", correction.by, days(t))
+            state, obeyed = plant.retract(state, rep, fact, value, deed)
         self._log(correction, t, rep, fact, obeyed)
         self._scores.take(days(t), correction, rep, fact, value, obeyed)
         if correction.do == "correct" and correction.instead:

@@ -16,7 +16,7 @@ from malsim.memory.gate.claims import as_claims
 from malsim.memory.gate.edit import connect_rows
 from malsim.memory.graph.frames import format_expr
 from malsim.memory.graph.index import scattered
-from malsim.memory.scoring.answers import leaders, share_right
+from malsim.memory.outcomes import leaders, share_right
 from malsim.sim.record import scoring
 from malsim.sim.replay.disputes import disputes
 from malsim.sim.writers.engine.claim_files import read_claims, read_truth

@@ -1,4 +1,4 @@
-"""Versions of a cell: which row replaced which, and the live head of a chain."""
+"""Versions of cells: chains of rows that replaced each other, and their live heads."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Versions:
-    """Pairs of rows, `new` after `old`: every recorded successor, and claims that came too late to be one.
+    """Pairs of rows, `new` replacing `old`: recorded successors, and claims that came too late to become one.
 
-    Versions rise along them, so no chain runs in a circle; an edge written on its own raises none. `factor` is that of each
-    cell's writer.
+    Version numbers rise within a pair, so no chain is a circle; edges added without a claim do not raise them. `factor` is
+    the calibration factor of each cell's writer.
     """
 
     new: NDArray[np.int64]
@@ -39,16 +39,8 @@ class Versions:
 
     def chain(self, row: int) -> list[int]:
         chain = [row]
-        while (older := self._replaced_by(chain[0])) is not None:
-            chain.insert(0, older)
-        while (newer := self._live_successor(chain[-1])) is not None:
-            chain.append(newer)
+        while (older := self.old[self.new == chain[0]]).size:
+            chain.insert(0, int(older.max()))
+        while (newer := np.unique(self.new[self.old == chain[-1]])).size:
+            chain.append(int(newer[np.lexsort((newer, self.factor[newer]))[-1]]))
         return chain
-
-    def _replaced_by(self, row: int) -> int | None:
-        older = self.old[self.new == row]
-        return int(older.max()) if older.size else None
-
-    def _live_successor(self, row: int) -> int | None:
-        candidates = np.unique(self.new[self.old == row])
-        return int(candidates[np.lexsort((candidates, self.factor[candidates]))[-1]]) if candidates.size else None

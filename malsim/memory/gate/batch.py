@@ -1,4 +1,4 @@
-"""A checked batch of claims as numbers, ready to be resolved."""
+"""Batch of checked claims as integer columns, ready to be resolved."""
 
 from __future__ import annotations
 
@@ -26,21 +26,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Authors:
-    """Writers of the batch: rows of the writers table; new writers follow in order of appearance."""
+    """Writers of a batch: rows of the writers table, where new writers follow in order of appearance."""
 
     of_claims: Ints
     factor: NDArray[np.float64]
-    grounded: Bools  # has enough outcomes for the factor to mean something
+    grounded: Bools  # has enough outcomes for calibration
 
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """A batch as numbers; claims in the order of the gate, edges in the order of claims and places.
+    """Batch of claims in the order of the gate, and of their edges.
 
-    `group` numbers the claims that are compared with each other and `content` those that say the same, both by the first
-    claim of their kind; `standing` is the active cell a claim restates, `alike` the one it is compared with, `owner` the one
-    that already bears its name, NONE for none; `fresh` claims become active cells. Names that claims of the batch bear are
-    numbered too; `target_row` is the standing cell an edge names, `code` its relation.
+    An id is the row of a present cell, or `cells` + the index of a claim. For each claim: `sound` means without issues;
+    `group` is the first claim with which it is compared, `content` the first with equal content; `restated` is the active
+    cell with equal content, `compared` the cell it is compared with, `owner` the cell that has its handle or key (NONE
+    without one); `fresh` claims become active cells; `handle_name` and `key_name` number the `names` in the batch. For each
+    edge: its `claim`, the `code` of its relation, and its target as `target_row` of a present cell and as `target_name`.
     """
 
     memory: Memory
@@ -49,8 +50,8 @@ class Batch:
     sound: Bools
     group: Ints
     content: Ints
-    standing: Ints
-    alike: Ints
+    restated: Ints
+    compared: Ints
     owner: Ints
     fresh: Bools
     marked: Bools
@@ -67,13 +68,13 @@ class Batch:
     def is_locked(self, target: Ints) -> Bools:
         if self.rules.locks == "display":
             return np.zeros(len(target), dtype=bool)
-        standing = (self.memory.column(name) for name in ("locked", "immutable"))
-        locked: Bools = np.logical_or(*(self.pick(target, column, self.marked) for column in standing))
+        flags = (self.memory.column(name) for name in ("locked", "immutable"))
+        locked: Bools = np.logical_or(*(self.pick(target, flag, self.marked) for flag in flags))
         return locked
 
     def is_active(self, target: Ints) -> Bools:
-        idle: Bools = self.pick(target, ~self.memory.is_active, ~self.fresh)
-        return ~idle
+        inactive: Bools = self.pick(target, ~self.memory.is_active, ~self.fresh)
+        return ~inactive
 
     def author(self, target: Ints) -> Ints:
         author: Ints = self.pick(target, self.memory.column("author"), self.authors.of_claims)
@@ -83,30 +84,31 @@ class Batch:
         if self.rules.supersede_by == "any":
             return np.ones(len(target), dtype=bool)
         authors, writer, target_author = self.authors, self.authors.of_claims[self.claim], self.author(target)
-        own: Bools = writer == target_author
+        same: Bools = writer == target_author
         if self.rules.supersede_by == "own":
-            return own
+            return same
         better: Bools = authors.grounded[writer] & (authors.factor[writer] > authors.factor[target_author])
-        return own | better
+        return same | better
 
-    def pick(self, ids: Ints, standing: NDArray[Any], batch: NDArray[Any]) -> NDArray[Any]:
-        of_batch, stands = ids >= self.cells, (ids != NONE) & (ids < self.cells)
-        values = np.zeros(len(ids), dtype=batch.dtype)
-        values[of_batch], values[stands] = batch[ids[of_batch] - self.cells], standing[ids[stands]]
+    def pick(self, ids: Ints, cells: NDArray[Any], claims: NDArray[Any]) -> NDArray[Any]:
+        """Return the value of each id from a column of the present cells or of the claims; 0 for NONE."""
+        of_claims, of_cells = ids >= self.cells, (ids != NONE) & (ids < self.cells)
+        values = np.zeros(len(ids), dtype=claims.dtype)
+        values[of_claims], values[of_cells] = claims[ids[of_claims] - self.cells], cells[ids[of_cells]]
         return values
 
 
 def number(memory: Memory, checked: Validated, rules: Rules, factors: Mapping[str, float]) -> Batch:
-    """Number the contents, names, targets and writers of a batch; `factors` as of `authors_of`."""
+    """Convert the contents, names, targets and writers of checked claims to numbers."""
     claims, edges = checked.claims, checked.edges
     sound = np.ones(claims.height, dtype=bool)
     sound[[claim for claim, _, _ in checked.issues]] = False
     first_only = rules.restated_among == "first"
     content = np.arange(claims.height)
     if claims.height > 1 and not checked.new and not all_differ(claims.column("content")):
-        content = _ids(claims, "rep", "kind", "folded", "body")  # text is compared only where hashes meet
+        content = _ids(claims, "rep", "kind", "folded", "body")  # texts are compared only if hashes collide
     handle_name, key_name, target_name, names = _names(claims, edges)
-    standing, alike = _standing_of_title(memory, claims.frame()) if first_only else _standing(memory, checked)
+    restated, compared = _first_of_title(memory, claims.frame()) if first_only else _restated(memory, checked)
     target_row, by_handle = edges.column("row"), np.zeros(edges.height, dtype=bool)
     if edges.height:
         target_row, by_handle = _targets(memory, checked, rules)
@@ -114,27 +116,13 @@ def number(memory: Memory, checked: Validated, rules: Rules, factors: Mapping[st
     if rules.reused_keys == "refused" and names and memory.height:
         owner = np.maximum(*(look_up(memory, claims.column("rep"), claims.column(name)) for name in ("key", "handle")))
     return Batch(
-        memory=memory,
-        rules=rules,
-        cells=memory.height,
-        sound=sound,
-        group=_ids(claims, "rep", "kind", "folded") if first_only else content,
-        content=content,
-        standing=standing,
-        alike=alike,
-        owner=owner,
-        fresh=~claims.column("annexed") | (rules.locks == "display"),
-        marked=claims.column("marked"),
-        handle_name=handle_name,
-        key_name=key_name,
-        names=names,
-        claim=edges.column("claim"),
-        code=edges.column("code"),
-        target_row=target_row,
-        target_name=target_name,
-        by_handle=by_handle,
-        authors=authors_of(memory, claims, factors, rules),
-    )
+        memory=memory, rules=rules, cells=memory.height, sound=sound, content=content, restated=restated, compared=compared,
+        group=_ids(claims, "rep", "kind", "folded") if first_only else content, owner=owner,
+        fresh=~claims.column("annexed") | (rules.locks == "display"), marked=claims.column("marked"),
+        handle_name=handle_name, key_name=key_name, names=names, claim=edges.column("claim"), code=edges.column("code"),
+        target_row=target_row, target_name=target_name, by_handle=by_handle,
+        authors=_authors_of(memory, claims, factors, rules),
+    )  # fmt: skip
 
 
 def all_differ(numbers: Ints) -> bool:
@@ -143,7 +131,7 @@ def all_differ(numbers: Ints) -> bool:
 
 
 def look_up(memory: Memory, reps: NDArray[Any] | pl.Series, names: NDArray[Any] | pl.Series) -> Ints:
-    """Return the row of the cell that bears each name as its key or else its handle; NONE where none does."""
+    """Return the row of the cell with each name as its key, or else as its handle; NONE if there is none."""
     texts: list[str | None] = [*names]
     if not memory.height or not any(name is not None for name in texts):
         return np.full(len(texts), NONE, dtype=np.int64)
@@ -151,9 +139,9 @@ def look_up(memory: Memory, reps: NDArray[Any] | pl.Series, names: NDArray[Any] 
 
 
 def _targets(memory: Memory, checked: Validated, rules: Rules) -> tuple[Ints, Bools]:
-    """Return the row of the existing cell that each edge names (NONE if there is none), and the edges that name a handle.
+    """Return the row of the present cell that each edge names (NONE without one), and a mask of edges that name a handle.
 
-    The second result is computed only if the rules treat handles and keys differently.
+    The mask is computed only if the rules treat handles and keys differently.
     """
     rows: Ints = checked.edges.column("row")
     by_handle = np.zeros(len(rows), dtype=bool)
@@ -169,20 +157,22 @@ def _targets(memory: Memory, checked: Validated, rules: Rules) -> tuple[Ints, Bo
 
 
 def look_up_keys(memory: Memory, reps: pl.Series, keys: pl.Series) -> Ints:
+    """Return the row of the cell with each key; NONE if there is none."""
     rows = look_up(memory, reps, keys)
     key = memory.cells["key"].gather(pl.Series(rows).set(pl.Series(rows == NONE), None))
     return np.where((key == keys).fill_null(value=False).to_numpy(), rows, NONE)
 
 
 def _ids(claims: LazyRows, *names: str) -> Ints:
-    """Return the first row that is equal to each row in the named columns."""
+    """Return for each row the first row that equals it in the named columns."""
     first = dict[tuple[Any, ...], int]()
     rows = zip(*(claims.column(name).tolist() for name in names), strict=True)
     return np.array([first.setdefault(row, index) for index, row in enumerate(rows)], dtype=np.int64)
 
 
 def _names(claims: LazyRows, edges: LazyRows) -> tuple[Ints, Ints, Ints, int]:
-    if not (claims.tells("handle") or claims.tells("key")):
+    """Return the numbers of the handles, keys and targets in a batch (NONE without one), and how many names there are."""
+    if not (claims.has_values("handle") or claims.has_values("key")):
         return np.full(claims.height, NONE), np.full(claims.height, NONE), np.full(edges.height, NONE), 0
     first = dict[tuple[int, str], int]()
     rep = claims.column("rep")
@@ -198,36 +188,38 @@ def _names(claims: LazyRows, edges: LazyRows) -> tuple[Ints, Ints, Ints, int]:
     return handle, key, target_name, len(first)
 
 
-def _standing(memory: Memory, checked: Validated) -> tuple[Ints, Ints]:
-    claims, standing = checked.claims, np.full(checked.claims.height, NONE, dtype=np.int64)
+def _restated(memory: Memory, checked: Validated) -> tuple[Ints, Ints]:
+    """Return the active cell with the content of each claim, twice: it is also the cell with which the claim is compared."""
+    claims, restated = checked.claims, np.full(checked.claims.height, NONE, dtype=np.int64)
     if checked.new or not memory.height:
-        return standing, standing
-    near = memory.index.alike(claims.column("content").tolist(), height=memory.height)
-    if not near:
-        return standing, standing
-    index, row = np.array(near).T
+        return restated, restated
+    candidates = memory.index.with_content(claims.column("content").tolist(), height=memory.height)
+    if not candidates:
+        return restated, restated
+    index, row = np.array(candidates).T
     same = memory.is_active[row]
     for name in ("rep", "body"):
         same &= memory.values(name, row) == claims.column(name)[index]
     same &= memory.values("kind", row) == claims.column("kind_word")[index]
     same &= lists(fold_titles(memory.values("title", row).tolist())) == claims.column("folded")[index]
-    standing[index[same][::-1]] = row[same][::-1]  # the first of several is written last
-    return standing, standing
+    restated[index[same][::-1]] = row[same][::-1]  # the first of several is written last
+    return restated, restated
 
 
-def _standing_of_title(memory: Memory, claims: pl.DataFrame) -> tuple[Ints, Ints]:
+def _first_of_title(memory: Memory, claims: pl.DataFrame) -> tuple[Ints, Ints]:
+    """Return the first active cell with the title of each claim, if the bodies are equal, and in any case."""
     title = folded(pl.col("title")).alias("folded")
     cells = memory.cells.select("rep", pl.col("kind").cast(pl.String), title, "body", "status")
     same = ["rep", "kind", "folded"]
     active = cells.with_columns(pl.int_range(pl.len()).alias("row")).filter(pl.col("status") == "active")
     first = active.unique(same, keep="first", maintain_order=True)
     compared = claims.select(*same, "body").join(first, on=same, how="left", maintain_order="left")
-    alike = compared["row"].fill_null(NONE).to_numpy()
-    says = (compared["body"] == compared["body_right"]).fill_null(value=False).to_numpy()
-    return np.where(says, alike, NONE), alike
+    rows = compared["row"].fill_null(NONE).to_numpy()
+    same_body = (compared["body"] == compared["body_right"]).fill_null(value=False).to_numpy()
+    return np.where(same_body, rows, NONE), rows
 
 
-def authors_of(memory: Memory, claims: LazyRows, factors: Mapping[str, float], rules: Rules) -> Authors:
+def _authors_of(memory: Memory, claims: LazyRows, factors: Mapping[str, float], rules: Rules) -> Authors:
     writers = memory.table("writers")
     height = writers.rows.height
     author = claims.column("author").copy() if "author" in claims.at_hand else np.full(claims.height, NONE)
@@ -238,7 +230,6 @@ def authors_of(memory: Memory, claims: LazyRows, factors: Mapping[str, float], r
     factor = np.concatenate([writers.column("calibration"), np.ones(new)])
     outcomes = np.concatenate([writers.column("claims"), np.zeros(new, dtype=np.int64)])
     if factors:
-        given = [factors.get(writer) for writer in claims.column("writer").tolist()]
-        values = np.array(given, dtype=np.float64)
-        factor[author] = np.where(np.isnan(values), factor[author], values)
+        given = np.array([factors.get(writer) for writer in claims.column("writer").tolist()], dtype=np.float64)
+        factor[author] = np.where(np.isnan(given), factor[author], given)
     return Authors(author, factor, outcomes >= rules.calibration_history)

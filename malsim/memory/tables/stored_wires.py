@@ -10,7 +10,7 @@ import polars as pl
 
 from malsim.base.files.sqlite_file import holds_table
 from malsim.memory.tables.layout import DamagedRowsError
-from malsim.memory.tables.rows import insert, select
+from malsim.memory.tables.rows import column_list, insert, select
 
 if TYPE_CHECKING:
     import sqlite3
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EVENTS: dict[str, pl.DataType | type[pl.DataType]] = {
     "t": pl.Float64, "rep": pl.Int32, "kind": pl.String, "subject": pl.String, "detail": pl.String, "cause": pl.String,
 }  # fmt: skip
-_TABLES = (  # made when something is first to stand
+_TABLES = (  # created with the first program or wire
     "CREATE TABLE IF NOT EXISTS standing (name TEXT PRIMARY KEY, value)",
     """CREATE TABLE IF NOT EXISTS happenings
         ("row" INTEGER PRIMARY KEY, t REAL, rep INTEGER, kind TEXT, subject TEXT, detail TEXT, cause TEXT)""",
@@ -30,9 +30,8 @@ _TABLES = (  # made when something is first to stand
 class Standing:
     """Stored netlist with its state from tick to tick, and the lines of each replication in the next push.
 
-    `events` are those of the last tick: columns of EVENTS. What `state` holds only who runs it knows. `inputs` hold the
-    values that inputs were set to, `moved` the day on which each signal last changed, and `files` the names of the files
-    that the text came from, each with its part of the text.
+    `events` (columns of EVENTS) are those of the last tick; `state` is opaque here; `inputs` holds the values of inputs that
+    were set, `moved` the day on which each signal last changed, and `files` the name and text of each source file.
     """
 
     text: str = ""
@@ -50,12 +49,12 @@ def standing(connection: sqlite3.Connection) -> Standing:
     parts = dict(connection.execute("SELECT name, value FROM standing").fetchall())
     text, state, pairs = parts.get("text", ""), parts.get("state", b""), json.loads(parts.get("lines", "[]"))
     try:
-        lines = {int(rep): tuple(map(str, own)) for rep, own in pairs}
+        lines = {int(rep): tuple(map(str, texts)) for rep, texts in pairs}
         inputs, moved = (
             {str(name): float(value) for name, value in json.loads(parts.get(part, "{}")).items()}
             for part in ("inputs", "moved")
         )
-        files = tuple((str(name), str(own)) for name, own in json.loads(parts.get("files", "[]")))
+        files = tuple((str(name), str(content)) for name, content in json.loads(parts.get("files", "[]")))
     except (AttributeError, TypeError, ValueError) as error:
         raise DamagedRowsError("standing") from error
     if not (isinstance(text, str) and isinstance(state, bytes)):
@@ -63,21 +62,21 @@ def standing(connection: sqlite3.Connection) -> Standing:
     return Standing(text=text, state=state, lines=lines, inputs=inputs, moved=moved, files=files)
 
 
-def keep(connection: sqlite3.Connection, after: Standing) -> None:
+def save(connection: sqlite3.Connection, wires: Standing) -> None:
     for statement in _TABLES:
         connection.execute(statement)
-    values = {"text": after.text, "state": after.state, "lines": json.dumps(list(after.lines.items()))}
-    values |= {
-        "inputs": json.dumps(dict(after.inputs)),
-        "moved": json.dumps(dict(after.moved)),
-        "files": json.dumps(after.files),
+    maps = {
+        "lines": list(wires.lines.items()),
+        "inputs": dict(wires.inputs),
+        "moved": dict(wires.moved),
+        "files": wires.files,
     }
+    values = {"text": wires.text, "state": wires.state} | {name: json.dumps(value) for name, value in maps.items()}
     connection.executemany("INSERT OR REPLACE INTO standing VALUES (?, ?)", list(values.items()))
-    insert(connection, "happenings", after.events.select(list(EVENTS)))
+    insert(connection, "happenings", wires.events.select(list(EVENTS)))
 
 
 def events(connection: sqlite3.Connection) -> pl.DataFrame:
     if not holds_table(connection, "happenings"):
         return pl.DataFrame(schema=EVENTS)
-    names = ", ".join(f'"{name}"' for name in EVENTS)
-    return select(connection, f'SELECT {names} FROM happenings ORDER BY "row"', EVENTS)
+    return select(connection, f'SELECT {column_list(EVENTS)} FROM happenings ORDER BY "row"', EVENTS)

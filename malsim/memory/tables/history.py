@@ -1,4 +1,4 @@
-"""Earlier states of a store's memory, rebuilt from the values that each write replaced."""
+"""Past states of a store's memory, rebuilt from the values that each write replaced."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from malsim.memory import schema
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.frames import to_array, to_series
 from malsim.memory.tables.layout import CELLS, MOVING, RECORD, SCORES
-from malsim.memory.tables.read import height, names_of, present, rows_present, ticks, whole
-from malsim.memory.tables.rows import select
+from malsim.memory.tables.read import height, present, rows_present, ticks, with_content
+from malsim.memory.tables.rows import column_list, select
 from malsim.memory.tables.scores import BY_CLOCK_SCORES, clock_at, decode, differs, read_scores, replaced_after, with_scores
 
 if TYPE_CHECKING:
@@ -23,17 +23,18 @@ if TYPE_CHECKING:
     from malsim.memory.tables.scores import Clock
 
 
-def past(connection: sqlite3.Connection, day: float) -> Memory:
-    deeds = ticks(connection)
-    upto = deeds.filter(pl.col("t") <= day)
-    if deeds.is_empty():
+def memory_on(connection: sqlite3.Connection, day: float) -> Memory:
+    """Return the memory after the last write up to a day; before the first write, the part that was created by then."""
+    writes = ticks(connection)
+    earlier = writes.filter(pl.col("t") <= day)
+    if writes.is_empty():
         return Memory.empty()
-    now, deed = present(connection), (upto.row(-1, named=True) if upto.height else deeds.row(0, named=True))
-    cells = cells_at(connection, deed["row"], deed["cells"])
-    authors = now.writers.head(cells["author"].n_unique())  # each came with a first cell
-    authors = _records_as_of(connection, authors, deed["row"])
-    then = Memory(cells, now.edges.head(deed["edges"]), authors, deed["scanned"])
-    return then if upto.height else _created_by(then, day)
+    now, write = present(connection), (earlier.row(-1, named=True) if earlier.height else writes.row(0, named=True))
+    cells = cells_at(connection, write["row"], write["cells"])
+    authors = now.writers.head(cells["author"].n_unique())  # a writer is added with its first cell
+    authors = _records_as_of(connection, authors, write["row"])
+    then = Memory(cells, now.edges.head(write["edges"]), authors, write["scanned"])
+    return then if earlier.height else _created_by(then, day)
 
 
 def cells_at(connection: sqlite3.Connection, deed: int, count: int) -> pl.DataFrame:
@@ -42,12 +43,12 @@ def cells_at(connection: sqlite3.Connection, deed: int, count: int) -> pl.DataFr
         raw[name][rows] = values
     cells = _as_of(connection, rows_present(connection).head(count), deed)
     then = {name: values[: cells.height] for name, values in raw.items()}
-    return whole(with_scores(cells, then, clock_at(connection, deed)).select(list(CELLS)))
+    return with_content(with_scores(cells, then, clock_at(connection, deed)).select(list(CELLS)))
 
 
 def past_cells(connection: sqlite3.Connection) -> pl.DataFrame:
     kinds = {"row": pl.Int64, "until": pl.Int64, **{name: CELLS[name] for name in MOVING}}
-    moved = select(connection, f"SELECT cell, until, {names_of(MOVING)} FROM past ORDER BY until, cell", kinds)
+    moved = select(connection, f"SELECT cell, until, {column_list(MOVING)} FROM past ORDER BY until, cell", kinds)
     kinds |= {name: CELLS[name] for name in SCORES}
     frames = [
         pl.DataFrame(
@@ -67,17 +68,17 @@ def _steps_back(connection: sqlite3.Connection, moved: pl.DataFrame) -> Iterator
     state = {name: to_array(cells[name]).copy() for name in ("stability", *MOVING)} | raw
     for until in sorted(replaced.keys() | clocks, reverse=True):
         aged = _decode_ages(state, clock_at(connection, until)) if until in clocks else {}
-        here = [np.zeros(0, dtype=np.int64)]
+        changed = [np.zeros(0, dtype=np.int64)]
         for name, rows, values in replaced.get(until, ()):
             state[name][rows] = values
-            here += [rows] * (name != "stability")
+            changed += [rows] * (name != "stability")
         clock = clock_at(connection, until - 1)
-        then = _decode_ages(state, clock) if aged else {}
-        here += [np.flatnonzero(differs(aged[name], then[name])) for name in aged]
-        rows = np.unique(np.concatenate(here))
+        before = _decode_ages(state, clock) if aged else {}
+        changed += [np.flatnonzero(differs(aged[name], before[name])) for name in aged]
+        rows = np.unique(np.concatenate(changed))
         rows = rows[rows < heights.get(until - 1, 0)]
-        there = {name: item[rows] for name, item in state.items()}
-        yield {"row": rows, "until": np.full(len(rows), until), **there, **_decode_ages(there, clock)}
+        then = {name: column[rows] for name, column in state.items()}
+        yield {"row": rows, "until": np.full(len(rows), until), **then, **_decode_ages(then, clock)}
 
 
 def _decode_ages(state: Mapping[str, Array], clock: Clock | None) -> dict[str, Array]:
@@ -90,9 +91,9 @@ def _replaced(connection: sqlite3.Connection, moved: pl.DataFrame) -> dict[int, 
         replaced.setdefault(until, []).append((name, rows, values))
     stability = past_fields(connection).get("stability", pl.DataFrame(schema={"until": pl.Int64}))
     for table, names in ((moved, MOVING), (stability, ("stability",))):
-        for (until,), own in table.group_by("until"):
-            rows = own["row"].to_numpy()
-            replaced.setdefault(int(str(until)), []).extend((name, rows, to_array(own[name])) for name in names)
+        for (until,), group in table.group_by("until"):
+            rows = group["row"].to_numpy()
+            replaced.setdefault(int(str(until)), []).extend((name, rows, to_array(group[name])) for name in names)
     return replaced
 
 
@@ -107,7 +108,7 @@ def past_fields(connection: sqlite3.Connection) -> dict[str, pl.DataFrame]:
 
 def past_records(connection: sqlite3.Connection) -> pl.DataFrame:
     kinds = {"row": pl.Int64, "until": pl.Int64, **{name: schema.WRITERS[name] for name in RECORD}}
-    return select(connection, f"SELECT writer, until, {names_of(RECORD)} FROM records ORDER BY writer, until", kinds)
+    return select(connection, f"SELECT writer, until, {column_list(RECORD)} FROM records ORDER BY writer, until", kinds)
 
 
 def _from_json(field: str) -> pl.Expr:
@@ -118,7 +119,7 @@ def _from_json(field: str) -> pl.Expr:
 
 def _as_of(connection: sqlite3.Connection, cells: pl.DataFrame, deed: int) -> pl.DataFrame:
     kinds = {"cell": pl.Int64, **{name: CELLS[name] for name in MOVING}}
-    query = f"""SELECT {names_of(kinds)} FROM past AS p WHERE until =
+    query = f"""SELECT {column_list(kinds)} FROM past AS p WHERE until =
                 (SELECT min(until) FROM past WHERE cell = p.cell AND until > ?)"""
     cells = _with_values(cells, select(connection, query, kinds, (deed,)).rename({"cell": "row"}))
     query = """SELECT cell, field, value FROM rewritten AS r WHERE until =
@@ -135,15 +136,15 @@ def _with_values(cells: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:
     names = [name for name in values.columns if name != "row"]
     numbered = cells.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     aligned = numbered.select("row").join(values, on="row", how="left", maintain_order="left")
-    here = aligned["row"].is_in(values["row"].implode())
+    replaced = aligned["row"].is_in(values["row"].implode())
     return cells.with_columns(
-        pl.when(here).then(aligned[name].cast(CELLS[name])).otherwise(pl.col(name)).alias(name) for name in names
+        pl.when(replaced).then(aligned[name].cast(CELLS[name])).otherwise(pl.col(name)).alias(name) for name in names
     )
 
 
 def _records_as_of(connection: sqlite3.Connection, writers: pl.DataFrame, deed: int) -> pl.DataFrame:
     kinds = {"row": pl.Int64, **{name: schema.WRITERS[name] for name in RECORD}}
-    query = f"""SELECT writer, {names_of(RECORD)} FROM records AS p WHERE until =
+    query = f"""SELECT writer, {column_list(RECORD)} FROM records AS p WHERE until =
                 (SELECT min(until) FROM records WHERE writer = p.writer AND until > ?)"""
     old = select(connection, query, kinds, (deed,))
     both = writers.with_row_index("row").join(old.cast({"row": pl.UInt32}), on="row", how="left", maintain_order="left")
@@ -152,12 +153,12 @@ def _records_as_of(connection: sqlite3.Connection, writers: pl.DataFrame, deed: 
 
 def _created_by(memory: Memory, day: float) -> Memory:
     cells = memory.cells
-    here = cells["created"] <= day
-    index = (here.cum_sum().cast(pl.Int64) - 1).set(~here, None)
-    heir = index.gather(cells["successor"])
-    orphan = (cells["status"] == "superseded") & heir.is_null() & cells["successor"].is_not_null()
-    status = pl.when(orphan).then(pl.lit("active", schema.CELLS["status"])).otherwise("status").alias("status")
-    present = cells.with_columns(heir.alias("successor"), status).filter(here)
+    created = cells["created"] <= day
+    index = (created.cum_sum().cast(pl.Int64) - 1).set(~created, None)
+    successor = index.gather(cells["successor"])
+    not_yet_replaced = (cells["status"] == "superseded") & successor.is_null() & cells["successor"].is_not_null()
+    status = pl.when(not_yet_replaced).then(pl.lit("active", schema.CELLS["status"])).otherwise("status").alias("status")
+    present = cells.with_columns(successor.alias("successor"), status).filter(created)
     edges = memory.edges.with_columns(index.gather(memory.edges[end]).alias(end) for end in ("source", "target"))
     edges = edges.filter(pl.col("t") <= day).drop_nulls(["source", "target"])
     return Memory(present, edges, memory.writers, edges.height)

@@ -1,1 +1,0 @@
-"""Outcomes that count against a writer, and the answers of a memory."""
