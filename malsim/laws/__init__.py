@@ -1,8 +1,8 @@
-"""Laws: what other memories make of a stream of claims, one file each; being in this folder is being registered.
+"""Laws: models of how memories score a stream of claims, one module each; every module of this folder is registered.
 
-A law is a module: its docstring says in a sentence what the memory does, then the equation, the source, and what the model
-leaves out; its `Param`s declare what can be set, its `ItemField`s the columns of an item; `write`, `tick`, `read`, `rank`
-and `belief` are there where they do something. `engine` runs it and is not a law.
+The docstring of a law's module has a sentence on what the memory does, the equation, the source, and what the model leaves
+out. `Param`s declare its parameters, `ItemField`s the columns of an item. The functions `write`, `tick`, `read`, `rank` and
+`belief` are all optional.
 """
 
 from malsim.laws.engine.definition import Law

@@ -1,4 +1,4 @@
-"""Decay confidence at every sweep from the value that the sweep before left, over the whole age again.
+"""Decay confidence at every sweep, from the value left by the previous sweep and again over the whole age.
 
     write:  same → p ← min(.95, p + gain), clock = t,
             nothing where p ≥ .95 or within ten seconds of clock;  else p = c, clock = t
@@ -22,9 +22,9 @@ from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, f
 
 COOLDOWN = 10.0 / 86_400.0  # d
 p = ItemField("stated", "1", "confidence")
-clock = ItemField("time", "d", "when it was last said")
+clock = ItemField("time", "d", "time of the last claim")
 gain = Param(0.05, "1", "confidence gained by a repetition", 0.0, 1.0)
-left = Param(0.995, "1/h", "share of the confidence that an hour leaves", 0.0, 1.0)
+left = Param(0.995, "1/h", "share of the confidence that remains after an hour", 0.0, 1.0)
 least = Param(0.1, "1", "confidence below which a sweep deletes it", 0.0, 1.0)
 
 

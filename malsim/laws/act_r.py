@@ -1,10 +1,10 @@
-"""Rank by ACT-R's base-level activation: every time it was said or was the answer counts, and fades by a power law.
+"""Rank by ACT-R's base-level activation: every claim and every use of an item counts, and fades by a power law.
 
     write:  same → a presentation at t;  else an item, presented at t
     read:   a presentation at now, of the best item only
     score = ln Σ_j max((now − t_j) · 86400, 1)^(−decay)
 
-Times of a use lie in days, the sum in seconds. It has no belief; the score may be negative.
+Times are in days, the sum is in seconds. The law has no belief, and the score may be negative.
 Source: Anderson and Schooler 1991; the base-level equation of ACT-R, with its usual decay of one half.
 Left out: spreading activation, noise, and the retrieval threshold.
 Proven: equal on 50 of 50 drawn streams (to 1e-9): baselevel_learning of jakdot/pyactr 5cb784c; which item a read presents
@@ -22,17 +22,13 @@ from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, Q
 from malsim.memory.graph.arrays import Array, Bools, sum_in_order
 
 uses = 1
-times = ItemField("time", "d", "when it was said or was the answer", many=True)
+times = ItemField("time", "d", "times of its claims and uses", many=True)
 decay = Param(0.5, "1", "exponent of forgetting", 0.0, 2.0)
 
 
 def write(items: Items, claim: Claim) -> Change:
     again = first(claim.same)
-    return Change(
-        makes=none(again),
-        taken=again,
-        items={"times": _present(items["times"], again, claim.time[..., None])},
-    )
+    return Change(makes=none(again), taken=again, items={"times": _present(items["times"], again, claim.time[..., None])})
 
 
 def read(items: Items, query: Query) -> Columns:
@@ -45,9 +41,9 @@ def rank(items: Items, now: float, *, decay: float) -> Array:
     return total
 
 
-def _present(times: Array, where: Bools, at: Array | float) -> Array:
+def _present(times: Array, where: Bools, time: Array | float) -> Array:
     count = np.count_nonzero(~np.isnan(times), axis=-1)
     if count[where].max(initial=0) == times.shape[-1]:
         times = np.concatenate([times, np.full_like(times, np.nan)], axis=-1)
     new = where[..., None] & (np.arange(times.shape[-1]) == count[..., None])
-    return np.where(new, at, times)
+    return np.where(new, time, times)

@@ -6,7 +6,7 @@
     score = 0 if p < .1 else p / (1 + .01 (now − clock));  belief = p
 
 Source: rohitg00/agentmemory 038b573e: lessons.
-Left out: who decides that two lessons are one, and search.
+Left out: the decision that two lessons are the same, and search.
 Proven: equal on 50 of 50 drawn streams: lesson-save, lesson-recall and lesson-decay-sweep of src/functions/lessons.ts (to
 6e-4: a recall rounds to three digits).
 
@@ -22,11 +22,11 @@ from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, f
 from malsim.memory.graph.arrays import Array, rounded
 
 p = ItemField("stated", "1", "confidence")
-n = ItemField(0.0, "1", "times it was said again")
-clock = ItemField("time", "d", "when it was last said")
-swept = ItemField(np.nan, "d", "when a sweep last lowered it; NaN if none did")
-gain = Param(0.1, "1", "share of the doubt that a repetition takes away", 0.0, 1.0)
-hidden = Param(0.1, "1", "confidence below which a query shows nothing; a sweep stops at .05", 0.0, 1.0)
+n = ItemField(0.0, "1", "number of repeated claims")
+clock = ItemField("time", "d", "time of the last claim")
+swept = ItemField(np.nan, "d", "time at which a sweep last lowered it; NaN if none did")
+gain = Param(0.1, "1", "share of the doubt that a repetition removes", 0.0, 1.0)
+hidden = Param(0.1, "1", "confidence below which a query does not show it; a sweep stops at .05", 0.0, 1.0)
 loss = Param(0.05, "1/week", "confidence lost a week", 0.0, 1.0)
 
 
@@ -42,13 +42,10 @@ def tick(items: Items, now: float, *, loss: float) -> Columns:
     weeks = np.maximum(now - np.where(np.isnan(items["swept"]), items["clock"], items["swept"]), 0.0) / 7.0
     lower = np.maximum(0.05, items["p"] - loss * weeks)
     due = (weeks >= 1.0) & (lower != items["p"])
-    left = items["p"].copy()
-    left[due] = rounded(lower[due], 3)
-    return {
-        "p": left,
-        "swept": np.where(due, now, items["swept"]),
-        "alive": ~(due & (left <= 0.1) & (items["n"] == 0.0)),
-    }
+    after = items["p"].copy()
+    after[due] = rounded(lower[due], 3)
+    alive = ~(due & (after <= 0.1) & (items["n"] == 0.0))
+    return {"p": after, "swept": np.where(due, now, items["swept"]), "alive": alive}
 
 
 def rank(items: Items, now: float, *, hidden: float) -> Array:

@@ -1,11 +1,11 @@
-"""Put a record a value, and rank it by similarity, words, recency and utility.
+"""Store one record per value, and rank records by similarity, words, recency and utility.
 
     write:  same → updated = max(updated, t), utility = c;  else a record, updated = t, utility = c
-    tick:   a record whose life is over dies;  being put again lengthens none
+    tick:   a record dies at the end of its life, which a repetition does not extend
     score = .5 sim + .2 words + .2 · 2^(−(now − updated) / half_life) + .1 clamp(utility)
 
-Asked about an object, all of its records hold its name: sim and words are 1 for each. No score reads a relation, so a
-contradiction costs nothing. The records themselves, with similarity of letters: `--memory malsim.adapters.arw:records`.
+All records about an object contain its name, so sim and words are 1 for each. No score reads a relation, so a contradiction
+has no effect. The records themselves, with a similarity of spelling: `--memory malsim.adapters.arw:records`.
 Source: ARW's documentation of its kernel (c773a1c1): select_hybrid, the lane semantic.
 Left out: the embedding, tags, links, the caps of lanes, and the overlay.
 
@@ -20,10 +20,10 @@ from malsim.base.parameters import Param
 from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, first, none
 from malsim.memory.graph.arrays import Array
 
-updated = ItemField("time", "d", "when it was last put")
-utility = ItemField("stated", "1", "the confidence it was last put with")
+updated = ItemField("time", "d", "time of the last put")
+utility = ItemField("stated", "1", "confidence stated at the last put")
 half_life = Param(0.25, "d", "time in which recency halves; ARW's code takes it as an e-folding time", 0.001, 1e4)
-life = Param(90.0, "d", "how long a record of lane semantic lives, from its creation", 0.001, 1e6)
+life = Param(90.0, "d", "lifetime of a record of lane semantic, from its creation", 0.001, 1e6)
 
 
 def write(items: Items, claim: Claim) -> Change:

@@ -1,11 +1,11 @@
-"""Average what was stated for each value, so that the latest claims count most.
+"""Average the confidence stated for each value, so that the latest claims count most.
 
     write:  for each item about o:  b ← b + gain (c [v_i = v] − b);
-            a value that is new starts from c alone, else from gain · c
+            a new value starts from c if it is the first about o, else from gain · c
     score = belief = b
 
 Source: an exponential moving average, the usual one-parameter filter.
-Left out: who said it, and when.
+Left out: writers and times.
 
 >>> from malsim.laws import play
 >>> play("average", "0 A", "1 B", "2 B", "3 B")
@@ -18,7 +18,7 @@ from malsim.base.parameters import Param
 from malsim.laws.engine.items import Change, Claim, ItemField, Items, none, state_column
 
 ordered = True
-b = ItemField(0.0, "1", "average of what was stated for the value")
+b = ItemField(0.0, "1", "average confidence stated for the value")
 gain = Param(0.2, "1", "share of the gap closed at each claim", 0.0, 1.0)
 
 

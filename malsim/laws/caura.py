@@ -1,4 +1,4 @@
-"""Mark what a claim contradicts unless it is dated later, and let reads lift what fades.
+"""Mark the items that a newer claim contradicts, and let reads raise the score of fading items.
 
     write:  same → nothing;  else rivals with t ≤ the new t are marked, and an item
     read:   n += 1, recalled = now
@@ -7,7 +7,7 @@
 Source: caura-ai/caura b65ecbe.
 Left out: embeddings, entity boosts, and the model that finds contradictions.
 Proven: equal on 50 of 50 drawn streams (to 1e-9): the factors of memory_scored_search as its query writes them, worked out
-on numbers, for a memory of no type (its types have 14 to 365 days in place of 90); who is marked is the bench's verdict.
+on numbers, for a memory without a type (its types have 14 to 365 days in place of 90); the bench decides which is marked.
 
 >>> from malsim.laws import play
 >>> play("caura", "0 A", "1 B", "2 A")
@@ -22,8 +22,8 @@ from malsim.memory.graph.arrays import Array
 
 ordered = True
 marked = ItemField(0.0, "1", "1 once a later claim contradicted it")
-n = ItemField(0.0, "1", "times it was read")
-recalled = ItemField("time", "d", "when it was last read; its own time until then")
+n = ItemField(0.0, "1", "number of reads")
+recalled = ItemField("time", "d", "time of the last read; its own time until then")
 fresh = Param(90.0, "d", "time over which freshness falls by .3", 0.001, 100_000.0)
 
 

@@ -1,8 +1,8 @@
-"""Weigh every writer by how little its claims differ from the weighted vote, and vote again.
+"""Weight each writer by how little its claims differ from the weighted vote, and vote again.
 
-    one claim a writer and object, the latest; sweeps, from weights of 1:
-    P(v) = Σ_w W_w [w says v] / Σ_w W_w
-    loss_w = mean over its claims of Σ_v (P(v) − [w says v])²;  W_w = −log(loss_w / Σ_w loss_w)
+    each writer's latest claim about each object; sweeps, from weights of 1:
+    P(v) = Σ_w W_w [w claims v] / Σ_w W_w
+    loss_w = mean over its claims of Σ_v (P(v) − [w claims v])²;  W_w = −log(loss_w / Σ_w loss_w)
     score = belief = P of its value at the last tick
 
 Between ticks a reader sees what a tick would give.
@@ -19,13 +19,14 @@ import numpy as np
 
 from malsim.base.parameters import Param
 from malsim.laws.engine.items import Columns, ItemField, Items, last_word, state_column
+from malsim.laws.truth.evidence import Evidence, sums
 from malsim.laws.truth.gather import gather
-from malsim.laws.truth.weighted_votes import least_loss
+from malsim.memory.graph.arrays import Array
 
 pools = True
-p = ItemField("stated", "1", "share of the weight that speaks for its value, at the last tick")
+LEAST = 1e-6  # added to a loss, so that a writer who is always right has a finite weight
+p = ItemField("stated", "1", "share of the weight for its value at the last tick")
 sweeps = Param(20.0, "1", "rounds", 1.0, 1000.0)
-
 
 write = last_word
 
@@ -34,7 +35,22 @@ def tick(items: Items, _: float, *, sweeps: float) -> Columns:
     if not len(items.rep):
         return {}
     data = gather(items, np.ones(len(items.rep)), shared=False, pins=False)
-    return {"p": least_loss(data.evidence, sweeps=int(sweeps))[data.value]}
+    evidence, writers = data.evidence, len(data.evidence.writer_rep)
+    count, weight = sums(evidence.weight, evidence.writer, writers), np.ones(writers)
+    for _ in range(int(sweeps)):
+        share = _shares(weight, evidence)
+        square = sums(share * share, evidence.items, len(evidence.object_rep))
+        loss = square[evidence.object] - 2.0 * share[evidence.value] + 1.0
+        loss = sums(loss, evidence.writer, writers) / count + LEAST
+        weight = -np.log(loss / sums(loss, evidence.writer_rep, evidence.reps)[evidence.writer_rep])
+        weight = np.maximum(weight, LEAST)  # a replication with a single writer
+    return {"p": _shares(weight, evidence)[data.value]}
+
+
+def _shares(weight: Array, evidence: Evidence) -> Array:
+    mass = sums(weight[evidence.writer], evidence.value, len(evidence.items))
+    shares: Array = mass / sums(mass, evidence.items, len(evidence.object_rep))[evidence.items]
+    return shares
 
 
 rank = belief = state_column("p")

@@ -1,13 +1,13 @@
-"""Estimate each writer's confusions and each truth in turn, from all claims, at every tick.
+"""Estimate the writers' confusions and the true values in turn, from all claims, at every tick.
 
-    one claim a writer and object, the latest;  P from the shares of votes, then `sweeps` times:
+    each writer's latest claim about each object;  P from the shares of votes, then `sweeps` times:
     prior(k)  = mean over objects of P(k)
     θ_w(k, v) = (Σ_w P(k) [v_i = v] + pseudo) / (Σ_w P(k) + K pseudo)
     P(k)      ∝ prior(k) Π_i θ_w(i)(k, v_i)
     score = belief = P of its value
 
-A batch law: between ticks a reader sees what a tick would give. Values are one set of classes for all objects.
-Source: Dawid and Skene 1979, by expectation and maximisation; its own numpy.
+A batch law: between ticks a reader sees the result of a tick. All objects share one set of values.
+Source: Dawid and Skene 1979, by expectation maximisation; implemented in numpy.
 Left out: priors on confusions beyond `pseudo`, time, and stated confidence.
 
 >>> from malsim.laws import play
@@ -19,14 +19,13 @@ import numpy as np
 
 from malsim.base.parameters import Param
 from malsim.laws.engine.items import Columns, ItemField, Items, last_word, state_column
-from malsim.laws.truth.confusions import expected_truths
+from malsim.laws.truth.evidence import sums
 from malsim.laws.truth.gather import gather
 
 pools = True
 p = ItemField("stated", "1", "posterior of its value at the last tick")
-sweeps = Param(20.0, "1", "rounds of expectation and maximisation", 1.0, 1000.0)
+sweeps = Param(20.0, "1", "rounds of expectation maximisation", 1.0, 1000.0)
 pseudo = Param(0.01, "1", "claims added to each count", 1e-9, 1000.0)
-
 
 write = last_word
 
@@ -35,8 +34,23 @@ def tick(items: Items, _: float, *, sweeps: float, pseudo: float) -> Columns:
     if not len(items.rep):
         return {}
     data = gather(items, np.ones(len(items.rep)), shared=True, pins=False)
-    posterior = expected_truths(data.evidence, sweeps=int(sweeps), pseudo=pseudo)
-    return {"p": posterior[data.about, data.value]}
+    evidence, k = data.evidence, data.evidence.values
+    objects, writers = len(evidence.object_rep), len(evidence.writer_rep)
+    p = np.bincount(evidence.object * k + evidence.value, minlength=objects * k).reshape(objects, k).astype(np.float64)
+    p /= p.sum(axis=1, keepdims=True)
+    cell, count = evidence.writer * k + evidence.value, np.bincount(evidence.object_rep, minlength=evidence.reps)[:, None]
+    for _ in range(int(sweeps)):
+        counts = [sums(row, cell, writers * k).reshape(writers, k) for row in p.T[:, evidence.object]]
+        agreements = np.stack(counts, axis=1)  # [writer, truth, value]
+        theta = (agreements + pseudo) / (agreements.sum(axis=2, keepdims=True) + k * pseudo)
+        log_theta = np.log(theta)[evidence.writer, :, evidence.value]
+        total = np.stack([sums(column, evidence.object, objects) for column in log_theta.T], axis=1)
+        mass = np.stack([sums(column, evidence.object_rep, evidence.reps) for column in p.T], axis=1)
+        prior = np.log((mass + pseudo) / (count + k * pseudo))
+        height = total + prior[evidence.object_rep]
+        height = np.exp(height - height.max(axis=1, keepdims=True))
+        p = height / height.sum(axis=1, keepdims=True)
+    return {"p": p[data.about, data.value]}
 
 
 rank = belief = state_column("p")

@@ -1,4 +1,4 @@
-"""Lower, at every sweep and again over the whole age, what was not recalled for a month.
+"""Lower the confidence of items not recalled for a month, at every sweep and again over the whole age.
 
     write:  an item always, p = c
     tick:   e = days since recalled (∅: t);  e > 30:  p ← max(0, p − loss · ⌊(e − 30) / 7⌋), from the decayed p
@@ -23,9 +23,11 @@ from malsim.laws.engine.items import Columns, ItemField, Items, Query, state_col
 from malsim.memory.graph.arrays import rounded
 
 p = ItemField("stated", "1", "confidence")
-recalled = ItemField("time", "d", "when it was last read; its own time until then")
+recalled = ItemField("time", "d", "time of the last read; its own time until then")
 loss = Param(0.05, "1/week", "confidence lost a week after the first month", 0.0, 1.0)
-compounds = Param(1.0, "1", "above 0: a sweep lowers the lowered value, as shipped; 0: repaired, the stated one", 0.0, 1.0)
+compounds = Param(
+    1.0, "1", "above 0: a sweep lowers the lowered value, as shipped; 0: the stated one, as repaired", 0.0, 1.0
+)
 least = Param(0.2, "1", "confidence below which a sweep deletes it", 0.0, 1.0)
 
 
@@ -33,8 +35,8 @@ def tick(items: Items, now: float, *, loss: float, least: float, compounds: floa
     idle = items.age(now, "recalled")
     penalty = loss * np.floor((idle - 30.0) / 7.0)
     lower = np.maximum(0.0, items["p"] - penalty if compounds else rounded(items.stated - penalty, 9))
-    left = np.where(idle > 30.0, lower, items["p"])
-    return {"p": left, "alive": left >= least}
+    after = np.where(idle > 30.0, lower, items["p"])
+    return {"p": after, "alive": after >= least}
 
 
 def read(items: Items, query: Query) -> Columns:

@@ -1,4 +1,4 @@
-"""Score an item by recency and by a confidence that reads and agreement raise, and halve what is disputed.
+"""Score an item by recency and by a confidence that reads and agreement raise; halve the score of disputed items.
 
     write:  same and no rival → absorbed (a += 1 if by another writer);  else an item
     read:   h += 1
@@ -9,7 +9,7 @@
 Source: Agentscreator/engram-memory 20744a8.
 Left out: extraction, embeddings and keyword search (their terms are constants here), and the model that finds disputes.
 Proven: equal on 50 of 50 drawn streams (to 1e-9): EngramEngine.query, one candidate at a time, its rank term put at 1/60;
-what is absorbed is ours.
+the bench decides which claims are absorbed.
 
 >>> from malsim.laws import play
 >>> play("engram", "0 A", "10 tick"), play("engram", "0 A", "10 read")
@@ -23,10 +23,10 @@ from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, Q
 from malsim.memory.graph.arrays import Array
 
 ordered = True
-a = ItemField(0.0, "1", "times another writer said the same")
-h = ItemField(0.0, "1", "times it was read")
+a = ItemField(0.0, "1", "number of repetitions by other writers")
+h = ItemField(0.0, "1", "number of reads")
 disputed = ItemField(0.0, "1", "1 if an item about the object has another value")
-decay = Param(0.006, "1/d", "rate at which confidence that nobody used or confirmed falls", 0.0, 1.0)
+decay = Param(0.006, "1/d", "decay rate of the confidence of an unused, unconfirmed item", 0.0, 1.0)
 
 
 def write(items: Items, claim: Claim) -> Change:

@@ -1,4 +1,4 @@
-"""Lower at every sweep, and again over the whole time, what was not used for a month.
+"""Lower the importance of items not used for a month, at every sweep and again over the whole time.
 
     write:  same → nothing;  else an item, p = .5, used = t
     tick:   a = now − used;  a ≥ 30:  q = max(least, p (1 − loss · min((a − 30) / 30, 5))),
@@ -9,7 +9,7 @@
 Source: aiming-lab/SimpleMem db80b6a (EvolveMem).
 Left out: extraction, importance, and search.
 Proven: equal on 50 of 50 drawn streams (to 1e-9): MemoryConsolidator._apply_importance_decay, as its manager makes it;
-exact copies are left out by us, as it supersedes them.
+the model leaves out exact copies, which the source supersedes.
 
 >>> from malsim.laws import play
 >>> play("evolvemem", "0 A", "60 tick"), play("evolvemem", "0 A", "59 tick", "60 tick")
@@ -23,8 +23,8 @@ from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, Q
 from malsim.memory.graph.arrays import rounded
 
 p = ItemField(0.5, "1", "importance")
-used = ItemField("time", "d", "when it was last read; its own time until then")
-loss = Param(0.05, "1/month", "share lost a month after the first, five months at most", 0.0, 0.2)
+used = ItemField("time", "d", "time of the last read; its own time until then")
+loss = Param(0.05, "1/month", "share lost per month after the first, for at most five months", 0.0, 0.2)
 least = Param(0.15, "1", "least importance", 0.0, 1.0)
 
 
@@ -35,12 +35,12 @@ def write(_: Items, claim: Claim) -> Change:
 def tick(items: Items, now: float, *, loss: float, least: float) -> Columns:
     idle = items.age(now, "used")
     lower = np.maximum(least, items["p"] * (1.0 - loss * np.minimum((idle - 30.0) / 30.0, 5.0)))
-    left = items["p"].copy()
+    after = items["p"].copy()
     due = np.flatnonzero(idle >= 30.0)
     new = rounded(lower[due], 4)
-    less = new < rounded(left[due], 4)
-    left[due[less]] = new[less]
-    return {"p": left}
+    less = new < rounded(after[due], 4)
+    after[due[less]] = new[less]
+    return {"p": after}
 
 
 def read(items: Items, query: Query) -> Columns:

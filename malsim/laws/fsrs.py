@@ -1,4 +1,4 @@
-"""Schedule facts as flash cards: a repetition is a review passed, a contradiction one failed.
+"""Treat facts as flash cards: a repetition is a passed review, a contradiction a failed one.
 
     write:  each rival is reviewed with grade 1;  then same → with grade 3;  else an item, S = w2, D = D₀(3), clock = t
     score = R = (1 + F · ⌊age⌋ / S)^(−w20),  age from the clock,  F = .9^(−1/w20) − 1
@@ -10,8 +10,8 @@
 Recall is 1 right after any review: on the day of a contradiction both values tie.
 Source: open-spaced-repetition/py-fsrs v6.3.1, fsrs/scheduler.py, with its default weights w0 … w20.
 Left out: learning steps, fuzzing, and the date when a card is due.
-Proven: equal on 50 of 50 drawn streams (to 1e-9): Scheduler.review_card and get_card_retrievability; which grade a claim
-gives is the bench's.
+Proven: equal on 50 of 50 drawn streams (to 1e-9): Scheduler.review_card and get_card_retrievability; the bench decides
+which grade a claim gives.
 
 >>> from malsim.laws import play
 >>> play("fsrs", "0 A", "1 B", "2 tick")
@@ -38,16 +38,18 @@ def _difficulty(grade: int) -> float:
 
 s = ItemField(W[2], "d", "stability: days until recall falls to .9")
 d = ItemField(min(10.0, max(1.0, _difficulty(3))), "1", "difficulty, 1 to 10")
-clock = ItemField("time", "d", "when it was last reviewed")
+clock = ItemField("time", "d", "time of the last review")
 
 
 def write(items: Items, claim: Claim) -> Change:
     again = first(claim.same)
     grade = np.where(claim.rival, 1, 3)
     reviewed = claim.rival | again
+    raw = items["d"] - W[6] * (grade - 3) * (10.0 - items["d"]) / 9.0
+    difficulty = np.clip(W[7] * _difficulty(4) + (1.0 - W[7]) * raw, 1.0, 10.0)
     columns = {
         "s": np.where(reviewed, _stability(items, claim.time, grade), items["s"]),
-        "d": np.where(reviewed, _harder(items["d"], grade), items["d"]),
+        "d": np.where(reviewed, difficulty, items["d"]),
         "clock": np.where(reviewed, claim.time, items["clock"]),
     }
     return Change(makes=none(again), taken=again, items=columns)
@@ -72,8 +74,3 @@ def _stability(items: Items, now: Array, grade: Array) -> Array:
     on_pass = s * (1.0 + np.exp(W[8]) * (11.0 - d) * s ** -W[9] * np.expm1(lapse * W[10]))
     later = np.where(grade == 1, on_fail, on_pass)
     return np.maximum(LEAST, np.where(age < 1.0, soon, later))
-
-
-def _harder(d: Array, grade: Array) -> Array:
-    raw = d - W[6] * (grade - 3) * (10.0 - d) / 9.0
-    return np.clip(W[7] * _difficulty(4) + (1.0 - W[7]) * raw, 1.0, 10.0)

@@ -1,4 +1,4 @@
-"""Rank by the recency of the paper: a power of the hours since a memory was last retrieved.
+"""Rank by recency as the paper defines it: exponential decay with the hours since the last retrieval.
 
     write:  an item, clock = t
     read:   clock = now
@@ -6,7 +6,7 @@
 
 Source: Park et al. 2023, Generative Agents, section 4.1.
 Left out: relevance and importance, which are equal among items about one object here.
-Proven: no function to run: the equations are a paper's.
+Proven: no function to run: the equations are from a paper.
 
 >>> from malsim.laws import play
 >>> play("generative_agents_paper", "0 A", "10 tick"), play("generative_agents_paper", "0 A", "10 read")
@@ -19,8 +19,8 @@ from malsim.base.parameters import Param
 from malsim.laws.engine.items import Columns, ItemField, Items, Query
 from malsim.memory.graph.arrays import Array
 
-clock = ItemField("time", "d", "when it was made or last retrieved")
-decay = Param(0.995, "1", "recency left after an hour", 0.0, 1.0)
+clock = ItemField("time", "d", "time of its creation or last retrieval")
+decay = Param(0.995, "1", "recency after an hour", 0.0, 1.0)
 
 
 def read(items: Items, query: Query) -> Columns:

@@ -1,4 +1,4 @@
-"""Give each fact an interval: a later fact ends an earlier one, and a repeated claim is absorbed.
+"""Give each fact an interval of validity: a later fact ends an earlier one, and a repeated claim is absorbed.
 
     write:  an item with equal o and v → absorbed, nothing else;  else a new item n with
             inv_n = min { t_m : rivals m, t_m > t_n }, ∅ if none;
@@ -7,8 +7,8 @@
 
 Source: getzep/graphiti 993e081a = 0.29.3, graphiti_core/utils/maintenance/edge_operations.py.
 Left out: extraction, the model's verdicts on duplicates and contradictions, embeddings and search.
-Proven: equal on 50 of 50 drawn streams (to 1e-9): resolve_extracted_edge and resolve_edge_contradictions; the verdict is
-the bench's.
+Proven: equal on 50 of 50 drawn streams (to 1e-9): resolve_extracted_edge and resolve_edge_contradictions; the bench
+decides which facts contradict each other.
 
 >>> from malsim.laws import play
 >>> play("graphiti", "0 A", "1 B", "2 A")
@@ -20,7 +20,7 @@ import numpy as np
 from malsim.laws.engine.items import Change, Claim, ItemField, Items, none
 from malsim.memory.graph.arrays import Array
 
-inv = ItemField(np.inf, "d", "when the fact ended; infinite while it holds")
+inv = ItemField(np.inf, "d", "end of the fact; infinite while it holds")
 
 
 def write(items: Items, claim: Claim) -> Change:

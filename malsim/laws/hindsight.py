@@ -1,12 +1,12 @@
-"""Boost a fact by how new it is and by how often it was said.
+"""Boost a fact by its recency and by the number of its claims.
 
     write:  same → n += 1, t = the later of both;  else an item, n = 1
     score = (1 + .2 (r − ½)) (1 + .1 (q − ½)),  r = clamp(1 − age / horizon, .1, 1),  q = clamp(½ + ln(n) / 10, 0, 1)
 
 Source: vectorize-io/hindsight da9a588c7: the recency and proof-count boosts.
 Left out: embeddings, graph and keyword search, reranking, and consolidation by a model.
-Proven: equal on 50 of 50 drawn streams (to 1e-9): apply_combined_scoring and compute_recency_decay; who is counted a
-repetition is the bench's verdict.
+Proven: equal on 50 of 50 drawn streams (to 1e-9): apply_combined_scoring and compute_recency_decay; the bench
+decides which claims are repetitions.
 
 >>> from malsim.laws import play
 >>> play("hindsight", "0 A", "1 B", "2 A")
@@ -19,8 +19,8 @@ from malsim.base.parameters import Param
 from malsim.laws.engine.items import Change, Claim, ItemField, Items, first, none
 from malsim.memory.graph.arrays import Array
 
-n = ItemField(1.0, "1", "times it was said")
-horizon = Param(365.0, "d", "age at which recency has fallen to its least", 0.001, 1_000_000.0)
+n = ItemField(1.0, "1", "number of claims")
+horizon = Param(365.0, "d", "age at which recency reaches its minimum", 0.001, 1_000_000.0)
 
 
 def write(items: Items, claim: Claim) -> Change:

@@ -1,11 +1,11 @@
-"""Keep what was written last about an object, and nothing else.
+"""Keep only the last claim written about an object.
 
     write:  every item about o is removed, whatever its time; the claim makes one
     score = 1
 
 Source: letta-ai/letta ff19ffeaf, langchain-ai/langgraph f09cfe8ff, MemOS be68e2fb, topoteretes/cognee a8f9760bb:
 a block, a key or a node that is overwritten.
-Left out: whatever asks a model whether to overwrite.
+Left out: models that decide whether to overwrite.
 Proven: equal on 50 of 50 drawn streams (to 1e-9): InMemoryStore.put and get of langgraph f09cfe8ff.
 
 >>> from malsim.laws import play

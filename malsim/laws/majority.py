@@ -1,10 +1,10 @@
-"""Count votes: one a writer and object, the writer's latest.
+"""Count votes: each writer's latest claim about an object is one vote.
 
-    write:  a writer's earlier vote about o is taken back, unless it is dated later;  the claim is its vote
+    write:  a writer's earlier vote about o is withdrawn, unless it is dated later;  the claim is its vote
     score = n, the votes for the value;  belief = n / all votes about o
 
 Source: the plurality vote, the baseline of truth discovery.
-Left out: who is right more often, and what is stated.
+Left out: records of writers, and stated confidence.
 
 >>> from malsim.laws import play
 >>> play("majority", "0 A by u", "1 A by v", "2 B by w", "3 B by v")
@@ -25,17 +25,17 @@ def write(items: Items, claim: Claim) -> Change:
     own = items.alive & (items.writer == claim.writer)
     later = own & (items.time > claim.time)
     counts = ~some(later)
-    back = own & ~later  # at most one a writer
-    former = np.where(back, items.value, -1).max(axis=1, keepdims=True, initial=-1)
+    withdrawn = own & ~later  # at most one per writer
+    former = np.where(withdrawn, items.value, -1).max(axis=1, keepdims=True, initial=-1)
     gain = np.where(items.value == claim.value, 1.0, 0.0) - np.where(items.value == former, 1.0, 0.0)
-    total = (items.alive & ~back).sum(axis=1, keepdims=True) + 1.0
-    same = (claim.same & ~back).sum(axis=1, keepdims=True) + 1.0
+    total = (items.alive & ~withdrawn).sum(axis=1, keepdims=True) + 1.0
+    same = (claim.same & ~withdrawn).sum(axis=1, keepdims=True) + 1.0
     return Change(
         makes=counts,
         taken=later,
         new={"n": same, "votes": total},
         items={
-            "alive": items.alive & ~back,
+            "alive": items.alive & ~withdrawn,
             "n": np.where(counts, items["n"] + gain, items["n"]),
             "votes": np.where(counts, total, items["votes"]),
         },

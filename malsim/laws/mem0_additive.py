@@ -1,12 +1,12 @@
-"""Add what is new, and never take anything back.
+"""Add new values, and never remove any.
 
     write:  same → nothing;  else an item
     score = 1
 
 Source: mem0ai/mem0 8d5b7865b, mem0/memory/main.py: additive extraction.
-Left out: extraction, similarity search and entity links; order is left to the store.
-Proven: equal on 50 of 50 drawn streams (to 1e-9): Memory._add_to_vector_store of 8d5b7865b; what the model extracts is the
-claim, what is found all about its object.
+Left out: extraction, similarity search and entity links; the store decides the order.
+Proven: equal on 50 of 50 drawn streams (to 1e-9): Memory._add_to_vector_store of 8d5b7865b; the model extracts the claim,
+and the search finds all items about its object.
 
 >>> from malsim.laws import play
 >>> play("mem0_additive", "0 A", "1 B", "2 A")

@@ -1,14 +1,14 @@
-"""Decay salience at every sweep from the value that the sweep before left, over the whole age again.
+"""Decay salience at every sweep, from the value left by the previous sweep and again over the whole age.
 
     write:  rivals: s = 0;  an item, s = 1, clock = t
     tick:   s ← s · 2^(−(now − clock) / half_life), clock not moved;  s < least dies
     score = s
 
-The exponents add up over the sweeps, so that the more often it is swept, the faster it forgets.
+The exponents add up over the sweeps, so more frequent sweeps mean faster forgetting.
 Source: BennettSchwartz/membrane 8408c8c: the decay sweep.
 Left out: reinforcement and penalties by callers, sensitivity, and retrieval.
-Proven: equal on 50 of 50 drawn streams (to 1e-9): decay.Exponential; the sweep that calls it, its pruning and who is
-penalised are rewritten in the test.
+Proven: equal on 50 of 50 drawn streams (to 1e-9): decay.Exponential; the sweep that calls it, pruning and penalties
+are rewritten in the test.
 
 >>> from malsim.laws import play
 >>> play("membrane", "0 A", "2 tick"), play("membrane", "0 A", "1 tick", "2 tick")
@@ -22,8 +22,8 @@ from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, s
 
 ordered = True
 s = ItemField(1.0, "1", "salience")
-clock = ItemField("time", "d", "when it was claimed")
-half_life = Param(30.0, "d", "half-life that is meant", 0.001, 100_000.0)
+clock = ItemField("time", "d", "time of the claim")
+half_life = Param(30.0, "d", "intended half-life", 0.001, 100_000.0)
 least = Param(0.001, "1", "salience below which a sweep deletes it", 0.0, 1.0)
 
 
@@ -32,8 +32,8 @@ def write(items: Items, claim: Claim) -> Change:
 
 
 def tick(items: Items, now: float, *, half_life: float, least: float) -> Columns:
-    left = items["s"] * np.exp2(-items.age(now, "clock") / half_life)
-    return {"s": left, "alive": left >= least}
+    after = items["s"] * np.exp2(-items.age(now, "clock") / half_life)
+    return {"s": after, "alive": after >= least}
 
 
 rank = state_column("s")

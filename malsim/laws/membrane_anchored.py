@@ -1,4 +1,4 @@
-"""Decay salience as membrane does, but from what it was when it was claimed.
+"""Decay salience as membrane does, but from its value when the claim was made.
 
     write:  rivals: s = 0;  an item, s = 1, clock = t
     tick:   s ← 2^(−(now − clock) / half_life) where s > 0;  s < least dies
@@ -16,22 +16,14 @@ Proven: no function to run: the repair is not part of the pinned commit.
 import numpy as np
 
 from malsim.base.parameters import Param
-from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, state_column
+from malsim.laws.engine.items import Columns, Items
+from malsim.laws.membrane import clock, least, ordered, rank, s, write
 
-ordered = True
-s = ItemField(1.0, "1", "salience")
-clock = ItemField("time", "d", "when it was claimed")
+__all__ = ["clock", "half_life", "least", "ordered", "rank", "s", "tick", "write"]
+
 half_life = Param(30.0, "d", "half-life", 0.001, 100_000.0)
-least = Param(0.001, "1", "salience below which a sweep deletes it", 0.0, 1.0)
-
-
-def write(items: Items, claim: Claim) -> Change:
-    return Change(items={"s": np.where(claim.rival, 0.0, items["s"])})
 
 
 def tick(items: Items, now: float, *, half_life: float, least: float) -> Columns:
-    left = np.where(items["s"] > 0.0, np.exp2(-items.age(now, "clock") / half_life), 0.0)
-    return {"s": left, "alive": left >= least}
-
-
-rank = state_column("s")
+    after = np.where(items["s"] > 0.0, np.exp2(-items.age(now, "clock") / half_life), 0.0)
+    return {"s": after, "alive": after >= least}

@@ -1,15 +1,15 @@
-"""Raise what agrees by a tenth, and lower the earlier of two that disagree by two tenths.
+"""Raise the confidence of agreeing items by 0.1, and lower the earlier of two disagreeing items by 0.2.
 
     write:  with each earlier item m about o, in order of creation
             same value:   p = 1,  p_m ← min(1, p_m + agree)
             another:      the one with the earlier t (m on a tie) ← max(0, its p − contradict)
-            p = 1 − contradict or 1, as the last that touched it says: each begins at the stored p = 1
+            p = 1 − contradict or 1, as the last of them decides, since each starts from the stored p = 1
     score = p, 0 below hidden;  belief = p
 
 Source: JasperHG90/memex d2061d6: the contradiction engine.
 Left out: extraction, the model's verdicts, and search.
 Proven: equal on 50 of 50 drawn streams (to 1e-9): ContradictionEngine._process_flagged_unit and _resolve_authority; the
-verdict is the bench's.
+bench decides which items agree.
 
 >>> from malsim.laws import play
 >>> play("memex", "0 A", "1 B")
@@ -24,8 +24,8 @@ from malsim.memory.graph.arrays import Array
 
 ordered = True
 p = ItemField(1.0, "1", "confidence")
-agree = Param(0.1, "1", "gain of both where two items agree", 0.0, 1.0)
-contradict = Param(0.2, "1", "loss of the earlier where two disagree", 0.0, 1.0)
+agree = Param(0.1, "1", "gain of both of two agreeing items", 0.0, 1.0)
+contradict = Param(0.2, "1", "loss of the earlier of two disagreeing items", 0.0, 1.0)
 hidden = Param(0.3, "1", "confidence below which an item is not shown", 0.0, 1.0)
 
 

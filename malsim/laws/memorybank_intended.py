@@ -1,14 +1,14 @@
-"""Forget as the paper means it, what was read more fading more slowly; a load still starts from what the last one left.
+"""Forget as the paper intends: items read more often fade more slowly. Each load still starts from the last one's result.
 
     write:  an item, S = 1, p = 1, clock = t
     tick:   a load: p ← p · e^(−d / (5 S)), d = ⌊now − clock⌋ days, clock not moved
             (redraws = 0: p ← e^(−d / (5 S)))
     read:   S += 1, clock = now
-    score = p, the chance that it survived every load so far
+    score = p, the probability of having survived every load
 
 Source: zhongwanjun/MemoryBank-SiliconFriend cf61c41, forget_memory.py.
 Left out: the draw itself (p is its expectation), summaries, and search.
-Proven: no function to run: the code has the other exponent; this is the one its text means.
+Proven: no function to run: the code has another exponent; this is the one that its text describes.
 
 >>> from malsim.laws import play
 >>> play("memorybank_intended", "0 A", "2 tick"), play("memorybank_intended", "0 A", "1 tick", "2 tick")
@@ -18,22 +18,14 @@ Proven: no function to run: the code has the other exponent; this is the one its
 import numpy as np
 
 from malsim.base.parameters import Param
-from malsim.laws.engine.items import Columns, ItemField, Items, Query, state_column
+from malsim.laws.engine.items import Columns, Items
+from malsim.laws.memorybank_shipped import clock, p, rank, read, s, scale
 
-s = ItemField(1.0, "1", "strength")
-p = ItemField(1.0, "1", "chance of survival")
-clock = ItemField("time", "d", "when it was made or last read")
-scale = Param(5.0, "d", "time constant of forgetting at strength 1", 0.001, 100_000.0)
-redraws = Param(1.0, "1", "above 0: each load draws again, as shipped; 0: repaired, one draw counts", 0.0, 1.0)
+__all__ = ["clock", "p", "rank", "read", "redraws", "s", "scale", "tick"]
+
+redraws = Param(1.0, "1", "above 0: each load draws again, as shipped; 0: one draw counts, as repaired", 0.0, 1.0)
 
 
 def tick(items: Items, now: float, *, scale: float, redraws: float) -> Columns:
-    left = np.exp(-np.floor(items.age(now, "clock")) / (scale * items["s"]))
-    return {"p": items["p"] * left if redraws else left}
-
-
-def read(items: Items, query: Query) -> Columns:
-    return {"s": items["s"] + query.used, "clock": np.where(query.used, query.now, items["clock"])}
-
-
-rank = state_column("p")
+    survival = np.exp(-np.floor(items.age(now, "clock")) / (scale * items["s"]))
+    return {"p": items["p"] * survival if redraws else survival}

@@ -1,9 +1,9 @@
-"""Forget as the published code does: what was read more fades faster, and a load starts from what the last one left.
+"""Forget as the published code does: items read more often fade faster. Each load starts from the last one's result.
 
     write:  an item, S = 1, p = 1, clock = t
     tick:   a load: p ← p · e^(−d S / 5), d = ⌊now − clock⌋ days, clock not moved
     read:   S += 1, clock = now
-    score = p, the chance that it survived every load so far
+    score = p, the probability of having survived every load
 
 Source: zhongwanjun/MemoryBank-SiliconFriend cf61c41, forget_memory.py.
 Left out: the draw itself (p is its expectation), summaries, and search.
@@ -21,8 +21,8 @@ from malsim.base.parameters import Param
 from malsim.laws.engine.items import Columns, ItemField, Items, Query, state_column
 
 s = ItemField(1.0, "1", "strength")
-p = ItemField(1.0, "1", "chance of survival")
-clock = ItemField("time", "d", "when it was made or last read")
+p = ItemField(1.0, "1", "probability of survival")
+clock = ItemField("time", "d", "time of its creation or last read")
 scale = Param(5.0, "d", "time constant of forgetting at strength 1", 0.001, 100_000.0)
 
 

@@ -1,17 +1,17 @@
-"""Weigh source, age and agreement with what is remembered nearby, where a contradiction counts as nearby.
+"""Weigh source, age and agreement with similar items, where a contradiction counts as similar.
 
     write:  an item, k = .6
     p = clamp01(.45 · source + .4 · 2^(−age / half_life) + .15 K),
     K = Σ w² k / Σ w over the ≤ 10 other living items with the largest w, of all objects;
     w: same 1, contradicts .9, unrelated .3
-    read:   all living items about o in order of creation, each with the k just written before it:  k ← p
+    read:   all living items about o in order of creation, each with the k just written for earlier ones:  k ← p
     score = belief = p, computed the same way on a copy
 
-Similarity counts as support, also that of a contradiction. It looks at the whole memory, and so costs the square of it.
+Similarity counts as support, even for a contradiction. The law reads the whole memory, so its cost is quadratic.
 Source: AIGeeksGroup/MMA ad6a6e5.
 Left out: images, embeddings (the three similarities stand for them), and the model that abstains.
-Proven: equal on 50 of 50 drawn streams (to 1e-9): ConfidenceModule.compute_v2 and compute_consensus; similarities are the
-bench's.
+Proven: equal on 50 of 50 drawn streams (to 1e-9): ConfidenceModule.compute_v2 and compute_consensus; similarities are
+set by the bench.
 
 >>> from malsim.laws import play
 >>> play("mma", "0 A"), play("mma", "0 A", "0 B")
@@ -31,15 +31,15 @@ scope = "replication"
 NEAREST = 10
 k = ItemField(0.6, "1", "confidence as last computed by a read")
 source = Param(0.6, "1", "trust in every source", 0.0, 1.0)
-half_life = Param(30.0, "d", "half-life of what time is worth", 0.001, 100_000.0)
+half_life = Param(30.0, "d", "half-life of the time term", 0.001, 100_000.0)
 contradicts = Param(0.9, "1", "similarity of two claims that contradict each other", 0.0, 1.0)
 unrelated = Param(0.3, "1", "similarity of two claims about different objects", 0.0, 1.0)
 
 
 def read(items: Items, query: Query, *, source: float, half_life: float, contradicts: float, unrelated: float) -> Columns:
     about = items.alive & (items.object == query.object)
-    beside = items.alive & ~about
-    near = about | (beside & (beside.cumsum(axis=1) <= NEAREST))
+    others = items.alive & ~about
+    near = about | (others & (others.cumsum(axis=1) <= NEAREST))
     index = np.argsort(~near, axis=1, kind="stable")[:, : near.sum(axis=1).max(initial=0)]
     part = {name: np.take_along_axis(array, index, axis=1) for name, array in
             (("k", items["k"]), ("value", items.value), ("about", about), ("there", near))}  # fmt: skip
@@ -65,16 +65,16 @@ belief = rank
 
 
 def _near(rep: Ints, object_: Ints) -> tuple[Ints, Bools]:
-    """Return, for each object, its items and the first few of other objects, and the mask of its own."""
+    """Return, for each object, its items and the first few of other objects, and the mask of its own items."""
     group = rep * (object_.max(initial=0) + 1) + object_
     own = table(group)
-    few = np.flatnonzero(rank_within_group(group) < NEAREST)  # more of one object are never among the first few
+    few = np.flatnonzero(rank_within_group(group) < NEAREST)  # further items of an object are never among the first few
     lines = table(rep[few])[:, : 2 * NEAREST]
     first = own[:, 0] if len(own) else np.zeros(0, dtype=np.int64)
     line = lines[np.unique(rep, return_inverse=True)[1][first]]
     other = few[line]
-    beside = (line >= 0) & (object_[other] != object_[first][:, None])
-    rows = np.concatenate([own, np.where(beside & (beside.cumsum(axis=1) <= NEAREST), other, -1)], axis=1)
+    valid = (line >= 0) & (object_[other] != object_[first][:, None])
+    rows = np.concatenate([own, np.where(valid & (valid.cumsum(axis=1) <= NEAREST), other, -1)], axis=1)
     order = np.argsort(np.where(rows < 0, len(rep), rows), axis=1, kind="stable")
     mine = np.arange(rows.shape[1]) < own.shape[1]
     return np.take_along_axis(rows, order, axis=1), (mine & (rows >= 0))[np.arange(len(rows))[:, None], order]
@@ -83,7 +83,7 @@ def _near(rep: Ints, object_: Ints) -> tuple[Ints, Bools]:
 def _recompute(
     k: Array, value: Ints, about: Bools, there: Bools, *, own: Array, contradicts: float, unrelated: float
 ) -> Array:
-    """Return the confidences k after recomputing those of the items `about`, one after the other."""
+    """Return the confidences k after recomputing those of the items in `about`, one after the other."""
     k, lines = k.copy(), np.arange(len(k))
     turns = np.argsort(~about, axis=1, kind="stable")
     for turn, mask in zip(turns.T, np.sort(about, axis=1)[:, ::-1].T, strict=True):

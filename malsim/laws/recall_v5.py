@@ -2,9 +2,9 @@
 
     effective_i, support_i, challenge_i as under mal;  factor_w from Brier penalties;  each score is recomputed at admission
 
-It is a graph of claims; its numbers are those of `Rules.recall_v5()`.
+The memory is a graph of claims with the parameters of `Rules.recall_v5()`.
 Source: the reference memory, release 5.
-Left out: nothing that its recorded runs show.
+Left out: nothing that appears in its recorded runs.
 """
 
 from malsim.laws.engine.graph_plant import Graph

@@ -1,15 +1,15 @@
-"""Find out whom to believe: writers' records and confusions, learnt from what they agree on, weigh every claim.
+"""Weigh each claim by its writer's record and confusions, which are learnt from the agreement among writers.
 
-    one claim a writer and object, the latest;  n_o claims about o
-    e_i     = exp(−age_i / tau) with a tau; else exp(−(t_newest(o) − t_i) / τ), τ found from the claims; 1 if not found
-    u_i     = e_i [n_o ≥ 2], times PIN where o is verified: what a claim weighs in learning
-    P       = the share of the claims about o; then, at each tick, twenty sweeps:
+    each writer's latest claim about each object;  n_o claims about o
+    e_i     = exp(−age_i / tau) with a tau; else exp(−(t_newest(o) − t_i) / τ), τ fitted to the claims; 1 if none fits
+    u_i     = e_i [n_o ≥ 2], times PIN where o is verified: weight of a claim in learning
+    P       = share of the claims about o; then, at each tick, twenty sweeps:
     A       = (Σ u P(v_i) + .7 KP) / (Σ u + KP), within [1/K + .02, .98]
     a_w     = (Σ_w u P(v_i) + KW A) / (Σ_w u + KW), within [.02, .98]
     M(k,v)  = Σ u P(k) [v_i = v] + KP one(k,v), each row summing to 1;  one = A on the diagonal, (1 − A)/(K − 1) off it
     M_w     = M with the odds of its diagonal times odds(a_w) / odds(A)
     θ_w     = (Σ_w u P(k) [v_i = v] + KC M_w) / (Σ_w u P(k) + KC)
-    c(i)    = log P(bin of stated | agreed) − log P(bin | did not)
+    c(i)    = log P(bin of stated | agrees) − log P(bin of stated | differs)
     λ       = Σ n_o (n_o − 1)/2 / (Σ n_o (n_o − 1)/2 + H · writers · K (K − 1))
     L_i(k)  = λ log max(θ_w(k, v_i), .001) + ((1 − λ) log(a_w (K − 1)/(1 − a_w)) + S c(i)) [k = v_i]
     T_i(k)  = e_i L_i(k) / (1 + R_IN (n_o − 1))
@@ -19,17 +19,16 @@
 
 Where objects have values of their own (`values`: auto, shared or own) a writer has one record, and
 T_i = e_i (log(a_w (K_o − 1)/(1 − a_w)) + S c(i)) / (1 + R_IN (n_o − 1)) for its own value.
-A claim about what nobody else speaks of teaches nothing of its writer: a liar's own facts would earn him a record.
-What a reviewer says, or a claim of verification external, is pinned: P is 1 there, and a claim about one counts as PIN in
-learning. The sweeps begin from the pinned facts, and from the votes; the votes' end is taken where claims, facts and
-records are together a hundred times likelier there. Ten pinned facts or more choose the form under `values` auto:
-shared, own, or own with the pool's record for everybody, a vote, where that makes them ten times likelier, each
-fact judged by records that have not seen it.
-KW 4, KC 8, KP 50, KB 60, S .6, R_IN .01, D0 3, R_OUT .2, EPS .05, H 3, PIN 5. Between ticks a reader sees what a tick would
-give. Source: found on 38 sets of claims of people and models, its constants fixed; a relative of Dawid and Skene 1979.
-τ is a line's fit to how often older claims say what the newest says (`malsim/laws/truth/fading.py`), and it counts where
-"never" is 6.63 less likely. Off by default: `tau`, `lineage`. Left out: copying between writers, liars who share facts of
-their own.
+A claim about an object that no other writer mentions teaches nothing about its writer; otherwise a liar could earn a record
+with facts of its own. Claims of reviewers and externally verified claims are pinned: P is 1 there, and a claim about a
+pinned object weighs PIN in learning. Sweeps start from the pinned facts and from the votes; the result from the votes is
+taken where claims, facts and records are jointly 100 times likelier. With ten or more pinned facts, `values` auto chooses
+the form that makes them ten times likelier, each fact judged by records learnt without it: shared, own, or a vote (own
+values with the pool's record for all). KW 4, KC 8, KP 50, KB 60, S .6, R_IN .01, D0 3, R_OUT .2, EPS .05, H 3, PIN 5. Between ticks a
+reader sees the result of a tick. τ is fitted to the agreement of older claims with the newest
+(`malsim/laws/truth/fading.py`) and used where the chi-square against "never" exceeds 6.63. Off by default: `tau`, `lineage`.
+Source: fitted on 38 sets of claims of people and models, with its constants fixed; a relative of Dawid and Skene 1979.
+Left out: copying between writers, liars who share facts of their own.
 
 >>> from malsim.laws import play
 >>> [(value, round(worth, 3)) for value, worth in play("records", "0 A by u", "0 A by v", "0 B by w", "1 tick")]
@@ -46,14 +45,11 @@ from malsim.laws.truth.log_odds import reasons_of
 
 pools = True
 p = ItemField("stated", "1", "effective confidence of its value at the last tick")
-record = ItemField(np.nan, "1", "its writer's record a_w at the last tick; NaN before, and for a reviewer")
-tau = Param(0.0, "d", "time constant of claims' weight; 0 for none of your own", 0.0, 1_000_000.0)
-tau_from = Param(
-    "claims", "1", "claims: without a tau one is found from the claims, where they show that facts change; or given"
-)
+record = ItemField(np.nan, "1", "record a_w of its writer at the last tick; NaN before, and for a reviewer")
+tau = Param(0.0, "d", "time constant of claims' weight; 0 for none", 0.0, 1_000_000.0)
+tau_from = Param("claims", "1", "claims: without a tau, one is fitted where the claims show that facts change; or given")
 values = Param("auto", "1", "auto, shared or own")
-lineage = Param("apart", "1", "one: writers of one lineage are one writer, whose latest word counts; or apart")
-
+lineage = Param("apart", "1", "one: writers of a lineage are one writer, whose latest claim counts; or apart")
 
 write = last_word
 
@@ -67,7 +63,7 @@ def tick(items: Items, now: float, *, tau: float, tau_from: str, values: str, li
 
 def explain(items: Items, row: int, now: float, *, tau: float, tau_from: str, values: str, lineage: str) -> Reasons:
     judged = estimate_truth(items, now, tau=tau, tau_from=tau_from, values=values, lineage=lineage)
-    return reasons_of(items, *judged.of(row), row)
+    return reasons_of(items, *judged.at(row), row)
 
 
 rank = belief = state_column("p")

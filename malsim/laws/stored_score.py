@@ -1,9 +1,9 @@
-"""Keep the number that a claim came with, and never recompute it.
+"""Keep the confidence stated with a claim, and never recompute it.
 
     write:  the writer's earlier item about o dies unless it is later;  an item
     score = belief = c
 
-It is what the published design argues against: nothing that is learnt afterwards moves a stored number.
+The published design argues against this law: later claims never change a stored score.
 Source: the stored score of the reference memory, without its edges.
 Left out: edges and corrections at admission.
 
@@ -16,7 +16,6 @@ from malsim.laws.engine.items import Items, last_word
 from malsim.memory.graph.arrays import Array
 
 aliases = ("stored",)
-
 
 write = last_word
 

@@ -1,11 +1,11 @@
-"""Trust a writer as far as what it says is believed, and believe what trusted writers say.
+"""Trust writers whose claims are believed, and believe the claims of trusted writers.
 
-    one claim a writer and object, the latest; sweeps, from t_w = start:
+    each writer's latest claim about each object; sweeps, from t_w = start:
     σ(f) = Σ_w −log(1 − t_w) over the writers of f;  σ*(f) = σ(f) − rivals Σ σ(f') over the other values of its object
     s(f) = 1 / (1 + exp(−damping σ*(f)));  t_w = mean of s over its claims
     score = belief = s of its value at the last tick
 
-Between ticks a reader sees what a tick would give. Its numbers of one object need not sum to 1.
+Between ticks a reader sees the result of a tick. The scores of one object need not sum to 1.
 Source: Yin, Han and Yu 2008 (TruthFinder), with the paper's start .9, damping .3, ρ .5 and a base similarity of .5.
 Left out: similarity of values, and the stop at a small change of trust.
 
@@ -19,16 +19,16 @@ import numpy as np
 
 from malsim.base.parameters import Param
 from malsim.laws.engine.items import Columns, ItemField, Items, last_word, state_column
+from malsim.laws.truth.evidence import sums
 from malsim.laws.truth.gather import gather
-from malsim.laws.truth.weighted_votes import mutual_trust
 
 pools = True
+MOST = 1.0 - 1e-9  # of a trust
 p = ItemField("stated", "1", "confidence of its value at the last tick")
 sweeps = Param(20.0, "1", "rounds", 1.0, 1000.0)
-start = Param(0.9, "1", "trust in a writer at first", 0.01, 0.99)
-damping = Param(0.3, "1", "how far writers are taken for independent", 0.001, 10.0)
-rivals = Param(0.25, "1", "what a rival's score takes: ρ (.5) times the base similarity (.5)", 0.0, 10.0)
-
+start = Param(0.9, "1", "initial trust in a writer", 0.01, 0.99)
+damping = Param(0.3, "1", "damping, for writers who are not independent", 0.001, 10.0)
+rivals = Param(0.25, "1", "weight of rivals' scores: ρ (.5) times the base similarity (.5)", 0.0, 10.0)
 
 write = last_word
 
@@ -37,7 +37,14 @@ def tick(items: Items, _: float, *, sweeps: float, start: float, damping: float,
     if not len(items.rep):
         return {}
     data = gather(items, np.ones(len(items.rep)), shared=False, pins=False)
-    confidence = mutual_trust(data.evidence, sweeps=int(sweeps), start=start, damping=damping, rivals=rivals)
+    evidence, writers, objects = data.evidence, len(data.evidence.writer_rep), len(data.evidence.object_rep)
+    count, trust = sums(evidence.weight, evidence.writer, writers), np.full(writers, start)
+    confidence = np.zeros(len(evidence.items))
+    for _ in range(int(sweeps)):
+        score = sums(-np.log1p(-np.minimum(trust, MOST))[evidence.writer], evidence.value, len(evidence.items))
+        others = sums(score, evidence.items, objects)[evidence.items] - score
+        confidence = 1.0 / (1.0 + np.exp(-damping * (score - rivals * others)))
+        trust = sums(confidence[evidence.value], evidence.writer, writers) / count
     return {"p": confidence[data.value]}
 
 

@@ -1,9 +1,9 @@
-"""Forget what its strength no longer holds; what is left is found by its words alone, and all of it ties.
+"""Delete items whose strength has fallen too low; all remaining items have the same score.
 
     write:  same → n += 1, clock = t;  else an item, n = 0, clock = t
     read:   n += 1, clock = now
     tick:   strength < forgotten dies,  strength = min(1, ½ e^(−rate · .6 A) (1 + .2 n))
-    A = the days since clock, both ends counted, on which the memory was written to or read
+    A = number of days since clock, both ends included, on which the memory was written to or read
     score = 1
 
 Source: sachitrafa/YourMemory 5a08d41, src/services/decay.py and src/jobs/decay_job.py;
@@ -24,19 +24,19 @@ from malsim.base.parameters import Param
 from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, Query, first, none
 from malsim.memory.graph.arrays import Array, Bools
 
-scope = "replication"  # a day is active whatever was asked or written on it
-n = ItemField(0.0, "1", "times it was said again or read")
-clock = ItemField("time", "d", "when it was last said or read")
-active = ItemField(1.0, "1", "days since its clock on which the memory was in use")
-latest = ItemField("time", "d", "the last time that was counted")
+scope = "replication"  # a read or write of any object makes a day active
+n = ItemField(0.0, "1", "number of repetitions and reads")
+clock = ItemField("time", "d", "time of the last claim or read")
+active = ItemField(1.0, "1", "active days since its clock")
+latest = ItemField("time", "d", "time of the last counted use")
 forgotten = Param(0.05, "1", "strength below which a sweep deletes it", 0.0, 1.0)
 rate = Param(0.16, "1/d", "decay of strength at importance 0; an item of importance ½ decays at .6 of it", 0.0, 10.0)
 
 
 def write(items: Items, claim: Claim) -> Change:
     again, makes = first(claim.same), none(claim.same)
-    since = _since(items, claim.time)
-    new = {"active": since.max(axis=1, keepdims=True, initial=1.0), "latest": _latest(items, claim.time)}
+    last = np.where(items.alive, items["latest"], -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
+    new = {"active": _active_days(items, claim.time), "latest": np.maximum(claim.time, last)}
     return Change(makes=makes, taken=again, new=new, items=_used(items, again, claim.time, new["active"]))
 
 
@@ -56,7 +56,7 @@ def rank(items: Items, _: float) -> Array:
 
 
 def _used(items: Items, used: Bools, now: float | Array, since: Array) -> Columns:
-    """Make all items one active day older on a new day, and mark those that are in use."""
+    """Return the columns after a use: on a new day all items are one active day older, and used items restart at `since`."""
     fresh = np.floor(items["latest"]) < np.floor(now)
     return {
         "n": items["n"] + used,
@@ -66,13 +66,8 @@ def _used(items: Items, used: Bools, now: float | Array, since: Array) -> Column
     }
 
 
-def _since(items: Items, now: Array) -> Array:
-    """Active days from a day in the past until now, as far as items with a later or equal clock have counted them."""
-    day, own = np.floor(items["clock"]), np.floor(now)
-    since: Array = np.where(items.alive & (day >= own), items["active"] + (day > own), 1.0)
-    return since
-
-
-def _latest(items: Items, now: Array) -> Array:
-    last: Array = np.where(items.alive, items["latest"], -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
-    return np.maximum(now, last)
+def _active_days(items: Items, time: Array) -> Array:
+    """Count the active days since a claim's time, which items with the same or a later clock have counted."""
+    day, start = np.floor(items["clock"]), np.floor(time)
+    days: Array = np.where(items.alive & (day >= start), items["active"] + (day > start), 1.0)
+    return days.max(axis=1, keepdims=True, initial=1.0)

@@ -76,14 +76,14 @@ def test_a_law_that_does_not_load_is_named_and_harms_no_other(
     with pytest.raises(LawError, match="theirs"):
         find_law("theirs")
     assert main(["laws"]) == 0
-    assert "theirs (their_broken_law): does not load" in capsys.readouterr().out
+    assert "theirs (their_broken_law): cannot be loaded" in capsys.readouterr().out
     assert main(["laws", "theirs"]) == 2
 
 
 def test_third_party_law_cannot_take_a_shipped_name(site: Path) -> None:
     install(site, "their_mal", LAW.format(function="belief", body="return np.ones(items.alive.shape)"), "mal")
     assert find_law("mal").path.endswith("malsim/laws/mal.py")
-    assert "taken by a law of malsim" in str(faulty_laws()["mal"])
+    assert "already used by a law of malsim" in str(faulty_laws()["mal"])
 
 
 @pytest.mark.parametrize("what", TICKS)
@@ -201,7 +201,7 @@ def test_third_party_view_is_checked(site: Path) -> None:
     ("place", "body", "message"),
     [
         ("admit", "return state", "must return a state and Verdicts"),
-        ("admit", "return state, Verdicts(verdict=EMPTY, row=EMPTY)", "must return one verdict a claim"),
+        ("admit", "return state, Verdicts(verdict=EMPTY, row=EMPTY)", "must return one verdict per claim"),
         ("view", "return 7", "must return a View"),
         ("view", "return View(*[EMPTY] * 9)", "raised TypeError"),
     ],
@@ -282,7 +282,7 @@ def test_our_law_in_another_s_memory_explains_itself(site: Path, capsys: pytest.
 @pytest.mark.parametrize(
     ("law", "instead", "message"),
     [
-        ("majority", "pass", "does not say what its numbers are made of"),
+        ("majority", "pass", "does not explain its numbers"),
         ("records", "made.explain = lambda *given: 'because'", "must return a LawExplanation"),
         ("records", "made.explain = lambda *given: [][0]", "explain raised IndexError"),
         ("records", "made.explain = None", "explain raised TypeError"),

@@ -95,7 +95,7 @@ def test_a_run_explains_any_tick_of_any_life() -> None:
     with pytest.raises(AddressError, match="was not recorded"):
         run.explain("claim-7", 5.0)
     other = ms.run("scenarios/half_colluders.toml", days=3.0, replications=1, law="majority")
-    with pytest.raises(UsageError, match="does not say"):
+    with pytest.raises(UsageError, match="does not explain"):
         other.explain(other.cells["cell"][0])
 
 

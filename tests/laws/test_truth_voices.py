@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import malsim as ms
-from malsim.laws.truth.voices import copies, echoes, over
+from malsim.laws.truth.voices import abandoned, copies, echoes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +37,7 @@ def test_copies_and_echoes_match_their_definition(rows: list[tuple[int, ...]]) -
 @given(claims, st.integers(1, 3))
 def test_expired_claims_match_their_definition(rows: list[tuple[int, ...]], within: int) -> None:
     writer, about, value, time, _ = np.array(sorted(rows, key=lambda row: row[3]), dtype=np.int64).reshape(-1, 5).T
-    found = over(writer, about, value, time.astype(np.float64), float(within))
+    found = abandoned(writer, about, value, time.astype(np.float64), float(within))
 
     def runs(who: int, what: int) -> list[tuple[int, int, int, int]]:
         """Value, begin, end and last row of each run of one value."""

@@ -1,4 +1,4 @@
-"""The columns of a state: appended to in shared room, copied where an old row changes."""
+"""Columns of a state: new rows are appended in shared memory, and a column is copied when an old row changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEAST = 64
 
 
 class _Room:
-    """An array with room at its end, and how much of it any column fills."""
+    """Array with spare rows at its end, and the number of rows that any column fills."""
 
     def __init__(self, array: NDArray[Any], end: int) -> None:
         self.array, self.end = array, end
@@ -26,7 +26,7 @@ class _Room:
 
 @dataclass(frozen=True)
 class Buffer:
-    """The first `height` rows of a room; later rows belong to columns that grew from this one."""
+    """First `height` rows of a shared array; later rows belong to columns that grew from this one."""
 
     room: _Room
     height: int
@@ -42,12 +42,12 @@ class Buffer:
         return values
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle its values, not the room behind them."""
+        """Pickle the column's own rows only."""
         return Buffer.of, (self.values.copy(),)
 
 
 class Draft:
-    """Columns that are being changed; the columns they come from stay as they were.
+    """Columns under change; the columns that they come from keep their values.
 
     `arrays` holds each column with its new rows; `put` is the only way to change a row.
     """
@@ -59,7 +59,10 @@ class Draft:
         for name, column in columns.items():
             room, size = column.room, self.height + more
             if size > len(room.array) or (more and room.end != self.height):
-                room = _Room(_roomy(column.values, max(size, 2 * len(room.array), LEAST)), self.height)
+                values = column.values
+                array = np.zeros((max(size, 2 * len(room.array), LEAST), *values.shape[1:]), dtype=values.dtype)
+                array[: self.height] = values
+                room = _Room(array, self.height)
                 self._owned.add(name)
             self._rooms[name] = room
             self.arrays[name] = room.array[:size]
@@ -73,9 +76,12 @@ class Draft:
             fresh[:] = values
 
     def put(self, name: str, rows: Ints, values: NDArray[Any]) -> None:
-        """Change rows of a column; a list that has become longer makes room for itself."""
+        """Change rows of a column; a column of lists is widened if a list has become longer."""
         if values.ndim > 1 and values.shape[-1] > self.arrays[name].shape[-1]:
-            self._widen(name, max(values.shape[-1], 2 * self.arrays[name].shape[-1]))
+            old = self._rooms[name].array
+            wide = np.full((len(old), max(values.shape[-1], 2 * self.arrays[name].shape[-1])), np.nan)
+            wide[:, : old.shape[1]] = old
+            self._own(name, wide)
         elif name not in self._owned and rows.min(initial=self.height) < self.height:
             self._own(name, self._rooms[name].array.copy())
         target = self.arrays[name]
@@ -105,15 +111,3 @@ class Draft:
         self._rooms[name] = _Room(array, self.height)
         self.arrays[name] = array[: len(self.arrays[name])]
         self._owned.add(name)
-
-    def _widen(self, name: str, width: int) -> None:
-        old = self._rooms[name].array
-        wide = np.full((len(old), width), np.nan)
-        wide[:, : old.shape[1]] = old
-        self._own(name, wide)
-
-
-def _roomy(values: NDArray[Any], size: int) -> NDArray[Any]:
-    room = np.zeros((size, *values.shape[1:]), dtype=values.dtype)
-    room[: len(values)] = values
-    return room

@@ -1,4 +1,4 @@
-"""A law as its file declares it."""
+"""Declaration of a law, read from its module and checked."""
 
 from __future__ import annotations
 
@@ -19,28 +19,29 @@ if TYPE_CHECKING:
     from malsim.adapters.calls import Calls
     from malsim.memory.port import Plant
 
-FUNCTIONS = {
-    "write": 2,
-    "tick": 2,
-    "read": 2,
-    "rank": 2,
-    "belief": 2,
-    "explain": 3,
-}  # name, and how many arguments are no parameters
+FUNCTIONS = {"write": 2, "tick": 2, "read": 2, "rank": 2, "belief": 2, "explain": 3}  # arguments that are not parameters
 SCOPES = ("object", "replication")
+OPTIONS = ("scope", "uses", "ordered", "aliases", "believes", "pools")
 
 
 @dataclass(frozen=True)
 class Law:
-    """A registered law: its name, its module, and what the module declares; `calls` makes those of another's code."""
+    """Registered law: its name, its module, and the options that the module sets.
+
+    A claim or a use reads the items of its `scope`, its object or the whole replication, and a read uses the best `uses`
+    items. In an `ordered` law the order of claims within one instant matters. In one that `pools`, evidence about one object
+    affects another, because the law keeps records of writers. `calls` makes the calls of a law from another package.
+    """
 
     name: str
     module: ModuleType
     calls: Calls | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def shipped(self) -> bool:
-        return self.module.__name__.startswith("malsim.laws.")
+    scope: str = "object"
+    uses: int = 5
+    ordered: bool = False
+    aliases: tuple[str, ...] = ()
+    believes: bool = False
+    pools: bool = False
 
     @property
     def path(self) -> str:
@@ -48,11 +49,8 @@ class Law:
 
     @cached_property
     def _parts(self) -> list[str]:
-        return [
-            part
-            for part in re.split(r"\n\s*\n|\n(?=Source:|Left out:|Proven:|>>>)", inspect.cleandoc(self.module.__doc__ or ""))
-            if part.strip()
-        ]
+        text = inspect.cleandoc(self.module.__doc__ or "")
+        return [part for part in re.split(r"\n\s*\n|\n(?=Source:|Left out:|Proven:|>>>)", text) if part.strip()]
 
     @property
     def sentence(self) -> str:
@@ -73,12 +71,12 @@ class Law:
 
     @property
     def proven(self) -> str:
-        """Return the result of the comparison with the pinned source: "equal …", or where it differs."""
+        """Result of the comparison with the pinned source: "equal …", or where they differ."""
         return self._paragraph("Proven:")
 
     @property
     def equal(self) -> bool:
-        """Return whether the law models another project and equals its source in the comparison."""
+        """True if the law models another project and equals its source in the comparison."""
         return self.proven.startswith("equal")
 
     def _paragraph(self, head: str) -> str:
@@ -100,38 +98,16 @@ class Law:
 
     @cached_property
     def functions(self) -> dict[str, Callable[..., Any]]:
-        """Return the functions of the law's file that `FUNCTIONS` lists, by name."""
+        """Functions of the law's module that `FUNCTIONS` lists, by name."""
         return {name: vars(self.module)[name] for name in FUNCTIONS if name in vars(self.module)}
 
     @property
     def belief(self) -> bool:
-        return "belief" in self.functions or bool(getattr(self.module, "believes", False))
-
-    @property
-    def scope(self) -> str:
-        """Return which items a claim or a use reads: those of its object, or all of its replication."""
-        return str(getattr(self.module, "scope", "object"))
-
-    @property
-    def uses(self) -> int:
-        return int(getattr(self.module, "uses", 5))
-
-    @property
-    def ordered(self) -> bool:
-        return bool(getattr(self.module, "ordered", False))
-
-    @property
-    def aliases(self) -> tuple[str, ...]:
-        return tuple(getattr(self.module, "aliases", ()))
-
-    @property
-    def pools(self) -> bool:
-        """Return whether evidence about one object affects another, because the law keeps records of writers."""
-        return bool(getattr(self.module, "pools", self.factory is not None))
+        return self.believes or "belief" in self.functions
 
     @property
     def factory(self) -> Callable[..., Plant[Any]] | None:
-        """Return the function that makes the memory from the parameters, if it is not a plant of items."""
+        """Function that makes the memory from the parameters; None if the law is one of items."""
         return getattr(self.module, "plant", None)
 
     def asks(self, function: str) -> list[str]:
@@ -140,34 +116,29 @@ class Law:
 
 def load_law(name: str, module: ModuleType) -> Law:
     """Return a module as a law; raise `LawError` with file and line if it does not declare one."""
-    law = Law(name, module)
+    options = {option: getattr(module, option) for option in OPTIONS if hasattr(module, option)}
+    law = Law(name, module, **{"pools": hasattr(module, "plant")} | options)
     if not law.sentence or not law.equation:
-        raise LawError(
-            "a law without an equation", where=f"{law.path}:1",
-            hint="the docstring says a sentence, then the equation, indented by four",
-        )  # fmt: skip
+        hint = "begin the docstring with a sentence; indent the equation after it by four spaces"
+        raise LawError("the law has no equation", where=f"{law.path}:1", hint=hint)
     if law.factory:
         return law
     if not law.functions:
-        raise LawError("a law without a function", where=f"{law.path}:1", allowed=", ".join(FUNCTIONS))
+        raise LawError("the law has no function", where=f"{law.path}:1", allowed=", ".join(FUNCTIONS))
     if law.scope not in SCOPES:
-        raise LawError(
-            "unknown scope", where=f"{law.path}:{_line(law, 'scope')}", given=law.scope, allowed=", ".join(SCOPES)
-        )
+        where = f"{law.path}:{_line(law, 'scope')}"
+        raise LawError("no such scope", where=where, given=law.scope, allowed=", ".join(SCOPES))
     for column, state in law.state.items():
-        if column in (*COMMON, "alive", "number") or (
-            isinstance(state.start, str) and state.start not in ("time", "stated")
-        ):
-            raise LawError(
-                "not a column of state", where=f"{law.path}:{_line(law, column)}", given=column,
-                allowed="a name of its own, that starts from a number, time or stated",
-            )  # fmt: skip
+        starts = not isinstance(state.start, str) or state.start in ("time", "stated")
+        if column in (*COMMON, "alive", "number") or not starts:
+            allowed = "an unused name, and a start that is a number, time or stated"
+            raise LawError("not a column of state", where=f"{law.path}:{_line(law, column)}", given=column, allowed=allowed)
     for function, code in law.functions.items():
         for param in law.asks(function):
             if param not in law.params:
-                line = inspect.getsourcelines(code)[1]
                 raise LawError(
-                    "a function asks for a parameter that is not declared", where=f"{law.path}:{line}", given=param,
+                    "the function takes a parameter that is not declared",
+                    where=f"{law.path}:{inspect.getsourcelines(code)[1]}", given=param,
                     allowed=", ".join(law.params) or "none",
                     hint=f"write {param} = Param(default, unit, meaning, low, high)",
                 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The graph of claims as a plant: gate, tick, expansions and views behind the port."""
+"""Graph of claims behind the port: gate, tick, expansions and views."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.laws.engine.shares import SharesObjects
 from malsim.memory import schema
 from malsim.memory.gate.admit import judge, screened
 from malsim.memory.gate.checks import validate
@@ -40,7 +39,7 @@ _NOTHING = Column(np.zeros(0, dtype=np.int32))
 
 @dataclass(frozen=True, eq=False)
 class GraphState:
-    """A memory, the indexes of its cells' replication, object and value (NONE: unknown), and the last derived values."""
+    """Memory with the replication, object and value of each cell (NONE: unknown), and the last derived values."""
 
     memory: Memory
     rules: Rules
@@ -58,18 +57,19 @@ class GraphState:
         return GraphView(self, self.memory)
 
     def append(self, memory: Memory, rep: Ints, about: Ints, value: Ints) -> GraphState:
-        news = zip((self.rep, self.object, self.value), (rep, about, value), strict=True)
-        rep_, object_, value_ = (column.append(new.astype(np.int32)) for column, new in news)
+        pairs = zip((self.rep, self.object, self.value), (rep, about, value), strict=True)
+        rep_, object_, value_ = (column.append(new.astype(np.int32)) for column, new in pairs)
         return replace(self, memory=memory, rep=rep_, object=object_, value=value_)
 
-    def of_cells(self, name: str) -> Array:
+    def derived_column(self, name: str) -> Array:
         values = self.derived.get(name.replace("-derived-", "-", 1), np.zeros(0))
         return np.append(values, np.full(self.memory.height - len(values), np.nan))
 
-    def taking(self, memory: Memory) -> GraphState:
-        cells = memory.table("cells").rows.since(len(self.rep)) if memory.height > len(self.rep) else None
-        if cells is None:
+    def with_memory(self, memory: Memory) -> GraphState:
+        """Return the state with another memory; objects and values of its new cells are looked up."""
+        if memory.height <= len(self.rep):
             return replace(self, memory=memory)
+        cells = memory.table("cells").rows.since(len(self.rep))
         objects = {name: index for index, name in enumerate(self.vocabulary.objects)}
         about = [objects.get(name, NONE) for name in cells.column("object").tolist()]
         pairs = self.vocabulary.pairs
@@ -77,13 +77,12 @@ class GraphState:
         return self.append(memory, cells.column("rep") - self.first, np.array(about), np.array(value))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the fields to pickle; the derived view is left out."""
         return {name: part for name, part in self.__dict__.items() if name != "view"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Graph(SharesObjects):
-    """The published law under its rules; `begin` makes the memory of all replications on day 0, empty by default."""
+class Graph:
+    """Graph of claims under its rules; `begin` makes the memory of all replications on day 0, empty by default."""
 
     rules: Rules
     begin: Callable[[Sequence[int], Rules], Memory] | None = None
@@ -91,7 +90,7 @@ class Graph(SharesObjects):
     def init(self, replications: Sequence[int], vocabulary: Vocabulary) -> GraphState:
         """Return the initial memory of replications with consecutive numbers."""
         state = GraphState(Memory.empty(), self.rules, vocabulary, replications[0], replications=len(replications))
-        return state.taking(self.begin(replications, self.rules)) if self.begin else state
+        return state.with_memory(self.begin(replications, self.rules)) if self.begin else state
 
     def admit(self, state: GraphState, claims: Claims) -> tuple[GraphState, Verdicts]:
         if claims.checked:
@@ -115,23 +114,39 @@ class Graph(SharesObjects):
         _, object_, value = keys.astype(np.int32)
         return replace(state, memory=memory, object=Column(object_), value=Column(value)), obeyed
 
+    def share(self, state: GraphState, object_: Ints, scope: str, now: float, *, shared: bool) -> tuple[GraphState, bool]:  # noqa: ARG002
+        pairs = {(index, scope) for index in object_.tolist()}
+        return replace(state, shared=state.shared | pairs if shared else state.shared - pairs), True
+
+    def shows(self, state: GraphState, object_: Ints, scope: str, now: float) -> Bools:
+        """Mark the objects with a living item that may be read within a scope; shape (objects, replications)."""
+        view, scopes = self.view(state, now), state.vocabulary.scopes
+        rows = np.flatnonzero(view.active & (view.object >= 0))
+        has_item = np.zeros((len(state.vocabulary.objects), state.replications), dtype=bool)
+        has_item[view.object[rows], view.rep[rows]] = True
+        may_read = [
+            not scopes or scopes[about] in ("", scope) or (about, scope) in state.shared for about in object_.tolist()
+        ]
+        readable: Bools = has_item[object_] & np.array(may_read, dtype=bool)[:, None]
+        return readable
+
     def tick(self, state: GraphState, now: float) -> GraphState:
         """Compute one step of the law; derived values such as `tau_scale` multiply the time constants."""
         rules = self._rules(state)
-        stretch = state.of_cells(rules.tau_scale) if rules.tau_scale else None
+        stretch = state.derived_column(rules.tau_scale) if rules.tau_scale else None
         return replace(state, memory=tick(state.memory, now, rules, tau_scale=stretch))
 
     def _rules(self, state: GraphState) -> Rules:
         rules, name = self.rules, self.rules.effective
-        return rules.replace(effective=scaled(state.of_cells(name), rules)) if isinstance(name, str) else rules
+        return rules.replace(effective=scaled(state.derived_column(name), rules)) if isinstance(name, str) else rules
 
     def read(self, state: GraphState, rep: Ints, object_: Ints, opened: Ints, now: float) -> GraphState:  # noqa: ARG002
         return replace(state, memory=expanded(state.memory, opened, now, self.rules)) if opened.size else state
 
-    def view(self, state: GraphState, now: float) -> GraphView:  # noqa: ARG002  # its numbers move at ticks
+    def view(self, state: GraphState, now: float) -> GraphView:  # noqa: ARG002  # scores change at ticks only
         return state.view
 
-    def present(self, state: GraphState, now: float) -> GraphView:  # noqa: ARG002  # what time does to it waits for the tick
+    def present(self, state: GraphState, now: float) -> GraphView:  # noqa: ARG002  # ageing waits for the tick
         memory = present(state.memory, self._rules(state)).memory
         return state.view if memory is state.memory else GraphView(state, memory)
 
@@ -139,8 +154,7 @@ class Graph(SharesObjects):
         return state.memory
 
     def with_graph(self, state: GraphState, memory: Memory) -> GraphState:
-        """Return the state with another graph; objects and values of its new cells are looked up."""
-        return state.taking(memory)
+        return state.with_memory(memory)
 
     def with_derived(self, state: GraphState, values: Mapping[str, Array]) -> GraphState:
         return replace(state, derived={name: array for name, array in values.items() if name.startswith("cell-")})
@@ -149,28 +163,13 @@ class Graph(SharesObjects):
 class GraphView(View):
     """Read-only view of a graph; costly columns are computed on first use."""
 
-    def __init__(self, state: GraphState, memory: Memory) -> None:
-        object.__setattr__(self, "_state", state)
-        object.__setattr__(self, "_memory", memory)
-
     _state: GraphState
     _memory: Memory
     leads = True
 
-    def __len__(self) -> int:
-        return self._memory.height
-
-    @property
-    def rep(self) -> Ints:
-        return self._state.rep.values
-
-    @property
-    def object(self) -> Ints:
-        return self._state.object.values
-
-    @property
-    def value(self) -> Ints:
-        return self._state.value.values
+    def __init__(self, state: GraphState, memory: Memory) -> None:
+        columns = {name: getattr(state, name).values for name in ("rep", "object", "value")}
+        self.__dict__.update(columns, _state=state, _memory=memory)
 
     @cached_property
     def name(self) -> pl.Series:
@@ -213,7 +212,7 @@ class GraphView(View):
     def column(self, name: str, rows: Ints | None = None) -> NDArray[Any] | None:
         """Return a column of the cells, a derived value, or `grounded`: whether the writer has enough outcomes."""
         if name.startswith("cell-derived-"):
-            derived = self._state.of_cells(name)
+            derived = self._state.derived_column(name)
             return derived if rows is None else derived[rows]
         if name == "grounded":
             outcomes = self._memory.table("writers").column("claims")
@@ -249,7 +248,7 @@ class GraphView(View):
         return marked(
             self._state.rules,
             stated=memory.values("stated", rows), effective=self.belief.take(rows),
-            superseded=~self.active[rows],  # what is listed and not active is that
+            superseded=~self.active[rows],  # listed and not active
             contradicted=self._contradicted[rows], overdue=memory.values("reverify", rows) < now,  # NaN is never past
             currency=memory.values("currency", rows), requires_review=memory.values("requires_review", rows),
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Types in which a law of items is written: the items, the claim or the question, and the change it makes."""
+"""Types that a law of items uses: items, claims, questions, and the changes that a claim makes."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ COMMON = ("rep", "object", "value", "writer", "time", "stated", "verified")
 
 @dataclass(frozen=True, slots=True)
 class ItemField:
-    """A column of an item's state: what it starts from, its unit ("1" for a pure number, "d" for days), what it means.
+    """Column of an item's state: its initial value, its unit ("1" for a pure number, "d" for days) and its meaning.
 
-    It starts from a number or from a column of the claim that makes the item (`time` or `stated`). With `many` an item holds
-    any number of values, padded with NaN along a last axis.
+    The initial value is a number or a column of the claim that makes the item (`time` or `stated`). With `many` an item
+    holds any number of values, padded with NaN along a last axis.
     """
 
     start: float | str
@@ -38,11 +38,11 @@ class ItemField:
 
 
 class Items:
-    """Items of one shape: all that live, one row each, or those a claim looks at, one row a claim, in order of creation.
+    """Items in order of creation: all living items (one axis), or the items that each claim reads (one row per claim).
 
-    `rep`, `object`, `value`, `writer` are places, `time` is the stated time in days, `stated` the confidence; a law's own
-    state is asked for by name, `items["p"]`; `vocabulary` has the names. Where rows are padded, `alive` is
-    False there. All arrays are read-only.
+    `rep`, `object`, `value` and `writer` are indexes, `time` is the stated time in days, `stated` the confidence. A law
+    reads its own state by name, `items["p"]`; `vocabulary` has the names. `alive` is False where rows are padded. All
+    arrays are read-only.
     """
 
     def __init__(self, columns: Mapping[str, NDArray[Any]], rows: Ints, alive: Bools, *, vocabulary: Vocabulary) -> None:
@@ -87,12 +87,12 @@ class Items:
 
     @property
     def reviewed(self) -> Bools:
-        """Return the mask of items written by a writer named `reviewers` or `reviewer`."""
+        """Mask of items written by a writer named `reviewers` or `reviewer`."""
         return reviewers(self.vocabulary)[self.writer]
 
     @property
     def verified(self) -> Bools:
-        """Return the mask of items that a reviewer wrote or whose claim was verified externally."""
+        """Mask of items that a reviewer wrote or whose claim was verified externally."""
         return self.reviewed | (self["verified"] > 0.0)
 
     @property
@@ -105,13 +105,13 @@ class Items:
 
 @dataclass(frozen=True)
 class ItemState:
-    """The items of every replication, one row each in order of creation, dead ones too."""
+    """Items of all replications, dead ones included, one row each in order of creation."""
 
     vocabulary: Vocabulary
     columns: Mapping[str, Buffer]
-    counts: Ints  # of items so far, by replication
+    counts: Ints  # items so far, by replication
     names: pl.Series
-    news: Bools  # replications in which a claim came since the last tick
+    news: Bools  # replications with a claim since the last tick
 
     def __len__(self) -> int:
         return self.columns["rep"].height
@@ -126,10 +126,10 @@ class ItemState:
 
 @dataclass(frozen=True)
 class Claim:
-    """The claims of one round, one row each, in columns [claims, 1] that broadcast with `Items` of shape [claims, items].
+    """Claims of one round, one row each, in columns [claims, 1] that broadcast with `Items` of shape [claims, items].
 
-    `same` and `rival` mark the items about the claim's object with its value and with another; `reviewed` the claims that
-    a reviewer made.
+    `same` and `rival` mark the items about the claim's object with its value and with another value; `reviewed` marks the
+    claims of reviewers.
     """
 
     object: Ints
@@ -146,8 +146,8 @@ class Claim:
 class Query:
     """Questions of one round, one row each: the object [questions, 1], the time, and the items that are used.
 
-    `used` marks the best `uses` items (5 unless the law says otherwise) by rank, ties by order of creation; a law that looks
-    at whole replications finds what it uses itself.
+    `used` marks the best items by rank, as many as the law's `uses` (default 5), ties by order of creation. A law whose
+    scope is the replication selects the items itself.
     """
 
     object: Ints
@@ -157,18 +157,18 @@ class Query:
 
 @dataclass(frozen=True)
 class Change:
-    """Effect of a batch of claims: whether each makes an item, its initial columns, and changed columns of other items.
+    """Effect of a batch of claims: the claims that make an item, initial columns of new items, changes of other items.
 
     Parameters
     ----------
     makes
         [claims, 1]; every claim makes an item if None.
     new
-        Columns [claims, 1] of the items that are made, which replace the declared starts.
+        Columns [claims, 1] of the new items, in place of the declared initial values.
     taken
-        [claims, items]: marks the item that took a claim which makes none.
+        [claims, items]: marks the item that absorbs a claim which makes none.
     items
-        Columns [claims, items] that changed: declared state, or `alive`, `value`, `time`.
+        Changed columns [claims, items]: declared state, or `alive`, `value`, `time`.
     """
 
     makes: Bools | None = None

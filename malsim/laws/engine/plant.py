@@ -1,4 +1,4 @@
-"""A law of items as a plant: batches of claims are split into rounds for the law."""
+"""Memory that a law of items runs: batches of claims are split into rounds for the law."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 
 from malsim.base.errors import UsageError
 from malsim.laws.engine.buffers import Buffer, Draft
-from malsim.laws.engine.guard import calls_of
+from malsim.laws.engine.guard import LawCalls
 from malsim.laws.engine.items import COMMON, UNSTATED, Claim, Items, ItemState, Query, first, reviewers
 from malsim.laws.engine.reasons import Reasons
 from malsim.laws.engine.rounds import Lists, rounds
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from malsim.memory.port import Claims, Vocabulary
 
 ADMITTED, TAKEN, REFUSED = (VERDICT.index(word) for word in ("admitted", "deduplicated", "refused"))
-ABOUT_NOTHING = "a law of items takes claims that name an object and a value"
+ABOUT_NOTHING = "a law of items needs claims with an object and a value"
 KINDS: dict[str, Any] = dict.fromkeys(("rep", "object", "value", "writer", "number"), np.int32)
 
 
 class ItemPlant:
-    """A memory that a law of items runs; settings are the law and its parameters."""
+    """Memory that a law of items runs with its parameters."""
 
     def __init__(self, law: Law, params: Mapping[str, float | str]) -> None:
         self.law, self.params = law, dict(params)
-        self._calls = calls_of(law, self.params)
+        self._calls = LawCalls(law, self.params)
 
     def init(self, replications: Sequence[int], vocabulary: Vocabulary) -> ItemState:
         columns = {name: np.zeros(0, dtype=KINDS.get(name, np.float64)) for name in (*COMMON, "number")}
@@ -50,7 +50,7 @@ class ItemPlant:
         return ItemState(vocabulary, buffers, counts, names, counts > 0)
 
     def admit(self, state: ItemState, claims: Claims) -> tuple[ItemState, Verdicts]:
-        """Take a batch: claims of one instant and group go one by one, those of different groups side by side."""
+        """Admit a batch of claims: in order within a group (object or replication), all groups at once."""
         draft = Draft(state.columns, len(claims))
         self._prefill(draft, claims)
         makes = (claims.object != NONE) & (claims.value != NONE)
@@ -60,8 +60,8 @@ class ItemPlant:
             self._rounds(draft, claims, state.vocabulary, makes=makes, row=row)
         verdict = np.where(makes, ADMITTED, TAKEN)
         verdict[list(issues)] = REFUSED
-        at = np.append(np.cumsum(makes) - 1 + len(state), NONE)  # the final rows of what is new
-        row = np.where(row >= len(state), at[np.maximum(row - len(state), 0)], row)
+        final = np.append(np.cumsum(makes) - 1 + len(state), NONE)  # row of each new item, claims that make none left out
+        row = np.where(row >= len(state), final[np.maximum(row - len(state), 0)], row)
         after = self._append(state, draft, claims, makes)
         inactive = np.flatnonzero(state["alive"] & ~after["alive"][: len(state)])
         dropped = len(claims.edges.claim) if claims.edges else 0
@@ -101,13 +101,9 @@ class ItemPlant:
             topical = there & (items.object == about["object"])
             same = items.value == about["value"]
             batch = Claim(
-                **about,
-                time=claims.t[claim, None],
-                stated=stated[claim, None],
-                same=topical & same,
-                rival=topical & ~same,
+                **about, time=claims.t[claim, None], stated=stated[claim, None], same=topical & same, rival=topical & ~same,
                 reviewed=reviewed[about["writer"]],
-            )
+            )  # fmt: skip
             change = self._calls.write(items, batch)
             alive = _apply(draft, rows, there, change.items)
             if alive is not there:
@@ -146,7 +142,7 @@ class ItemPlant:
         _apply(draft, alive, there, self._calls.tick(Items(draft.arrays, alive, there, vocabulary=state.vocabulary), now))
         return replace(state, columns=draft.columns(), news=np.zeros_like(state.news))
 
-    def read(self, state: ItemState, rep: Ints, object_: Ints, opened: Ints, now: float) -> ItemState:  # noqa: ARG002  # what is used is the law's to say
+    def read(self, state: ItemState, rep: Ints, object_: Ints, opened: Ints, now: float) -> ItemState:  # noqa: ARG002  # the law selects the items
         if "read" not in self.law.functions or not len(rep):
             return state
         draft = Draft(state.columns)
@@ -169,17 +165,17 @@ class ItemPlant:
     def explain(self, state: ItemState, alive: Ints, row: int, now: float) -> LawExplanation:
         """Explain the belief of a row at a tick at `now` that reads the living rows; a dead row has no belief.
 
-        Raises `UsageError` where the law does not say.
+        Raises `UsageError` if the law has no function `explain`.
         """
         if "explain" not in self.law.functions:
-            hint = "records and the laws of the graph do; `malsim laws NAME` prints the equation"
-            raise UsageError("the law does not say what its numbers are made of", given=self.law.name, hint=hint)
+            hint = "use records or a law of the graph; `malsim laws NAME` prints the equation"
+            raise UsageError("this law does not explain its numbers", given=self.law.name, hint=hint)
         here = alive[state["rep"][alive] == state["rep"][row]]
         if row in here:
             items = Items(state.arrays, here, np.ones(len(here), dtype=bool), vocabulary=state.vocabulary)
             reasons = self._calls.explain(items, int(np.flatnonzero(here == row)[0]), now)
         else:
-            reasons = Reasons([], 0.0, 0.0, "its writer said otherwise later")
+            reasons = Reasons([], 0.0, 0.0, "its writer has since claimed another value")
         view = ItemView(state, self._calls, now)
         return reasons.explanation(str(view.name[row]), view.claim(row), now, view.cells(here))
 
@@ -188,9 +184,9 @@ class ItemPlant:
         return ItemView(state, self._calls, now)
 
     def present(self, state: ItemState, now: float) -> ItemView:
-        """Return what a reader sees at `now`: of a law that keeps records of writers, what it has learnt of the new claims.
+        """Return the view of a reader at `now`. A law with records of writers applies them to claims since the last tick.
 
-        In replications without a claim since the last tick it is what that tick gave.
+        Replications without a claim since the last tick show that tick's result.
         """
         if not (self.law.pools and state.news.any()):
             return self.view(state, now)

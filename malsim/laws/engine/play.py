@@ -1,4 +1,4 @@
-"""Play of a few claims, ticks and reads on one law, for doctests and recorded runs."""
+"""Player of a few claims, ticks and reads on one law, for doctests and recorded runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from malsim.memory.port import Claims, Vocabulary, view_now
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from malsim.memory.port import Plant, View
+    from malsim.memory.port import Plant
 
 STATED = 0.7
 
@@ -20,7 +20,7 @@ STATED = 0.7
 def play(law: str, *events: str, **params: float) -> list[tuple[str, float]]:
     """Play events on a law and return the score of every value of one object, in order of creation.
 
-    An event is a day and what happens: `tick`, `read`, or a value that is claimed, by a writer, with a confidence.
+    An event is a day and `tick`, `read`, or a claimed value, optionally with a writer and a confidence.
 
     >>> play("last_write", "0 A", "1 B by someone .9", "2 tick")
     [('B', 1.0)]
@@ -32,42 +32,34 @@ def play(law: str, *events: str, **params: float) -> list[tuple[str, float]]:
 
 
 def _event(event: str) -> dict[str, Any]:
-    time, what, *more = event.split()
-    if what in ("tick", "read"):
-        return {"t": float(time), "do": what, "object": "x"}
+    time, action, *more = event.split()
+    if action in ("tick", "read"):
+        return {"t": float(time), "do": action, "object": "x"}
     writer = more[1] if more[:1] == ["by"] else "u"
     stated = float(more[-1]) if len(more) in (1, 3) else STATED
-    return {"t": float(time), "do": "write", "object": "x", "value": what, "writer": writer, "stated": stated}
+    return {"t": float(time), "do": "write", "object": "x", "value": action, "writer": writer, "stated": stated}
 
 
 def run_events(plant: Plant[Any], events: Iterable[Mapping[str, Any]]) -> list[list[tuple[str, float]]]:
-    """Run events (`do`: write, tick, read, peek; `t` in days) one by one; returns value and score by peek."""
+    """Run events (`do`: write, tick, read, peek; `t` in days) one by one; return the values and scores of each peek."""
     events = list(events)
     names = {key: sorted({event[key] for event in events if key in event}) for key in ("writer", "object", "value")}
     vocabulary = Vocabulary(names["writer"], names["object"], [names["value"]] * len(names["object"]))
     state, peeks = plant.init([0], vocabulary), []
     for number, event in enumerate(events):
         if event["do"] == "write":
-            indices = {key: names[key].index(event[key]) for key in names}
-            state, _ = plant.admit(state, one_claim(number, event["t"], event["stated"], **indices))
+            numbers = {"rep": 0, "sequence": number} | {key: names[key].index(event[key]) for key in names}
+            columns: dict[str, Any] = {name: np.array([index], dtype=np.int64) for name, index in numbers.items()}
+            claim = Claims(**columns, t=np.array([event["t"]]), stated=np.array([event["stated"]]))
+            state, _ = plant.admit(state, claim)
         elif event["do"] == "tick":
             state = plant.tick(state, event["t"])
         elif event["do"] == "read":
             row = np.zeros(1, dtype=np.int64)
             state = plant.read(state, row, row + names["object"].index(event["object"]), row - 1, event["t"])
         else:
-            index = names["object"].index(event["object"])
-            peeks.append(_scores(view_now(plant, state, event["t"]), index, names["value"]))
+            view = view_now(plant, state, event["t"])
+            _ = view.belief  # its bounds are checked on first use
+            rows = np.flatnonzero(view.active & (view.object == names["object"].index(event["object"])))
+            peeks.append([(names["value"][view.value[row]], float(view.rank[row])) for row in rows.tolist()])
     return peeks
-
-
-def one_claim(sequence: int, t: float, stated: float, *, writer: int, object: int, value: int) -> Claims:  # noqa: A002
-    numbers = {"rep": 0, "writer": writer, "sequence": sequence, "object": object, "value": value}
-    columns: dict[str, Any] = {name: np.array([number], dtype=np.int64) for name, number in numbers.items()}
-    return Claims(**columns, t=np.array([t]), stated=np.array([stated]))
-
-
-def _scores(view: View, place: int, values: list[str]) -> list[tuple[str, float]]:
-    _ = view.belief  # which is looked at as it is made
-    rows = np.flatnonzero(view.active & (view.object == place))
-    return [(values[view.value[row]], float(view.rank[row])) for row in rows.tolist()]

@@ -1,4 +1,4 @@
-"""Explanation of a number of a law: its parts as log odds, the base value, and the sum that gives the number."""
+"""Explanation of a law's number: its parts as log odds, the base value, and the sum that gives the number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Summand(NamedTuple):
-    """Part of the sum: its name, the index of the item behind it (-1 for none), and its log odds."""
+    """Part of the sum: its name, the index of its item (-1 for none), and its log odds."""
 
     term: str
     item: int
@@ -21,7 +21,7 @@ class Summand(NamedTuple):
 
 
 class WriterRecord(NamedTuple):
-    """Estimated share of right claims of a writer, with its 95 % interval and the number of claims."""
+    """Estimated share of right claims of a writer, with the 95 % interval and the number of claims."""
 
     writer: str
     record: float
@@ -30,15 +30,14 @@ class WriterRecord(NamedTuple):
     claims: int
 
     def __str__(self) -> str:
-        """Return the record as one line."""
         count = f"{self.claims} claim{'s' * (self.claims != 1)}"
         return f"{self.writer}: record {self.record:.2f} [{self.low:.2f}, {self.high:.2f}] on {count}"
 
 
 class Reasons(NamedTuple):
-    """The parts of a belief; `nothing` is the belief without any, `chain` says in words how the sum becomes the belief.
+    """Parts of a belief; `nothing` is the belief without any part, `chain` describes how the sum becomes the belief.
 
-    `records` are of the writers whose claims are among the parts, for a law that keeps any.
+    `records` holds the records of the writers of the claims, if the law keeps records.
     """
 
     parts: Sequence[Summand]
@@ -48,7 +47,7 @@ class Reasons(NamedTuple):
     records: tuple[WriterRecord, ...] = ()
 
     def explanation(self, handle: str, title: str, now: float, cells: pl.DataFrame) -> LawExplanation:
-        """Return the explanation as a reader sees it; `cells` has `cell` and `writer` of the items that the parts number."""
+        """Return the explanation of one item; `cells` has the columns `cell` and `writer` of the items in the parts."""
         index = pl.Series([part.item if part.item >= 0 else None for part in self.parts], dtype=pl.Int64)
         evidence = {
             "term": pl.Series([part.term for part in self.parts], dtype=pl.String),

@@ -1,6 +1,6 @@
-"""Registry of laws: those of the folder `malsim.laws`, and those of the entry points `malsim.laws`.
+"""Registry of laws: the modules of the folder `malsim.laws`, and the entry points `malsim.laws` of other packages.
 
-A law of another package is loaded when it is asked for, and may take no name of ours; a broken one harms no other.
+A law of another package is loaded on first use and cannot take a shipped name; if it fails, the other laws still work.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FOLDER = "malsim.laws"
 
 
 @cache
-def _own() -> dict[str, Law]:
+def _in_folder() -> dict[str, Law]:
     folder = importlib.import_module(FOLDER)
     names = sorted(part.name for part in pkgutil.iter_modules(folder.__path__) if not part.ispkg)
     return {name: load_law(name, importlib.import_module(f"{FOLDER}.{name}")) for name in names}
@@ -47,17 +47,17 @@ def _points() -> dict[str, list[EntryPoint]]:
 def _foreign(name: str) -> Law | LawError:
     first, *more = _points()[name]
     where = f"{name} ({first.value})"
-    if name in _own():
-        return LawError("its name is taken by a law of malsim", where=where, hint="ask its author for another name")
+    if name in _in_folder():
+        return LawError("this name is already used by a law of malsim", where=where, hint="ask its author to rename it")
     if more:
-        return LawError("two packages name a law so", where=name, given=[point.value for point in (first, *more)])
+        return LawError("two packages define this law", where=name, given=[point.value for point in (first, *more)])
     before_loading(where)
     calls = Calls(name=f"law {where}")
     try:
         law: Law = calls.make(lambda: load_law(name, first.load()))
-    except Exception as error:  # noqa: BLE001  # a stranger's file can raise anything; its fault is told, not shared
+    except Exception as error:  # noqa: BLE001  # third-party code can raise anything
         problem = text_of(error).removeprefix("raised ")
-        return LawError("does not load", where=where, given=problem, hint="ask its author")
+        return LawError("cannot be loaded", where=where, given=problem, hint="report it to its author")
     return replace(law, calls=calls)
 
 
@@ -69,7 +69,7 @@ def registry_reset() -> None:
 def shipped_laws() -> dict[str, Law]:
     """Return every law by name; laws of other packages that fail to load are left out (see `faulty_laws`)."""
     theirs = {name: law for name in _points() if isinstance(law := _foreign(name), Law)}
-    return dict(sorted((theirs | _own()).items()))
+    return dict(sorted((theirs | _in_folder()).items()))
 
 
 def unproven_laws() -> list[str]:
@@ -83,9 +83,9 @@ def faulty_laws() -> dict[str, LawError]:
 
 
 def find_law(name: str, *, where: str = "law") -> Law:
-    """Return the law of a name or an alias without loading other packages' laws; raise `LawError` with the nearest names."""
-    if own := _by_name(name, _own()):
-        return own
+    """Return the law with a name or an alias; raise `LawError` with the nearest names. Shipped laws are searched first."""
+    if shipped := _by_name(name, _in_folder()):
+        return shipped
     if name in _points():
         theirs = _foreign(name)
         if isinstance(theirs, LawError):
@@ -95,7 +95,7 @@ def find_law(name: str, *, where: str = "law") -> Law:
     if law := _by_name(name, laws):
         return law
     names = [*laws, *(alias for law in laws.values() for alias in law.aliases)]
-    raise LawError("unknown law", where=where, given=name, hint=nearest(name, names, "`malsim laws` lists them"))
+    raise LawError("no such law", where=where, given=name, hint=nearest(name, names, "`malsim laws` lists them"))
 
 
 def _by_name(name: str, laws: Mapping[str, Law]) -> Law | None:
@@ -103,13 +103,10 @@ def _by_name(name: str, laws: Mapping[str, Law]) -> Law | None:
 
 
 def plant_of(law: Law | str, params: Mapping[str, object] | None = None, *, where: str = "law") -> Plant[Any]:
-    """Return a memory that a law runs; raise `ScenarioError` for a parameter that is unknown or out of bounds."""
+    """Return the memory that a law runs; raise `ScenarioError` for a parameter that is unknown or out of bounds."""
     law = find_law(law, where=where) if isinstance(law, str) else law
     values = checked(params or {}, law.params, where=where)
-    if law.factory:
-        return (
-            law.factory(**values)
-            if law.calls is None
-            else cast("Plant[Any]", WatchedPlant(law, partial(law.factory, **values)))
-        )
-    return ItemPlant(law, values)
+    if not law.factory:
+        return ItemPlant(law, values)
+    make = partial(law.factory, **values)
+    return make() if law.calls is None else cast("Plant[Any]", WatchedPlant(law, make))

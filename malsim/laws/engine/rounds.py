@@ -1,4 +1,4 @@
-"""Claims or questions in rounds: the k-th of each group together, and the living items of each group."""
+"""Rounds of claims or questions: the k-th of each group together, with the living items of each group."""
 
 from __future__ import annotations
 
@@ -13,20 +13,13 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Bools, Ints
 
-MOST_CELLS = 1 << 21  # of a round's matrices; beyond that its groups are parted by how many items they hold
+MOST_CELLS = 1 << 21  # of a round's matrices; a larger round is split by the number of items per group
 
 
 class Lists:
-    """Rows of the living items of each group, in order of creation, with room for rows to come.
+    """Rows of the living items of each group, in order of creation, with space for `more` rows per group.
 
-    Parameters
-    ----------
-    group
-        The group of each row, in order of creation.
-    rows
-        The rows.
-    more
-        How many may be added to each group.
+    `group` is the group of each of the `rows`.
     """
 
     def __init__(self, group: Ints, rows: Ints, more: Ints) -> None:
@@ -37,7 +30,7 @@ class Lists:
         self._rows[self._start[group] + rank_within_group(group)] = rows
 
     def matrix(self, groups: Ints) -> tuple[Ints, Bools]:
-        """Return the rows of these groups, one group a line, and the mask of lines' valid entries."""
+        """Return the rows of some groups, one group per line, padded, and the mask of valid entries."""
         count = self.count[groups]
         index = np.arange(count.max(initial=0))
         there = index < count[:, None]
@@ -54,7 +47,7 @@ class Lists:
 
 
 def rounds(group: Ints, lists: Lists) -> Iterator[Ints]:
-    """Yield the members of each round: no group twice in a round, each group's members in their order.
+    """Yield the members of each round: at most one per group, in order within each group.
 
     >>> [round.tolist() for round in rounds(np.array([0, 0, 1]), Lists(*np.zeros((2, 0), dtype=int), np.array([2, 1])))]
     [[0, 2], [1]]
@@ -77,7 +70,7 @@ def _parts(members: Ints, group: Ints, lists: Lists) -> Iterator[Ints]:
 
 
 def table(group: Ints) -> Ints:
-    """Return the members of each group, one group a line in the order of their numbers, padded with -1.
+    """Return the members of each group, one group per line in order of their numbers, padded with -1.
 
     >>> table(np.array([3, 5, 3, 3])).tolist()
     [[0, 2, 3], [1, -1, -1]]

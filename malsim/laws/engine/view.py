@@ -1,4 +1,4 @@
-"""View of a law's items; expensive columns are computed on first use."""
+"""View of a law's items; rank and belief are computed on first use."""
 
 from __future__ import annotations
 
@@ -18,53 +18,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.laws.engine.guard import LawCalls
-    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.memory.graph.arrays import Array, Ints
 
 
 class ItemView(View):
-    """The items of a state as of a day; a dead item has 0 of rank and belief."""
-
-    def __init__(self, state: ItemState, calls: LawCalls, now: float) -> None:
-        self.__dict__.update(_state=state, _calls=calls, _now=now)
+    """View of a state's items on a day; dead items have a rank and a belief of 0."""
 
     _state: ItemState
     _calls: LawCalls
     _now: float
 
-    def __len__(self) -> int:
-        return len(self._state)
-
-    @property
-    def rep(self) -> Ints:
-        return self._state["rep"]
-
-    @property
-    def object(self) -> Ints:
-        return self._state["object"]
-
-    @property
-    def value(self) -> Ints:
-        return self._state["value"]
-
-    @property
-    def writer(self) -> Ints:
-        return self._state["writer"]
-
-    @property
-    def stated(self) -> Array:
-        return self._state["stated"]
-
-    @property
-    def time(self) -> Array:
-        return self._state["time"]
-
-    @property
-    def active(self) -> Bools:
-        return self._state["alive"]
-
-    @property
-    def name(self) -> pl.Series:
-        return self._state.names
+    def __init__(self, state: ItemState, calls: LawCalls, now: float) -> None:
+        columns = {name: state[name] for name in ("rep", "object", "value", "writer", "stated", "time")}
+        self.__dict__.update(columns, active=state["alive"], name=state.names, _state=state, _calls=calls, _now=now)
 
     @cached_property
     def rank(self) -> Array:
@@ -75,15 +41,14 @@ class ItemView(View):
         if not self._calls.law.belief:
             return None
         belief = self._all_rows(self._calls.belief(self._items, self._now))
-        self._calls.check_belief(belief, self._item)
+        self._calls.check_belief(
+            belief, lambda row: f"replication {self.rep[row]}, item {self.name[row]}, claim of {self.claim(row)}"
+        )
         return belief
 
     @property
     def columns(self) -> Mapping[str, NDArray[Any]]:
         return {name: self._state[name] for name, state in self._calls.law.state.items() if not state.many}
-
-    def _item(self, row: int) -> str:
-        return f"replication {self.rep[row]}, item {self.name[row]}, claim of {self.claim(row)}"
 
     def claim(self, row: int) -> str:
         words = self._state.vocabulary
@@ -100,9 +65,8 @@ class ItemView(View):
 
     @cached_property
     def _items(self) -> Items:
-        return Items(
-            self._state.arrays, self._alive, np.ones(len(self._alive), dtype=bool), vocabulary=self._state.vocabulary
-        )
+        mask = np.ones(len(self._alive), dtype=bool)
+        return Items(self._state.arrays, self._alive, mask, vocabulary=self._state.vocabulary)
 
     def _all_rows(self, values: Array) -> Array:
         column = np.zeros(len(self))

@@ -1,4 +1,4 @@
-"""The law `records` where all objects share their values: writers' confusions are learnt from the pool."""
+"""Law `records` for objects that share their values: writers' confusions are learnt from the pool."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from malsim.laws.truth.evidence import Constants, TruthEstimate, learning_weights, share, stated_terms, worth
+from malsim.laws.truth.evidence import Constants, TruthEstimate, learning_weights, stated_terms, sums, worth
 from malsim.laws.truth.verified import begins_verified, likelier_end, log_given, prior_of_records, starting_weights
 
 if TYPE_CHECKING:
     from malsim.laws.truth.evidence import Evidence
     from malsim.memory.graph.arrays import Array
 
-LEAST = 0.001  # of a likelihood
+LEAST = 0.001  # least likelihood of a claim
 
 
 class _Records(NamedTuple):
-    """Result of one learning pass: the pool's rate A before and within its bounds, a_w, M_w, θ_w and their counts.
+    """Result of one learning pass: the pool's rate A before and after clipping, a_w, M_w, θ_w and their counts.
 
-    The last three are by writer, truth and value.
+    The last three have the shape (writers, truths, values).
     """
 
     rate: Array
@@ -32,7 +32,7 @@ class _Records(NamedTuple):
 
 
 class _Believed(NamedTuple):
-    """P of every object, the terms of its claims [values, claims], the log prior of each replication."""
+    """Posterior P of every object, the terms of claims [values, claims], and the log prior of each replication."""
 
     p: Array
     terms: Array
@@ -40,8 +40,11 @@ class _Believed(NamedTuple):
 
 
 def closed(evidence: Evidence, constants: Constants = Constants()) -> TruthEstimate:  # noqa: B008  # frozen
-    """Posterior and effective confidence of every value of every object; see the law `records` for the equations."""
-    p, depth = _pinned(evidence, _start(evidence)), depths(evidence, constants)
+    """Compute the posterior and the effective confidence of every value of every object; equations in the law `records`."""
+    size, cell = len(evidence.object_rep), evidence.object * evidence.values + evidence.value
+    count = np.bincount(cell, minlength=size * evidence.values).reshape(size, -1).astype(np.float64)
+    shares = count / np.maximum(count.sum(axis=1, keepdims=True), 1.0)  # 0 where all claims are verified
+    p, depth = _pinned(evidence, shares), depths(evidence, constants)
     votes = _swept(evidence, p, depth, constants)
     if not (evidence.pinned >= 0).any():
         return votes
@@ -71,22 +74,15 @@ def _swept(evidence: Evidence, p: Array, depth: Array, constants: Constants) -> 
 
 
 def depths(evidence: Evidence, constants: Constants) -> Array:
-    """λ of each replication: how far confusions are believed, by the pairs of claims that they can be learnt from.
+    """Compute λ of each replication: the weight of confusions, by the number of pairs of claims to learn them from.
 
     λ = Σ n_o (n_o − 1) / 2 / (Σ n_o (n_o − 1) / 2 + H · writers · K (K − 1))
     """
-    pairs = share(evidence.voices * (evidence.voices - 1.0) / 2.0, evidence.object_rep, evidence.reps)
+    pairs = sums(evidence.voices * (evidence.voices - 1.0) / 2.0, evidence.object_rep, evidence.reps)
     writers = np.bincount(evidence.writer_rep, minlength=evidence.reps)
     needed = constants.pairs * np.maximum(writers, 1) * evidence.values * (evidence.values - 1)
     depth: Array = pairs / (pairs + needed)
     return depth
-
-
-def _start(evidence: Evidence) -> Array:
-    size, cell = len(evidence.object_rep), evidence.object * evidence.values + evidence.value
-    votes = np.bincount(cell, minlength=size * evidence.values).reshape(size, -1).astype(np.float64)
-    shares: Array = votes / np.maximum(votes.sum(axis=1, keepdims=True), 1.0)  # 0 where all there is was verified
-    return shares
 
 
 def _pinned(evidence: Evidence, p: Array) -> Array:
@@ -98,11 +94,11 @@ def _learn(evidence: Evidence, p: Array, constants: Constants) -> _Records:
     k, writers = evidence.values, len(evidence.writer_rep)
     cell = evidence.writer * k + evidence.value
     about = evidence.object
-    parts = (share(row.take(about) * evidence.weight, cell, writers * k) for row in p.T.copy())
+    parts = (sums(row.take(about) * evidence.weight, cell, writers * k) for row in p.T.copy())
     counts = np.stack([part.reshape(writers, k) for part in parts], axis=1)  # [writer, truth, value]
     agreed, total = np.trace(counts, axis1=1, axis2=2), counts.sum(axis=(1, 2))
     rep = evidence.writer_rep
-    rate = (share(agreed, rep, evidence.reps) + 0.7 * constants.pool) / (share(total, rep, evidence.reps) + constants.pool)
+    rate = (sums(agreed, rep, evidence.reps) + 0.7 * constants.pool) / (sums(total, rep, evidence.reps) + constants.pool)
     pool = np.clip(rate, 1.0 / k + 0.02, 0.98)
     record = np.clip((agreed + constants.record * pool[rep]) / (total + constants.record), 0.02, 0.98)
     every = np.zeros((evidence.reps, k, k))
@@ -135,8 +131,8 @@ def _believe(evidence: Evidence, learnt: _Records, stated: Array, p: Array, dept
     terms *= deep
     terms[evidence.value, np.arange(len(cell))] += (1.0 - deep) * np.log(right * (k - 1.0) / (1.0 - right)) + stated
     terms *= evidence.scale(constants)
-    total = np.stack([share(row, evidence.object, objects) for row in terms], axis=1)
-    mass = np.stack([share(column, evidence.object_rep, evidence.reps) for column in p.T], axis=1)
+    total = np.stack([sums(row, evidence.object, objects) for row in terms], axis=1)
+    mass = np.stack([sums(column, evidence.object_rep, evidence.reps) for column in p.T], axis=1)
     count = np.bincount(evidence.object_rep, minlength=evidence.reps)[:, None]
     prior = depth[:, None] * np.log((mass + 2.0 / k) / (count + 2.0))
     height = prior[evidence.object_rep] + total
@@ -147,28 +143,28 @@ def _believe(evidence: Evidence, learnt: _Records, stated: Array, p: Array, dept
 def _log_posterior(evidence: Evidence, learnt: _Records, believed: _Believed, depth: Array, constants: Constants) -> Array:
     """Compute the joint log likelihood of claims, verified facts and records of each replication, up to a constant.
 
-    Σ_o log Σ_k prior(k) exp(Σ T(k)), of a verified o at its value alone, + Σ_i e_i (1 − λ) log((1 − a_w) / (K − 1)), as T
-    scaled, + the log prior of the records − λ KC Σ_w KL(M_w | θ_w)
+    Σ_o log Σ_k prior(k) exp(Σ T(k)), with the verified value alone for a verified o, + Σ_i e_i (1 − λ)
+    log((1 − a_w) / (K − 1)), scaled like T, + log prior of the records − λ KC Σ_w KL(M_w | θ_w)
     """
     k, facts = evidence.values, evidence.pinned >= 0
     rep = evidence.object_rep[evidence.object]
     prior = believed.prior - np.logaddexp.reduce(believed.prior, axis=1)[:, None]
     height = prior[evidence.object_rep]
-    height += np.stack([share(row, evidence.object, len(facts)) for row in believed.terms], axis=1)
+    height += np.stack([sums(row, evidence.object, len(facts)) for row in believed.terms], axis=1)
     at_fact = height[np.arange(len(facts)), np.maximum(evidence.pinned, 0)]
     likely = np.where(facts, at_fact, np.logaddexp.reduce(height, axis=1))
     wrong = (1.0 - depth[rep]) * np.log((1.0 - learnt.record[evidence.writer]) / (k - 1.0)) * evidence.scale(constants)
     shift = (learnt.own * np.log(learnt.own / learnt.theta)).sum(axis=(1, 2))
     total: Array = (
-        share(likely, evidence.object_rep, evidence.reps) + share(wrong, rep, evidence.reps)
+        sums(likely, evidence.object_rep, evidence.reps) + sums(wrong, rep, evidence.reps)
         + prior_of_records(evidence, learnt.rate, learnt.pool, learnt.record, constants)
-        - depth * constants.confusion * share(shift, evidence.writer_rep, evidence.reps)
+        - depth * constants.confusion * sums(shift, evidence.writer_rep, evidence.reps)
     )  # fmt: skip
     return total
 
 
 def _left_out(evidence: Evidence, learnt: _Records, stated: Array, p: Array, depth: Array, constants: Constants) -> Array:
-    """Return the log likelihood of the verified facts of each replication, each judged by records that have not seen it."""
+    """Compute the log likelihood of each replication's verified facts, each judged by records learnt without it."""
     rows = np.flatnonzero(evidence.pinned[evidence.object] >= 0)
     index, who, value = np.arange(len(rows)), evidence.writer[rows], evidence.value[rows]
     truth, weight = evidence.pinned[evidence.object[rows]], learning_weights(evidence, constants)[rows]

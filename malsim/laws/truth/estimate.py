@@ -1,4 +1,4 @@
-"""Estimation of the law `records`, from items to the belief in every value of every object."""
+"""Estimation of the law `records`: from items to the belief in every value of every object."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from malsim.base.errors import LawError
 from malsim.laws.truth.closed import closed
-from malsim.laws.truth.evidence import Constants, share
+from malsim.laws.truth.evidence import Constants, sums
 from malsim.laws.truth.fading import fading
 from malsim.laws.truth.gather import gather, is_shared
 from malsim.laws.truth.own_values import own_values
@@ -18,16 +18,15 @@ from malsim.laws.truth.own_values import own_values
 if TYPE_CHECKING:
     from malsim.laws.engine.items import Items
     from malsim.laws.truth.evidence import TruthEstimate
-    from malsim.laws.truth.fading import Fading
     from malsim.laws.truth.gather import ItemEvidence
     from malsim.memory.graph.arrays import Array, Ints
 
 FORMS = ("auto", "shared", "own")
 LINEAGES = ("apart", "one")
 TAUS = ("claims", "given")
-ENOUGH = 10  # verified facts of a replication that may choose its form
-LIKELIER = log(10.0)  # how much more the log likelihood of those facts must be under another form
-ONE_RECORD = Constants(record=1e9)  # every writer has the pool's record: a vote
+ENOUGH = 10  # verified facts of a replication that choose its form
+LIKELIER = log(10.0)  # least gain in the log likelihood of those facts under another form
+ONE_RECORD = Constants(record=1e9)  # every writer has the pool's record, which makes a vote
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +50,7 @@ class ItemBeliefs:
             record[data.claim] = estimate.record[data.evidence.writer]
         return self._of_form(records)
 
-    def of(self, row: int) -> tuple[ItemEvidence, TruthEstimate]:
+    def at(self, row: int) -> tuple[ItemEvidence, TruthEstimate]:
         return self.forms[self.form[row]]
 
     def _of_form(self, columns: list[Array]) -> Array:
@@ -64,43 +63,34 @@ def estimate_truth(
 ) -> ItemBeliefs:  # fmt: skip
     """Gather the evidence at `now` (days) and run twenty sweeps on it.
 
-    Claims weigh `weight` · exp(−age / tau), just `weight` where `tau` (days) is 0; but with `tau_from` claims, and no tau,
-    what `fading` makes of them, a time constant for each replication and `kind` of fact. With `lineage` one all writers of
-    a lineage are one writer. With `values` auto the verified facts of a replication, ten or more, choose its form: shared
-    values, values of their own, or a vote, by what each gives them when they are left out. Raises `LawError` for an unknown
-    form of `values`, `lineage` or `tau_from`.
+    A claim weighs `weight` · exp(−age / tau), or `weight` where `tau` (days) is 0. With `tau_from` "claims" and no tau,
+    `fading` estimates a time constant for each replication and `kind` of fact. With `lineage` "one" all writers of a lineage
+    count as one. With `values` "auto", ten or more verified facts of a replication choose its form (shared values, own
+    values, or a vote) by the likelihood of those facts when they are left out. Raises `LawError` for an unknown form of
+    `values`, `lineage` or `tau_from`.
     """
-    forms = (("values", values, FORMS), ("lineage", lineage, LINEAGES), ("tau_from", tau_from, TAUS))
-    for name, given, allowed in forms:
+    for name, given, allowed in (("values", values, FORMS), ("lineage", lineage, LINEAGES), ("tau_from", tau_from, TAUS)):
         if given not in allowed:
-            raise LawError("unknown form", where=f"law.{name}", given=given, allowed=", ".join(allowed))
+            raise LawError("no such form", where=f"law.{name}", given=given, allowed=", ".join(allowed))
     shared = values == "shared" or (values == "auto" and is_shared(items.vocabulary))
-    fades = np.greater(tau, 0.0)  # decided for each claim: another replication's time constant does not matter to it
+    fades = np.greater(tau, 0.0)  # for each claim, since replications may have different time constants
     decay = np.where(fades, np.exp(-items.age(now) / np.where(fades, tau, 1.0)), 1.0)
-    fit = _fit_of(items, kind) if tau_from == "claims" and not fades.any() else None
+    fit = None
+    if tau_from == "claims" and not fades.any():
+        rep, kind = items.rep.astype(np.int64), np.zeros(len(items.rep), dtype=np.int64) if kind is None else kind
+        _, about = np.unique(rep * len(items.vocabulary.objects) + items.object, return_inverse=True)
+        fit = fading(rep * (int(kind.max(initial=0)) + 1) + kind, items.writer, about, items.value, items.time)
     weight = weight * (decay if fit is None else fit.weight)
     data = gather(items, weight, shared=shared, as_one=lineage == "one")._replace(fading=fit)
     first = data, closed(data.evidence) if shared else own_values(data.evidence)
     evidence = data.evidence
-    facts = share((evidence.pinned >= 0).astype(np.float64), evidence.object_rep, evidence.reps)
+    facts = sums((evidence.pinned >= 0).astype(np.float64), evidence.object_rep, evidence.reps)
     if values != "auto" or facts.max(initial=0.0) < ENOUGH:
         return ItemBeliefs(forms=(first,), form=np.zeros(len(items.rep), dtype=np.int64))
     own = gather(items, weight, shared=False, as_one=lineage == "one")._replace(fading=fit) if shared else data
-    others = [(own._replace(form="values of their own"), own_values(own.evidence))] if shared else []
+    others = [(own._replace(form="own values"), own_values(own.evidence))] if shared else []
     vote = own._replace(form="a vote"), own_values(own.evidence, ONE_RECORD)
-    every = (first, *others, vote)
-    return ItemBeliefs(forms=every, form=_form(every, facts)[items.rep])
-
-
-def _form(forms: tuple[tuple[ItemEvidence, TruthEstimate], ...], facts: Array) -> Ints:
-    """Return the index of each replication's form: the first, or one under which enough facts are ten times likelier."""
-    likely = np.stack([np.zeros(len(facts)) if form.left_out is None else form.left_out for _, form in forms])
+    forms = (first, *others, vote)
+    likely = np.stack([np.zeros(len(facts)) if estimate.left_out is None else estimate.left_out for _, estimate in forms])
     likely[1:] -= LIKELIER
-    return np.where(facts >= ENOUGH, likely.argmax(axis=0), 0)
-
-
-def _fit_of(items: Items, kind: Ints | None) -> Fading:
-    """Fit how the facts of each replication and kind change, from their claims."""
-    rep, kind = items.rep.astype(np.int64), np.zeros(len(items.rep), dtype=np.int64) if kind is None else kind
-    _, about = np.unique(rep * len(items.vocabulary.objects) + items.object, return_inverse=True)
-    return fading(rep * (int(kind.max(initial=0)) + 1) + kind, items.writer, about, items.value, items.time)
+    return ItemBeliefs(forms=forms, form=np.where(facts >= ENOUGH, likely.argmax(axis=0), 0)[items.rep])

@@ -1,4 +1,4 @@
-"""The claims that `records` weighs, as numbers: one a writer and object, many replications side by side."""
+"""Claims that the law `records` weighs, in columns: one per writer and object, all replications together."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
 
-BINS = (0.5001, 0.6, 0.7, 0.8, 0.9, 0.95, 0.985)  # where bins of stated confidence end; a bin holds its upper end
-SURE = 1e-12  # how near to 0 and 1 a logit goes
+BINS = (0.5001, 0.6, 0.7, 0.8, 0.9, 0.95, 0.985)  # upper ends of the bins of stated confidence, included
+SURE = 1e-12  # least distance of a posterior from 0 and 1 in a logit
 
 
 @dataclass(frozen=True)
 class Constants:
-    """The constants of the law, claims where a count is meant: KW, KC, KP, KB, S, R_IN, D0, R_OUT, EPS, H, PIN."""
+    """Constants of the law `records`: KW, KC, KP, KB (claims), S, R_IN, D0, R_OUT, EPS, H, PIN, and the sweeps."""
 
     record: float = 4.0
     confusion: float = 8.0
@@ -37,9 +37,9 @@ class Constants:
 class Evidence:
     """Claims as columns: index of writer and of object, value, weight e, and the bin of the stated confidence (-1: none).
 
-    A writer and an object belong to one replication each: `writer_rep`, `object_rep`, of `reps`. `pinned` holds an object's
-    verified value, -1 for none. In the closed form a value is a place among `values`; in the open form it is an item, and
-    `item_object` says of which object.
+    Each writer and object belongs to one of `reps` replications: `writer_rep`, `object_rep`. `pinned` holds an object's
+    verified value, -1 for none. In the closed form a value is an index below `values`; in the open form it is an item, whose
+    object is in `item_object`.
     """
 
     writer: Ints
@@ -60,14 +60,14 @@ class Evidence:
 
     @property
     def items(self) -> Ints:
-        """The object of every item; raises `TypeError` in the closed form, which has none."""
+        """Object of every item; raises `TypeError` in the closed form, which has no items."""
         if self.item_object is None:
             raise TypeError("the closed form has no items")
         return self.item_object
 
     @cached_property
     def item_values(self) -> Ints:
-        """The values of each object that anybody claims, two at least: K_o of the open form."""
+        """Number of claimed values of each object, at least two: K_o of the open form."""
         return np.maximum(2, np.bincount(self.items, minlength=len(self.object_rep)))
 
     @cached_property
@@ -76,7 +76,7 @@ class Evidence:
 
     @cached_property
     def bins(self) -> Ints:
-        """Return the bin of each claim that states a confidence, numbered within its replication."""
+        """Bin of each claim that states a confidence, numbered across replications."""
         return self.object_rep[self.object[self.stating]] * (len(BINS) + 1) + self.bin[self.stating]
 
     def scale(self, constants: Constants) -> Array:
@@ -88,11 +88,11 @@ class Evidence:
 class TruthEstimate:
     """Result of the sweeps.
 
-    `posterior` is P and `effective` what is believed: [objects, values], or [items] in the open form. `record` is a_w of the
-    last sweep. `terms` are T, [claims, values] or [claims] of the own value; `prior` is the log prior that is added to them.
-    `depth` is λ of each replication, None in the open form. With verified facts, of each replication `log_posterior` is how
-    likely the claims, the facts and what was learnt are together, and `left_out` how likely the facts are, each judged
-    by records that have not seen it.
+    `posterior` (P) and `effective` have the shape [objects, values], or [items] in the open form. `record` is a_w of the
+    last sweep. `terms` are T, [claims, values], or [claims] in the open form; `prior` is the log prior added to them.
+    `depth` is λ of each replication, None in the open form. With verified facts, `log_posterior` is the joint log likelihood
+    of claims, facts and records of each replication, and `left_out` that of the facts, each judged by records learnt
+    without it.
     """
 
     posterior: Array
@@ -127,15 +127,15 @@ def stated_bins(stated: Array) -> Ints:
     return np.where(np.isnan(stated), -1, np.searchsorted(BINS, stated, side="left"))
 
 
-def share(weights: Array, group: Ints, groups: int) -> Array:
+def sums(weights: Array, group: Ints, groups: int) -> Array:
     total: Array = np.bincount(group, weights=weights, minlength=groups).astype(np.float64, copy=False)
     return total
 
 
 def learning_weights(evidence: Evidence, constants: Constants) -> Array:
-    """Compute the weight of each claim when its writer's record is learnt; 0 if no other writer claims about its object.
+    """Compute the weight of each claim in learning its writer's record; 0 if no other writer claims about its object.
 
-    u_i = e_i [n_o ≥ 2], times PIN where o is pinned: a single writer would always agree with itself
+    u_i = e_i [n_o ≥ 2], times PIN where o is pinned; a single writer would always agree with itself
     """
     shared = evidence.voices > 1.0
     factor = shared * np.where(evidence.pinned >= 0, constants.verified, 1.0)
@@ -144,9 +144,9 @@ def learning_weights(evidence: Evidence, constants: Constants) -> Array:
 
 
 def stated_terms(evidence: Evidence, agreed: Array, constants: Constants) -> Array:
-    """Compute c(i), the log ratio of how often claims that agree and claims that differ state the bin of claim i.
+    """Compute c(i), the log ratio of the frequencies of claim i's bin among agreeing and among differing claims.
 
-    0 in a bin that no claim of any weight states.
+    The ratio is 0 for a bin in which no claim has a weight.
     """
     width, rows, bins = len(BINS) + 1, evidence.stating, evidence.bins
     weight = evidence.weight[rows]
@@ -167,7 +167,7 @@ def stated_terms(evidence: Evidence, agreed: Array, constants: Constants) -> Arr
 def worth(posterior: Array, voices: Array, values: Array | Ints | int, constants: Constants) -> Array:
     """Compute the effective confidence from the posterior's logit, a divisor that grows with the voices, and a floor.
 
-    effective = (1 − EPS) · sigmoid(logit P / (D0 + R_OUT (n_o − 1))) + EPS / K; values of one object share it later
+    effective = (1 − EPS) · sigmoid(logit P / (D0 + R_OUT (n_o − 1))) + EPS / K; not yet normalised over an object's values
     """
     p = np.clip(posterior, SURE, 1.0 - SURE)
     logit = np.log(p / (1.0 - p)) / (constants.divisor + constants.voices_out * (voices - 1.0))

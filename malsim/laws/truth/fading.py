@@ -1,4 +1,4 @@
-"""Estimate of how fast facts change, from how often earlier claims agree with the newest."""
+"""Estimate of how fast facts change, from the agreement of earlier claims with the newest claim."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from malsim.laws.truth.evidence import sums
+
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
 
 GRID = np.geomspace(1.0, 3650.0, 49)  # d
-EXCLUDED = 6.63  # the 99 % point of chi-square with one degree: how much likelier than "never" a time constant must be
-WITHIN = 3.84  # its 95 % point: how much less likely the ends of the interval may be
-FLAT = 1e-12  # a sum of squares of shares that is no more than what rounding leaves
-HALF = 0.5  # of a squared error, so that a few claims that happen to fit prove nothing
+EXCLUDED = 6.63  # 99 % point of chi-square with one degree of freedom: "never" is excluded above it
+WITHIN = 3.84  # its 95 % point: ends of the interval
+FLAT = 1e-12  # sums of squares up to here are rounding errors
+HALF = 0.5  # added to squared errors, so that a few claims that happen to fit prove nothing
 
 
 class Fading(NamedTuple):
-    """Weight of each claim, and the time constant of its facts in days with its 95 % interval; 0 if none is found."""
+    """Weight of each claim, and the time constant (days) of its facts with its 95 % interval; 0 if facts do not change."""
 
     weight: Array
     tau: Array
@@ -26,21 +28,20 @@ class Fading(NamedTuple):
 
 
 def fading(kind: Ints, writer: Ints, object_: Ints, value: Ints, time: Array) -> Fading:
-    """Compute the weight that age leaves each claim, from the agreement of claims with the newest about the same object.
+    """Compute the weight of each claim by its age, from the agreement of claims with the newest about the same object.
 
-    y_i = b_w + a exp(−g_i / τ),  g_i = t_newest(o) − t_i,  y_i whether claim i and the newest say the same,  a ≥ 0;
+    y_i = b_w + a exp(−g_i / τ),  g_i = t_newest(o) − t_i,  y_i = 1 if claim i and the newest agree, else 0,  a ≥ 0;
     e_i = exp(−g_i / τ) where m log(SSE(never) / SSE(τ)) > 6.63, else 1
 
-    τ is the best of 49 from a day to ten years by least squares, m the number of objects that say anything of it: whose
-    newest value has two voices, so that one liar who denies old facts changes none, and is denied by an older claim, so
-    that objects on which all agree do not stand for young ones. Each writer has a level b_w of his own (their mean is not
-    below 0), so that a gossip, who is as often wrong today as tomorrow, makes nothing fade. The kind of an object is that
-    of its newest claim. One claim a writer and object is expected.
+    τ is the best by least squares of 49 values from a day to ten years; m is the number of objects used. An object is used
+    if its newest value has two writers, so that one liar who denies old facts has no effect, and if an older claim denies
+    it. Each writer has a level b_w (their mean is at least 0), so that a writer who is always equally often wrong has no
+    effect. The kind of an object is that of its newest claim. Expects one claim per writer and object.
 
-    >>> about, seen = np.tile(np.arange(20), 3), np.repeat([0, 1, 2], 20)
+    >>> about, writer = np.tile(np.arange(20), 3), np.repeat([0, 1, 2], 20)
     >>> value = np.concatenate([about[:20] % 2, 1 - about[:20] % 2, np.ones(20, dtype=int)])  # two see every other change
     >>> time = np.where(value == 1, 300.0 - about, 0.0)
-    >>> fit = fading(np.zeros(60, dtype=int), seen, about, value, time)
+    >>> fit = fading(np.zeros(60, dtype=int), writer, about, value, time)
     >>> bool(0.0 < fit.tau[0] < 300.0), bool(fit.weight[0] < 0.1), bool(fit.weight[1] > 0.9)
     (True, True, True)
     """
@@ -71,7 +72,7 @@ def _newest(object_: Ints, time: Array) -> Ints:
 
 
 class _Pairs(NamedTuple):
-    """Older claims compared with the newest: time gap, agreement, group, writer within the group, and object."""
+    """Older claims compared with the newest: time gap, agreement, group, writer within the group, object."""
 
     gap: Array
     agrees: Array
@@ -85,27 +86,19 @@ def _fit(pairs: _Pairs) -> tuple[Bools, Ints, Ints, Ints]:
     """Return, for each group, whether "never" is excluded, and the grid indexes of the best τ and of its interval."""
     errors = np.stack([_errors(np.exp(-pairs.gap / tau), pairs) for tau in GRID])
     never, least = _errors(np.zeros(len(pairs.gap)), pairs), errors.min(axis=0)
-    facts = _sums(1.0, pairs.group[np.unique(pairs.object, return_index=True)[1]], pairs.groups)
+    facts = np.bincount(pairs.group[np.unique(pairs.object, return_index=True)[1]], minlength=pairs.groups)
     changes = facts * np.log((never + HALF) / (least + HALF)) > EXCLUDED
     near = facts * np.log((errors + HALF) / (least + HALF)) <= WITHIN
     return changes, errors.argmin(axis=0), near.argmax(axis=0), len(GRID) - 1 - near[::-1].argmax(axis=0)
 
 
 def _errors(x: Array, pairs: _Pairs) -> Array:
-    """Return the squared error of each group about b_w + a x, with the best a between 0 and where the mean of b_w is 0."""
-    y, group = pairs.agrees, pairs.group
-    within = [part - _means(part, pairs.writer)[pairs.writer] for part in (x, y)]
-    both, spread = (_sums(within[0] * part, group, pairs.groups) for part in (within[1], within[0]))
+    """Return each group's squared error about b_w + a x, with the best a ≥ 0 for which the mean of b_w is at least 0."""
+    y, group, claims = pairs.agrees, pairs.group, np.maximum(np.bincount(pairs.writer), 1)
+    within = [part - (np.bincount(pairs.writer, weights=part) / claims)[pairs.writer] for part in (x, y)]
+    both, spread = (sums(within[0] * part, group, pairs.groups) for part in (within[1], within[0]))
     slope = np.divide(both, spread, out=np.zeros(pairs.groups), where=(spread > FLAT) & (both > 0.0))
-    level, mean = _sums(y, group, pairs.groups), _sums(x, group, pairs.groups)
+    level, mean = sums(y, group, pairs.groups), sums(x, group, pairs.groups)
     slope = np.minimum(slope, np.divide(level, mean, out=np.zeros(pairs.groups), where=mean > FLAT))
-    left = within[1] - slope[group] * within[0]
-    return _sums(left * left, group, pairs.groups)
-
-
-def _means(values: Array, group: Ints) -> Array:
-    return np.bincount(group, weights=values) / np.maximum(np.bincount(group), 1)
-
-
-def _sums(values: Array | float, group: Ints, groups: int) -> Array:
-    return np.bincount(group, weights=np.broadcast_to(values, group.shape), minlength=groups).astype(np.float64, copy=False)
+    residual = within[1] - slope[group] * within[0]
+    return sums(residual * residual, group, pairs.groups)

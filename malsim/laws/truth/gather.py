@@ -1,4 +1,4 @@
-"""Conversion of a law's living items to evidence: writers and objects numbered within each replication, values as words."""
+"""Conversion of a law's living items to evidence: writers and objects are numbered, values are classes or items."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.port import Vocabulary
 
-MOST_SHARED = 20  # values that are taken for classes
-NUMBER = 40  # bytes of each confusion and term: five arrays of them at once
+MOST_SHARED = 20  # most values that count as classes
+NUMBER = 40  # bytes per confusion and per term: five arrays exist at once
 ABOUT = 2  # a value claimed about at least this many objects counts as a class
 
 
 class ItemEvidence(NamedTuple):
-    """Living items as evidence: of each item its object and value (or item), and whether it is a claim or a verdict.
+    """Living items as evidence: for each item its object, its value (or item), and whether it is a claim or a verified fact.
 
-    `fading` says how their facts change, where that was found from them, and `form` which form verified facts chose.
+    `fading` is the time constant estimated from the claims, if any; `form` names the form that verified facts chose.
     """
 
     evidence: Evidence
@@ -41,12 +41,11 @@ def word_of(items: Items, row: int) -> str:
 
 
 def words_of(vocabulary: Vocabulary) -> tuple[Ints, int]:
-    """Return the number of each value's word, [objects, values], and the number of words."""
+    """Return the index of each value's word, [objects, values], and the number of words."""
     words = sorted({str(word) for values in vocabulary.values for word in values})
     index = {word: number for number, word in enumerate(words)}
-    numbers = np.zeros(
-        (len(vocabulary.values), max((len(values) for values in vocabulary.values), default=0)), dtype=np.int64
-    )
+    widest = max((len(values) for values in vocabulary.values), default=0)
+    numbers = np.zeros((len(vocabulary.values), widest), dtype=np.int64)
     for about, values in enumerate(vocabulary.values):
         numbers[about, : len(values)] = [index[str(word)] for word in values]
     return numbers, len(words)
@@ -70,8 +69,8 @@ def is_shared(vocabulary: Vocabulary) -> bool:
 def gather(items: Items, weight: Array, *, shared: bool, pins: bool = True, as_one: bool = False) -> ItemEvidence:
     """Return the claims among living items as evidence, one row per claim.
 
-    With `pins` verified items are no claims: they pin their value, the latest where there are several. With `as_one` the
-    writers of a lineage are one writer, and its latest item about an object is the claim.
+    With `pins`, verified items are not claims: the latest one about an object pins its value. With `as_one`, the writers of
+    a lineage are one writer, whose latest item about an object is the claim.
     """
     rep, vocabulary = items.rep.astype(np.int64), items.vocabulary
     pairs, about = np.unique(rep * len(vocabulary.objects) + items.object, return_inverse=True)
@@ -89,9 +88,9 @@ def gather(items: Items, weight: Array, *, shared: bool, pins: bool = True, as_o
         item_object, count = every // most, 0
     pinned = np.full(len(pairs), -1)
     reviewed = items.verified & pins
-    verdict = np.flatnonzero(reviewed)
-    verdict = verdict[np.argsort(items.time[verdict], kind="stable")]
-    pinned[about[verdict]] = value[verdict]
+    facts = np.flatnonzero(reviewed)
+    facts = facts[np.argsort(items.time[facts], kind="stable")]
+    pinned[about[facts]] = value[facts]
     claim = ~reviewed
     who = vocabulary.voices[items.writer] if as_one and vocabulary.lineages else items.writer
     if as_one:

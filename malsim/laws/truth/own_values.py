@@ -1,4 +1,4 @@
-"""The law `records` where each object has its own values: one record for each writer."""
+"""Law `records` for objects with their own values: each writer has one record."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from malsim.laws.truth.evidence import Constants, TruthEstimate, learning_weights, share, stated_terms, worth
+from malsim.laws.truth.evidence import Constants, TruthEstimate, learning_weights, stated_terms, sums, worth
 from malsim.laws.truth.verified import begins_verified, likelier_end, log_given, prior_of_records, starting_weights
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Records(NamedTuple):
-    """Result of one learning pass: the pool's rate A before and within its bounds, a_w, and the claims behind it."""
+    """Result of one learning pass: the pool's rate A before and after clipping, a_w, and its weights of claims."""
 
     rate: Array
     pool: Array
@@ -26,7 +26,7 @@ class _Records(NamedTuple):
 
 
 class _Believed(NamedTuple):
-    """P of every item, what each claim adds to its item, and the log of what all values of an object come to."""
+    """Posterior P of every item, the term of every claim, and the log of the sum over all values of every object."""
 
     p: Array
     terms: Array
@@ -34,8 +34,10 @@ class _Believed(NamedTuple):
 
 
 def own_values(evidence: Evidence, constants: Constants = Constants()) -> TruthEstimate:  # noqa: B008  # frozen
-    """Posterior and effective confidence of every item, an object's value that somebody claimed."""
-    p = _pinned(evidence, _start(evidence))
+    """Compute the posterior and the effective confidence of every item, a claimed value of an object."""
+    count = np.bincount(evidence.value, minlength=len(evidence.items)).astype(np.float64)
+    total = sums(count, evidence.items, len(evidence.object_rep))[evidence.items]
+    p = _pinned(evidence, count / np.maximum(total, 1.0))  # 0 where all claims are verified
     votes = _swept(evidence, p, constants)
     if not (evidence.pinned >= 0).any():
         return votes
@@ -52,7 +54,7 @@ def _swept(evidence: Evidence, p: Array, constants: Constants) -> TruthEstimate:
         stated = stated_terms(teaching, p[evidence.value], constants)
         p, terms, _ = believed = _believe(evidence, learnt.record, stated, constants)
     effective = worth(p, evidence.voices[items], evidence.item_values[items], constants)
-    effective /= np.maximum(1.0, share(effective, items, len(evidence.object_rep)))[items]
+    effective /= np.maximum(1.0, sums(effective, items, len(evidence.object_rep)))[items]
     estimate = TruthEstimate(posterior=p, effective=effective, record=learnt.record, terms=terms, prior=np.zeros(len(p)))
     if not (evidence.pinned >= 0).any():
         return estimate
@@ -63,13 +65,6 @@ def _swept(evidence: Evidence, p: Array, constants: Constants) -> TruthEstimate:
     )
 
 
-def _start(evidence: Evidence) -> Array:
-    votes = np.bincount(evidence.value, minlength=len(evidence.items)).astype(np.float64)
-    total = share(votes, evidence.items, len(evidence.object_rep))[evidence.items]
-    shares: Array = votes / np.maximum(total, 1.0)  # where all there is was verified, nobody else claims anything
-    return shares
-
-
 def _pinned(evidence: Evidence, p: Array) -> Array:
     pin = evidence.pinned[evidence.items]
     return np.where(pin >= 0, np.arange(len(p)) == pin, p)
@@ -77,9 +72,9 @@ def _pinned(evidence: Evidence, p: Array) -> Array:
 
 def _learn(evidence: Evidence, p: Array, constants: Constants) -> _Records:
     writers, rep = len(evidence.writer_rep), evidence.writer_rep
-    agreed = share(evidence.weight * p[evidence.value], evidence.writer, writers)
-    total = share(evidence.weight, evidence.writer, writers)
-    rate = (share(agreed, rep, evidence.reps) + 0.7 * constants.pool) / (share(total, rep, evidence.reps) + constants.pool)
+    agreed = sums(evidence.weight * p[evidence.value], evidence.writer, writers)
+    total = sums(evidence.weight, evidence.writer, writers)
+    rate = (sums(agreed, rep, evidence.reps) + 0.7 * constants.pool) / (sums(total, rep, evidence.reps) + constants.pool)
     pool = np.clip(rate, 0.52, 0.98)
     return _Records(rate, pool, _record(agreed, total, pool[rep], constants), agreed, total)
 
@@ -95,33 +90,33 @@ def _believe(evidence: Evidence, record: Array, stated: Array, constants: Consta
     right = record[evidence.writer]
     likely = np.log(right * (values[evidence.object] - 1.0) / (1.0 - right)) + constants.share_stated * stated
     terms = likely * evidence.scale(constants)
-    total = share(terms, evidence.value, len(items))
+    total = sums(terms, evidence.value, len(items))
     top = np.zeros(objects)  # an unseen value has a height of 0
     np.maximum.at(top, items, total)
     height = np.exp(total - top[items])
-    every = share(height, items, objects) + unseen * np.exp(-top)
+    every = sums(height, items, objects) + unseen * np.exp(-top)
     return _Believed(_pinned(evidence, height / every[items]), terms, top + np.log(every))
 
 
 def _log_posterior(evidence: Evidence, learnt: _Records, believed: _Believed, constants: Constants) -> Array:
     """Compute the joint log likelihood of claims, verified facts and records of each replication, up to a constant.
 
-    Σ_o log Σ_k exp(Σ T(k)), of a verified o at its value alone, + Σ_i e_i log((1 − a_w) / (K_o − 1)) scaled as T
-    + the log prior of the records
+    Σ_o log Σ_k exp(Σ T(k)), with the verified value alone for a verified o, + Σ_i e_i log((1 − a_w) / (K_o − 1)),
+    scaled like T, + log prior of the records
     """
     rep, values = evidence.object_rep[evidence.object], evidence.item_values
-    at_fact = share(believed.terms, evidence.value, len(evidence.items))[np.maximum(evidence.pinned, 0)]
+    at_fact = sums(believed.terms, evidence.value, len(evidence.items))[np.maximum(evidence.pinned, 0)]
     likely = np.where(evidence.pinned >= 0, at_fact, believed.log_sum)
     wrong = np.log((1.0 - learnt.record[evidence.writer]) / (values[evidence.object] - 1.0)) * evidence.scale(constants)
     total: Array = (
-        share(likely, evidence.object_rep, evidence.reps) + share(wrong, rep, evidence.reps)
+        sums(likely, evidence.object_rep, evidence.reps) + sums(wrong, rep, evidence.reps)
         + prior_of_records(evidence, learnt.rate, learnt.pool, learnt.record, constants)
     )  # fmt: skip
     return total
 
 
 def _left_out(evidence: Evidence, learnt: _Records, stated: Array, constants: Constants) -> Array:
-    """Return the log likelihood of the verified facts of each replication, each judged by records that have not seen it."""
+    """Compute the log likelihood of each replication's verified facts, each judged by records learnt without it."""
     fact = evidence.pinned[evidence.object]
     weight = learning_weights(evidence, constants) * (fact >= 0)
     who, right = evidence.writer, evidence.value == fact
@@ -133,5 +128,5 @@ def _left_out(evidence: Evidence, learnt: _Records, stated: Array, constants: Co
     believed = _believe(judged, record, stated, constants).p
     given = worth(believed, evidence.voices[evidence.items], evidence.item_values[evidence.items], constants)
     facts = np.flatnonzero(evidence.pinned >= 0)
-    every = share(given, evidence.items, len(evidence.object_rep))
+    every = sums(given, evidence.items, len(evidence.object_rep))
     return log_given(evidence, every[facts], given[evidence.pinned[facts]])

@@ -1,4 +1,4 @@
-"""Effect of verified facts: the start of the sweeps, the choice between two fixed points, and left-out facts."""
+"""Effect of verified facts on the law `records`: the start of the sweeps, and the choice between two fixed points."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.laws.truth.evidence import TruthEstimate, share
+from malsim.laws.truth.evidence import TruthEstimate, sums
 
 if TYPE_CHECKING:
     from malsim.laws.truth.evidence import Constants, Evidence
     from malsim.memory.graph.arrays import Array, Bools
 
-DECISIVE = float(np.log(100.0))  # how much likelier the votes' end must be, where sweeps could begin from verified facts
+DECISIVE = float(np.log(100.0))  # least log likelihood ratio for the fixed point that is reached from the votes
 
 
 def begins_verified(evidence: Evidence) -> Bools:
@@ -23,15 +23,15 @@ def begins_verified(evidence: Evidence) -> Bools:
 
 
 def starting_weights(evidence: Evidence) -> Array:
-    """Weights of the pass that begins from the verified facts: 1 for a claim about one, a thousandth for the others."""
+    """Return the weights of the pass that starts from verified facts: 1 for a claim about such a fact, else 1e-3."""
     return np.where(evidence.pinned[evidence.object] >= 0, 1.0, 1e-3)
 
 
 def likelier_end(evidence: Evidence, votes: TruthEstimate, verified: TruthEstimate) -> TruthEstimate:
-    """Return the result of the sweeps from verified facts, or of those from votes where it is a hundred times likelier.
+    """Choose each replication's fixed point: that from verified facts, or that from votes if it is 100 times likelier.
 
-    Each replication by itself. Where only the closest disputes are verified, writers look worse than chance on them, and the
-    sweeps that begin there can end upside down; where most writers lie, those that begin from the votes do.
+    Where only the closest disputes are verified, writers look worse than chance on them, and sweeps from those facts can end
+    with every value inverted; where most writers lie, sweeps from the votes can.
     """
     if votes.log_posterior is None or verified.log_posterior is None:
         return verified
@@ -53,11 +53,11 @@ def likelier_end(evidence: Evidence, votes: TruthEstimate, verified: TruthEstima
 def prior_of_records(evidence: Evidence, rate: Array, pool: Array, record: Array, constants: Constants) -> Array:
     """Compute the log prior of each replication's records, expressed as earlier claims.
 
-    KP (.7 log A + .3 log(1 − A)) + KW Σ_w (A log a_w + (1 − A) log(1 − a_w));  in the first A is not held within bounds
+    KP (.7 log A + .3 log(1 − A)) + KW Σ_w (A log a_w + (1 − A) log(1 − a_w)), where A is clipped in the second term only
     """
     own = pool[evidence.writer_rep]
     item = own * np.log(record) + (1.0 - own) * np.log(1.0 - record)
-    return constants.pool * (0.7 * np.log(rate) + 0.3 * np.log(1.0 - rate)) + constants.record * share(
+    return constants.pool * (0.7 * np.log(rate) + 0.3 * np.log(1.0 - rate)) + constants.record * sums(
         item, evidence.writer_rep, evidence.reps
     )
 
@@ -65,4 +65,4 @@ def prior_of_records(evidence: Evidence, rate: Array, pool: Array, record: Array
 def log_given(evidence: Evidence, worths: Array, right: Array) -> Array:
     """Sum, for each replication, the log of the true value's share of all belief over the verified facts."""
     facts = np.flatnonzero(evidence.pinned >= 0)
-    return share(np.log(right / worths), evidence.object_rep[facts], evidence.reps)
+    return sums(np.log(right / worths), evidence.object_rep[facts], evidence.reps)

@@ -1,4 +1,4 @@
-"""Number of independent voices: copies of one origin are one claim, echoes weigh less, abandoned values are dropped."""
+"""Count of independent voices: copies of one origin are one claim, echoes weigh less, abandoned values are dropped."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Array, Bools, Ints
 
-WITNESSES = 2  # one may err
+WITNESSES = 2  # a single witness may err
 
 
 def copies(writer: Ints, object_: Ints, value: Ints, time: Array, origins: Sequence[Ints]) -> Bools:
     """Mark claims that repeat another writer's earlier claim of the same value, object and origin.
 
-    `origins` are kinds of origin, one place a claim each (-1 for none): claims that share one of them are one claim, the
-    earliest's. A writer's repetition of its own claim is not a copy.
+    Each of `origins` has the index of an origin per claim, -1 for none; the earliest claim of an origin is the original. A
+    writer's repetition of its own claim is not a copy.
 
-    >>> one = np.zeros(3, dtype=int)
-    >>> copies(np.array([0, 1, 0]), one, one, np.arange(3.0), [np.array([7, 7, 7])]).tolist()
+    >>> same = np.zeros(3, dtype=int)
+    >>> copies(np.array([0, 1, 0]), same, same, np.arange(3.0), [np.array([7, 7, 7])]).tolist()
     [False, True, False]
     """
     copy = np.zeros(len(writer), dtype=bool)
@@ -50,15 +50,15 @@ def echoes(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
     key = (writer.astype(np.int64) * objects + object_) * size + index
     order = np.argsort(key)
     last_key = (by.astype(np.int64) * objects + object_) * size + index
-    before = order[np.searchsorted(key[order], last_key, side="left") - 1]  # what the first claimant said last before
+    before = order[np.searchsorted(key[order], last_key, side="left") - 1]  # the first claimant's latest claim by then
     echo: Bools = (by != writer) & (value[before] != value)
     return echo
 
 
-def one_voice(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
-    """Mark claims of a value whose first claimant has since claimed another value: together they count as one.
+def disowned(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
+    """Mark claims of a value whose first claimant has since claimed another value; together they count as one.
 
-    >>> one_voice(np.array([0, 1, 2, 0]), np.zeros(4, dtype=int), np.array([7, 7, 8, 8]), np.arange(4.0)).tolist()
+    >>> disowned(np.array([0, 1, 2, 0]), np.zeros(4, dtype=int), np.array([7, 7, 8, 8]), np.arange(4.0)).tolist()
     [True, True, False, False]
     """
     if not len(writer):
@@ -68,33 +68,33 @@ def one_voice(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
     last = last[np.argsort(key[last])]
     first = writer[_first(np.stack([object_, value]), time)]
     word = value[last[np.searchsorted(key[last], first * objects + object_)]]
-    left: Bools = word != value
-    return left
+    differs: Bools = word != value
+    return differs
 
 
-def repeats(one: Bools, object_: Ints, value: Ints) -> Bools:
-    """Mark the marked claims that come after another marked claim of the same object and value.
+def repeats(marks: Bools, object_: Ints, value: Ints) -> Bools:
+    """Mark those of the marked claims that follow another marked claim of the same object and value.
 
     >>> repeats(np.array([True, True, False, True]), np.zeros(4, dtype=int), np.array([7, 7, 7, 8])).tolist()
     [False, True, False, False]
     """
-    rows = np.flatnonzero(one)
+    rows = np.flatnonzero(marks)
     first = np.unique(np.stack([object_, value])[:, rows], axis=1, return_index=True)[1]
-    later = one.copy()
+    later = marks.copy()
     later[rows[first]] = False
     return later
 
 
-def over(writer: Ints, object_: Ints, value: Ints, time: Array, within: float) -> Bools:
-    """Mark writers' latest claims whose value two of its witnesses have since left for one other value.
+def abandoned(writer: Ints, object_: Ints, value: Ints, time: Array, within: float) -> Bools:
+    """Mark writers' latest claims whose value at least two of its witnesses have since left for one other value.
 
-    Witnesses of a writer's word are others who began to say the value at most `within` days before or after he did. Nobody
-    a later writer of the value becomes a witness; a claim made after they changed their value counts.
+    Witnesses of a claim are other writers who first claimed the value at most `within` days before or after its writer. A
+    claim made after they changed their value is not marked.
 
-    >>> said = np.array([0, 1, 2, 0, 1]), np.zeros(5, dtype=int), np.array([7, 7, 7, 8, 8])
-    >>> over(*said, np.array([0.0, 0.1, 0.2, 9.0, 9.1]), 1.0).tolist()
+    >>> claims = np.array([0, 1, 2, 0, 1]), np.zeros(5, dtype=int), np.array([7, 7, 7, 8, 8])
+    >>> abandoned(*claims, np.array([0.0, 0.1, 0.2, 9.0, 9.1]), 1.0).tolist()
     [False, False, True, False, False]
-    >>> over(*said, np.array([0.0, 0.1, 5.0, 9.0, 9.1]), 1.0).tolist()
+    >>> abandoned(*claims, np.array([0.0, 0.1, 5.0, 9.0, 9.1]), 1.0).tolist()
     [False, False, False, False, False]
     """
     claims = pl.DataFrame({"writer": writer, "object": object_, "value": value, "t": time}).with_row_index("claim")

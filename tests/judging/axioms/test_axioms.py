@@ -184,7 +184,7 @@ def test_objects_that_axioms_cannot_test_are_refused(tmp_path: Path, monkeypatch
         ms.axioms(Mute)
     with pytest.raises(AdapterError, match="cannot be imported"):
         ms.axioms("nowhere_at_all:Memory")
-    with pytest.raises(LawError, match="unknown law"):
+    with pytest.raises(LawError, match="no such law"):
         ms.axioms("graphitty")
     with pytest.raises(UsageError, match="unknown axiom"):
         ms.axioms("graphiti", axiom="truth-may-retern")
