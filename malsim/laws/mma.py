@@ -42,19 +42,19 @@ def read(items: Items, query: Query, *, source: float, half_life: float, contrad
     near = about | (others & (others.cumsum(axis=1) <= NEAREST))
     index = np.argsort(~near, axis=1, kind="stable")[:, : near.sum(axis=1).max(initial=0)]
     part = {name: np.take_along_axis(array, index, axis=1) for name, array in
-            (("k", items["k"]), ("value", items.value), ("about", about), ("there", near))}  # fmt: skip
-    own = source * 0.45 + 0.4 * np.exp2(-np.take_along_axis(items.age(query.now), index, axis=1) / half_life)
+            (("k", items["k"]), ("value", items.value), ("about", about), ("valid", near))}  # fmt: skip
+    base = source * 0.45 + 0.4 * np.exp2(-np.take_along_axis(items.age(query.now), index, axis=1) / half_life)
     after = items["k"].copy()
-    np.put_along_axis(after, index, _recompute(**part, own=own, contradicts=contradicts, unrelated=unrelated), axis=1)
+    np.put_along_axis(after, index, _recompute(**part, base=base, contradicts=contradicts, unrelated=unrelated), axis=1)
     return {"k": after}
 
 
 def rank(items: Items, now: float, *, source: float, half_life: float, contradicts: float, unrelated: float) -> Array:
     rows, about = _near(items.rep.astype(np.int64), items.object)
-    there = rows >= 0
-    own = source * 0.45 + 0.4 * np.exp2(-items.age(now)[rows] / half_life)
+    valid = rows >= 0
+    base = source * 0.45 + 0.4 * np.exp2(-items.age(now)[rows] / half_life)
     confidence = _recompute(
-        items["k"][rows], items.value[rows], about, there, own=own, contradicts=contradicts, unrelated=unrelated
+        items["k"][rows], items.value[rows], about, valid, base=base, contradicts=contradicts, unrelated=unrelated
     )
     after = items["k"].copy()
     after[rows[about]] = confidence[about]
@@ -67,21 +67,21 @@ belief = rank
 def _near(rep: Ints, object_: Ints) -> tuple[Ints, Bools]:
     """Return, for each object, its items and the first few of other objects, and the mask of its own items."""
     group = rep * (object_.max(initial=0) + 1) + object_
-    own = table(group)
+    members = table(group)
     few = np.flatnonzero(rank_within_group(group) < NEAREST)  # further items of an object are never among the first few
     lines = table(rep[few])[:, : 2 * NEAREST]
-    first = own[:, 0] if len(own) else np.zeros(0, dtype=np.int64)
+    first = members[:, 0] if len(members) else np.zeros(0, dtype=np.int64)
     line = lines[np.unique(rep, return_inverse=True)[1][first]]
     other = few[line]
     valid = (line >= 0) & (object_[other] != object_[first][:, None])
-    rows = np.concatenate([own, np.where(valid & (valid.cumsum(axis=1) <= NEAREST), other, -1)], axis=1)
+    rows = np.concatenate([members, np.where(valid & (valid.cumsum(axis=1) <= NEAREST), other, -1)], axis=1)
     order = np.argsort(np.where(rows < 0, len(rep), rows), axis=1, kind="stable")
-    mine = np.arange(rows.shape[1]) < own.shape[1]
+    mine = np.arange(rows.shape[1]) < members.shape[1]
     return np.take_along_axis(rows, order, axis=1), (mine & (rows >= 0))[np.arange(len(rows))[:, None], order]
 
 
 def _recompute(
-    k: Array, value: Ints, about: Bools, there: Bools, *, own: Array, contradicts: float, unrelated: float
+    k: Array, value: Ints, about: Bools, valid: Bools, *, base: Array, contradicts: float, unrelated: float
 ) -> Array:
     """Return the confidences k after recomputing those of the items in `about`, one after the other."""
     k, lines = k.copy(), np.arange(len(k))
@@ -91,11 +91,11 @@ def _recompute(
             break
         same = about & (value == value[lines, turn][:, None])
         weight = np.where(same, 1.0, np.where(about, contradicts, unrelated))
-        weight[~there] = -1.0
+        weight[~valid] = -1.0
         weight[lines, turn] = -1.0
         nearest = np.argsort(-weight, axis=1, kind="stable")[:, :NEAREST]
         w = np.maximum(np.take_along_axis(weight, nearest, axis=1), 0.0)
         total = sum_in_order(w, axis=1)
         support = sum_in_order(w**2 * np.take_along_axis(k, nearest, axis=1), axis=1) / np.where(total == 0.0, 1.0, total)
-        k[lines, turn] = np.where(mask, np.clip(own[lines, turn] + 0.15 * support, 0.0, 1.0), k[lines, turn])
+        k[lines, turn] = np.where(mask, np.clip(base[lines, turn] + 0.15 * support, 0.0, 1.0), k[lines, turn])
     return k

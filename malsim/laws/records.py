@@ -24,8 +24,8 @@ with facts of its own. Claims of reviewers and externally verified claims are pi
 pinned object weighs PIN in learning. Sweeps start from the pinned facts and from the votes; the result from the votes is
 taken where claims, facts and records are jointly 100 times likelier. With ten or more pinned facts, `values` auto chooses
 the form that makes them ten times likelier, each fact judged by records learnt without it: shared, own, or a vote (own
-values with the pool's record for all). KW 4, KC 8, KP 50, KB 60, S .6, R_IN .01, D0 3, R_OUT .2, EPS .05, H 3, PIN 5. Between ticks a
-reader sees the result of a tick. τ is fitted to the agreement of older claims with the newest
+values with the pool's record for all). KW 4, KC 8, KP 50, KB 60, S .6, R_IN .01, D0 3, R_OUT .2, EPS .05, H 3, PIN 5.
+Between ticks a reader sees the result of a tick. τ is fitted to the agreement of older claims with the newest
 (`malsim/laws/truth/fading.py`) and used where the chi-square against "never" exceeds 6.63. Off by default: `tau`, `lineage`.
 Source: fitted on 38 sets of claims of people and models, with its constants fixed; a relative of Dawid and Skene 1979.
 Left out: copying between writers, liars who share facts of their own.

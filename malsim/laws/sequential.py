@@ -29,8 +29,8 @@ quorum = Param(2.0, "1", "seconds that lock an accepted claim", 1.0, 1_000_000.0
 
 def write(items: Items, claim: Claim, *, quorum: float) -> Change:
     decided = items.alive & (items["stage"] >= ACCEPTED)
-    own = decided & (items["stage"] < LOCKED) & (items.writer == claim.writer)
-    changes = decided & claim.rival & (own | claim.reviewed)
+    by_its_writer = decided & (items["stage"] < LOCKED) & (items.writer == claim.writer)
+    changes = decided & claim.rival & (by_its_writer | claim.reviewed)
     replaced = some(changes)
     absorbed = claim.same & ~replaced
     seconded = first(absorbed) & decided & (items.writer != claim.writer)

@@ -226,6 +226,6 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 def last_word(items: Items, claim: Claim) -> Change:
     """Keep a writer's latest claim about each object; absorb claims dated earlier."""
-    own = items.alive & (items.writer == claim.writer)
-    later = own & (items.time > claim.time)
-    return Change(makes=~some(later), taken=later, items={"alive": items.alive & (~own | later)})
+    same_writer = items.alive & (items.writer == claim.writer)
+    later = same_writer & (items.time > claim.time)
+    return Change(makes=~some(later), taken=later, items={"alive": items.alive & (~same_writer | later)})

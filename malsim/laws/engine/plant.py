@@ -95,18 +95,18 @@ class ItemPlant:
         stated, reviewed = _confidence(claims.stated), reviewers(words)
         for members in rounds(group, lists):
             claim, groups = index[members], group[members]
-            rows, there = lists.matrix(groups)
-            items = Items(draft.arrays, rows, there, vocabulary=words)
+            rows, mask = lists.matrix(groups)
+            items = Items(draft.arrays, rows, mask, vocabulary=words)
             about = {name: getattr(claims, name)[claim, None] for name in ("object", "value", "writer")}
-            topical = there & (items.object == about["object"])
+            topical = mask & (items.object == about["object"])
             same = items.value == about["value"]
             batch = Claim(
                 **about, time=claims.t[claim, None], stated=stated[claim, None], same=topical & same, rival=topical & ~same,
                 reviewed=reviewed[about["writer"]],
             )  # fmt: skip
             change = self._calls.write(items, batch)
-            alive = _apply(draft, rows, there, change.items)
-            if alive is not there:
+            alive = _apply(draft, rows, mask, change.items)
+            if alive is not mask:
                 lists.keep(groups, rows, alive)
             self._make(draft, change, claim, makes=makes, row=row, rows=rows)
             lists.add(groups[makes[claim]], row[claim[makes[claim]]])
@@ -138,8 +138,8 @@ class ItemPlant:
             return state
         alive = np.flatnonzero(state.columns["alive"].values)
         draft = Draft(state.columns)
-        there = np.ones(len(alive), dtype=bool)
-        _apply(draft, alive, there, self._calls.tick(Items(draft.arrays, alive, there, vocabulary=state.vocabulary), now))
+        mask = np.ones(len(alive), dtype=bool)
+        _apply(draft, alive, mask, self._calls.tick(Items(draft.arrays, alive, mask, vocabulary=state.vocabulary), now))
         return replace(state, columns=draft.columns(), news=np.zeros_like(state.news))
 
     def read(self, state: ItemState, rep: Ints, object_: Ints, opened: Ints, now: float) -> ItemState:  # noqa: ARG002  # the law selects the items
@@ -148,10 +148,10 @@ class ItemPlant:
         draft = Draft(state.columns)
         group, lists = self._lists(draft, rep, object_)
         for members in rounds(group, lists):
-            rows, there = lists.matrix(group[members])
-            items = Items(draft.arrays, rows, there, vocabulary=state.vocabulary)
+            rows, mask = lists.matrix(group[members])
+            items = Items(draft.arrays, rows, mask, vocabulary=state.vocabulary)
             query = Query(object_[members, None], now, self._best(items, now))
-            _apply(draft, rows, there, self._calls.read(items, query))
+            _apply(draft, rows, mask, self._calls.read(items, query))
         return replace(state, columns=draft.columns())
 
     def _best(self, items: Items, now: float) -> Bools:
@@ -201,7 +201,7 @@ def _confidence(stated: Array) -> Array:
     return np.where(np.isnan(stated), UNSTATED, stated)
 
 
-def _apply(draft: Draft, rows: Ints, there: Bools, columns: Mapping[str, Any]) -> Bools:
+def _apply(draft: Draft, rows: Ints, mask: Bools, columns: Mapping[str, Any]) -> Bools:
     for name, values in columns.items():
-        draft.put(name, rows[there], np.broadcast_to(values, (*there.shape, *np.shape(values)[there.ndim :]))[there])
-    return there & columns["alive"] if "alive" in columns else there
+        draft.put(name, rows[mask], np.broadcast_to(values, (*mask.shape, *np.shape(values)[mask.ndim :]))[mask])
+    return mask & columns["alive"] if "alive" in columns else mask

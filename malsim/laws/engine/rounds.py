@@ -33,8 +33,8 @@ class Lists:
         """Return the rows of some groups, one group per line, padded, and the mask of valid entries."""
         count = self.count[groups]
         index = np.arange(count.max(initial=0))
-        there = index < count[:, None]
-        return self._rows[np.where(there, self._start[groups][:, None] + index, 0)], there
+        mask = index < count[:, None]
+        return self._rows[np.where(mask, self._start[groups][:, None] + index, 0)], mask
 
     def add(self, groups: Ints, rows: Ints) -> None:
         self._rows[self._start[groups] + self.count[groups]] = rows

@@ -26,7 +26,7 @@ class _Records(NamedTuple):
     rate: Array
     pool: Array
     record: Array
-    own: Array
+    expected: Array
     theta: Array
     counts: Array
 
@@ -106,9 +106,9 @@ def _learn(evidence: Evidence, p: Array, constants: Constants) -> _Records:
     item = np.where(np.eye(k, dtype=bool), pool[:, None, None], (1.0 - pool[:, None, None]) / (k - 1))
     shared = every + constants.pool * item
     shared /= shared.sum(axis=2, keepdims=True)
-    own = _tilted(shared[rep], record, pool[rep])
-    theta = (counts + constants.confusion * own) / (counts.sum(axis=2, keepdims=True) + constants.confusion)
-    return _Records(rate, pool, record, own, theta, counts)
+    expected = _tilted(shared[rep], record, pool[rep])
+    theta = (counts + constants.confusion * expected) / (counts.sum(axis=2, keepdims=True) + constants.confusion)
+    return _Records(rate, pool, record, expected, theta, counts)
 
 
 def _tilted(shared: Array, record: Array, pool: Array) -> Array:
@@ -154,7 +154,7 @@ def _log_posterior(evidence: Evidence, learnt: _Records, believed: _Believed, de
     at_fact = height[np.arange(len(facts)), np.maximum(evidence.pinned, 0)]
     likely = np.where(facts, at_fact, np.logaddexp.reduce(height, axis=1))
     wrong = (1.0 - depth[rep]) * np.log((1.0 - learnt.record[evidence.writer]) / (k - 1.0)) * evidence.scale(constants)
-    shift = (learnt.own * np.log(learnt.own / learnt.theta)).sum(axis=(1, 2))
+    shift = (learnt.expected * np.log(learnt.expected / learnt.theta)).sum(axis=(1, 2))
     total: Array = (
         sums(likely, evidence.object_rep, evidence.reps) + sums(wrong, rep, evidence.reps)
         + prior_of_records(evidence, learnt.rate, learnt.pool, learnt.record, constants)
@@ -173,8 +173,8 @@ def _left_out(evidence: Evidence, learnt: _Records, stated: Array, p: Array, dep
     agreed, total = np.trace(counts, axis1=1, axis2=2), counts.sum(axis=(1, 2))
     pool = learnt.pool[evidence.writer_rep[who]]
     record = np.clip((agreed + constants.record * pool) / (total + constants.record), 0.02, 0.98)
-    own = _tilted(learnt.own[who], record, learnt.record[who])
-    theta = (counts + constants.confusion * own) / (counts.sum(axis=2, keepdims=True) + constants.confusion)
+    expected = _tilted(learnt.expected[who], record, learnt.record[who])
+    theta = (counts + constants.confusion * expected) / (counts.sum(axis=2, keepdims=True) + constants.confusion)
     judged = replace(
         evidence, writer=index, writer_rep=evidence.writer_rep[who], pinned=np.full_like(evidence.pinned, -1), value=value,
         object=evidence.object[rows], weight=evidence.weight[rows], bin=evidence.bin[rows],

@@ -87,9 +87,9 @@ def estimate_truth(
     facts = sums((evidence.pinned >= 0).astype(np.float64), evidence.object_rep, evidence.reps)
     if values != "auto" or facts.max(initial=0.0) < ENOUGH:
         return ItemBeliefs(forms=(first,), form=np.zeros(len(items.rep), dtype=np.int64))
-    own = gather(items, weight, shared=False, as_one=lineage == "one")._replace(fading=fit) if shared else data
-    others = [(own._replace(form="own values"), own_values(own.evidence))] if shared else []
-    vote = own._replace(form="a vote"), own_values(own.evidence, ONE_RECORD)
+    separate = gather(items, weight, shared=False, as_one=lineage == "one")._replace(fading=fit) if shared else data
+    others = [(separate._replace(form="own values"), own_values(separate.evidence))] if shared else []
+    vote = separate._replace(form="a vote"), own_values(separate.evidence, ONE_RECORD)
     forms = (first, *others, vote)
     likely = np.stack([np.zeros(len(facts)) if estimate.left_out is None else estimate.left_out for _, estimate in forms])
     likely[1:] -= LIKELIER

@@ -53,8 +53,8 @@ def fading(kind: Ints, writer: Ints, object_: Ints, value: Ints, time: Array) ->
     seconded = np.bincount(object_, weights=agrees & older) > 0.0
     denied = np.bincount(object_, weights=~agrees) > 0.0
     rows = np.flatnonzero(older & (seconded & denied)[object_])
-    own = np.unique(np.stack([group[rows], writer[rows]]), axis=1, return_inverse=True)[1].ravel()
-    pairs = _Pairs(gap[rows], agrees[rows].astype(np.float64), group[rows], own, object_[rows], len(kinds))
+    speaker = np.unique(np.stack([group[rows], writer[rows]]), axis=1, return_inverse=True)[1].ravel()
+    pairs = _Pairs(gap[rows], agrees[rows].astype(np.float64), group[rows], speaker, object_[rows], len(kinds))
     changes, best, low, high = _fit(pairs)
     tau, *ends = (np.where(changes, GRID[index], 0.0)[group] for index in (best, low, high))
     weight: Array = np.exp(-gap / np.where(tau > 0.0, tau, np.inf))

@@ -55,8 +55,8 @@ def prior_of_records(evidence: Evidence, rate: Array, pool: Array, record: Array
 
     KP (.7 log A + .3 log(1 − A)) + KW Σ_w (A log a_w + (1 − A) log(1 − a_w)), where A is clipped in the second term only
     """
-    own = pool[evidence.writer_rep]
-    item = own * np.log(record) + (1.0 - own) * np.log(1.0 - record)
+    rates = pool[evidence.writer_rep]
+    item = rates * np.log(record) + (1.0 - rates) * np.log(1.0 - record)
     return constants.pool * (0.7 * np.log(rate) + 0.3 * np.log(1.0 - rate)) + constants.record * sums(
         item, evidence.writer_rep, evidence.reps
     )

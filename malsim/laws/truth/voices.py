@@ -98,14 +98,16 @@ def abandoned(writer: Ints, object_: Ints, value: Ints, time: Array, within: flo
     [False, False, False, False, False]
     """
     claims = pl.DataFrame({"writer": writer, "object": object_, "value": value, "t": time}).with_row_index("claim")
-    own = ["object", "writer"]
+    keys = ["object", "writer"]
     runs = (
-        claims.sort(*own, "t", "claim")
-        .with_columns(run=pl.col("value").rle_id().over(own))
-        .group_by(*own, "run", maintain_order=True)
+        claims.sort(*keys, "t", "claim")
+        .with_columns(run=pl.col("value").rle_id().over(keys))
+        .group_by(*keys, "run", maintain_order=True)
         .agg(pl.col("value").first(), pl.col("t").first().alias("begin"), pl.col("t", "claim").last())
         .with_columns(
-            now=pl.col("value").last().over(own), left=pl.col("begin").last().over(own), last=pl.col("run").max().over(own)
+            now=pl.col("value").last().over(keys),
+            left=pl.col("begin").last().over(keys),
+            last=pl.col("run").max().over(keys),
         )
     )
     words = runs.filter(pl.col("run") == pl.col("last")).select("object", "value", "begin", "t", "claim")
