@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from malsim.api import Run, fork, read, run
     from malsim.base.errors import MalsimError
-    from malsim.judging.axioms.engine.matrix import axioms
+    from malsim.judging.axioms import axioms
     from malsim.judging.prices import price
     from malsim.lab.decay import fit_decay, histories
     from malsim.lab.falsify.falsify import falsify
@@ -50,6 +50,8 @@ _HOMES = {
     "malsim.api": ("Run", "fork", "read", "run"),
     "malsim.memory": ("Memory", "Rules"),
     "malsim.netlist": ("Store",),  # enables programs in a store
+    "malsim.judging.axioms": ("axioms",),
+    "malsim.judging.prices": ("price",),
     "malsim.sim.replay.feed": ("replay",),
     "malsim.sim.settings.scenario": ("Scenario",),
     "malsim.lab.decay": ("fit_decay", "histories"),
@@ -71,13 +73,9 @@ _HOMES = {
     "malsim.lab.workbench": ("workbench",),
 }
 
-_CALLABLE_PACKAGES = {"axioms": "malsim.judging.axioms", "price": "malsim.judging.prices"}
-
 
 def __getattr__(name: str) -> Any:
     """Import a name on first use, so that `malsim --help` loads nothing heavy."""
-    if name in _CALLABLE_PACKAGES:
-        return importlib.import_module(_CALLABLE_PACKAGES[name])
     for home, names in _HOMES.items():
         if name in names:
             return getattr(importlib.import_module(home), name)

@@ -1,4 +1,4 @@
-"""Result of judging memories: a section each for axioms, duties and prices, as text, JSON, JUnit XML or a page."""
+"""Result of judging memories: sections for axioms, duties and prices, as text, JSON, JUnit XML or a page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SECTIONS = {
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Judgement:
-    """The sections that were asked, None for the others; `refused` names the memories that have no price, and why."""
+    """Requested sections, None for the others; `refused` has a sentence for each memory without a price."""
 
     axioms: Matrix | None = None
     duties: Conformance | None = None
@@ -35,7 +35,7 @@ class Judgement:
 
     @property
     def exit_code(self) -> int:
-        """Exit code: 2 if something could not be decided, 1 if an axiom is broken or a duty fails, else 0."""
+        """Exit code: 2 if a verdict is missing, 1 if an axiom is broken or a duty fails, else 0."""
         tables = [table for table in (self.axioms, self.duties) if table is not None]
         if self.refused or any(table.errors for table in tables):
             return 2
@@ -43,17 +43,13 @@ class Judgement:
 
     def rows(self) -> dict[str, Any]:
         """Return, by section, rows of axioms (law, axiom, verdict, witness) and duties; prices by strategy and way."""
-        rows: dict[str, Any] = {}
-        if self.axioms is not None:
-            rows["axioms"] = self.axioms.frame.to_dicts()
-        if self.duties is not None:
-            rows["duties"] = self.duties.frame.to_dicts()
+        tables = {"axioms": self.axioms, "duties": self.duties}
+        rows: dict[str, Any] = {name: table.frame.to_dicts() for name, table in tables.items() if table is not None}
         if self.prices is not None:
             rows["prices"] = self.prices.counts()
         return rows
 
     def __repr__(self) -> str:
-        """Return the sections, under headings if there are several."""
         texts = {
             "axioms": self.axioms and verdict_text(self.axioms),
             "duties": self.duties and verdict_text(self.duties),
@@ -64,11 +60,8 @@ class Judgement:
 
     def page(self) -> str:
         """Return an HTML page that opens offline, with every witness."""
-        body = ""
-        if self.axioms is not None:
-            body += verdict_section(self.axioms, SECTIONS["axioms"])
-        if self.duties is not None:
-            body += verdict_section(self.duties, SECTIONS["duties"])
+        tables = {"axioms": self.axioms, "duties": self.duties}
+        body = "".join(verdict_section(table, SECTIONS[name]) for name, table in tables.items() if table is not None)
         if self.prices is not None and self.prices.prices:
             body += price_section(self.prices, SECTIONS["price"])
         return page("malsim judge", STYLE + body)
@@ -78,7 +71,7 @@ class Judgement:
         return junit([table for table in (self.axioms, self.duties) if table is not None])
 
     def save_figures(self, folder: Path, *, without: Sequence[str] = ()) -> list[Path]:
-        """Write `duties.png` and `prices.png`, the second without some memories; return the files."""
+        """Write `duties.png` and `prices.png`, the latter without some memories; return the paths."""
         folder.mkdir(parents=True, exist_ok=True)
         files: dict[Path, Any] = {}
         if self.duties is not None:

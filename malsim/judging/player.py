@@ -15,31 +15,22 @@ if TYPE_CHECKING:
 
 
 class Playable(Protocol):
-    """Interface of a memory that events can be played to; see `malsim.adapters.contract`."""
+    """Interface of a memory that events can be played to; `malsim.adapters.contract` describes the calls."""
 
-    def write(self, claims: Sequence[Claim], now: float) -> object:
-        """Store claims."""
-
-    def tick(self, now: float) -> object:
-        """Run the memory's time-driven work."""
-
-    def read(self, query: Query, now: float) -> Sequence[Item] | None:
-        """Use what is known about an object."""
-
-    def peek(self, query: Query, now: float, limit: int = MANY) -> Sequence[Item]:
-        """Return items without changing anything."""
-
-    def close(self) -> object:
-        """Release the memory's resources."""
+    def write(self, claims: Sequence[Claim], now: float) -> object: ...
+    def tick(self, now: float) -> object: ...
+    def read(self, query: Query, now: float) -> Sequence[Item] | None: ...
+    def peek(self, query: Query, now: float, limit: int = MANY) -> Sequence[Item]: ...
+    def close(self) -> object: ...
 
 
 @dataclass
 class Player:
-    """A memory in the course of a stream. `offers` names the optional calls that it has; calls that it lacks do nothing.
+    """Memory to which a stream is played. `offers` names its optional calls; calls that it does not offer are skipped.
 
     An event is an axiom's `Event` or a `Step` of a duty's plot. Its `do` is `write`, `nothing` (a write without claims),
     `tick`, `read`, `peek`, `settle`, or an optional call. A memory without `settle` gets a tick on each of 30 days instead.
-    `days` are those on which anything happened.
+    `days` are the days of all events.
     """
 
     memory: Playable

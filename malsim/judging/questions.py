@@ -1,4 +1,4 @@
-"""Questions put to memories, and the judgement that answers them: axioms, duties and prices."""
+"""Questions to memories, and the judgement that answers them: axioms, duties and prices."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Questions:
-    """Questions put to every memory.
+    """Questions to put to every memory.
 
     Parameters
     ----------
     only, cases
-        Sections (axioms, duties, price), and names of axioms, of duties and of a liar's strategies; all if none are named.
-        Cases alone select the sections that have them.
+        Sections (axioms, duties, price), and names of axioms, duties and strategies of a liar; all if none are named. Cases
+        alone select the sections that contain them.
     seed
-        Of the draws.
+        Seed of the draws.
     draws
-        Streams that an axiom tries and draws of a duty; by default 20, of axioms of the graph 4.
+        Streams per axiom and draws per duty; by default 20, for axioms of the graph 4.
     on, fact
-        A store from which axioms and duties take claims and gaps. Prices are then those of overturning a fact of it, and
-        are left out if no fact is named.
+        A store that provides the claims and gaps of axioms and duties. Prices are then those of overturning this fact of the
+        store, and are left out without a fact.
     honest, most
-        Honest writers of the prices' world, and steps of each strategy that are tried.
+        Number of honest writers, and steps to try of each strategy, in the world of the prices.
 
-    Raises `UsageError` for an unknown case, for a number out of bounds, for a fact without a store, and for a store without
-    a fact if prices alone are asked.
+    Raises `UsageError` for an unknown case, a number out of bounds, a fact without a store, or a store without a fact if
+    only prices are requested.
     """
 
     only: tuple[str, ...] = ()
@@ -60,14 +60,14 @@ class Questions:
     def __post_init__(self) -> None:
         price_alone = list(_sections_of(self.cases, self.only)) == ["price"]
         if (self.on is None) != (self.fact is None) and (price_alone or self.on is None):
-            raise UsageError("a store and a fact of it go together", where="--on, --fact", hint="give both")
+            raise UsageError("--on and --fact are needed together", where="--on, --fact", hint="give both")
         if self.draws is not None and self.draws < 1:
-            raise UsageError("too few", where="--draws", given=self.draws, allowed="1 and more")
+            raise UsageError("out of bounds", where="--draws", given=self.draws, allowed="1 or more")
         _ = self.world
 
     @property
     def by_section(self) -> dict[str, list[str]]:
-        """Names to judge, section by section."""
+        """Names to judge, by section."""
         by_section = _sections_of(self.cases, self.only)
         if self.on is not None and self.fact is None:
             by_section.pop("price", None)
@@ -85,7 +85,7 @@ def _sections_of(cases: Iterable[str], only: Iterable[str]) -> dict[str, list[st
     for name in names:
         if name not in allowed:
             hint = nearest(name, allowed, "`malsim judge --list` prints them")
-            raise UsageError("unknown case", where="--case", given=name, hint=hint)
+            raise UsageError("no such case", where="--case", given=name, hint=hint)
     if not names:
         return {section: every[section] for section in sections}
     by_section = {section: [name for name in every[section] if name in names] for section in sections}
@@ -99,8 +99,8 @@ def judge(
 ) -> Judgement:
     """Put every question to every memory (from `subject_of` or `memory_of`); `watch(subjects, section)` shows progress.
 
-    A memory that never answers the truth has no price: that is an entry of `refused`, and a `UsageError` if nothing else
-    was asked.
+    A memory that never answers the truth has no price: it gets an entry in `refused`, or a `UsageError` if nothing else was
+    requested.
     """
     cases = questions.by_section
     sources = on_claims(subjects, questions.on) if questions.on is not None else list(subjects)

@@ -1,4 +1,4 @@
-"""Display of verdicts: as text for a terminal, as JUnit XML, and as a section of a page that opens offline."""
+"""Display of verdicts as text, as JUnit XML, and as a section of an HTML page."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 
 from malsim.base.plain_text import one_line, plain_text
 from malsim.judging.axioms.engine.events import event_table
+from malsim.judging.prices.prices import price_cells
 from malsim.judging.verdict_table import BROKEN, ERROR, FAILS, HOLDS, N_A, NOT_OFFERED, RECORDED, VACUOUS
 from malsim.showing.pages.page_parts import table as html_table
 from malsim.showing.pages.page_parts import text
@@ -15,20 +16,13 @@ from malsim.showing.pages.page_parts import text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from malsim.judging.prices.prices import Price, PriceTable
+    from malsim.judging.prices.prices import PriceTable
     from malsim.judging.verdict_table import QuestionVerdict, VerdictTable
 
 SIGNS = {HOLDS: "+", BROKEN: "X", FAILS: "X", VACUOUS: "~", N_A: ".", NOT_OFFERED: ".", RECORDED: "r", ERROR: "!"}
 CLASSES = {HOLDS: "good", BROKEN: "bad", FAILS: "bad", ERROR: "error"}
-TAGS = {
-    BROKEN: "failure",
-    FAILS: "failure",
-    ERROR: "error",
-    VACUOUS: "skipped",
-    NOT_OFFERED: "skipped",
-    N_A: "skipped",
-    RECORDED: "skipped",
-}
+SKIPPED = (VACUOUS, NOT_OFFERED, N_A, RECORDED)
+TAGS = {BROKEN: "failure", FAILS: "failure", ERROR: "error"} | dict.fromkeys(SKIPPED, "skipped")
 COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 KINDS = {"axiom": " ", "obligation": "O", "prohibition": "P"}
 STYLE = """<style>
@@ -43,7 +37,7 @@ pre { background: var(--card); padding: .7rem; } figure { margin: 0; } svg { max
 
 
 def verdict_text(table: VerdictTable[Any]) -> str:
-    """Return a line a question and a column a memory; of a single memory also why, and every witness."""
+    """Return a table with a line per question and a column per memory; for a single memory also reasons and witnesses."""
     names, alone = table.memories, len(table.memories) == 1
     lines = [] if alone else [f"{number:>3}  {name}" for number, name in enumerate(names, 1)]
     wide = max((len(name) for name in table.names), default=0)
@@ -63,13 +57,13 @@ def verdict_text(table: VerdictTable[Any]) -> str:
 
 
 def legend(table: VerdictTable[Any]) -> str:
-    """Return the signs of the verdicts that occur, with HOLDS and the failing one in any case."""
+    """Return the signs of the verdicts that occur, always including those for holding, failing and errors."""
     occurring = {HOLDS, table.FAILING, ERROR, *(entry.verdict for entry in table.verdicts)}
     return "   ".join(f"{sign} {verdict}" for verdict, sign in SIGNS.items() if verdict in occurring)
 
 
 def junit(tables: Sequence[VerdictTable[Any]]) -> str:
-    """Return JUnit XML: a suite a memory, a case a question; questions that do not apply or are vacuous are skipped."""
+    """Return JUnit XML with a suite per memory and a case per question; vacuous and inapplicable questions are skipped."""
     root = ET.Element("testsuites")
     for table in tables:
         for name in table.memories:
@@ -86,9 +80,13 @@ def junit(tables: Sequence[VerdictTable[Any]]) -> str:
 
 
 def verdict_section(table: VerdictTable[Any], title: str) -> str:
-    """Return the section of a page: the table, whose failures link to their witnesses below."""
+    """Return an HTML section with the table of verdicts and the witnesses to which its failures link."""
     heads = "".join(f"<th><span>{text(name)}</span></th>" for name in table.memories)
-    rows = "".join(_row(table, name) for name in table.names)
+    rows = ""
+    for name in table.names:
+        row = [table.at(memory, name) for memory in table.memories]
+        head = f"<th title='{text(row[0].sentence)}'>{text(name)} {KINDS[row[0].kind]}</th>"
+        rows += f"<tr>{head}{''.join(map(_cell, row))}</tr>"
     counts = "".join(f"<li>{text(f'{name}: {table.counts(name)}')}</li>" for name in table.memories)
     witnesses = [*table.having(table.FAILING), *table.errors]
     return (
@@ -96,12 +94,6 @@ def verdict_section(table: VerdictTable[Any], title: str) -> str:
         f"<div class='wide'><table class='verdicts'><tr><th></th>{heads}</tr>{rows}</table></div>"
         f"{''.join(map(_witness, witnesses))}"
     )
-
-
-def _row(table: VerdictTable[Any], name: str) -> str:
-    row = [table.at(memory, name) for memory in table.memories]
-    head = f"<th title='{text(row[0].sentence)}'>{text(name)} {KINDS[row[0].kind]}</th>"
-    return f"<tr>{head}{''.join(map(_cell, row))}</tr>"
 
 
 def _cell(verdict: QuestionVerdict) -> str:
@@ -129,24 +121,13 @@ def price_section(prices: PriceTable, title: str) -> str:
     prices.figure().savefig(picture, format="svg")
     svg, first = picture.getvalue(), prices.prices[0]
     head = ["memory", *first.lie, *(f"truth: {way}" for way in first.truth), "lie", "identities", "truth", "gap"]
+    rows, lies = [], ""
+    for price in prices.prices:
+        name, cells = text(price.memory), "".join(f"<td>{cell.replace('-', '–')}</td>" for cell in price_cells(price))
+        rows.append(f"<tr><th>{name}</th>{cells}</tr>")
+        events = event_table(price.witness) if price.witness else "none was found"
+        lies += f"<h2>{name}</h2><p>The shortest lie that it believes:</p><pre>{text(events)}</pre>"
     return (
-        f"<h1>{text(title)}</h1><p>Steps until a memory doubts / answers otherwise; – is over the most tried.</p>"
-        f"<figure>{svg[svg.index('<svg') :]}</figure>"
-        f"<div class='prices'>{html_table(head, map(_price_row, prices.prices))}</div>"
-        f"{''.join(map(_shortest_lie, prices.prices))}"
+        f"<h1>{text(title)}</h1><p>Steps until a memory doubts / changes its answer; – is more than were tried.</p>"
+        f"<figure>{svg[svg.index('<svg') :]}</figure><div class='prices'>{html_table(head, rows)}</div>{lies}"
     )
-
-
-def _price_row(price: Price) -> str:
-    counts = [f"{_number(cell.doubt)}/{_number(cell.price)}" for cell in (*price.lie.values(), *price.truth.values())]
-    least = map(_number, (price.lie_claims, price.lie_identities, price.truth_claims, price.gap))
-    return f"<tr><th>{text(price.memory)}</th>{''.join(f'<td>{cell}</td>' for cell in (*counts, *least))}</tr>"
-
-
-def _shortest_lie(price: Price) -> str:
-    events = event_table(price.witness) if price.witness else "none was found"
-    return f"<h2>{text(price.memory)}</h2><p>The shortest lie that it believes:</p><pre>{text(events)}</pre>"
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3g}"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ROUNDS = 40
 DIGITS = (0, 1, 2)
-PAIRS = 16  # most rows of which pairs are tried
+PAIRS = 16  # most rows for which pairs are tried
 Case = TypeVar("Case")
 
 
@@ -22,11 +22,8 @@ class _Timed(Protocol):
     """Event whose times can be changed."""
 
     @property
-    def t(self) -> float:
-        """Day of the event."""
-
-    def moved(self, change: Callable[[float], float]) -> Self:
-        """Return the event at other times."""
+    def t(self) -> float: ...
+    def moved(self, change: Callable[[float], float]) -> Self: ...
 
 
 Timed = TypeVar("Timed", bound=_Timed)
@@ -49,8 +46,8 @@ def smallest(
 
 
 def simpler_streams(events: list[Timed], *, halve: bool = True) -> Iterator[list[Timed]]:
-    """Yield simpler streams: half of the events left out, one left out, times rounded, with `halve` times halved."""
-    if len(events) > 4:  # noqa: PLR2004  # of few events one is left out at a time
+    """Yield simpler streams: without half of the events or one event, with rounded times, and with `halve` halved times."""
+    if len(events) > 4:  # noqa: PLR2004  # shorter streams lose one event at a time
         middle = len(events) // 2
         yield events[:1] + events[middle:]
         yield events[:middle] + events[-1:]
@@ -67,7 +64,7 @@ def simpler_streams(events: list[Timed], *, halve: bool = True) -> Iterator[list
 def smallest_part(rows: list[int], passes: Callable[[list[int]], bool]) -> list[int]:
     """Return a part of `rows`, in order, that passes and from which no single row can be removed.
 
-    If at most 16 rows are left, no pair can be removed either. All `rows` together must pass.
+    If at most 16 rows remain, no pair can be removed either. All `rows` together must pass.
 
     >>> smallest_part(list(range(100)), lambda part: {3, 70} <= set(part))
     [3, 70]

@@ -1,4 +1,4 @@
-"""Verdicts of memories on axioms and on duties: as one table, and as a parametrised pytest test."""
+"""Verdicts of memories on axioms and duties, as a table and as a parametrised pytest test."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ UNASKED = (NOT_OFFERED, N_A, RECORDED)
 class QuestionVerdict:
     """Verdict on one memory in one question, an axiom or a duty.
 
-    `why` is a sentence: how it is broken, why it does not apply, what went wrong; empty where it holds. `calls` is the
-    smallest stream found that breaks it, as a table.
+    `why` is a sentence on the failure, the error, or the reason why the question does not apply; empty where it holds.
+    `calls` is the smallest stream found that breaks it, as a table.
     """
 
     memory: str
@@ -38,7 +38,7 @@ V = TypeVar("V", bound=QuestionVerdict)
 
 @dataclass(frozen=True, repr=False)
 class VerdictTable(Generic[V]):
-    """Verdicts, memory by memory and question by question."""
+    """Verdicts by memory and question."""
 
     FAILING: ClassVar[str] = FAILS
     KINDS: ClassVar[tuple[str, ...]] = ()
@@ -62,7 +62,7 @@ class VerdictTable(Generic[V]):
         return []
 
     def of(self, memory: str, verdict: str | None = None) -> list[str]:
-        """Return the names of the questions on which a memory has a verdict; by default those that it fails."""
+        """Return the names of a memory's questions with a verdict; by default the failed ones."""
         return [entry.name for entry in self.verdicts if (entry.memory, entry.verdict) == (memory, verdict or self.FAILING)]
 
     def having(self, verdict: str) -> tuple[V, ...]:
@@ -72,15 +72,12 @@ class VerdictTable(Generic[V]):
         return next(entry for entry in self.verdicts if (entry.memory, entry.name) == (memory, name))
 
     def counts(self, memory: str) -> str:
-        """Return how many questions of each kind a memory keeps, of those that apply to it, and how many do not."""
+        """Return a text with the numbers of kept and applicable questions of each kind, and of other verdicts."""
         entries = [entry for entry in self.verdicts if entry.memory == memory]
-        numbers = Counter((entry.kind, entry.verdict) for entry in entries)
         parts = []
         for kind in self.KINDS:
-            applicable = sum(
-                count for (entry, verdict), count in numbers.items() if entry == kind and verdict not in UNASKED
-            )
-            parts.append(f"{kind}s kept {numbers[kind, HOLDS]}/{applicable}")
+            applicable = [entry.verdict for entry in entries if entry.kind == kind and entry.verdict not in UNASKED]
+            parts.append(f"{kind}s kept {applicable.count(HOLDS)}/{len(applicable)}")
         others = Counter(entry.verdict for entry in entries)
         words = {N_A: "not applicable"}
         counted = [verdict for verdict in (VACUOUS, *UNASKED, ERROR) if others[verdict]]
@@ -92,14 +89,14 @@ def case_for_each(
 ) -> Callable[[str], None]:
     """Return a pytest test with a case for each name; `option` is the argument that lists expected failures.
 
-    A question that fails fails its case with the witness, an expected failure fails it when the question holds, and a
-    question that does not apply skips it. Raises `UsageError` if pytest is not installed.
+    A case fails with the witness of a failed question, and when an expected failure holds; it is skipped where the question
+    does not apply. Raises `UsageError` if pytest is not installed.
     """
     try:
         import pytest
     except ImportError as error:
-        hint = "pip install pytest, or `malsim judge`"
-        raise UsageError("such a test runs in pytest", where="check", hint=hint) from error
+        hint = "pip install pytest, or run `malsim judge`"
+        raise UsageError("needs pytest, which is not installed", where="check", hint=hint) from error
 
     @pytest.mark.parametrize("name", list(names))
     def test_memory(name: str) -> None:
@@ -111,7 +108,7 @@ def case_for_each(
             word = "is broken" if verdict.verdict == BROKEN else "fails"
             pytest.fail(f"{name} {word} ({verdict.sentence})\n{verdict.why}\n{verdict.calls}", pytrace=False)
         if not fails and name in expected:
-            pytest.fail(f"{name}: {verdict.verdict} now: take it off {option}", pytrace=False)
+            pytest.fail(f"{name} now has the verdict {verdict.verdict}: remove it from {option}", pytrace=False)
         if not fails and verdict.why:
             pytest.skip(f"{verdict.verdict}: {verdict.why}")
 

@@ -7,11 +7,11 @@ from malsim.judging.axioms.engine.compare import differs, in_order, is_stream, k
 from malsim.judging.axioms.engine.events import HOUR, MINUTE, UNSTATED, WRITERS, Event, Pick
 from malsim.judging.axioms.engine.subject import Subject
 
-EXACT = 64.0  # times are multiples of 1/64 day, which moved by some of those keep their distances to the last bit
+EXACT = 64.0  # times are multiples of 1/64 day, so that a shift by such a multiple keeps their differences exactly
 SHIFTS = (3.484375, 256.0, 4096.984375)
 FAR = 1000.0
-SHORTEST, LONG, LONGEST, LOOK = 5.0, 60.0, 400.0, 50.0  # silences, and the longest wait for a look, days
-PERIODS = ((1.0 / 24.0, 12), (30.0, 8), (7.0, 34), (1.0, 110), (60.0, 4))  # of sweeps, days, and how many
+SHORTEST, LONG, LONGEST, LOOK = 5.0, 60.0, 400.0, 50.0  # days: gaps between claims, and the longest wait for a peek
+PERIODS = ((1.0 / 24.0, 12), (30.0, 8), (7.0, 34), (1.0, 110), (60.0, 4))  # of ticks: days, and number
 FACTS = ("x", "y", "fact 3", "fact 4", "fact 5")
 
 
@@ -24,10 +24,10 @@ class Anchor(Axiom):
         return [*claims, Event(now, "tick"), Event(now, "tick"), Event(now, "peek")]
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
-        sweeps = [event.do == "tick" and event.t == events[-1].t for event in events[-3:-1]]
-        if not is_stream(events, "write") or sweeps != [True, True] or max(event.t for event in events) > events[-1].t:
+        ticks = [event.do == "tick" and event.t == events[-1].t for event in events[-3:-1]]
+        if not is_stream(events, "write") or ticks != [True, True] or max(event.t for event in events) > events[-1].t:
             return None
-        return differs(last(subject, without(events, events[-2])), last(subject, events), "after the same sweep once more")
+        return differs(last(subject, without(events, events[-2])), last(subject, events), "after a second tick")
 
 
 class Cadence(Axiom):
@@ -39,28 +39,22 @@ class Cadence(Axiom):
             for index in range(pick.count(1, 3))
         ]
         if pick.by_turns((False, False, True)):
-            story = [event for event in pick.story() if event.do != "read"]  # a read may pick by the tick before it
+            story = [event for event in pick.story() if event.do != "read"]  # a read may depend on the tick before it
             return [*story, Event(story[-1].t + 1.0, "tick"), Event(story[-1].t + 1.0, "peek")]
         period, count = pick.by_turns(((pick.time(0.05, 14.0), pick.count(2, 8)), (10.0, 12), (0.15, 5), (1.0, 40)))
-        sweeps = [Event(round(0.3 + period * (index + 1), 3), "tick") for index in range(count)]
-        return [*claims, *sweeps, Event(sweeps[-1].t, "peek")]
+        ticks = [Event(round(0.3 + period * (index + 1), 3), "tick") for index in range(count)]
+        return [*claims, *ticks, Event(ticks[-1].t, "peek")]
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
-        sweeps = [event for event in events if event.do == "tick"]
-        if not is_stream(events, "write", "tick"):
+        ticks = [event for event in events if event.do == "tick"]
+        if not is_stream(events, "write", "tick") or events[0].do != "write" or any(event.do == "read" for event in events):
             return None
-        if len(sweeps) < 2 or sweeps[-1].t != events[-1].t or len({event.t for event in sweeps}) < len(sweeps):  # noqa: PLR2004
+        if len(ticks) < 2 or len({event.t for event in ticks}) < len(ticks):  # noqa: PLR2004  # ticks at different times
             return None
-        if (
-            max(event.t for event in events) > events[-1].t
-            or events[0].do != "write"
-            or any(item.do == "read" for item in events)
-        ):
+        plain = without(events, *ticks[:-1])
+        if not max(event.t for event in events) == ticks[-1].t == events[-1].t or not keeps_clock(events, plain):
             return None
-        plain = without(events, *sweeps[:-1])
-        if not keeps_clock(events, plain):
-            return None
-        return differs(last(subject, events), last(subject, plain), f"with the last of the {len(sweeps)} sweeps alone")
+        return differs(last(subject, events), last(subject, plain), f"with only the last of the {len(ticks)} ticks")
 
 
 class Calendar(Axiom):
@@ -79,7 +73,7 @@ class Calendar(Axiom):
         plain = last(subject, events)
         for days in SHIFTS:
             moved = [event.moved(lambda t, days=days: t + days) for event in events]  # type: ignore[misc]  # bound here
-            why = differs(plain, last(subject, moved), f"when all of it happens {days:g} days later")
+            why = differs(plain, last(subject, moved), f"when the whole stream is {days:g} days later")
             if why:
                 return why
         return None
@@ -92,7 +86,6 @@ class HalfLifeHalves(Axiom):
     """
 
     def needs(self, subject: Subject) -> str | None:
-        """Return the reason why the axiom does not apply, or None if the memory declares a half-life."""
         return None if subject.half_life else "it declares no half-life"
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
@@ -111,8 +104,8 @@ class HalfLifeHalves(Axiom):
         half = max(last(subject, events).score("A"), 0.0)
         if abs((half - end) - (start - end) / 2.0) <= subject.tolerance:
             return None
-        due = (start + end) / 2.0
-        return f"from {number(start)} to {number(end)} at last, it is {number(half)} after its half-life, not {number(due)}"
+        middle = number((start + end) / 2.0)
+        return f"it falls from {number(start)} to {number(end)}, and is {number(half)} after its half-life, not {middle}"
 
 
 class MonotoneAge(Axiom):
@@ -124,7 +117,7 @@ class MonotoneAge(Axiom):
         return [*claims, Event(first, "peek"), Event(first + pick.time(), "peek")]
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
-        if not is_stream(events, "write") or [event.do for event in events].count("peek") != 2:  # noqa: PLR2004  # two looks
+        if not is_stream(events, "write") or [event.do for event in events].count("peek") != 2:  # noqa: PLR2004  # two peeks
             return None
         young, old = subject.play(events)
         for value, score in young.scores.items():
@@ -137,7 +130,7 @@ class MonotoneAge(Axiom):
 class NewerNotBelowOlder(Axiom):
     """The newer of two equal claims about two objects does not score below the older one.
 
-    Two questions are asked. Of a user's own memory only beliefs are compared, because ranks need not be comparable.
+    Scores of two questions are compared. For a user's own memory only beliefs are, because ranks need not be comparable.
     """
 
     def needs(self, subject: Subject) -> str | None:
@@ -167,7 +160,7 @@ class EarlierSupport(Axiom):
     """A value does not score lower because it was also claimed earlier."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw A by some writers, a silence, and A again by the first or another writer; perhaps a rival and a tick."""
+        """Draw A by some writers, a gap, and A again by the first or another writer; in some cases a rival and a tick."""
         events, t = list[Event](), 0.0
         for writer in WRITERS[: pick.count(1, 2)]:
             events.append(Event(t, "write", value="A", writer=writer))
@@ -182,24 +175,24 @@ class EarlierSupport(Axiom):
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
         claims = [event for event in events if event.do == "write"]
         for_a = [event for event in claims if event.value == "A"]
-        if not is_stream(events, "write") or not in_order(claims) or len(for_a) < 2:  # noqa: PLR2004  # earlier, and again
+        if not is_stream(events, "write") or not in_order(claims) or len(for_a) < 2:  # noqa: PLR2004  # earlier and later
             return None
         alone, look = last(subject, without(events, *for_a[:-1])).score("A"), last(subject, events).score("A")
         if look >= alone - subject.tolerance:
             return None
-        return f"A is {number(look)}; said on day {for_a[-1].t:g} alone it would be {number(alone)}"
+        return f"A is {number(look)}; claimed only on day {for_a[-1].t:g} it would be {number(alone)}"
 
 
 class SurvivalFloor(Axiom):
     """Most of a year of ticks does not delete a value that was never contradicted."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw one or more claimed objects, and sweeps every hour, day, week, month or two months."""
+        """Draw claims about one or more objects, and ticks every hour, day, week, month or two months."""
         period, count = pick.by_turns(PERIODS)
-        sweeps = [Event(round(period * (index + 1), 6), "tick") for index in range(count)]
+        ticks = [Event(round(period * (index + 1), 6), "tick") for index in range(count)]
         facts = FACTS[: pick.one((1, 2, 5))]
         claims = [Event(0.0, "write", about, "A", stated=pick.one((0.5, UNSTATED, 0.9))) for about in facts]
-        return [*claims, *sweeps, *(Event(sweeps[-1].t, "peek", about) for about in facts)]
+        return [*claims, *ticks, *(Event(ticks[-1].t, "peek", about) for about in facts)]
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
         if not is_stream(events, "write", "tick"):
@@ -208,11 +201,11 @@ class SurvivalFloor(Axiom):
         questions = [event.object for event in events if event.do == "peek"]
         if len(set(facts)) < len(facts) or not set(questions) <= set(facts) or events[0].do != "write":
             return None
-        sweeps = [event for event in events if event.do == "tick"]
+        ticks = [event for event in events if event.do == "tick"]
         deleted = next((name for name, look in zip(questions, subject.play(events), strict=True) if not look.items), None)
         if deleted is None:
             return None
-        return f"{deleted} is A, never contradicted, was deleted by {len(sweeps)} sweeps up to day {sweeps[-1].t:g}"
+        return f"{deleted} is A was never contradicted, and was deleted by {len(ticks)} ticks up to day {ticks[-1].t:g}"
 
 
 def _exact(t: float) -> float:

@@ -12,7 +12,7 @@ from malsim.judging.axioms.engine.subject import NOWHERE, Subject
 
 LONG = "the same long name, of which only the very last letter is another one: number"
 WRITERS = ("ann", "bob", "cid", "zoe", "dan", "eve")
-ALIKE = (  # other names of values A, B, C; of writers; of x and y
+ALIKE = (  # other names for the values A, B, C, for the writers, and for the objects x and y
     (("C", "A", "B"), ("cid", "ann", "eve", "bob", "zoe", "dan"), ("y", "x")),
     (("port", "Port", "PORT"), ("agent", "Agent", "AGENT", "agent 2", "agent 21", "agent-2"), ("thing", "Thing")),
     (("1", "1.0", "1.9"), ("w1", "w2", "w11", "w21", "w3", "w12"), ("thing 1", "thing 2")),
@@ -27,14 +27,14 @@ OTHERS: tuple[Mapping[str, str], ...] = tuple(
     dict(zip(("A", "B", "C", *WRITERS, "x", "y"), (*values, *writers, *things), strict=True))
     for values, writers, things in ALIKE
 )
-PERMUTED = 1  # of these only changes places
+PERMUTED = 1  # the first only permutes the usual names
 
 
 class Batching(Axiom):
     """Claims of one instant give the same scores in one call or in several, in any order of writers."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw two claims of one instant, three about two things, or twelve; each by a different writer."""
+        """Draw two, three or twelve claims of one instant about one or two objects, each by a different writer."""
         t, count = pick.time(), pick.by_turns((2, 3, 2, 12))
         about = pick.one(("x", "xy")) if count > 2 else "x"  # noqa: PLR2004
         claims = [Event(t, "write", pick.one(about), pick.one("AB"), f"w{index}") for index in range(count)]
@@ -46,11 +46,11 @@ class Batching(Axiom):
             return None
         if len({event.writer for event in claims}) < len(claims):
             return None
-        turned, plain = [*claims[::-1], events[-1]], last(subject, events)
+        reverse, plain = [*claims[::-1], events[-1]], last(subject, events)
         return (
             differs(plain, last(subject, events, together=True), "in one call")
-            or differs(plain, last(subject, turned), "in the other order of writers")
-            or differs(plain, last(subject, turned, together=True), "in one call and the other order of writers")
+            or differs(plain, last(subject, reverse), "in reverse order of writers")
+            or differs(plain, last(subject, reverse, together=True), "in one call and reverse order of writers")
         )
 
 
@@ -61,9 +61,8 @@ class DeliveredTwice(Axiom):
         claims = pick.by_turns((pick.claims(pick.count(1, 2)), pick.claims(3), pick.story()))
         claims = [event for event in claims if event.do == "write"]
         if subject.edges and pick.count(0, 1):
-            claims.append(
-                Event(claims[-1].t + 1.0, "write", "y", "C", "eve", edges=(Edge("contradicts", f"x is {claims[0].value}"),))
-            )
+            edges = (Edge("contradicts", f"x is {claims[0].value}"),)
+            claims.append(Event(claims[-1].t + 1.0, "write", "y", "C", "eve", edges=edges))
         index = pick.one((pick.count(0, len(claims) - 1), len(claims) - 1))
         twice = claims[index].moved(lambda t: t)
         claims.insert(index + 1, twice)
@@ -71,7 +70,7 @@ class DeliveredTwice(Axiom):
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
         writes = [event for event in events if event.do == "write"]
-        again = next((two for item, two in pairwise(writes) if item == two), None)
+        again = next((later for claim, later in pairwise(writes) if claim == later), None)
         if not is_stream(events, "write") or again is None:
             return None
         return differs(last(subject, without(events, again)), last(subject, events), "when a claim is delivered twice")
@@ -81,7 +80,7 @@ class LateArrival(Axiom):
     """An older claim that arrives late neither overtakes a newer rival nor lowers a newer claim that agrees with it."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw two claims, days apart or on one day, by one writer or two; in some cases the older claim agrees."""
+        """Draw two claims by one writer or two, days apart or on one day; in some cases the older claim agrees."""
         older, apart = pick.time(0.1, 30.0), pick.time(0.1, 120.0)
         if pick.by_turns((False, False, True, True)):
             older, apart = float(pick.count(1, 30)), pick.time(MINUTE, 0.9)
@@ -96,55 +95,53 @@ class LateArrival(Axiom):
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
         claims = [event for event in events if event.do == "write"]
         values, writers = [event.value for event in claims], {event.writer for event in claims}
-        if (
-            not is_stream(events, "write")
-            or values not in (["B", "A"], ["B", "B"])
-            or (values[1] == "B" and len(writers) == 1)
-        ):
+        if not is_stream(events, "write") or values not in (["B", "A"], ["B", "B"]):
             return None
-        if not claims[1].t < claims[0].t <= events[-1].t:
+        if not claims[1].t < claims[0].t <= events[-1].t or (values[1] == "B" and len(writers) == 1):
             return None
+        alone, look = last(subject, without(events, claims[1])), last(subject, events)
+        before, after = alone.score("B"), look.score("B")
         if values[1] == "B":
-            return _lower(subject, events, claims[1])
-        look = last(subject, events)
-        if look.score("A") > look.score("B") + subject.tolerance:
-            return f"A, the older claim, is {number(look.score('A'))}, and B {number(look.score('B'))}"
-        missing = look.score("B") == NOWHERE != last(subject, without(events, claims[1])).score("B")
-        return "B is gone when A, an older claim, arrives" if missing else None
+            lower = after < before - subject.tolerance
+            return f"B is {number(before)}, and {number(after)} when an older claim of B arrives" if lower else None
+        if look.score("A") > after + subject.tolerance:
+            return f"A, the older claim, is {number(look.score('A'))}, and B is {number(after)}"
+        return "B is gone when A, an older claim, arrives" if after == NOWHERE != before else None
 
 
 class Names(Axiom):
     """Renaming writers, objects and values changes no score."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw claims about two things, some at one instant; or a whole story."""
+        """Draw claims about two objects, some at one instant; or a whole story."""
         if pick.by_turns((False, False, True)):
             story = pick.story()
             return [*story, Event(story[-1].t + 1.0, "peek")]
-        claims = [
-            Event(
-                round(0.5 * pick.count(0, 4), 1), "write", pick.one("xy"), pick.one("ABC"), pick.one(("ann", "bob", "cid"))
-            )
-            for _ in range(pick.by_turns((2, 3, 5)))
-        ]
-        claims.sort(key=lambda event: event.t)
-        return [*claims, Event(3.0, "peek", "x")]
+        claims = []
+        for _ in range(pick.by_turns((2, 3, 5))):
+            t = round(0.5 * pick.count(0, 4), 1)
+            claims.append(Event(t, "write", pick.one("xy"), pick.one("ABC"), pick.one(("ann", "bob", "cid"))))
+        return [*sorted(claims, key=lambda event: event.t), Event(3.0, "peek", "x")]
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
         if not is_stream(events, "write"):
             return None
         plain = last(subject, events)
-        by_text = any(item.get("read") for item in plain.items)  # values alike cannot be told apart in its texts
+        by_text = any(item.get("read") for item in plain.items)  # similar values cannot be distinguished in texts
         for names in OTHERS[:PERMUTED] if by_text else OTHERS:
             used = {name for event in events for name in (event.object, event.value, event.writer)}
             if not used & {*names}:
                 continue
-            other = last(subject, [_called(event, names) for event in events])
+            renamed = []
+            for event in events:
+                parts = {part: getattr(event, part) for part in ("object", "value", "writer") if getattr(event, part)}
+                renamed.append(replace(event, **{part: names.get(name, name) for part, name in parts.items()}))
+            other = last(subject, renamed)
             for value in "ABC":
                 before, after = plain.score(value), other.score(names.get(value, value))
                 if before != after and not abs(before - after) <= subject.tolerance:
-                    renamed = ", ".join(f"{old} is called {new}" for old, new in names.items() if old in used)
-                    return f"{value} is {number(before)}, and {number(after)} where {renamed}"
+                    changes = ", ".join(f"{old} is called {new}" for old, new in names.items() if old in used)
+                    return f"{value} is {number(before)}, and {number(after)} where {changes}"
         return None
 
 
@@ -175,16 +172,4 @@ class Repeatable(Axiom):
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
         if not is_stream(events, "write"):
             return None
-        return differs(last(subject, events), last(subject, events), "and played to a new memory once more")
-
-
-def _lower(subject: Subject, events: Sequence[Event], late: Event) -> str | None:
-    alone, both = (last(subject, those).score("B") for those in (without(events, late), events))
-    if both >= alone - subject.tolerance:
-        return None
-    return f"B is {number(alone)}, and {number(both)} when an older claim of it arrives"
-
-
-def _called(event: Event, names: Mapping[str, str]) -> Event:
-    called = {part: names.get(name, name) for part in ("object", "value", "writer") if (name := getattr(event, part))}
-    return replace(event, **called)
+        return differs(last(subject, events), last(subject, events), "in a second memory")

@@ -17,14 +17,14 @@ CROWD, LATE, FOR_SURE = 30, 3650.0, (0.0, 1.0)
 SUPPORT = (Edge("supports", "x is A"),)
 HALF = 0.5
 LEAST, MOST = 0.05, 0.99
-LONG = 1000.0  # the day from which late claims go back
+LONG = 1000.0  # day before which late claims are dated
 
 
 class Bounds(Axiom):
     """Every belief lies in [0, 1], and no score is NaN."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw a few claims, a crowd for or against one, or claims stated as certain or impossible; peek ten years later."""
+        """Draw a few claims, a crowd for or against a value, certain or impossible claims, or a peek ten years later."""
         kind = pick.by_turns(("few", "crowd", "against", "certain", "late"))
         if kind in ("crowd", "against"):
             count = pick.one((3, 6, CROWD, CROWD))
@@ -51,8 +51,8 @@ class Bounds(Axiom):
             if "belief" in problem.problem or "not a number" in problem.problem:
                 return f"{problem.problem}: {problem.given}"
             raise
-        for entry in looks:
-            for item in entry.items:
+        for look in looks:
+            for item in look.items:
                 belief, rank = item.get("belief"), item["rank"]
                 if not is_number(rank) or (belief is not None and not 0.0 <= belief <= 1.0):
                     return f"{item['value']} has a belief of {belief} and a rank of {rank}"
@@ -65,15 +65,15 @@ class Consistency(Axiom):
     requires = "belief"
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw two or more values, each once, by one writer or several, at once or apart; or repeated in turn."""
+        """Draw two or more values by one writer or several, at once or apart, each once or repeated in turn."""
         values = pick.by_turns(("AB", "ABC", "ABCDE", "AB", "ABABABABAB", "ABCABCABC"))
         one_voice = len(set(values)) == len(values) and pick.count(0, 1)
         claims, t = list[Event](), 0.0
         for index, value in enumerate(values):
             claims.append(Event(round(t, 6), "write", value=value, writer="ann" if one_voice else f"w{index}"))
             t += pick.by_turns((pick.time(0.1, 30.0), 0.0, pick.time(0.1, 30.0)))
-        sweep = [Event(round(t + 1.0, 6), "tick")] if pick.count(0, 1) else []
-        return [*claims, *sweep, Event(round(t + 1.0 + pick.time(MINUTE, 1.0), 6), "peek")]
+        tick = [Event(round(t + 1.0, 6), "tick")] if pick.count(0, 1) else []
+        return [*claims, *tick, Event(round(t + 1.0 + pick.time(MINUTE, 1.0), 6), "peek")]
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
         values = [event.value for event in events if event.do == "write"]
@@ -87,7 +87,7 @@ class Consistency(Axiom):
 
 
 class FurtherVoice(Axiom):
-    """A further writer who agrees, such as the fourth, does not bring the score of a value down to 0."""
+    """A further agreeing writer, such as the fourth, does not lower the score of a value to 0."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         voices, gap = pick.by_turns((4, 12, 3, 7)), pick.time(MINUTE, 1.0)
@@ -99,10 +99,8 @@ class FurtherVoice(Axiom):
             return None
         if {event.value for event in claims} != {"A"}:
             return None
-        looks = subject.play(
-            [event for claim in claims for event in (claim, Event(claim.t, "tick"), Event(claim.t, "peek"))]
-        )
-        scores = [look.score("A") for look in looks]
+        stream = [event for claim in claims for event in (claim, Event(claim.t, "tick"), Event(claim.t, "peek"))]
+        scores = [look.score("A") for look in subject.play(stream)]
         for count, (before, after) in enumerate(pairwise(scores), 1):
             if before > subject.tolerance >= after:
                 return f"A is {number(before)} with {count} writers, and {number(after)} with {count + 1}"
@@ -113,7 +111,7 @@ class Reinforcement(Axiom):
     """Agreement, use or success does not lower a score."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw uses and agreement, alone or against an earlier rival."""
+        """Draw uses of and agreement with a claim, with or without an earlier rival."""
         events, t = [Event(0.0, "write", value="A", stated=pick.by_turns((0.9, UNSTATED, 0.9)))], 0.0
         if pick.by_turns((False, True)):
             events.append(Event(pick.time(0.1, 1.0), "write", value="B", writer="zoe"))
@@ -136,7 +134,7 @@ class Reinforcement(Axiom):
             return None
         alone, again = last(subject, plain).score("A"), last(subject, events).score("A")
         if again < alone - subject.tolerance:
-            return f"A is {number(again)}; never used nor said again it would be {number(alone)}"
+            return f"A is {number(again)}; without use or repetition it would be {number(alone)}"
         return None
 
 
@@ -144,7 +142,7 @@ class Stated(Axiom):
     """A claim stated with more confidence does not score lower."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw A, stated with little or no confidence, alone or with a rival."""
+        """Draw A with little or no stated confidence, alone or with a rival."""
         stated = round(LEAST + 0.9 * pick.share() * (MOST - LEAST), 2)
         claim = Event(0.0, "write", value="A", stated=pick.one((stated, stated, 0.0)))
         t = pick.time(0.1, 30.0)
@@ -161,7 +159,7 @@ class Stated(Axiom):
             sure = last(subject, [replace(event, stated=surer) if event is claims[0] else event for event in events])
             if surer > doubtful and sure.score("A") < look.score("A") - subject.tolerance:
                 low, high = number(look.score("A")), number(sure.score("A"))
-                return f"A, stated at {doubtful:g}, is {low}; stated at {surer:g}, {high}"
+                return f"A is {low} when stated at {doubtful:g}, and {high} when stated at {surer:g}"
         return None
 
 
@@ -182,7 +180,7 @@ class Success(Axiom):
         if events[0].t >= events[-1].t or events[0].do != "write":
             return None
         score = last(subject, events).score("A")
-        return None if score > HALF else f"A is {number(score)}, though nothing contests it"
+        return None if score > HALF else f"A is {number(score)}, though no claim contradicts it"
 
 
 class TotalEvidence(Axiom):
@@ -190,10 +188,10 @@ class TotalEvidence(Axiom):
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         events: list[Event] = []
-        kind = pick.by_turns(("apart", "at once", "swept", "late"))
+        kind = pick.by_turns(("apart", "at once", "ticks", "late"))
         for claim in pick.claims(pick.count(1, 5), values=pick.one(("AB", "ABC"))):
             t = 0.0 if kind == "at once" else LONG - claim.t if kind == "late" else claim.t
-            events += [claim.moved(lambda _, t=t: t), *([Event(t, "tick")] if kind == "swept" else []), Event(t, "peek")]  # type: ignore[misc]
+            events += [claim.moved(lambda _, t=t: t), *([Event(t, "tick")] if kind == "ticks" else []), Event(t, "peek")]  # type: ignore[misc]
         return events
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
@@ -202,6 +200,6 @@ class TotalEvidence(Axiom):
         count = 0
         for peek, look in zip((event for event in events if event.do == "peek"), subject.play(events), strict=True):
             if count and not look.items:
-                return f"{count} item about x was kept, and none after the claim of day {peek.t:g}"
+                return f"x has {count} item{'s' * (count != 1)}, and none after the claim of day {peek.t:g}"
             count = len(look.items)
         return None

@@ -7,11 +7,11 @@ from malsim.adapters import Edge
 from malsim.judging.axioms.engine.axiom import Axiom
 from malsim.judging.axioms.engine.compare import differs, in_order, is_stream, last, leads, number, without
 from malsim.judging.axioms.engine.events import MINUTE, WRITERS, Event, Pick
-from malsim.judging.axioms.engine.subject import PeekResult, Subject
+from malsim.judging.axioms.engine.subject import Subject
 
 THINGS, VALUES = ("x", "x", "x 2", "y"), ("1", "10", "11", "A")
-SHARED = (("x", "1"), ("y", "1"), ("y", "2"))  # a value that two things have
-SWEEPS = 100
+SHARED = (("x", "1"), ("y", "1"), ("y", "2"))  # two objects have the same value
+TICKS = 100
 
 
 class DerivedFalls(Axiom):
@@ -24,9 +24,9 @@ class DerivedFalls(Axiom):
         derived = Event(1.0, "write", object="y", value="A", writer="bob", edges=(Edge("derived_from", "x is A"),))
         refutes = Event(2.0, "write", value="B", writer="cid", stated=0.9, edges=(Edge("contradicts", "x is A"),))
         further = Event(1.5, "write", "z", "A", "zoe", edges=(Edge("derived_from", "y is A"),))
-        sweeps = [Event(3.0 + day, "tick") for day in range(pick.count(3, 6))]
+        ticks = [Event(3.0 + day, "tick") for day in range(pick.count(3, 6))]
         chain = pick.by_turns(([derived], [derived, further]))
-        return [source, *chain, refutes, *sweeps, Event(sweeps[-1].t, "peek", object=chain[-1].object)]
+        return [source, *chain, refutes, *ticks, Event(ticks[-1].t, "peek", object=chain[-1].object)]
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
         refutes = [event for event in events if event.value == "B"]
@@ -38,7 +38,7 @@ class DerivedFalls(Axiom):
         before, after = last(subject, without(events, *refutes)).score("A"), last(subject, events).score("A")
         if after < before - subject.tolerance:
             return None
-        return f"{linked_to[-1]} is {number(before)}, and {number(after)} though what it was derived from is refuted"
+        return f"{linked_to[-1]} is {number(before)}, and {number(after)} although its source is refuted"
 
 
 class EdgeTarget(Axiom):
@@ -47,7 +47,7 @@ class EdgeTarget(Axiom):
     requires = "edges"
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw claims about x and about objects of similar name or value, with or without the edge's target."""
+        """Draw claims about x and objects of similar names or values, with or without the edge's target."""
         alike = pick.one((SHARED, tuple(zip(THINGS, VALUES, strict=True))[: pick.count(1, 4)]))
         claims = [
             Event(float(index), "write", about, value, f"w{index}", pick.one((0.5, 0.7)))
@@ -85,8 +85,8 @@ class LoopPolarity(Axiom):
             1.0, "write", value="B", writer="bob", stated=pick.one((0.5, 0.9)), edges=(Edge("contradicts", "x is A"),)
         )
         defends = Event(2.0, "write", "y", "C", "cid", stated=pick.one((0.5, 0.9)), edges=(Edge("contradicts", "x is B"),))
-        sweeps = [Event(3.0 + day, "tick") for day in range(pick.count(30, 31))]
-        return [claim, attacks, defends, *sweeps, Event(sweeps[-1].t, "peek")]
+        ticks = [Event(3.0 + day, "tick") for day in range(pick.count(30, 31))]
+        return [claim, attacks, defends, *ticks, Event(ticks[-1].t, "peek")]
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
         defends = [event for event in events if event.value == "C"]
@@ -94,7 +94,7 @@ class LoopPolarity(Axiom):
             return None
         alone, after = last(subject, without(events, *defends)).score("A"), last(subject, events).score("A")
         if after < alone - subject.tolerance:
-            return f"A is {number(alone)} under attack, {number(after)} when its attacker is contradicted"
+            return f"A is {number(alone)} under attack, and {number(after)} when its attacker is contradicted"
         return None
 
 
@@ -104,7 +104,7 @@ class NoLostUpdate(Axiom):
     requires = "edges"
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw A, B that supersedes A, and a C that supersedes A too, because its writer read A."""
+        """Draw A, then B superseding A, then C superseding A as well, because its writer had read A."""
         replaces, t = (Edge("supersedes", "x is A"),), pick.time(0.1, 30.0)
         stale = Event(t + pick.time(MINUTE, 1.0), "write", value="C", writer="cid", edges=replaces)
         ticks = [Event(stale.t + 1.0, "tick")] if pick.by_turns((False, True)) else []
@@ -119,7 +119,7 @@ class NoLostUpdate(Axiom):
         before, after = last(subject, without(events, writes[2])), last(subject, events)
         if "B" not in before.current or "B" in after.current:
             return None
-        return f"B is {number(before.score('B'))}, and gone once a writer who had not seen it replaces A by C"
+        return f"B is {number(before.score('B'))}, and gone once a writer who has not seen B replaces A by C"
 
 
 class Polarity(Axiom):
@@ -130,8 +130,8 @@ class Polarity(Axiom):
         claims = [Event(0.0, "write", value="A", writer=("ann", "cid", "zoe")[index]) for index in range(voices)]
         edges = (Edge("contradicts", "x is A"),) if subject.edges and pick.count(0, 1) else ()
         against = Event(later, "write", value="B", writer="bob", edges=edges)
-        sweep = [Event(later + MINUTE, "tick")] if pick.by_turns((False, True)) else []
-        return [*claims, against, *sweep, Event(later + pick.time(2 * MINUTE, 60.0), "peek")]
+        tick = [Event(later + MINUTE, "tick")] if pick.by_turns((False, True)) else []
+        return [*claims, against, *tick, Event(later + pick.time(2 * MINUTE, 60.0), "peek")]
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
         rivals = [event for event in events if event.value == "B"]
@@ -141,7 +141,7 @@ class Polarity(Axiom):
             return None
         alone, against = last(subject, without(events, *rivals)).score("A"), last(subject, events).score("A")
         if against > alone + subject.tolerance:
-            return f"A is {number(alone)}, contradicted by B {number(against)}"
+            return f"A is {number(alone)}, and {number(against)} when B contradicts it"
         return None
 
 
@@ -152,24 +152,21 @@ class SelfSupport(Axiom):
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         claim = Event(0.0, "write", value="A", stated=pick.one((0.5, 0.7)))
-        own = [
+        support = [
             Event(float(day), "write", "y", value, edges=(Edge("supports", "x is A"),))
             for day, value in enumerate("ABC"[: pick.by_turns((1, 3))], start=1)
         ]
-        return [claim, *own, Event(5.0, "tick"), Event(6.0, "tick"), Event(6.0, "peek")]
+        return [claim, *support, Event(5.0, "tick"), Event(6.0, "tick"), Event(6.0, "peek")]
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
         writes = [event for event in events if event.do == "write"]
-        if (
-            not is_stream(events, "write")
-            or len({event.writer for event in writes}) != 1
-            or not any(e.edges for e in writes)
-        ):
+        writers, linked = {event.writer for event in writes}, any(event.edges for event in writes)
+        if not is_stream(events, "write") or len(writers) != 1 or not linked:
             return None
         plain, look = last(subject, [replace(event, edges=()) for event in events]), last(subject, events)
         if look.score("A") <= plain.score("A") + subject.tolerance:
             return None
-        return f"A is {number(look.score('A'))} supported by its own writer, {number(plain.score('A'))} without"
+        return f"A is {number(look.score('A'))} with support by its own writer, and {number(plain.score('A'))} without"
 
 
 class Settling(Axiom):
@@ -184,15 +181,14 @@ class Settling(Axiom):
                   edges=tuple(Edge("contradicts", f"x is {other}") for other in "ABC"[:index]))
             for index, (value, writer) in enumerate(zip("ABC", ("ann", "bob", "cid"), strict=True))
         ]  # fmt: skip
-        return [*rivals[: pick.count(2, 3)], Event(SWEEPS, "peek")]
+        return [*rivals[: pick.count(2, 3)], Event(TICKS, "peek")]
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
         if not is_stream(events, "write") or any(event.do not in ("write", "peek") for event in events):
             return None
-        sweeps = [Event(float(day), "tick") for day in range(1, SWEEPS + 1)]
-        ends = [Event(float(SWEEPS), "peek"), Event(SWEEPS + 1.0, "tick"), Event(SWEEPS + 1.0, "peek")]
-        item, other = subject.play([*events[:-1], *sweeps, *ends])
-        return differs(item, other, f"and a sweep later, after {SWEEPS},")
+        ticks = [Event(float(day), "tick") for day in range(1, TICKS + 1)]
+        ends = [Event(float(TICKS), "peek"), Event(TICKS + 1.0, "tick"), Event(TICKS + 1.0, "peek")]
+        return differs(*subject.play([*events[:-1], *ticks, *ends]), f"one tick later, after {TICKS} ticks")
 
 
 class Superseded(Axiom):
@@ -201,7 +197,7 @@ class Superseded(Axiom):
     requires = "edges"
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw B superseding A, after which all writers may claim A again; or a challenge that its writer supersedes."""
+        """Draw B superseding A, in some cases with all writers returning to A; or a challenge that its writer supersedes."""
         later = pick.time(0.1, 60.0)
         first = Event(0.0, "write", value="A")
         if pick.by_turns((False, False, True)):
@@ -220,30 +216,19 @@ class Superseded(Axiom):
             return None
         look = last(subject, events)
         if [event.value for event in writes] == ["A", "B"] and writes[-1].object == "x":
-            own = writes[0].writer == writes[1].writer
-            if leads(look, "B") if own else not leads(look, "A"):
+            same_writer = writes[0].writer == writes[1].writer
+            if leads(look, "B") if same_writer else not leads(look, "A"):
                 return None
-            return f"A is {number(look.score('A'))}, and B, which supersedes it, {number(look.score('B'))}"
-        if _all_again(writes):
-            anew = [event for event in events if event.t > writes[1].t]
-            return _lower(look, last(subject, anew), "though all say it again after B superseded it")
-        if [event.object for event in writes] != ["x", "y", "y"]:
+            return f"A is {number(look.score('A'))}, and B, which supersedes it, is {number(look.score('B'))}"
+        returned = {event.writer for event in writes[:2]} <= {event.writer for event in writes[2:]}
+        about, values = "".join(event.object for event in writes), "".join(event.value for event in writes)
+        if about == "x" * len(writes) and values == "AB" + "A" * (len(writes) - 2) and returned:
+            plain = last(subject, [event for event in events if event.t > writes[1].t])
+            change = "although all claim it again after B superseded it"
+        elif about == "xyy":
+            plain, change = last(subject, without(events, writes[1])), "after a challenge that was retracted"
+        else:
             return None
-        return _lower(look, last(subject, without(events, writes[1])), "after a challenge that was taken back")
-
-
-def _all_again(writes: Sequence[Event]) -> bool:
-    again = {event.writer for event in writes[2:]}
-    about_x = [event.object for event in writes] == ["x"] * len(writes)
-    return (
-        about_x
-        and [event.value for event in writes] == [*"AB", *"A" * (len(writes) - 2)]
-        and {event.writer for event in writes[:2]} <= again
-    )
-
-
-def _lower(look: PeekResult, plain: PeekResult, what: str) -> str | None:
-    """Return a sentence on how far A is below its score in the plain stream, or None if it is not below."""
-    if look.score("A") >= plain.score("A") - look.tolerance:
-        return None
-    return f"A is {number(plain.score('A'))}, and {number(look.score('A'))} {what}"
+        if look.score("A") >= plain.score("A") - look.tolerance:
+            return None
+        return f"A is {number(plain.score('A'))}, and {number(look.score('A'))} {change}"

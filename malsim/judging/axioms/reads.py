@@ -15,7 +15,7 @@ class Limit(Axiom):
     """The first item and its score do not depend on how many items are asked for."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw rivals, and peeks at the first, at two, and at all."""
+        """Draw rivals, and peeks that request one item, two items, and all."""
         events = pick.by_turns((pick.claims(3), pick.story(), pick.claims(6)))
         now = max(event.t for event in events) + pick.time(MINUTE, 30.0)
         return [*events, *(Event(now, "peek", limit=limit) for limit in (1, 2, MANY))]
@@ -31,7 +31,7 @@ class Limit(Axiom):
                 score, whole = look.first(value), every.first(value)
                 if abs(score - whole) > subject.tolerance or whole < every.first(first) - subject.tolerance:
                     best = number(every.first(first))
-                    return f"{value} comes first with {number(score)} of {limit}; of all, {first} with {best}"
+                    return f"{value} is first with {number(score)} of {limit} items, and {first} with {best} of all items"
         return None
 
 
@@ -51,18 +51,16 @@ class Peek(Axiom):
         if not is_stream(events, "write") or not looks:
             return None
         plain = without(events, *looks)
-        return (
-            differs(last(subject, plain), last(subject, events), "looked at before that")
-            if keeps_clock(events, plain)
-            else None
-        )
+        if not keeps_clock(events, plain):
+            return None
+        return differs(last(subject, plain), last(subject, events), "after earlier peeks")
 
 
 class ReadIdempotence(Axiom):
     """A read does not change the scores right after it."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw a claim, with or without a rival, and reads of its object or of another; or a story that ends in reads."""
+        """Draw a claim, with or without a rival, and reads of its object or another; or a story that ends in reads."""
         if pick.by_turns((False, True)):
             story = pick.story()
             reads = [Event(story[-1].t + 1.0, "read", pick.one("xxy")) for _ in range(pick.count(1, 3))]
@@ -77,22 +75,22 @@ class ReadIdempotence(Axiom):
         reads = [event for event in events if event.do == "read" and event.t == events[-1].t]
         if not is_stream(events, "write") or not reads or any(event.t > events[-1].t for event in events):
             return None
-        return differs(last(subject, without(events, *reads)), last(subject, events), f"right after {len(reads)} read")
+        return differs(last(subject, without(events, *reads)), last(subject, events), f"right after {len(reads)} reads")
 
 
 class ReadKeepsLead(Axiom):
     """Reads do not change which value leads."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw rivals of unequal support, reads, then a wait; or news dated before a read that arrives after it."""
+        """Draw rivals of unequal support, reads and a wait; or a claim dated before a read that arrives after it."""
         t, now = pick.time(0.1, 20.0), pick.time(25.0, 40.0)
         voices = ("ann", "bob", "cid")[: pick.by_turns((1, 3, 2))]
         first = [Event(round(0.1 * index, 1), "write", value="A", writer=writer) for index, writer in enumerate(voices)]
         rival = Event(t, "write", value="B", writer="zoe", stated=pick.one((0.5, 0.7)))
         reads = [Event(now + index, "read") for index in range(pick.count(1, 6))]
         if pick.by_turns((False, False, True)):
-            news = Event(now - 1.0, "write", value="B", writer="zoe")
-            return [first[0], reads[0], news, Event(now + pick.time(HOUR, 5.0), "peek")]
+            late = Event(now - 1.0, "write", value="B", writer="zoe")
+            return [first[0], reads[0], late, Event(now + pick.time(HOUR, 5.0), "peek")]
         end = reads[-1].t + pick.time(5.0, 200.0)
         return [*first, rival, *reads, *[Event(end, "tick")][: pick.count(0, 1)], Event(end, "peek")]
 
@@ -100,7 +98,7 @@ class ReadKeepsLead(Axiom):
         if not is_stream(events, "write", "read"):
             return None
         unread = [event for event in events if event.do != "read"]
-        return overtaken(last(subject, unread), last(subject, events), "read")
+        return overtaken(last(subject, unread), last(subject, events), "it is read")
 
 
 class Reachability(Axiom):
@@ -109,21 +107,20 @@ class Reachability(Axiom):
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         former = [Event(0.0, "write", value="B")] if pick.by_turns((False, True)) else []
         claims = [*former, Event(2.0, "write", value="A"), Event(2.0 + pick.time(0.1, 1.0), "write", value="A")]
-        sweeps = [Event(3.0 + 7.0 * (week + 1), "tick") for week in range(pick.count(1, WEEKS))]
-        return [*claims, *sweeps, Event(sweeps[-1].t, "read"), Event(sweeps[-1].t, "peek")]
+        ticks = [Event(3.0 + 7.0 * (week + 1), "tick") for week in range(pick.count(1, WEEKS))]
+        return [*claims, *ticks, Event(ticks[-1].t, "read"), Event(ticks[-1].t, "peek")]
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
         if not is_stream(events, "write", "read") or events[-2].do != "read":
             return None
         look = last(subject, events)
+        missing = look.answer is not None and not any(item["value"] == "A" for item in look.answer)
         if any(event.value == "B" for event in events):
-            missing = leads(look, "A") and look.answer is not None and not any(item["value"] == "A" for item in look.answer)
-            return f"A leads with {number(look.score('A'))}, and a read does not find it" if missing else None
+            hidden = missing and leads(look, "A")
+            return None if not hidden else f"A leads with {number(look.score('A'))}, and a read does not find it"
         if look.items and all(item["rank"] == 0.0 for item in look.items):
-            return "A is kept, and its rank of 0 hides it"
-        if look.items and look.answer is not None and not any(item["value"] == "A" for item in look.answer):
-            return "A is kept, and a read does not find it"
-        return None
+            return "A is stored, and its rank of 0 hides it"
+        return "A is stored, and a read does not find it" if look.items and missing else None
 
 
 class Unsaid(Axiom):
@@ -144,5 +141,5 @@ class Unsaid(Axiom):
         for about, look in zip(looks, subject.play(events), strict=True):
             for value, score in look.scores.items():
                 if value not in given.get(about, set()) and score > subject.tolerance:
-                    return f"{about} is said to be {value}, with a score of {number(score)}: nobody said so"
+                    return f"{about} is {value} has a score of {number(score)}, although nobody claimed it"
         return None

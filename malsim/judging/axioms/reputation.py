@@ -1,4 +1,4 @@
-"""Axioms about what claims on other objects may do to a belief."""
+"""Axioms about the effect of claims about other objects on a belief."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ from malsim.judging.axioms.engine.compare import differs, is_stream, last, numbe
 from malsim.judging.axioms.engine.events import MINUTE, UNSTATED, YEARS, Event, Pick
 from malsim.judging.axioms.engine.subject import Subject
 
-PRIOR = 0.02  # by how much a prior that a sweep learns from everybody may move a score
+PRIOR = 0.02  # largest change of a score by a prior that a tick learns from all claims
 HONEST, LIARS = ("ann", "bob", "cid"), ("zoe", "dan")
 MOST, ERRS, OWN = 30, 0.2, "own"
 DISSENT = (("zoe", "B"), ("dan", "C"), ("eve", "D"), ("lou", "E"))
@@ -19,21 +19,13 @@ class Locality(Axiom):
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         """Draw claims of new writers about other objects, before or after the claims about x, which may arrive late."""
-        claims = pick.by_turns(
-            (
-                pick.claims(pick.count(1, 3)),
-                pick.claims(2),
-                [replace(event, stated=UNSTATED) for event in pick.story() if _about_x(event)] or pick.claims(1),
-            )
-        )
+        few, two = pick.claims(pick.count(1, 3)), pick.claims(2)
+        about_x = [event for event in pick.story() if event.object == "x" and event.writer != "zoe"]
+        claims = pick.by_turns((few, two, [replace(event, stated=UNSTATED) for event in about_x] or pick.claims(1)))
         order = pick.by_turns(("after", "late", "before", "after", "before"))
         t = claims[-1].t + pick.time(MINUTE, 30.0 if order == "late" else YEARS)
-        new = [
-            Event(
-                t, "write", "y" if not index else f"thing {index}", pick.one("ABC"), "zoe" if not index else f"w{index % 9}"
-            )
-            for index in range(pick.by_turns((1, 130, 2, 12)))
-        ]
+        names = [("y", "zoe"), *((f"thing {index}", f"w{index % 9}") for index in range(1, pick.by_turns((1, 130, 2, 12))))]
+        new = [Event(t, "write", about, pick.one("ABC"), writer) for about, writer in names]
         new += [Event(t, "read", new[0].object)] * pick.one((0, 3))
         end = t + pick.time(MINUTE, 30.0)
         if order == "after":
@@ -44,27 +36,22 @@ class Locality(Axiom):
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
         new = [event for event in events if event.object != "x"]
-        own = {event.writer for event in events if event.do == "write" and event.object == "x"}
-        if (
-            not is_stream(events, "write")
-            or not new
-            or not own
-            or own & {event.writer for event in new if event.do == "write"}
-        ):
+        writers = {event.writer for event in events if event.do == "write" and event.object == "x"}
+        strangers = {event.writer for event in new if event.do == "write"}
+        if not is_stream(events, "write") or not new or not writers or writers & strangers:
             return None
         plain = last(subject, without(events, *new))
         if any(event.do == "tick" for event in events):
             plain = replace(plain, tolerance=max(PRIOR, plain.tolerance))
-        return differs(
-            plain, last(subject, events), f"where strangers speak of {len({item.object for item in new})} other things"
-        )
+        others = len({event.object for event in new})
+        return differs(plain, last(subject, events), f"with claims of new writers about {others} other objects")
 
 
 class OwnFacts(Axiom):
     """Claims about objects that nobody else mentions do not help a writer's value to overtake the leading one."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw honest writers who err at times, and liars who contradict and flood them; all of them speak about x."""
+        """Draw honest writers who sometimes err, and liars who contradict and flood them; all make claims about x."""
         liars = LIARS[: pick.count(1, 2)]
         facts = [f"fact {number}" for number in range(pick.count(3, 8))]
         claims = [
@@ -83,33 +70,29 @@ class OwnFacts(Axiom):
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
         own = [event for event in events if event.object.startswith(OWN)]
-        if not is_stream(events, "write", "tick") or not own or any(_others(event, events) for event in own):
+        alone = len({event.object for event in own}) == len(own)
+        if not is_stream(events, "write", "tick") or not own or not alone:
             return None
-        before = last(subject, without(events, *own), together=True)
-        after = last(subject, events, together=True)
-        if (
-            before.score("A") > before.score("B") + subject.tolerance
-            and after.score("B") > after.score("A") + subject.tolerance
-        ):
-            return (
-                f"{len(own)} facts that nobody else speaks about take A from {number(before.score('A'))} to "
-                f"{number(after.score('A'))}, and B to {number(after.score('B'))}"
-            )
-        return None
+        before, after = (last(subject, part, together=True) for part in (without(events, *own), events))
+        a, b, lead = after.score("A"), after.score("B"), before.score("A") - before.score("B")
+        if lead <= subject.tolerance or b <= a + subject.tolerance:
+            return None
+        facts = f"{len(own)} facts that nobody else mentions"
+        return f"{facts} move A from {number(before.score('A'))} to {number(a)}, and B to {number(b)}"
 
 
 class TrackRecord(Axiom):
     """A writer who agreed with most others does not lose, because of that record, to one who mostly disagreed."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw facts that three agree on; then ann against zoe, or a stranger, about x."""
+        """Draw facts on which three writers agree; then claims about x by ann and by zoe or a stranger."""
         stranger = pick.by_turns((False, True))
         start, facts = (0, pick.count(4, 8)) if stranger else (pick.count(2, 4), pick.count(9, 13))
         liars = DISSENT[: pick.count(1, len(DISSENT)) if stranger else 1]
         claims = [
             Event(float(day), "write", f"fact {day}", value, writer)
             for day in range(facts)
-            for writer, value in (*_honest(day, start), *((item, lie if day >= start else "A") for item, lie in liars))
+            for writer, value in (*_honest(day, start), *((liar, lie if day >= start else "A") for liar, lie in liars))
         ]
         about = [
             Event(facts + 1.0, "write", value="A"),
@@ -132,7 +115,7 @@ class TrackRecord(Axiom):
         omitted = [event for event in facts if event.writer in liars or "zoe" in about]
         plain = [event for event in events if event not in omitted]
         before, after = last(subject, plain, together=True), last(subject, events, together=True)
-        return overtaken(before, after, f"{len(omitted)} claims about other things were made", those="A")
+        return overtaken(before, after, f"{len(omitted)} claims about other objects are made", ties="A")
 
 
 class Vacuity(Axiom):
@@ -152,23 +135,16 @@ class Vacuity(Axiom):
         return differs(last(subject, without(events, *new)), last(subject, events), "after a claim about y")
 
 
-def _about_x(event: Event) -> bool:
-    return event.object == "x" and event.writer != "zoe"
-
-
-def _others(own: Event, events: Sequence[Event]) -> bool:
-    return any(event.object == own.object and event is not own for event in events)
-
-
 def _honest(day: int, start: int) -> list[tuple[str, str]]:
-    """Return (writer, value) pairs: all claim A, except that ann errs on the first day of a good start of zoe's."""
+    """Return (writer, value) pairs: all claim A, but ann errs on the first day if zoe has a good start."""
     return [(writer, "B" if writer == "ann" and day == 0 and start > 0 else "A") for writer in HONEST]
 
 
 def _is_alone(facts: Sequence[Event], writer: str) -> bool:
-    seconds = [
-        sum(item.object == own.object and item.value == own.value for item in facts) > 2  # noqa: PLR2004  # itself, two others
-        for own in facts
-        if own.writer == writer
+    """Return whether fewer than half of a writer's claims are shared by at least two others."""
+    shared = [
+        sum((event.object, event.value) == (claim.object, claim.value) for event in facts) > 2  # noqa: PLR2004
+        for claim in facts
+        if claim.writer == writer
     ]
-    return 2 * sum(seconds) < len(seconds)
+    return 2 * sum(shared) < len(shared)

@@ -43,12 +43,10 @@ class ObjectClaims:
 
 
 def histories(path: str | Path) -> list[ObjectClaims]:
-    """Return the histories in a store, or in a file that `malsim import` reads.
+    """Return the claims by object in a store, or in a file that `malsim import` reads.
 
-    A claim without an object is about itself, one without a value says its title, and one without a
-    date stands a day after the one before.
-
-    Raises `UsageError` where it holds no claim.
+    A claim without an object is about itself, a claim without a value has its title as the value, and undated claims are a
+    day apart. Raises `UsageError` if there is no claim.
     """
     memory = initial_memory_from(path).memory
     cells = memory.cells if memory is not None else pl.DataFrame()
@@ -59,12 +57,12 @@ def histories(path: str | Path) -> list[ObjectClaims]:
         )
         .filter(pl.col("says").is_not_null())
         .with_row_index("place")
-        .with_columns(day=pl.coalesce("created", pl.col("place").cast(pl.Float64)))  # an undated store tells the order only
+        .with_columns(day=pl.coalesce("created", pl.col("place").cast(pl.Float64)))  # an undated store has an order only
         .sort("day", maintain_order=True)
         .select("about", "day", "writer", "says", pl.col("stated").fill_nan(None).fill_null(UNSTATED))
     )
     if not rows.height:
-        raise UsageError("holds no claim", where="--on", given=str(path), hint="see malsim look")
+        raise UsageError("contains no claims", where="--on", given=str(path), hint="see malsim look")
     return [
         ObjectClaims(
             str(name), tuple(OwnClaim(float(t), writer, value, float(stated)) for _, t, writer, value, stated in own.rows())
@@ -73,14 +71,14 @@ def histories(path: str | Path) -> list[ObjectClaims]:
     ]
 
 
-CASES = 40  # streams of a law of items; a store has more to show than a made-up stream
-MOST = 6  # claims of a stream
+CASES = 40  # streams for a law of items; claims of a store vary more than drawn streams
+MOST = 6  # claims per stream
 
 
 class OwnPick(Pick):
-    """Draws as `Pick`, but claims are a section of one object's history, and times are gaps of the store.
+    """Draws like those of `Pick`, but claims are a section of one object's history, and times are gaps of the store.
 
-    The first three values and writers of a stretch are called A, B, C and ann, bob, cid; claims of others are left out.
+    The first three values and writers of a section are called A, B, C and ann, bob, cid; claims of others are left out.
     """
 
     def __init__(self, objects: Sequence[ObjectClaims], seed: int, axiom: str, case: int) -> None:
@@ -88,26 +86,27 @@ class OwnPick(Pick):
         self._objects, self._gaps = objects, [gap for item in objects for gap in item.gaps]
 
     def time(self, low: float = MINUTE, high: float = YEARS) -> float:
-        """Draw a gap of the store between these bounds, or as without a store if it has none."""
+        """Draw a gap of the store within the bounds; if there is none, draw as without a store."""
         fitting = [gap for gap in self._gaps if low <= gap <= high]
         return float(f"{self.one(fitting):.3g}") if fitting else super().time(low, high)
 
     def claims(
         self, count: int, *, values: Sequence[str] = VALUES, start: float = 0.0
-    ) -> list[Event]:  # the store says how many
+    ) -> list[Event]:  # the section decides their number
         """Draw a section of the claims about one object, renamed to x."""
         history = self.one(self._objects)
         first = self.count(0, len(history.claims) - 1)
-        stretch = history.claims[first : first + self.count(1, MOST)]
-        what, who = (
-            _names([claim.value for claim in stretch], values),
-            _names([claim.writer for claim in stretch], WRITERS[:3]),
-        )
+        section = history.claims[first : first + self.count(1, MOST)]
+        value_of = dict(zip(dict.fromkeys(claim.value for claim in section), values, strict=False))
+        writer_of = dict(zip(dict.fromkeys(claim.writer for claim in section), WRITERS[:3], strict=False))
         return [
-            _event(history, claim, value=what[claim.value], writer=who[claim.writer], t=start + claim.t - stretch[0].t)
-            for claim in stretch
-            if claim.value in what and claim.writer in who
-        ]
+            Event(
+                round(start + claim.t - section[0].t, 6), "write", value=value_of[claim.value],
+                writer=writer_of[claim.writer], stated=claim.stated,
+                words=f"{claim.writer} on {history.object}: {claim.value}",
+            )
+            for claim in section if claim.value in value_of and claim.writer in writer_of
+        ]  # fmt: skip
 
     def story(self) -> list[Event]:
         """Draw a section of claims, with a tick at its end."""
@@ -116,18 +115,7 @@ class OwnPick(Pick):
 
 
 def on_claims(subjects: Sequence[Subject], path: str | Path) -> list[Subject]:
-    """Return the memories under test with claims and gaps of a store; raise `UsageError` if the store has no objects."""
+    """Return the memories under test with claims and gaps of a store; raise `UsageError` if the store has no claims."""
     objects = histories(path)
     pick = partial(OwnPick, objects)
     return [replace(item, pick=pick, cases=max(item.cases, CASES if item.cases > 10 else 10)) for item in subjects]  # noqa: PLR2004
-
-
-def _names(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
-    return dict(zip(dict.fromkeys(words), names, strict=False))
-
-
-def _event(history: ObjectClaims, claim: OwnClaim, *, value: str, writer: str, t: float) -> Event:
-    return Event(
-        round(t, 6), "write", value=value, writer=writer, stated=claim.stated,
-        words=f"{claim.writer} on {history.object}: {claim.value}",
-    )  # fmt: skip

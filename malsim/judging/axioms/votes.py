@@ -1,5 +1,6 @@
-"""Axioms about writers: who outvotes whom, and whose last claim counts."""
+"""Axioms about writers: majorities, repetition, and a writer's latest claim."""
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 
@@ -8,8 +9,8 @@ from malsim.judging.axioms.engine.compare import in_order, is_stream, last, lead
 from malsim.judging.axioms.engine.events import HOUR, MINUTE, WRITERS, Event, Pick
 from malsim.judging.axioms.engine.subject import Subject
 
-MOST, DAY, SOON, LONGEST = 20, 1.0, 0.5, 20.0  # claims of an echo; days
-SPANS = {"again": (MINUTE, 1.0), "weeks": (7.5, 20.0)}  # between claims, days
+MOST, DAY, SOON, LONGEST = 20, 1.0, 0.5, 20.0  # most claims of an echo; then days
+SPANS = {"again": (MINUTE, 1.0), "weeks": (7.5, 20.0)}  # shortest and longest gap between claims, days
 FORMER = "CDE"
 SPREAD = 0.1  # longest time between the writers who claim one value, days
 
@@ -18,11 +19,15 @@ class EchoIndependence(Axiom):
     """A value that one writer repeats does not lead over one with two writers, or one that is claimed before and after."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw a repetition by the honest writer after the echo, of a day or of weeks; or two writers and an echo."""
+        """Draw an honest writer's claims before and after an echo of a day or of weeks; or two writers and an echo."""
         kind, count = pick.by_turns(("again", "two", "between", "weeks")), pick.count(1, MOST)
         gap = DAY * pick.share() / (count + 4) if kind in ("two", "between") else pick.time(*SPANS[kind])
         order = {"two": "AC" + "B" * count, "between": "BAC" + "B" * count}.get(kind, "A" + "B" * count + "A")
-        claims = [_claim(round((gap + MINUTE) * index, 6), who) for index, who in enumerate(order)]
+        writers = {"A": "ann", "B": "bob", "C": "cid"}
+        claims = [
+            Event(round((gap + MINUTE) * index, 6), "write", value="B" if who == "B" else "A", writer=writers[who])
+            for index, who in enumerate(order)
+        ]
         end = round(claims[-1].t + gap + MINUTE, 6)
         return [*claims, *([Event(end, "tick")] if pick.count(0, 1) else []), Event(end, "peek")]
 
@@ -33,13 +38,13 @@ class EchoIndependence(Axiom):
         if not is_stream(events, "write") or not in_order(claims) or len(echo) != 1 or honest & echo:
             return None
         around = len(honest) == 1 and claims[0].value == claims[-1].value == "A"
-        if not around and (len(honest) < 2 or claims[-1].t - claims[0].t > DAY):  # noqa: PLR2004  # two honest voices, both fresh
+        if not around and (len(honest) < 2 or claims[-1].t - claims[0].t > DAY):  # noqa: PLR2004  # two honest writers within a day
             return None
         look = last(subject, events)
         if look.score("B") <= look.score("A") + subject.tolerance:
             return None
         times = sum(event.value == "B" for event in claims)
-        return f"B, said {times} times by one writer, is {number(look.score('B'))}, and A {number(look.score('A'))}"
+        return f"B, claimed {times} times by one writer, is {number(look.score('B'))}, and A is {number(look.score('A'))}"
 
 
 class LastWord(Axiom):
@@ -63,17 +68,16 @@ class LastWord(Axiom):
         look, value = last(subject, events), claims[-1].value
         if leads(look, value):
             return None
-        rivals = ", ".join(f"{item} {number(score)}" for item, score in sorted(look.scores.items()) if item != value)
-        return (
-            f"{value} is {number(look.score(value))} though its writer said it last, and {rivals or 'nothing else is there'}"
-        )
+        others = [f"{name} is {number(score)}" for name, score in sorted(look.scores.items()) if name != value]
+        rivals = " and ".join(others) or "no other value is stored"
+        return f"{value} is {number(look.score(value))}, although its writer claimed it last, and {rivals}"
 
 
 class LongHistory(Axiom):
-    """Old claims that were replaced since do not change which value leads."""
+    """Old claims that have since been replaced do not change which value leads."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw other values, once or in many changes, by the writers who now claim A and, later, B."""
+        """Draw earlier values, once or in many changes, by the writers who now claim A and, later, B."""
         rounds, gap = pick.by_turns(((1, 400.0), (12, 3.0), (3, 100.0), (1, 200.0)))
         writers = ("ann", "bob", "cid")[: pick.by_turns((2, 2, 3))]
         former = [
@@ -91,23 +95,21 @@ class LongHistory(Axiom):
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
         former = [event for event in events if event.do == "write" and event.value in FORMER]
         now = [event for event in events if event not in former]
-        words = {event.writer: event.t for event in now if event.do == "write"}
-        if not is_stream(now, "write") or any(event.t >= words.get(event.writer, -1.0) for event in former):
+        times = {event.writer: event.t for event in now if event.do == "write"}
+        if not is_stream(now, "write") or any(event.t >= times.get(event.writer, -1.0) for event in former):
             return None
         plain, look = last(subject, now), last(subject, events)
         if not leads(plain, "B") or leads(look, "B"):
             return None
-        scores = " and ".join(f"{value} {number(score)}" for value, score in sorted(look.scores.items()))
-        return (
-            f"B leads with {number(plain.score('B'))}; after {len(former)} former claims the scores are {scores or 'none'}"
-        )
+        scores = " and ".join(f"{value} {number(score)}" for value, score in sorted(look.scores.items())) or "none"
+        return f"B leads with {number(plain.score('B'))}; after {len(former)} earlier claims the scores are {scores}"
 
 
 class Outvoted(Axiom):
-    """A value claimed later, and by more writers, leads."""
+    """A value that is claimed later and by more writers leads."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw a stream: some writers claim A, or a different value each; then more claim B; a wait and a sweep follow."""
+        """Draw claims of A, or of different values, by some writers, then of B by more writers, and a later tick."""
         before, more = pick.by_turns((1, 2, 4, 1, 6, 15)), pick.count(1, 3)
         events, t, apart = list[Event](), 0.0, pick.by_turns(("A", "A", "A", "A", "ACDE"))
         for index in range(2 * before + more):
@@ -130,8 +132,8 @@ class Outvoted(Axiom):
         look = last(subject, events)
         if leads(look, "B"):
             return None
-        others = ", ".join(f"{value} {number(score)}" for value, score in sorted(look.scores.items()) if value != "B")
-        return f"B is {number(look.score('B'))} by {after} writers, {others} by {before}, who spoke before them"
+        others = " and ".join(f"{value} is {number(score)}" for value, score in sorted(look.scores.items()) if value != "B")
+        return f"B, claimed by {after} writers, is {number(look.score('B'))}; {others}, claimed by {before} before them"
 
 
 class TruthMayReturn(Axiom):
@@ -164,27 +166,18 @@ class TruthMayReturn(Axiom):
         if claims[-1].value not in {event.value for phase in phases[:-2] for event in phase}:
             return None
         ends = [phase[-1] for phase in phases[:-1]]
-        looked = [item for event in claims for item in ([event, *_look(event.t)] if event in ends else [event])]
-        for phase, look in zip(phases, subject.play([*looked, *_look(events[-1].t)]), strict=True):
-            value, returned = phase[0].value, phase is phases[-1]
-            if _due(claims, phase[-1], returned=returned) and not leads(look, value):
-                what = f"though {value} was said last"
-                scores = " and ".join(f"{item} {number(look.score(item))}" for item in sorted({value, *look.scores}))
-                return f"on day {phase[-1].t:g} the scores are {scores}, {what}"
+        stream = [part for event in claims for part in ([event, *_look(event.t)] if event in ends else [event])]
+        for phase, look in zip(phases, subject.play([*stream, *_look(events[-1].t)]), strict=True):
+            end = phase[-1]
+            latest = {event.writer: event.value for event in claims[: claims.index(end) + 1]}
+            votes = Counter(latest.values())
+            lead = votes.pop(end.value) - max(votes.values(), default=0)
+            must_lead = lead >= 0 if phase is phases[-1] else lead > 0  # on its return a tie in writers is enough
+            if must_lead and not leads(look, end.value):
+                scores = " and ".join(f"{name} {number(look.score(name))}" for name in sorted({end.value, *look.scores}))
+                return f"on day {end.t:g} the scores are {scores}, although {end.value} was claimed last"
         return None
-
-
-def _claim(t: float, who: str) -> Event:
-    return Event(t, "write", value="B" if who == "B" else "A", writer={"A": "ann", "B": "bob", "C": "cid"}[who])
 
 
 def _look(t: float) -> list[Event]:
     return [Event(t, "tick"), Event(t, "peek")]
-
-
-def _due(claims: Sequence[Event], end: Event, *, returned: bool) -> bool:
-    """Return whether the value must lead: more writers hold it last than any other, or, on its return, as many."""
-    words = {event.writer: event.value for event in claims[: claims.index(end) + 1]}
-    own = sum(value == end.value for value in words.values())
-    most = max((list(words.values()).count(value) for value in words.values() if value != end.value), default=0)
-    return own >= most if returned else own > most

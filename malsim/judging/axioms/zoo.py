@@ -1,4 +1,4 @@
-"""Defect zoo: shipped defects, each as a scenario that a repaired law passes and the shipped law fails."""
+"""Defect zoo: defects of shipped memories, each a scenario that a repaired law passes and the shipped law fails."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ HOUR = 1.0 / 24.0
 
 @dataclass(frozen=True)
 class Defect:
-    """Defect: its scenario in `scenarios/zoo` (which a repaired law passes), the project that shipped it, and its law.
+    """Defect: name of its scenario in `scenarios/zoo` (which a repaired law passes), the project, its law and the axiom.
 
-    `settings` are the law's parameters as shipped, `rules` those of the graph's law.
+    `settings` are the law's parameters as shipped, `rules` are rules of the graph's law.
     """
 
     name: str
@@ -69,7 +69,7 @@ def find_defect(name: str) -> Defect:
     names = {defect.name: defect for defect in DEFECTS}
     if name not in names:
         hint = nearest(name, names, f"one of {', '.join(names)}")
-        raise UsageError("unknown defect", where="axioms --zoo", given=name, hint=hint)
+        raise UsageError("no such defect", where="--zoo", given=name, hint=hint)
     return names[name]
 
 
@@ -78,7 +78,7 @@ PASS = "pass"  # noqa: S105  # a verdict
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sides:
-    """Outcomes of the checks on the healthy side and on the broken side."""
+    """Outcomes of a defect's checks under the repaired law (healthy) and the shipped law (broken)."""
 
     defect: Defect
     healthy: Judged
@@ -86,11 +86,11 @@ class Sides:
 
     @property
     def distinguished(self) -> bool:
-        """True if all checks pass on the healthy side and one fails on the broken side; an error is neither."""
+        """True if all checks pass on the healthy side and one fails on the broken side; an error counts as neither."""
         return self.healthy.status == PASS and self.broken.status == "fail"
 
     def figure(self) -> Sheet:
-        """Plot both sides on one scale, the first replication of each."""
+        """Plot the first replication of both sides on one scale."""
         from malsim.showing.plots.studies.laws import two_panels
 
         panels = []
@@ -100,7 +100,7 @@ class Sides:
                 title = f"{word}: {_law(report)} {verdict}"
                 panels.append((title, report.run.cells.filter(rep=report.scenario.first)))
         name = self.healthy.scenario.checks[0].name
-        return two_panels(panels, title=f"{self.defect.project}. Asked: {name}")
+        return two_panels(panels, title=f"{self.defect.project}: check {name}")
 
     def __repr__(self) -> str:
         failure = next((item for item in self.broken.outcomes if item.status == "fail"), None)
@@ -113,7 +113,7 @@ class Sides:
 
 
 def sides(defect: Defect, *, seed: int | None = None) -> Sides:
-    """Run a defect's scenario under both laws; another seed draws other replications."""
+    """Run a defect's scenario under both laws, with another seed for other replications."""
     healthy = read(defect.path)
     if seed is not None:
         healthy = healthy.replace(seed=seed)
@@ -130,6 +130,6 @@ def _law(report: Judged) -> str:
     if scenario.law in GRAPHS:
         return f"{scenario.law}, damping {scenario.rules.damping:g}"
     params = find_law(scenario.law).params
-    own = [f"{name} {value:.3g}" for name, value in scenario.law_settings.items()
-           if value != params[name].default and not isinstance(value, str)]  # fmt: skip
-    return ", ".join([scenario.law, *own])
+    changed = [f"{name} {value:.3g}" for name, value in scenario.law_settings.items()
+               if value != params[name].default and not isinstance(value, str)]  # fmt: skip
+    return ", ".join([scenario.law, *changed])

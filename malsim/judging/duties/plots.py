@@ -7,14 +7,16 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import UsageError, nearest
-from malsim.judging.duties.engine.duty import OBLIGATION, PROHIBITION, Duty
 from malsim.judging.duties.engine.step import (
     CURRENT,
     FIRST,
     NOT_CURRENT,
     NOT_FIRST,
     NOT_SHOWN,
+    OBLIGATION,
+    PROHIBITION,
     SHOWN,
+    Duty,
     Step,
     ask,
     call,
@@ -24,9 +26,19 @@ from malsim.judging.duties.engine.step import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 NOTED = "it was noted that {} stands at {}"
+
+
+def must(name: str, sentence: str, steps: Iterable[Step], *extra: str) -> Duty:
+    """Return an obligation."""
+    return Duty(name, OBLIGATION, sentence, tuple(steps), extra)
+
+
+def must_not(name: str, sentence: str, steps: Iterable[Step], *extra: str) -> Duty:
+    """Return a prohibition."""
+    return Duty(name, PROHIBITION, sentence, tuple(steps), extra)
 
 
 def first_days(a: str = "A", k: str = "K", text: str = "{} is {}", valid_to: float | None = None) -> list[Step]:
@@ -53,10 +65,9 @@ def from_the_document(t: float, first: list[Step], by: str = "", text: str = "{}
 def correction_cells() -> Iterator[Duty]:
     """Yield the cells of the five shapes of a correction."""
     words: dict[str, Any] = {"a": "likes A", "k": "likes K", "text": "{} {}"}
+    flip = says(30.0, "ann", "x", "dislikes A", "x dislikes A")
     yield from _shape("change", first_days(), says(30.0, "ann", "x", "B"))
-    yield from _shape(
-        "flip", first_days(**words), says(30.0, "ann", "x", "dislikes A", "x dislikes A"), noted="as to {} it {}"
-    )
+    yield from _shape("flip", first_days(**words), flip, noted="as to {} it {}")
     yield from _shape("bounded", first_days(valid_to=20.0), says(30.0, "ann", "x", "B"))
     yield from _shape("mistake", first_days(), call(30.0, "correct", "x", "A", by="ann", instead="B"))
     yield from _shape("retraction", first_days(), call(30.0, "correct", "x", "A", by="ann"))
@@ -68,181 +79,162 @@ def _shape(name: str, first: list[Step], turn: Step, noted: str = NOTED) -> Iter
     history = [*first, turn]
     again = from_the_document(40.0, first, by="importer", text=noted)
 
-    def absent(letter: str, sentence: str, steps: list[Step], t: float, extra: tuple[str, ...] = ()) -> Duty:
-        looks = (ask(t, "x", a, NOT_CURRENT), twin(ask(t, "z", k, CURRENT)))
-        return Duty(f"{name}.{letter}", PROHIBITION, sentence, (*steps, *looks), extra)
+    def looks(t: float) -> tuple[Step, Step]:
+        return ask(t, "x", a, NOT_CURRENT), twin(ask(t, "z", k, CURRENT))
 
     if b:
-        yield Duty(f"{name}.A", OBLIGATION, "the new value is the first answer", (*history, ask(31.0, "x", b, FIRST)))
-    yield absent("B", "the old value is not current", history, 31.0)
-    yield absent("C", "the old value is not current after the background jobs", [*history, settle(60.0)], 60.0)
-    dated = () if corrected else ("dates",)  # an undated repetition would be news
-    sentence = "the old value is not current when its document is imported again in other words"
-    yield absent("C'", sentence, [*history, *again], 41.0, dated)
+        yield must(f"{name}.A", "the new value is the first answer", [*history, ask(31.0, "x", b, FIRST)])
+    old = "the old value is not current"
+    yield must_not(f"{name}.B", old, [*history, *looks(31.0)])
+    yield must_not(f"{name}.C", f"{old} after the background jobs", [*history, settle(60.0), *looks(60.0)])
+    dated = () if corrected else ("dates",)  # an undated repetition would be a new claim
+    sentence = f"{old} when its document is imported again in other words"
+    yield must_not(f"{name}.C'", sentence, [*history, *again, *looks(41.0)], *dated)
     before = {"as_of": 2.0} if corrected else {"at": 2.0}
-    sentence = "what was believed then is still known" if corrected else "what was true then is still known"
-    yield Duty(f"{name}.D", OBLIGATION, sentence, (*history, ask(31.0, "x", a, FIRST, **before)), ("clocks",))
+    sentence = f"the value {'believed' if corrected else 'valid'} on an earlier day can still be queried"
+    yield must(f"{name}.D", sentence, [*history, ask(31.0, "x", a, FIRST, **before)], "clocks")
     if corrected:
-        looks = (ask(60.0, "y", "A2", NOT_CURRENT), twin(ask(60.0, "u", "K2", CURRENT)))
-        sentence = "what was derived from it falls with it"
-        yield Duty(f"{name}.E", PROHIBITION, sentence, (*history, settle(60.0), *looks), ("edges",))
-
-
-FORGET = call(10.0, "forget", "x", "A", by="ann")
+        derived = (ask(60.0, "y", "A2", NOT_CURRENT), twin(ask(60.0, "u", "K2", CURRENT)))
+        sentence = "claims derived from the rejected value are not current"
+        yield must_not(f"{name}.E", sentence, [*history, settle(60.0), *derived], "edges")
 
 
 def forgetting_cells() -> Iterator[Duty]:
+    """Yield the cells of complete forgetting."""
     first = first_days()
     history = [*first, *(call(2.0, "share", name, to="team") for name in ("x", "z"))]
-    yield Duty("F1", OBLIGATION, "before it is forgotten it is the first answer", (*history, ask(2.0, "x", "A", FIRST)))
-    history.append(FORGET)
-    yield _absent("F2", "it is not shown", history)
+    yield must("F1", "a value is the first answer before it is forgotten", [*history, ask(2.0, "x", "A", FIRST)])
+    history.append(call(10.0, "forget", "x", "A", by="ann"))
+
+    def looks(t: float = 11.0, **scope: str) -> tuple[Step, Step]:
+        return ask(t, "x", "A", NOT_SHOWN, **scope), twin(ask(t, "z", "K", SHOWN, **scope))
+
+    hidden = "a forgotten value is not shown"
+    yield must_not("F2", hidden, [*history, *looks()])
     again = from_the_document(20.0, first)
-    yield _absent("F3", "it is not shown when its document comes in again as it was", [*history, *again], 21.0)
+    yield must_not("F3", f"{hidden} when its document is imported again unchanged", [*history, *again, *looks(21.0)])
     other = from_the_document(20.0, first, by="importer", text=NOTED)
-    yield _absent("F4", "it is not shown when an importer brings it in other words", [*history, *other], 21.0)
-    yield _absent("F5", "it is not shown after the background jobs", [*history, settle(60.0)], 60.0)
+    yield must_not("F4", f"{hidden} when an importer words it differently", [*history, *other, *looks(21.0)])
+    yield must_not("F5", f"{hidden} after the background jobs", [*history, settle(60.0), *looks(60.0)])
     texts = Step(11.0, "texts", value="A", want=NOT_SHOWN)
-    yield _forgetting_cell("F6", "no text that is held has it", history, texts, replace(texts, value="K", want=SHOWN))
-    derived = (ask(11.0, "y", "A2", NOT_CURRENT), ask(11.0, "u", "K2", CURRENT))
-    yield _forgetting_cell("F7", "what was derived from it is not current", history, *derived, extra=("edges",))
-    shared = (ask(11.0, "x", "A", NOT_SHOWN, scope="team"), ask(11.0, "z", "K", SHOWN, scope="team"))
-    yield _forgetting_cell("F8", "it is not shown where it was shared", history, *shared, extra=("share", "scopes"))
+    untouched = twin(replace(texts, value="K", want=SHOWN))
+    yield must_not("F6", "no stored text contains a forgotten value", [*history, texts, untouched])
+    derived = (ask(11.0, "y", "A2", NOT_CURRENT), twin(ask(11.0, "u", "K2", CURRENT)))
+    yield must_not("F7", "claims derived from a forgotten value are not current", [*history, *derived], "edges")
+    shared = looks(scope="team")
+    yield must_not("F8", f"{hidden} in a scope with which it was shared", [*history, *shared], "share", "scopes")
     logged = Step(11.0, "log", by="ann", dated=10.0, want="logged")
-    yield Duty("F9", OBLIGATION, "the log says who forgot and when", (*history, logged))
+    yield must("F9", "the log records who forgot a value and when", [*history, logged])
     log = Step(11.0, "log", value="A", want=NOT_SHOWN)
-    yield _forgetting_cell("F10", "the log does not say what", history, log, ask(11.0, "z", "K", SHOWN))
-    anew = (call(25.0, "allow", "x", "A", by="ann"), says(26.0, "ann", "x", "A"), ask(27.0, "x", "A", FIRST))
-    yield Duty("F11", OBLIGATION, "once allowed and said again it is the first answer", (*history, *anew))
-
-
-def _absent(name: str, sentence: str, steps: list[Step], t: float = 11.0) -> Duty:
-    return _forgetting_cell(name, sentence, steps, ask(t, "x", "A", NOT_SHOWN), ask(t, "z", "K", SHOWN))
-
-
-def _forgetting_cell(
-    name: str, sentence: str, steps: list[Step], look: Step, untouched: Step, extra: tuple[str, ...] = ()
-) -> Duty:
-    return Duty(name, PROHIBITION, sentence, (*steps, look, twin(untouched)), extra)
+    yield must_not("F10", "the log does not contain a forgotten value", [*history, log, twin(ask(11.0, "z", "K", SHOWN))])
+    allowed = (call(25.0, "allow", "x", "A", by="ann"), says(26.0, "ann", "x", "A"), ask(27.0, "x", "A", FIRST))
+    yield must("F11", "a forgotten value that is allowed and claimed again is the first answer", [*history, *allowed])
 
 
 HERS, HIS = {"scope": "hers"}, {"scope": "his"}
-TOLD = (says(1.0, "ann", "x", "A", **HERS), says(1.0, "bob", "z", "K", **HIS))
-IN_HERS, IN_HIS = ask(2.0, "x", "A", SHOWN, **HERS), ask(2.0, "z", "K", SHOWN, **HIS)
 
 
-def apart_cells() -> Iterator[Duty]:
-    yield _apart_cell("S1", "what is hers is not shown in his", (*TOLD, ask(2.0, "x", "A", NOT_SHOWN, **HIS), twin(IN_HERS)))
-    nowhere = [ask(2.0, name, value, NOT_SHOWN) for name, value in (("x", "A"), ("z", "K"))]
-    yield _apart_cell(
-        "S2", "asked without a scope, nothing of a scope is shown", (*TOLD, *nowhere, twin(IN_HERS), twin(IN_HIS))
+def scope_cells() -> Iterator[Duty]:
+    """Yield the cells of separate scopes."""
+    claims = (says(1.0, "ann", "x", "A", **HERS), says(1.0, "bob", "z", "K", **HIS))
+    in_hers, in_his = twin(ask(2.0, "x", "A", SHOWN, **HERS)), twin(ask(2.0, "z", "K", SHOWN, **HIS))
+    steps: list[Step] = [*claims, ask(2.0, "x", "A", NOT_SHOWN, **HIS), in_hers]
+    yield must_not("S1", "a value of her scope is not shown in his", steps, "scopes")
+    unscoped = [ask(2.0, name, value, NOT_SHOWN) for name, value in (("x", "A"), ("z", "K"))]
+    yield must_not(
+        "S2", "a query without a scope shows no value of a scope", [*claims, *unscoped, in_hers, in_his], "scopes"
     )
     derived = says(1.5, "bob", "y", "A2", of="x is A", **HERS)
     looks = [
         look for t in (2.0, 60.0) for look in (ask(t, "y", "A2", NOT_SHOWN, **HIS), twin(ask(t, "y", "A2", SHOWN, **HERS)))
     ]
-    steps = (*TOLD, derived, *looks[:2], settle(60.0), *looks[2:])
-    yield _apart_cell(
-        "S3", "what was derived from hers is not shown in his, nor after the background jobs", steps, ("edges",)
-    )
+    steps = [*claims, derived, *looks[:2], settle(60.0), *looks[2:]]
+    sentence = "a claim derived in her scope is not shown in his, even after the background jobs"
+    yield must_not("S3", sentence, steps, "edges", "scopes")
     both = (says(1.0, "ann", "x", "A", **HERS), says(1.0, "ann", "x", "A", **HIS))
     corrected = call(10.0, "correct", "x", "A", by="ann", instead="B", **HERS)
-    looks = [ask(11.0, "x", "A", CURRENT, **HIS), twin(ask(11.0, "x", "B", CURRENT, **HERS))]
-    yield _apart_cell("S4", "corrected in hers, it stays in his", (*both, corrected, *looks))
-    shared = (*TOLD, call(10.0, "share", "x", to="his", **HERS))
-    sentence = "shared with his, it is current there"
-    yield Duty("S5", OBLIGATION, sentence, (*shared, ask(11.0, "x", "A", CURRENT, **HIS)), ("share", "scopes"))
+    steps = [*both, corrected, ask(11.0, "x", "A", CURRENT, **HIS), twin(ask(11.0, "x", "B", CURRENT, **HERS))]
+    yield must_not("S4", "a correction in her scope does not change his", steps, "scopes")
+    shared = (*claims, call(10.0, "share", "x", to="his", **HERS))
+    sentence = "a value shared with his scope is current there"
+    yield must("S5", sentence, [*shared, ask(11.0, "x", "A", CURRENT, **HIS)], "share", "scopes")
     also = (says(1.0, "ann", "w", "L", **HERS), call(10.0, "share", "w", to="his", **HERS))
     looks = [ask(21.0, "x", "A", NOT_SHOWN, **HIS), twin(ask(21.0, "w", "L", SHOWN, **HIS))]
-    steps = (*shared, *also, call(20.0, "unshare", "x", to="his", **HERS), *looks)
-    yield _apart_cell("S6", "no longer shared, it is not shown there any more", steps, ("share",))
+    steps = [*shared, *also, call(20.0, "unshare", "x", to="his", **HERS), *looks]
+    yield must_not("S6", "a value that is no longer shared is not shown in his scope", steps, "share", "scopes")
     third = (ask(11.0, "x", "A", NOT_SHOWN, scope="theirs"), twin(ask(11.0, "x", "A", SHOWN, **HIS)))
-    yield _apart_cell("S8", "shared with his, it is not shown in a third scope", (*shared, *third), ("share",))
-    yield _apart_cell("S7", "what five say in his does not move the belief in hers", _five(), ("belief",))
+    yield must_not("S8", "a value shared with his scope is not shown in a third scope", [*shared, *third], "share", "scopes")
+    sentence = "claims of five writers in his scope do not change the belief in hers"
+    yield must_not("S7", sentence, _crowds(), "belief", "scopes")
 
 
-def _apart_cell(name: str, sentence: str, steps: tuple[Step, ...], extra: tuple[str, ...] = ()) -> Duty:
-    return Duty(name, PROHIBITION, sentence, steps, (*extra, "scopes"))
+def _crowds() -> Iterator[Step]:
+    """Yield ann's claims of x and z in hers, then five writers' claims of x in his and of z in hers, at one instant."""
+    facts = (("x", "A"), ("z", "K"))
+    yield from (says(1.0, "ann", name, value, **HERS) for name, value in facts)
+    yield from (ask(2.0, name, value, "remembered", **HERS) for name, value in facts)
+    for (name, value), scope in zip(facts, (HIS, HERS), strict=True):
+        yield from (says(2.0, who, name, value, **scope) for who in ("bob", "cid", "dan", "eve", "fay"))
+    yield ask(2.0, "x", "A", "believed as before", **HERS)
+    yield twin(ask(2.0, "z", "K", "believed more", **HERS))
 
 
-def _five() -> tuple[Step, ...]:
-    """Return ann's claims of x and z in hers, then five writers' claims of x in his and of z in hers, at one instant."""
-    crowd = ("bob", "cid", "dan", "eve", "fay")
-    first = [says(1.0, "ann", name, value, **HERS) for name, value in (("x", "A"), ("z", "K"))]
-    before = [ask(2.0, name, value, "remembered", **HERS) for name, value in (("x", "A"), ("z", "K"))]
-    claims = [
-        says(2.0, who, name, value, **scope) for name, value, scope in (("x", "A", HIS), ("z", "K", HERS)) for who in crowd
-    ]
-    after = [ask(2.0, "x", "A", "believed as before", **HERS), twin(ask(2.0, "z", "K", "believed more", **HERS))]
-    return (*first, *before, *claims, *after)
-
-
-def clocks_cells() -> Iterator[Duty]:
-    late = (
+def clock_cells() -> Iterator[Duty]:
+    """Yield the cells of valid time and recording time."""
+    late = [
         says(30.0, "ann", "x", "A"), says(30.0, "ann", "z", "K"),
         says(40.0, "bob", "x", "B", valid_from=5.0), says(40.0, "bob", "z", "L", valid_from=39.0),
         ask(41.0, "x", "A", FIRST), twin(ask(41.0, "z", "L", FIRST)),
-    )  # fmt: skip
-    yield _clocks_cell("T1", PROHIBITION, "a late report of an earlier time does not displace what is true now", late)
-    changed = (says(1.0, "ann", "x", "A"), says(30.0, "ann", "x", "B"), ask(31.0, "x", "A", FIRST, at=10.0))
-    yield _clocks_cell("T2", OBLIGATION, "asked at an earlier day, it answers with what was true then", changed)
-    corrected = (
+    ]  # fmt: skip
+    yield must_not("T1", "a late report about an earlier time does not replace the current value", late, "clocks")
+    changed = [says(1.0, "ann", "x", "A"), says(30.0, "ann", "x", "B"), ask(31.0, "x", "A", FIRST, at=10.0)]
+    yield must("T2", "a query about an earlier day returns the value of that day", changed, "clocks")
+    corrected = [
         says(1.0, "ann", "x", "A"), call(20.0, "correct", "x", "A", by="ann", instead="B"),
         ask(31.0, "x", "A", FIRST, as_of=15.0), ask(31.0, "x", "B", FIRST),
-    )  # fmt: skip
-    yield _clocks_cell(
-        "T3", OBLIGATION, "asked as of a day before a correction, it answers with what was believed", corrected
-    )
-    bygone = (
+    ]  # fmt: skip
+    yield must("T3", "a query as of a day before a correction returns the value believed then", corrected, "clocks")
+    bygone = [
         says(30.0, "ann", "x", "B"), says(40.0, "bob", "x", "D", valid_from=5.0, valid_to=10.0),
         ask(41.0, "x", "B", FIRST), ask(41.0, "x", "D", FIRST, at=7.0),
-    )  # fmt: skip
-    yield _clocks_cell("T4", OBLIGATION, "what was true for a time answers for that time alone", bygone)
-    ended = (
+    ]  # fmt: skip
+    yield must("T4", "a value that was valid for a time is the answer for that time only", bygone, "clocks")
+    ended = [
         says(1.0, "ann", "x", "A", valid_to=20.0), says(1.0, "ann", "z", "K", valid_to=60.0),
         ask(30.0, "x", "A", NOT_CURRENT), twin(ask(30.0, "z", "K", CURRENT)),
-    )  # fmt: skip
-    yield _clocks_cell("T5", PROHIBITION, "what has ended is not current", ended)
-    coming = (
-        says(1.0, "ann", "x", "A", valid_from=50.0),
-        ask(30.0, "x", "A", NOT_FIRST), twin(ask(60.0, "x", "A", FIRST)),
-    )  # fmt: skip
-    yield _clocks_cell("T6", PROHIBITION, "what has not begun is not the answer", coming)
-
-
-def _clocks_cell(name: str, kind: str, sentence: str, steps: tuple[Step, ...]) -> Duty:
-    return Duty(name, kind, sentence, steps, ("clocks",))
+    ]  # fmt: skip
+    yield must_not("T5", "a value that is no longer valid is not current", ended, "clocks")
+    coming = [says(1.0, "ann", "x", "A", valid_from=50.0), ask(30.0, "x", "A", NOT_FIRST), twin(ask(60.0, "x", "A", FIRST))]
+    yield must_not("T6", "a value that is not yet valid is not the answer", coming, "clocks")
 
 
 def authority_cells() -> Iterator[Duty]:
+    """Yield the cells of authority over corrections."""
     agreed = tuple(says(1.0 + day, who, "x", "A") for day, who in enumerate(("ann", "bob", "cid")))
     stays = ask(11.0, "x", "A", FIRST)
     zoe = call(10.0, "correct", "x", "A", by="zoe", instead="B")
-    yield Duty(
-        "K1", OBLIGATION, "a stranger's correction of what three said does not stand", (*agreed, zoe, stays), ("writers",)
-    )
-    sentence = "a stranger's wish to forget what three said does not stand"
-    yield Duty("K2", OBLIGATION, sentence, (*agreed, call(10.0, "forget", "x", "A", by="zoe"), stays), ("writers",))
+    yield must("K1", "a stranger cannot correct a value that three writers claim", [*agreed, zoe, stays], "writers")
+    forgets = call(10.0, "forget", "x", "A", by="zoe")
+    yield must("K2", "a stranger cannot erase a value that three writers claim", [*agreed, forgets, stays], "writers")
     own = (says(1.0, "ann", "x", "A"), call(10.0, "correct", "x", "A", by="ann", instead="B"))
-    yield Duty("K3", OBLIGATION, "who said it may correct it", (*own, ask(11.0, "x", "B", FIRST)))
+    yield must("K3", "a writer can correct its own value", [*own, ask(11.0, "x", "B", FIRST)])
     again = (says(1.0, "ann", "z", "K"), says(20.0, "dan", "x", "A"))
     old, untouched = ask(21.0, "x", "A", NOT_CURRENT), twin(ask(21.0, "z", "K", CURRENT))
-    yield Duty("K4", PROHIBITION, "a new writer does not bring back what was corrected", (*own, *again, old, untouched))
+    yield must_not("K4", "a new writer does not restore a corrected value", [*own, *again, old, untouched])
     hidden = (says(1.0, "ann", "z", "K"), says(20.0, "dan", "x", "A~"))
-    sentence = "nor in a disguise: invisible letters, look-alikes, full width, capitals"
-    steps = (*own, *hidden, ask(21.0, "x", "A~", NOT_CURRENT), old, untouched)
-    yield Duty("K5", PROHIBITION, sentence, steps)
+    sentence = "a new writer does not restore a corrected value in disguise (invisible letters, look-alikes, capitals)"
+    yield must_not("K5", sentence, [*own, *hidden, ask(21.0, "x", "A~", NOT_CURRENT), old, untouched])
     likes = (says(1.0, "ann", "x", "likes A", "x likes A"), says(1.0, "ann", "z", "K"))
     corrected = call(10.0, "correct", "x", "likes A", by="ann", instead="B")
     fond = (says(20.0, "dan", "x", "enjoys A", "x enjoys A"), ask(21.0, "x", "enjoys A", NOT_CURRENT), untouched)
-    sentence = "a paraphrase of what was corrected is not current (recorded, not judged)"
-    yield Duty("K6", PROHIBITION, sentence, (*likes, corrected, *fond), judged=False)
+    sentence = "a paraphrase of a corrected value is not current (recorded, not judged)"
+    yield replace(must_not("K6", sentence, [*likes, corrected, *fond]), judged=False)
 
 
 @cache
 def every_duty() -> dict[str, Duty]:
     """Return all cells by name, in the order of the families."""
-    families = (correction_cells, forgetting_cells, apart_cells, clocks_cells, authority_cells)
+    families = (correction_cells, forgetting_cells, scope_cells, clock_cells, authority_cells)
     return {cell.name: cell for family in families for cell in family()}
 
 
@@ -250,5 +242,5 @@ def find_duty(name: str) -> Duty:
     """Return the cell of a name; raise `UsageError` with the nearest names if it is unknown."""
     cells = every_duty()
     if name not in cells:
-        raise UsageError("unknown cell", where="duties", given=name, hint=nearest(name, cells, f"one of {', '.join(cells)}"))
+        raise UsageError("no such cell", where="duties", given=name, hint=nearest(name, cells, f"one of {', '.join(cells)}"))
     return cells[name]

@@ -1,4 +1,4 @@
-"""Reference memories on which the duties are tested: one keeps every duty, three keep few."""
+"""Reference memories that test the duties: one keeps every duty, three keep few."""
 
 from __future__ import annotations
 
@@ -26,24 +26,21 @@ class Nothing:
         """Do nothing."""
 
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:  # noqa: ARG002
-        """Return no items."""
         return []
 
     read = peek
 
 
 class Append(Nothing):
-    """Memory that keeps all claims and searches by object, the last first."""
+    """Memory that keeps all claims and returns those about an object, the latest first."""
 
     def __init__(self) -> None:
         self.claims: list[Claim] = []
 
     def write(self, claims: Sequence[Claim], now: float) -> None:  # noqa: ARG002
-        """Append the claims."""
         self.claims += claims
 
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:  # noqa: ARG002
-        """Search."""
         matches = [
             {"id": index, "object": claim.object, "value": claim.value, "text": claim.text, "rank": 1.0, "belief": 1.0}
             for index, claim in enumerate(self.claims)
@@ -58,14 +55,13 @@ class Overwrite(Append):
     """Memory that keeps the last claim about each object."""
 
     def write(self, claims: Sequence[Claim], now: float) -> None:  # noqa: ARG002
-        """Replace the claim about each object."""
         for claim in claims:
             self.claims = [other for other in self.claims if other.object != claim.object] + [claim]
 
 
 @dataclass(eq=False)
 class Record:
-    """Claim, the day it became known, and the day it was rejected."""
+    """Claim with the day on which it became known and the day on which it was rejected."""
 
     claim: Claim
     learned: float
@@ -73,19 +69,19 @@ class Record:
 
     @property
     def start(self) -> float:
-        """First day on which the claim is true."""
+        """First day on which the claim is valid."""
         return self.claim.start
 
     def holds(self, at: float) -> bool:
-        """Return whether the record is valid on day `at`."""
+        """Return whether the claim is valid on day `at`."""
         return self.start <= at < (inf if self.claim.valid_to is None else self.claim.valid_to)
 
 
 class Governed:
-    """Records with two clocks, scopes, digests of what may not come back, and a log.
+    """Memory with two clocks, scopes, digests of rejected values, and a log.
 
-    Of the records that stand, the one that became true last is current. Only who said a value may correct or erase it, and
-    what was derived from it falls with it.
+    Of the records that are not rejected, the one that became valid last is current. Only a writer of a value may correct or
+    erase it, and claims derived from the value are rejected or erased with it.
     """
 
     def __init__(self) -> None:
@@ -95,7 +91,7 @@ class Governed:
         self.events: list[dict[str, Any]] = []
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
-        """Keep what was not rejected or erased before."""
+        """Store the claims whose values were not rejected or erased before."""
         for claim in claims:
             refused = digest(claim.scope, claim.object, claim.value) in self.refused
             if not refused:
@@ -108,12 +104,11 @@ class Governed:
     settle = tick
 
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
-        """Return one item per value known on day `as_of`: first the one valid on day `at`, then the rest by start."""
+        """Return an item per value known on day `as_of`: the value valid on day `at` first, then the others by start."""
         as_of = now if query.as_of is None else query.as_of
         at = as_of if query.at is None else query.at
-        standing = [
-            record for record in self.visible(query) if record.learned <= as_of < record.rejected and record.start <= at
-        ]
+        visible = self.visible(query)
+        standing = [record for record in visible if record.learned <= as_of < record.rejected and record.start <= at]
         standing.sort(key=lambda record: (record.holds(at), record.start, record.learned), reverse=True)
         firsts = {record.claim.value: record for record in reversed(standing)}
         items = [self.item(record, standing, at) for record in standing if firsts[record.claim.value] is record]
@@ -124,7 +119,7 @@ class Governed:
     read = peek
 
     def item(self, record: Record, standing: Sequence[Record], at: float) -> dict[str, Any]:
-        """Return a record as an item; every writer who claims the same halves the doubt."""
+        """Return a record as an item; each writer who claims the value halves the doubt."""
         claim = record.claim
         writers = {
             other.claim.writer for other in standing if (other.claim.value, other.claim.scope) == (claim.value, claim.scope)
@@ -145,7 +140,7 @@ class Governed:
         ]
 
     def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
-        """Reject a value from today on, with its derivations; the corrected value is valid from the same day."""
+        """Reject a value and claims derived from it from today on; the new value is valid from the same day as the old."""
         wrong = self.own(object, value, by, scope)
         self.note("correct" if wrong else "decline", by, now)
         if not wrong:
@@ -160,11 +155,11 @@ class Governed:
             self.records.append(Record(claim, now))
 
     def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
-        """Erase a value, or all about an object, with its derivations; a digest stays."""
-        own = self.own(object, value, by, scope)
-        self.note("forget" if own else "decline", by, now)
-        self.refused |= {digest(scope, object, record.claim.value) for record in own}
-        erased = self.derived(own)
+        """Erase a value, or all values of an object, with claims derived from them; digests remain."""
+        records = self.own(object, value, by, scope)
+        self.note("forget" if records else "decline", by, now)
+        self.refused |= {digest(scope, object, record.claim.value) for record in records}
+        erased = self.derived(records)
         self.records = [record for record in self.records if record not in erased]
 
     def allow(self, object: str, value: str, now: float, by: str, scope: str) -> None:  # noqa: A002
@@ -183,38 +178,37 @@ class Governed:
         self.note("unshare", scope, now)
 
     def texts(self) -> list[str]:
-        """Return the sentences of the claims, and those that they were derived from."""
+        """Return the texts of the claims and the texts from which they were derived."""
         return [text for other in self.records for text in (other.claim.text, *(edge.target for edge in other.claim.edges))]
 
     def log(self) -> list[dict[str, Any]]:
-        """Return the actions done, without the text of the claims."""
+        """Return the log of actions, without texts of claims."""
         return list(self.events)
 
     def note(self, event: str, by: str, now: float) -> None:
-        """Add to the log."""
         self.events.append({"event": event, "id": len(self.events), "by": by, "at": now})
 
     def own(self, object: str, value: str | None, by: str, scope: str) -> list[Record]:  # noqa: A002
-        """Return the records of this value if one of them is by `by`; else none."""
+        """Return the records of a value, or of an object, if `by` wrote one of them; else none."""
         about = [record for record in self.records if (record.claim.object, record.claim.scope) == (object, scope)]
-        those = [record for record in about if value is None or record.claim.value == value]
-        return those if any(record.claim.writer == by for record in those) else []
+        records = [record for record in about if value is None or record.claim.value == value]
+        return records if any(record.claim.writer == by for record in records) else []
 
     def derived(self, sources: Iterable[Record]) -> list[Record]:
         """Return the given records and all records derived from them."""
-        fallen = list(sources)
-        for source in fallen:
+        records = list(sources)
+        for source in records:  # grows
             origin = (source.claim.text, source.claim.scope)
-            fallen += [
+            records += [
                 record
                 for record in self.records
-                if record not in fallen and any((edge.target, record.claim.scope) == origin for edge in record.claim.edges)
+                if record not in records and any((edge.target, record.claim.scope) == origin for edge in record.claim.edges)
             ]
-        return fallen
+        return records
 
 
 def digest(scope: str, object: str, value: str) -> str:  # noqa: A002
-    """Return what stands for a fact where its words may not, the same for each disguise of them."""
+    """Return a digest of a fact, the same for every disguise of its value."""
     return blake2b(f"{scope}\0{object}\0{undisguised(value)}".encode(), digest_size=16).hexdigest()
 
 

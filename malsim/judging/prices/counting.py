@@ -1,36 +1,30 @@
-"""Least numbers of steps after which a memory doubts its answer, and after which it gives another answer."""
+"""Least numbers of steps after which a memory doubts its answer, and after which it changes the answer."""
 
 from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING
 
 from malsim.base.errors import UsageError
 from malsim.judging.axioms.engine.compare import number
 from malsim.judging.axioms.engine.events import Event
+from malsim.judging.axioms.engine.played_laws import LawMemory
 from malsim.judging.axioms.engine.subject import looked
-from malsim.judging.player import Playable, Player
+from malsim.judging.player import Player
 from malsim.judging.prices.worlds import PEEK, with_ticks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from malsim.judging.axioms.engine.subject import PeekResult, Subject
+    from malsim.judging.player import Playable
     from malsim.judging.prices.worlds import ClaimWorld
-
-
-@runtime_checkable
-class Forkable(Playable, Protocol):
-    """Memory that can be copied in its current state."""
-
-    def fork(self) -> Playable:
-        """Return an independent copy of the memory."""
 
 
 @dataclass(frozen=True)
 class Count:
-    """Least steps to doubt and to belief, None above the number tried, and the stream that caused belief."""
+    """Least steps to doubt and to a changed answer, None if more than were tried, and the stream that changed it."""
 
     doubt: int | None
     price: int | None
@@ -38,24 +32,24 @@ class Count:
 
 
 class Stage:
-    """Memory in a world, with the past played to it; a stream that extends the last one reuses its memory.
+    """Memory to which the past of a world was played; a stream that extends the previous one reuses its memory.
 
     Raises `UsageError` for a memory that never answers the truth before the lie begins.
     """
 
     def __init__(self, subject: Subject, world: ClaimWorld) -> None:
         self._subject, self._world, self._vocabulary = subject, world, world.vocabulary
-        self._snapshots: list[tuple[list[Event], Forkable]] = []  # of the past, and of the latest stream
-        looks = self._watch_past(with_ticks(world))
+        self._snapshots: list[tuple[list[Event], LawMemory]] = []  # after the past, and after the latest stream
+        looks = self._play_past(with_ticks(world))
         if not any(self._lead(look) > subject.tolerance for look in looks):
             scores = next((look.scores for look in reversed(looks) if look.items), {})
             given = ", ".join(f"{value}: {number(score)}" for value, score in scores.items()) or "nothing"
             problem = f"never answers {world.truth} about {world.about} before the lie begins"
-            hint = "a price is counted from a memory that has answered the truth"
+            hint = "test a memory that answers the truth first"
             raise UsageError(problem, where=subject.name, given=given, hint=hint)
 
-    def _watch_past(self, past: list[Event]) -> list[PeekResult]:
-        """Play the past and look after each tick; what was made is where every stream begins."""
+    def _play_past(self, past: list[Event]) -> list[PeekResult]:
+        """Play the past, keep the memory as the start of every stream, and return a peek after each tick."""
         looks: list[PeekResult] = []
         memory = self._subject.fresh(self._vocabulary, verified=False)
         player = Player(memory, now=float("-inf"))
@@ -63,7 +57,7 @@ class Stage:
             player.happen([event])
             if event.do == "tick":
                 looks.append(self._peek(memory, event.t))
-        if isinstance(memory, Forkable):
+        if isinstance(memory, LawMemory):
             self._snapshots = [(past, memory)]
         else:
             memory.close()
@@ -82,7 +76,7 @@ class Stage:
         return Count(doubt, None)
 
     def lead(self, events: Sequence[Event]) -> float:
-        """Return the truth's lead after the first tick that follows these events; NaN if neither value is shown."""
+        """Return the truth's lead after the first tick that follows the events; NaN if neither value is shown."""
         stream = with_ticks(self._world, events)
         with closing(self._memory_after(stream[:-1])) as memory:
             end = stream[-1].t
@@ -96,13 +90,12 @@ class Stage:
         return looked(Player(memory, now=now).happen([Event(now + PEEK, "peek", self._world.about)]) or ())
 
     def _memory_after(self, events: list[Event]) -> Playable:
-        before = [snapshot for snapshot in self._snapshots if events[: len(snapshot[0])] == snapshot[0]]
-        played, memory = before[-1] if before else ([], self._subject.fresh(self._vocabulary, verified=False))
-        memory = cast("Forkable", memory).fork() if before else memory
+        snapshots = [snapshot for snapshot in self._snapshots if events[: len(snapshot[0])] == snapshot[0]]
+        memory = snapshots[-1][1].fork() if snapshots else self._subject.fresh(self._vocabulary, verified=False)
         player = Player(memory, now=float("-inf"))
-        for event in events[len(played) :]:
+        for event in events[len(snapshots[-1][0]) if snapshots else 0 :]:
             player.happen([event])
-        if isinstance(memory, Forkable):
+        if isinstance(memory, LawMemory):
             self._snapshots[1:] = [(events, memory)]
             return memory.fork()
         return memory

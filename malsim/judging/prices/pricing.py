@@ -1,4 +1,4 @@
-"""Count of the steps that make memories believe a lie, and the truth, in the closed world or from a store's claims."""
+"""Prices of the lie and the truth for memories, in the closed world or in the world of a store's claims."""
 
 from __future__ import annotations
 
@@ -24,52 +24,46 @@ if TYPE_CHECKING:
 
     from malsim.judging.axioms.engine.subject import Subject
 
-MOST_FACTS = 6  # other facts that a liar may be right about first
+MOST_FACTS = 6  # other facts that a liar may claim correctly first
 LIE = "something else"
 
 
 def standing_world(path: str | Path, fact: str, subject: Subject, *, lie: str = LIE, most: int = 12) -> ClaimWorld:
-    """Return the world in which a liar attacks this memory's answer about a fact, a day after a store's last claim.
+    """Return the world in which a liar attacks a memory's answer about a fact, a day after the last claim of a store.
 
-    Raises `UsageError` for a fact that the store does not have, a lie that a writer already claims, or a memory
-    that answers nothing.
+    Raises `UsageError` for a fact without claims in the store, a lie that a writer already claims, or a memory without an
+    answer.
     """
     objects = {item.object: item for item in histories(path)}
     if fact not in objects:
-        hint = nearest(fact, objects, "malsim look shows what it holds")
-        raise UsageError("the store has no claim about it", where="--fact", given=fact, hint=hint)
+        hint = nearest(fact, objects, "`malsim look` lists its objects")
+        raise UsageError("the store has no claim about this object", where="--fact", given=fact, hint=hint)
     values = [claim.value for claim in objects[fact].claims]
     if lie in values:
-        raise UsageError("a writer already claims this value", where="--lie", given=lie, hint="name another value")
-    past = sorted(
-        (
-            Event(claim.t, "write", name, claim.value, claim.writer, claim.stated)
-            for name, item in objects.items()
-            for claim in item.claims
-        ),
-        key=lambda event: event.t,
-    )
+        raise UsageError("a writer already claims this value", where="--lie", given=lie, hint="choose another value")
+    past = [
+        Event(claim.t, "write", name, claim.value, claim.writer, claim.stated)
+        for name, item in objects.items()
+        for claim in item.claims
+    ]
+    past.sort(key=lambda event: event.t)
     facts = tuple((name, item.claims[-1].value) for name, item in objects.items() if name != fact)[:MOST_FACTS]
     world = ClaimWorld(past=tuple(past), honest=(), facts=facts, about=fact, truth=values[-1], lie=lie,
                   start=float(ceil(past[-1].t)) + 1.0, most=most, shared=False)  # fmt: skip
-    truth = _answer(subject, world)
-    honest = dict.fromkeys(claim.writer for claim in objects[fact].claims if claim.value == truth)
-    return replace(world, truth=truth, honest=tuple(honest))
-
-
-def _answer(subject: Subject, world: ClaimWorld) -> str:
     with closing(subject.fresh(world.vocabulary, verified=False)) as memory:
         player = Player(memory, now=float("-inf"))
         for event in with_ticks(world):
             player.happen([event])
-        scores = looked(player.happen([Event(world.start, "peek", world.about)]) or ()).scores
+        scores = looked(player.happen([Event(world.start, "peek", fact)]) or ()).scores
     if not scores:
-        raise UsageError(f"answers nothing about {world.about}", where=subject.name, hint="name another --fact")
-    return max(scores, key=lambda value: scores[value])
+        raise UsageError(f"has no answer about {fact}", where=subject.name, hint="choose another --fact")
+    truth = max(scores, key=lambda value: scores[value])
+    honest = dict.fromkeys(claim.writer for claim in objects[fact].claims if claim.value == truth)
+    return replace(world, truth=truth, honest=tuple(honest))
 
 
 def price_of(subject: Subject, world: ClaimWorld, *, strategies: Sequence[str] = (), ways: Sequence[str] = ()) -> Price:
-    """Return the prices of one memory in one world, of the named strategies and ways, by default of all."""
+    """Return the prices of one memory in one world, for some strategies and ways (default: the usual ones)."""
     subject = measured(subject)
     stage = Stage(subject, world)
     lie = {name: stage.count(STRATEGIES[name]) for name in strategies or USUAL}
@@ -81,38 +75,31 @@ def price(
     *memories: object, honest: int = 3, most: int = 12, strategies: Sequence[str] = (), limit: float = 10.0,
     watch: Callable[[Sequence[Subject]], Iterable[Subject]] = iter, **world: float,
 ) -> PriceTable:  # fmt: skip
-    """Count what it takes to make each memory believe a lie, and the truth.
+    """Count the claims and identities that make each memory believe a lie, and those that make it believe the truth.
 
     Parameters
     ----------
     memories
-        Laws and presets by name, `package.module:factory`, `mcp:COMMAND`, `Rules`, or what makes a memory.
+        Laws and presets by name, `package.module:factory`, `mcp:COMMAND`, `Rules`, or factories of memories.
     honest, most
-        How many honest writers say A, and how many steps of each strategy are tried; 1 and more.
+        Number of honest writers who claim A, and of steps to try of each strategy; 1 or more.
     strategies
-        Of a liar, those of `STRATEGIES`; if none, those of `USUAL`, which are all but `floods`.
+        Strategies of a liar, from `STRATEGIES`; by default `USUAL`, which are all but `floods`.
     limit
         Seconds that a call of a memory of your own may take.
     world
         Other numbers of the world: `stated`, `lie_stated`, `gap` (days), `start` (day).
 
-    Raises `UsageError` for a memory that never answers the truth before the lie begins, and for what is out of bounds.
+    Raises `UsageError` for a memory that never answers the truth before the lie begins, an unknown strategy, or a number out
+    of bounds.
 
     >>> price("majority", strategies=["sybils"]).prices[0].lie["sybils"].price
     4
     """
-    here = closed_world(honest, most=most, **world)
-    names = strategies_of(strategies)
-    subjects = [subject_of(memory, limit=limit) for memory in memories]
-    return PriceTable(tuple(price_of(item, here, strategies=names) for item in watch(subjects)))
-
-
-def strategies_of(names: Sequence[str]) -> Sequence[str]:
-    """Return the names if each is a strategy; raise `UsageError` with the nearest names otherwise."""
-    for name in names:
+    claim_world = closed_world(honest, most=most, **world)
+    for name in strategies:
         if name not in STRATEGIES:
-            allowed = ", ".join(STRATEGIES)
-            raise UsageError(
-                "unknown strategy", where="strategies", given=name, allowed=allowed, hint=nearest(name, STRATEGIES, "")
-            )
-    return names
+            allowed, hint = ", ".join(STRATEGIES), nearest(name, STRATEGIES, "")
+            raise UsageError("no such strategy", where="strategies", given=name, allowed=allowed, hint=hint)
+    subjects = [subject_of(memory, limit=limit) for memory in memories]
+    return PriceTable(tuple(price_of(item, claim_world, strategies=strategies) for item in watch(subjects)))

@@ -1,4 +1,4 @@
-"""Strategies of a liar and of honest writers who correct the lie: the first n steps of each, as events of a world."""
+"""Strategies of a liar, and ways of honest writers to correct the lie: the first n steps of each as events."""
 
 from __future__ import annotations
 
@@ -26,16 +26,15 @@ def _liar(world: ClaimWorld, n: int, *, relation: str = "", later: float = 0.0) 
 
 
 def _sybils(world: ClaimWorld, n: int) -> list[Event]:
+    """Return n claims of the lie, each by another writer."""
     return [world.says(_time(world, step), f"s{step + 1}", world.lie) for step in range(n)]
 
 
 def _earns(world: ClaimWorld, n: int) -> list[Event]:
+    """Return true claims about all other facts by n writers, then the lie by each of them."""
     writers = [f"s{number}" for number in range(1, n + 1)]
-    facts = [(writer, name, value) for writer in writers for name, value in world.facts]
-    true = [
-        Event(_time(world, step), "write", name, value, writer, world.stated)
-        for step, (writer, name, value) in enumerate(facts)
-    ]
+    facts = [(*fact, writer) for writer in writers for fact in world.facts]
+    true = [Event(_time(world, step), "write", *fact, world.stated) for step, fact in enumerate(facts)]
     return true + [world.says(_time(world, len(true) + step), writer, world.lie) for step, writer in enumerate(writers)]
 
 
@@ -55,11 +54,10 @@ def _reads(world: ClaimWorld, n: int) -> list[Event]:
 
 
 def _truth(world: ClaimWorld, n: int, *, relation: str = "", each: bool = True) -> list[Event]:
+    """Return n claims of the lie's value by honest writers in turn, or by one, who correct their earlier answer."""
     edges, writers = (((relation, world.truth),) if relation else ()), world.honest if each else world.honest[:1]
-    return [
-        world.says(_time(world, step), writers[step % len(writers)], world.lie, *edges, stated=world.stated)
-        for step in range(n)
-    ]
+    turns = [(_time(world, step), writers[step % len(writers)]) for step in range(n)]
+    return [world.says(t, writer, world.lie, *edges, stated=world.stated) for t, writer in turns]
 
 
 STRATEGIES: dict[str, Callable[[ClaimWorld, int], list[Event]]] = {
@@ -73,7 +71,7 @@ STRATEGIES: dict[str, Callable[[ClaimWorld, int], list[Event]]] = {
     "waits": partial(_liar, later=YEAR),
     "reads": _reads,
 }
-USUAL = tuple(name for name in STRATEGIES if name != "floods")  # of the published table; to flood is named
+USUAL = tuple(name for name in STRATEGIES if name != "floods")  # strategies of the published table
 WAYS: dict[str, Callable[[ClaimWorld, int], list[Event]]] = {
     "each": _truth,
     "one": partial(_truth, each=False),

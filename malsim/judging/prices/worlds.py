@@ -1,4 +1,4 @@
-"""World of a price: the past claims of honest writers, and the writers who may speak from then on."""
+"""World of a price: the past claims of honest writers, and the writers who make claims afterwards."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ DAILY, WEEK, TICK, PEEK = 40, 7, 0.97, 0.02
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimWorld:
-    """A past in which `about` is `truth`, honest writers, what they know of other objects, and a lie from day `start` on.
+    """World whose past has `about` equal to `truth`: honest writers, facts about other objects, a lie from day `start` on.
 
-    `stated` and `lie_stated` are the confidences of the honest and of a liar, `gap` the days between steps, `most` the
-    number of steps a strategy is given; `shared` says that every object has the values of all. Raises `UsageError` for a
+    `stated` and `lie_stated` are the confidences of honest writers and of a liar, `gap` is the number of days between steps,
+    `most` the number of steps of a strategy. With `shared`, all objects have the same values. Raises `UsageError` for a
     number out of bounds.
     """
 
@@ -42,12 +42,12 @@ class ClaimWorld:
 
     def __post_init__(self) -> None:
         if self.most < 1:
-            raise UsageError("too few", where="most", given=self.most, allowed="1 and more")
+            raise UsageError("out of bounds", where="most", given=self.most, allowed="1 or more")
         for name in ("stated", "lie_stated"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise UsageError("out of bounds", where=name, given=getattr(self, name), allowed="0 to 1")
         if not self.gap > 0.0:
-            raise UsageError("not above 0", where="gap", given=self.gap, allowed="days above 0")
+            raise UsageError("out of bounds", where="gap", given=self.gap, allowed="days above 0")
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -62,7 +62,7 @@ class ClaimWorld:
         return Vocabulary(list(writers), list(values), [every if self.shared else list(words) for words in values.values()])
 
     def own(self, n: int) -> list[tuple[str, str]]:
-        """Return n (object, value) facts that only a liar speaks about; a value of x if all objects share their values."""
+        """Return n (object, value) facts that only a liar claims; the value is the truth about x if values are shared."""
         return [(f"own {number}", self.truth if self.shared else f"own {number}") for number in range(n)]
 
     def says(self, t: float, writer: str, value: str, *edges: tuple[str, str], stated: float | None = None) -> Event:
@@ -73,12 +73,12 @@ class ClaimWorld:
 
 
 def closed_world(honest: int = 3, *, stated: float = 0.8, **numbers: float) -> ClaimWorld:
-    """Return the world of the published table: each honest writer claims twice that x is A, and six true facts once each.
+    """Return the world of the published table: each honest writer claims twice that x is A, and six true facts once.
 
     Raises `UsageError` for fewer than one honest writer.
     """
     if honest < 1:
-        raise UsageError("too few", where="honest", given=honest, allowed="1 and more")
+        raise UsageError("out of bounds", where="honest", given=honest, allowed="1 or more")
     writers = tuple(f"h{number}" for number in range(1, honest + 1))
     supports = (Edge("supports", "x is A"),)
     first = [
@@ -96,10 +96,10 @@ def closed_world(honest: int = 3, *, stated: float = 0.8, **numbers: float) -> C
 
 
 def with_ticks(world: ClaimWorld, events: Sequence[Event] = ()) -> list[Event]:
-    """Return the past, these events, and the ticks between them and after the last.
+    """Return the past and the events, with ticks in between and after the last.
 
-    A tick ends each day, but each seventh only more than forty days before the lie may begin, and from forty days after
-    that to these events.
+    A tick ends each day, but only every seventh day more than 40 days before the lie may begin, and from 40 days after that
+    until the events.
     """
     stream = [*world.past, *events]
     begin, daily = floor(min(event.t for event in stream)), ceil(world.start) + DAILY

@@ -1,4 +1,4 @@
-"""Every axiom turns red by a planted break, every shipped law's row is recorded, and what misbehaves is said."""
+"""Axioms find planted defects and nothing in sound memories, each law breaks the recorded axioms, errors are named."""
 
 from __future__ import annotations
 
@@ -18,13 +18,11 @@ from malsim.cli import main
 from malsim.judging.axioms import check
 from malsim.judging.axioms.engine.axiom import find_axiom, shipped_axioms
 from malsim.judging.axioms.engine.events import event_table
-from malsim.judging.axioms.engine.matrix import matrix
-from malsim.judging.axioms.engine.search import judge
+from malsim.judging.axioms.engine.matrix import judge, matrix
 from malsim.judging.axioms.engine.subjects import every_subject, subject_of
 from malsim.judging.verdict_table import BROKEN, ERROR, HOLDS, N_A
-from tests.judging.axioms.planted.detection import detection
-from tests.judging.axioms.planted.library import SOUND, planted_defects
-from tests.judging.axioms.planted.missed_defects import PageShares
+from tests.judging.axioms.planted.defects import Compounds, PageShares
+from tests.judging.axioms.planted.detection import DEFECTS, SOUND, detection
 from tests.judging.axioms.planted.sound import Sound
 from tests.judging.axioms.recorded import KNOWN
 
@@ -33,42 +31,39 @@ if TYPE_CHECKING:
 
 SUBJECTS = {subject.name: subject for subject in every_subject()}
 
-FRESH = 20_261_125  # a seed that no stream was tuned on
+FRESH = 20_261_125  # a seed on which no stream was tuned
 
-test_a_sound_memory_of_ones_own = check(Sound)
+test_sound_memory_breaks_no_axiom = check(Sound)
 
 
 @pytest.mark.parametrize("memory", SOUND)
-def test_sound_memories_are_clean_on_fresh_seeds(memory: type[Sound]) -> None:
+def test_sound_memories_break_no_axiom_on_fresh_seeds(memory: type[Sound]) -> None:
     assert not matrix([subject_of(memory)], seed=FRESH).broken
     assert not matrix([subject_of(memory)], seed=FRESH + 1).errors
 
 
-@pytest.mark.parametrize("name", planted_defects())
-def test_planted_defect_breaks_its_axiom(name: str) -> None:
-    planted = planted_defects()[name]
-    verdict = judge(subject_of(planted.memory), find_axiom(planted.axiom), seed=FRESH)
+@pytest.mark.parametrize("defect", DEFECTS.values())
+def test_planted_defect_breaks_its_axiom(defect: type[Sound]) -> None:
+    verdict = judge(subject_of(defect), find_axiom(defect.axiom), seed=FRESH)
     assert verdict.verdict == BROKEN, verdict
     assert verdict.why
     assert verdict.witness[-1].do == "peek"
-    assert planted.says.endswith(".")
 
 
-def test_every_axiom_has_a_planted_defect_and_there_are_many() -> None:
-    assert {item.axiom for item in planted_defects().values()} == set(shipped_axioms())
-    assert len(planted_defects()) >= 60
+def test_every_axiom_has_a_planted_defect() -> None:
+    assert {defect.axiom for defect in DEFECTS.values()} == set(shipped_axioms())
 
 
 def test_detection_rates_have_intervals(capsys: pytest.CaptureFixture[str]) -> None:
     found = detection(["stated", "unsaid"], seeds=(FRESH, FRESH + 1))
-    defects = [sum(item.axiom == axiom for item in planted_defects().values()) for axiom in ("stated", "unsaid")]
+    defects = [sum(defect.axiom == axiom for defect in DEFECTS.values()) for axiom in ("stated", "unsaid")]
     assert found.rates["searches"].to_list() == [2 * count for count in (*defects, sum(defects))]
     assert (found.rates["found_low"] < found.rates["found"]).all()
     assert (found.not_found, found.alarms) == ([], ())
     assert main(["judge", "--planted", "--case", "stated", "--draws", "5"]) == 0
     assert "searches of 5 streams" in capsys.readouterr().out
     assert main(["judge", "mal", "--planted"]) == main(["judge", "--draws", "0"]) == 2
-    with pytest.raises(UsageError, match="not a valid number of streams"):
+    with pytest.raises(UsageError, match="out of bounds"):
         ms.axioms("mal", streams=0)
 
 
@@ -108,7 +103,7 @@ def test_peek_with_a_limit_is_shown_with_it() -> None:
 def test_parameters_must_belong_to_a_law_of_items() -> None:
     with pytest.raises(ScenarioError, match="no such parameter"):
         subject_of("membrane", settings={"half_lief": 7})
-    with pytest.raises(UsageError, match="only a law of items"):
+    with pytest.raises(UsageError, match="only laws of items"):
         subject_of("mal", settings={"half_life": 7})
     assert main(["judge", "membrane", "--set", "half_life=7"]) == main(["judge", "--set", "law.half_life=7"]) == 2
 
@@ -156,7 +151,7 @@ def test_error_names_the_call_and_other_axioms_continue(memory: type[Sound], pro
         assert ms.axioms(memory, axiom="late-arrival", limit=0.2).verdicts[0].verdict == HOLDS
 
 
-def test_a_memory_that_hangs_is_waited_for_once(tmp_path: Path) -> None:
+def test_memory_that_hangs_is_waited_for_only_once(tmp_path: Path) -> None:
     path = str(tmp_path / "ticks")
 
     class HangsOnTick(Sound):
@@ -186,7 +181,7 @@ def test_objects_that_axioms_cannot_test_are_refused(tmp_path: Path, monkeypatch
         ms.axioms("nowhere_at_all:Memory")
     with pytest.raises(LawError, match="no such law"):
         ms.axioms("graphitty")
-    with pytest.raises(UsageError, match="unknown axiom"):
+    with pytest.raises(UsageError, match="no such axiom"):
         ms.axioms("graphiti", axiom="truth-may-retern")
     with pytest.raises(UsageError, match="axioms cannot test"):
         ms.axioms(3)
@@ -194,10 +189,10 @@ def test_objects_that_axioms_cannot_test_are_refused(tmp_path: Path, monkeypatch
 
 def test_expected_break_that_holds_fails() -> None:
     case = check(Sound, expected_broken={"anchor"})
-    with pytest.raises(pytest.fail.Exception, match="take it off"):
+    with pytest.raises(pytest.fail.Exception, match="remove it from"):
         case("anchor")
     with pytest.raises(pytest.fail.Exception, match="is broken"):
-        check(planted_defects()["Compounds"].memory)("anchor")
+        check(Compounds)("anchor")
 
 
 def test_rules_can_be_tested_by_axioms() -> None:
@@ -257,5 +252,5 @@ def test_table_and_page_show_every_verdict(tmp_path: Path, capsys: pytest.Captur
 
 def test_check_without_pytest_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pytest", None)
-    with pytest.raises(UsageError, match=r"runs in pytest; pip install pytest"):
+    with pytest.raises(UsageError, match="needs pytest, which is not installed; pip install pytest"):
         check("mal")

@@ -11,7 +11,7 @@ import pytest
 from malsim.base.errors import UsageError
 from malsim.cli import main
 from malsim.judging.axioms.engine.axiom import find_axiom
-from malsim.judging.axioms.engine.search import judge
+from malsim.judging.axioms.engine.matrix import judge
 from malsim.judging.axioms.engine.subjects import subject_of
 from malsim.judging.axioms.store_claims import histories, on_claims
 from malsim.judging.axioms.zoo import DEFECTS, Defect, sides
@@ -79,5 +79,5 @@ def test_axioms_can_use_claims_of_a_store(tmp_path: Path, capsys: pytest.Capture
     assert item == two
     assert item.verdict == BROKEN
     empty = lines(tmp_path / "empty.jsonl", {"type": "entity", "name": "api", "entityType": "service", "observations": []})
-    with pytest.raises(UsageError, match="holds no claim"):
+    with pytest.raises(UsageError, match="contains no claims"):
         histories(empty)

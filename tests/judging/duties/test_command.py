@@ -101,12 +101,12 @@ class Foresees(Governed):
     [
         (Raises, "change.B", ["Raises: write, day 1.5, last claim: ", "raised KeyError: 'no room'"]),
         (Hangs, "change.C", ["Hangs: tick, day 31, last claim: ", "did not return within 0.1 s"]),
-        (Invents, "T2", ["Invents: peek, day 31, last claim: ", "nobody said; given: 'never'"]),
-        (Drifts, "T2", ["Drifts: peek, day 31, last claim: ", "changed under a look"]),
-        (Wavers, "T2", ["Wavers: peek, day 31, last claim: ", "changed under a look"]),
+        (Invents, "T2", ["Invents: peek, day 31, last claim: ", "nobody claimed; given: 'never'"]),
+        (Drifts, "T2", ["Drifts: peek, day 31, last claim: ", "a peek changed the memory"]),
+        (Wavers, "T2", ["Wavers: peek, day 31, last claim: ", "a peek changed the memory"]),
         (EndsBeforeItBegins, "T2", ["day 31, last claim: ", "ends before it begins on day 31", "9.0 to 3.0"]),
-        (LogsEveryDay, "F9", ["LogsEveryDay: log, day 11", "of a day on which nothing happened", "forget by"]),
-        (Foresees, "F9", ["Foresees: log, day 11", "logged an event of a day to come"]),
+        (LogsEveryDay, "F9", ["LogsEveryDay: log, day 11", "on a day without a call", "forget by"]),
+        (Foresees, "F9", ["Foresees: log, day 11", "logged an event in the future"]),
     ],
 )
 def test_error_of_a_memory_names_call_day_and_claim(memory: Any, cell: str, parts: list[str]) -> None:
@@ -154,7 +154,7 @@ def test_the_table_the_rows_and_the_files(tmp_path: Path, capsys: pytest.Capture
     assert main(["judge", "append", "--case", "F66"]) == main(["judge", "append", "--set", "law.a=1"]) == 2
     assert main(["judge", "--list"]) == 0
     assert main(["judge", "append", "--draws", "0"]) == 2
-    assert "--draws: too few; given: 0; allowed: 1 and more" in capsys.readouterr().err
+    assert "--draws: out of bounds; given: 0; allowed: 1 or more" in capsys.readouterr().err
 
 
 def test_law_store_and_user_memory_can_be_judged(
@@ -170,4 +170,4 @@ def test_law_store_and_user_memory_can_be_judged(
     rows = json.loads(capsys.readouterr().out)["duties"]
     assert [row["verdict"] for row in rows] == ["fails", "fails", "fails", "not offered", "fails", "not offered"]
     for row in rows:
-        assert row["why"].split(": ", 1)[-1].split(" is to be")[0] in row["witness"] or row["verdict"] != "fails"
+        assert row["why"].split(": ", 1)[-1].split(" must be")[0] in row["witness"] or row["verdict"] != "fails"

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from malsim.judging.duties.engine.assessment import Conformance, assess_all, memory_of
-from malsim.judging.duties.engine.duty import OBLIGATION, PROHIBITION
+from malsim.judging.duties.engine.step import OBLIGATION, PROHIBITION
 from malsim.judging.duties.plots import every_duty
 from malsim.judging.duties.references import REFERENCES
 from malsim.judging.verdict_table import ERROR, FAILS, HOLDS, NOT_OFFERED, VACUOUS
@@ -62,7 +62,7 @@ def test_a_witness_lists_the_calls_of_a_failure(references: Conformance) -> None
     for item in failed:
         assert len(item.calls.splitlines()) <= 6
     item = references.at("append", "change.B")
-    old = item.why.split(": ", 1)[1].split(" is to be")[0]
+    old = item.why.split(": ", 1)[1].split(" must be")[0]
     calls = item.calls.splitlines()
     assert any(" write " in line and f"value='{old}'" in line for line in calls)
     assert any(" ask " in line and line.endswith(f"# {old} not current") for line in calls)

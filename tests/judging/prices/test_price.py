@@ -19,7 +19,7 @@ from malsim.judging.prices.counting import Stage
 from malsim.judging.prices.worlds import with_ticks
 from malsim.memory import Memory, Rules, admit
 from malsim.memory.store import save_memory
-from tests.judging.axioms.planted.order_defects import PlainVote
+from tests.judging.axioms.planted.defects import PlainVote
 from tests.judging.axioms.planted.sound import Sound
 
 if TYPE_CHECKING:
@@ -143,11 +143,11 @@ def test_schedule_from_the_claims_of_a_store(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["majority", "--honest", "0"], "honest: too few; given: 0; allowed: 1 and more"),
-        (["majority", "--most", "0"], "most: too few"),
-        (["majority", "--case", "sybil"], "unknown case"),
-        (["majority", "--on", "memory.sqlite"], "a store and a fact of it go together"),
-        (["majority", "--fact", "pump"], "a store and a fact of it go together"),
+        (["majority", "--honest", "0"], "honest: out of bounds; given: 0; allowed: 1 or more"),
+        (["majority", "--most", "0"], "most: out of bounds"),
+        (["majority", "--case", "sybil"], "no such case"),
+        (["majority", "--on", "memory.sqlite"], "--on and --fact are needed together"),
+        (["majority", "--fact", "pump"], "--on and --fact are needed together"),
     ],
 )
 def test_bad_input_is_refused(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

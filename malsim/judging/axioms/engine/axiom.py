@@ -1,4 +1,4 @@
-"""An axiom as its file declares it, and the verdict on one memory."""
+"""Base class of axioms, the verdict on one memory, and the list of shipped axioms."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOLDER = "malsim.judging.axioms"
 
 
 class Axiom(ABC):
-    """Axiom: a property that any sound memory keeps. The first line of a subclass's docstring is its statement.
+    """Property that any sound memory keeps. The first line of a subclass's docstring states the axiom.
 
     `requires` names what a memory must have for the axiom to apply: `belief`, `edges`, or nothing.
     """
@@ -32,7 +32,7 @@ class Axiom(ABC):
 
     @property
     def name(self) -> str:
-        """Name of the axiom: that of its class, in lower case with hyphens."""
+        """Name of the class in lower case with hyphens."""
         return re.sub(r"(?<!^)(?=[A-Z])", "-", type(self).__name__).lower()
 
     @property
@@ -50,14 +50,14 @@ class Axiom(ABC):
 
     @abstractmethod
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
-        """Return a sentence with both numbers on how the stream breaks the axiom; None if it does not, or is not a case."""
+        """Return a sentence with both numbers if the stream breaks the axiom; None if it does not, or is no test of it."""
 
 
 @dataclass(frozen=True)
 class AxiomVerdict(QuestionVerdict):
-    """The verdict on one memory under one axiom: `holds`, `broken`, `does not apply` or `error`.
+    """Verdict on one memory under one axiom: `holds`, `broken`, `does not apply` or `error`.
 
-    `witness` is the smallest stream found, `tolerance` the difference within which scores counted as equal.
+    `witness` is the smallest stream found, `tolerance` the difference up to which scores count as equal.
     """
 
     witness: tuple[Event, ...] = ()
@@ -74,7 +74,7 @@ class AxiomVerdict(QuestionVerdict):
 
 @cache
 def shipped_axioms() -> dict[str, Axiom]:
-    """Return all axioms by name: the subclasses of `Axiom` in the modules of the folder."""
+    """Return all shipped axioms by name."""
     folder = importlib.import_module(FOLDER)
     modules = [importlib.import_module(f"{FOLDER}.{part.name}") for part in pkgutil.iter_modules(folder.__path__)]
     every = [item() for item in Axiom.__subclasses__() if item.__module__ in {module.__name__ for module in modules}]
@@ -86,5 +86,5 @@ def find_axiom(name: str) -> Axiom:
     axioms = shipped_axioms()
     if name not in axioms:
         hint = nearest(name, axioms, f"one of {', '.join(axioms)}")
-        raise UsageError("unknown axiom", where="axioms", given=name, hint=hint)
+        raise UsageError("no such axiom", where="axioms", given=name, hint=hint)
     return axioms[name]

@@ -14,18 +14,18 @@ from malsim.sim.world.draws import Draws
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-MINUTE, HOUR, YEARS = 1.0 / 1440.0, 1.0 / 24.0, 730.0  # the shortest time, an hour, and the longest, days
-LATE, OTHER = 0.2, 0.25  # of a story's claims, how many arrive late, and how many something else follows
+MINUTE, HOUR, YEARS = 1.0 / 1440.0, 1.0 / 24.0, 730.0  # days; the first and the last are the shortest and longest gaps
+LATE, OTHER = 0.2, 0.25  # shares of a story's claims that arrive late, and that another event follows
 OBJECTS, VALUES, WRITERS = ("x", "y"), ("A", "B", "C"), ("ann", "bob", "cid", "zoe")
 UNSTATED = 0.7
-One = TypeVar("One")
+Option = TypeVar("Option")
 
 
 @dataclass(frozen=True)
 class Event:
     """Event of a stream on day `t`: a `write` of a claim, `nothing`, a `tick`, a `read` or a `peek`.
 
-    `words` is what a store's claim said, where it is one; `limit` is how many items a peek asks for.
+    `words` is the original text of a claim from a store; `limit` is the number of items that a peek requests.
     """
 
     t: float
@@ -53,15 +53,15 @@ class Event:
     def __str__(self) -> str:
         if self.do == "write":
             edges = "".join(f", which {edge.relation} '{edge.target}'" for edge in self.edges)
-            own = f"  [{shorten(self.words, 70, placeholder='…')}]" if self.words else ""
-            return f"{self.writer} says {self.object} is {self.value} ({self.stated:g}){edges}{own}"
-        names = {"tick": "a sweep", "nothing": "a write without claims"}
+            original = f"  [{shorten(self.words, 70, placeholder='…')}]" if self.words else ""
+            return f"{self.writer} says {self.object} is {self.value} ({self.stated:g}){edges}{original}"
+        names = {"tick": "a tick", "nothing": "a write without claims"}
         few = f", {self.limit} at most" if self.limit < MANY else ""
         return names.get(self.do, f"{self.do} {self.object}{few}")
 
 
 class Pick:
-    """Draws at the address (seed, axiom, case, place); the same wherever and in whatever order cases are tried."""
+    """Draws addressed by seed, axiom, case and turn, so they do not depend on the order in which cases are tried."""
 
     def __init__(self, seed: int, axiom: str, case: int) -> None:
         self._draws, self._purpose, self._case, self._turn = Draws(seed, "axioms"), axiom, case, 0
@@ -79,15 +79,15 @@ class Pick:
         """Draw a whole number from low to high, both included."""
         return low + int(self.share() * (high - low + 1))
 
-    def one(self, those: Sequence[One]) -> One:
-        return those[self.count(0, len(those) - 1)]
+    def one(self, options: Sequence[Option]) -> Option:
+        return options[self.count(0, len(options) - 1)]
 
-    def by_turns(self, those: Sequence[One]) -> One:
-        """Return one of the options in turn over the cases, so that no option is left out."""
-        return those[self._case % len(those)]
+    def by_turns(self, options: Sequence[Option]) -> Option:
+        """Return the option of this case; cases take the options in turn, so that none is left out."""
+        return options[self._case % len(options)]
 
     def claims(self, count: int, *, values: Sequence[str] = VALUES, start: float = 0.0) -> list[Event]:
-        """Draw claims about x, one after the other."""
+        """Draw claims about x at increasing times."""
         claims, t = [], start
         for _ in range(count):
             claims.append(Event(t, "write", value=self.one(values), writer=self.one(WRITERS[:3])))
@@ -95,7 +95,7 @@ class Pick:
         return claims
 
     def story(self) -> list[Event]:
-        """Draw any story: several writers on two things, at once, late or repeated, with ticks, reads and peeks between."""
+        """Draw claims of several writers about two objects, at once, late or repeated, with ticks, reads and peeks."""
         events, t = list[Event](), self.one((0.0, 0.97, self.time(HOUR, 30.0)))
         for _ in range(self.count(4, 9)):
             dated = max(0.0, t - self.time(HOUR, 40.0)) if self.share() < LATE else t

@@ -1,8 +1,9 @@
-"""Verdicts of memories under axioms, for a notebook and as a parametrised test."""
+"""Search for a stream that breaks an axiom, the table of verdicts, and a parametrised test."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -10,28 +11,33 @@ import polars as pl
 from malsim.adapters.checked_memory import LIMIT
 from malsim.base.errors import MalsimError, UsageError
 from malsim.judging.axioms.engine.axiom import AxiomVerdict, find_axiom, shipped_axioms
-from malsim.judging.axioms.engine.search import judge
+from malsim.judging.axioms.engine.events import event_table
 from malsim.judging.axioms.engine.subject import TOLERANCE, measured, tolerance_text
 from malsim.judging.axioms.engine.subjects import subject_of
-from malsim.judging.verdict_table import BROKEN, VerdictTable, case_for_each
+from malsim.judging.shrink import simpler_streams, smallest
+from malsim.judging.verdict_table import BROKEN, ERROR, HOLDS, N_A, VerdictTable, case_for_each
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from malsim.judging.axioms.engine.axiom import Axiom
+    from malsim.judging.axioms.engine.events import Event
     from malsim.judging.axioms.engine.subject import Subject
 
 
 @dataclass(frozen=True, repr=False)
 class Matrix(VerdictTable[AxiomVerdict]):
-    """Verdicts, law by law and axiom by axiom; `frame` has law, axiom, verdict, witness (null where it holds)."""
+    """Verdicts by law and axiom; `frame` has the columns law, axiom, verdict and witness (null where the axiom holds)."""
 
     FAILING = BROKEN
     KINDS = ("axiom",)
 
     @property
     def frame(self) -> pl.DataFrame:
-        rows = [(item.law, item.axiom, item.verdict, witness(item) or None) for item in self.verdicts]
+        rows = [
+            (item.law, item.axiom, item.verdict, (f"{item.why}\n{item.calls}" if item.witness else item.why) or None)
+            for item in self.verdicts
+        ]
         return pl.DataFrame(rows, schema=dict.fromkeys(("law", "axiom", "verdict", "witness"), pl.String), orient="row")
 
     @property
@@ -42,7 +48,7 @@ class Matrix(VerdictTable[AxiomVerdict]):
     def notes(self) -> list[str]:
         """Sentence for each memory whose peeks at one state differ."""
         within = {item.law: item.tolerance for item in self.verdicts if item.tolerance > TOLERANCE}
-        return [tolerance_text(law, apart) for law, apart in within.items()]
+        return [tolerance_text(law, tolerance) for law, tolerance in within.items()]
 
     def __repr__(self) -> str:
         if len(self.memories) == 1:
@@ -52,13 +58,34 @@ class Matrix(VerdictTable[AxiomVerdict]):
         return "\n".join(f"{law:<26} breaks {', '.join(self.of(law)) or 'none'}" for law in self.memories)
 
 
-def witness(verdict: AxiomVerdict) -> str:
-    """Return what was found, as a sentence and a table of events."""
-    return f"{verdict.why}\n{verdict.calls}" if verdict.witness else verdict.why
+def streams(subject: Subject, axiom: Axiom, *, seed: int, most: int) -> Iterator[tuple[int, list[Event]]]:
+    """Yield the different streams among the first `most` that an axiom draws for a memory, each with its number from 1."""
+    earlier = set()
+    for case in range(most):
+        events = axiom.stream(subject.pick(seed, axiom.name, case), subject)
+        if tuple(events) not in earlier:
+            earlier.add(tuple(events))
+            yield case + 1, events
 
 
-def looked_at(subject: Subject) -> Subject:
-    """Return a memory with its measured tolerance; return it unchanged if it cannot be peeked: its verdicts say why."""
+def judge(subject: Subject, axiom: Axiom, *, seed: int = 0) -> AxiomVerdict:
+    """Judge one memory under one axiom: draw streams, and shrink the first that breaks it."""
+    verdict = partial(AxiomVerdict, subject.name, axiom.name, "axiom", axiom.sentence)
+    if reason := axiom.needs(subject):
+        return verdict(N_A, reason)
+    try:
+        for _, events in streams(subject, axiom, seed=seed, most=subject.cases):
+            if axiom.broken(subject, events):
+                least = smallest(events, simpler_streams, partial(axiom.broken, subject))
+                why = axiom.broken(subject, least) or ""
+                return verdict(BROKEN, why, event_table(least), witness=tuple(least), tolerance=subject.tolerance)
+    except MalsimError as problem:
+        return verdict(ERROR, str(problem), tolerance=subject.tolerance)
+    return verdict(HOLDS, tolerance=subject.tolerance)
+
+
+def _with_tolerance(subject: Subject) -> Subject:
+    """Return a memory with its measured tolerance, or unchanged if peeks at it fail; its verdicts then name the error."""
     try:
         return measured(subject)
     except MalsimError:
@@ -71,11 +98,7 @@ def matrix(
 ) -> Matrix:  # fmt: skip
     """Judge all memories under all axioms; an error in one pair does not affect the others."""
     rows = list(axioms) if axioms is not None else list(shipped_axioms().values())
-    return Matrix(
-        tuple(
-            judge(item, axiom, seed=seed) for subject in watch(subjects) for item in (looked_at(subject),) for axiom in rows
-        )
-    )
+    return Matrix(tuple(judge(item, axiom, seed=seed) for item in map(_with_tolerance, watch(subjects)) for axiom in rows))
 
 
 def axioms(
@@ -86,16 +109,16 @@ def axioms(
     Parameters
     ----------
     law
-        A law's name, `package.module:factory`, `Rules` of the graph's law, or what makes a memory of your own: anything with
-        write, tick, read and peek (`malsim.adapters.contract`).
+        A law's name, `package.module:factory`, `Rules` of the graph's law, or a factory of memories with write, tick, read
+        and peek (`malsim.adapters.contract`).
     axiom
-        The name of one axiom, `truth-may-return`; all if None.
+        The name of one axiom, such as `truth-may-return`; all if None.
     seed
-        Of the search; the same seed finds the same witness.
+        Seed of the search; the same seed finds the same witness.
     limit
         Seconds that a call of a memory of your own may take.
     streams
-        How many streams an axiom tries; 20 if None, of the graph 4.
+        Number of streams to try per axiom; 20 if None, for the graph 4.
 
     >>> axioms("mem0_delete", axiom="total-evidence").of("mem0_delete")
     ['total-evidence']
@@ -103,7 +126,7 @@ def axioms(
     subject = subject_of(law, limit=limit)
     if streams is not None:
         if streams < 1:
-            raise UsageError("not a valid number of streams", where="axioms: streams", given=streams, allowed="1 or more")
+            raise UsageError("out of bounds", where="axioms: streams", given=streams, allowed="1 or more")
         subject = replace(subject, cases=streams)
     return matrix([subject], [find_axiom(axiom)] if axiom else None, seed=seed)
 
@@ -111,13 +134,13 @@ def axioms(
 def check(law: object, *, expected_broken: Iterable[str] = (), seed: int = 0, limit: float = LIMIT) -> Callable[[str], None]:
     """Return a test of a memory, one case per axiom: `test_axioms = check(MyMemory, expected_broken={"truth-may-return"})`.
 
-    An axiom that breaks fails its case with the witness; one that is expected to break fails when it does not. Raises
-    `UsageError` where pytest is not installed.
+    A broken axiom fails its case with the witness; an axiom in `expected_broken` fails its case when it holds. Raises
+    `UsageError` if pytest is not installed.
     """
     names = {find_axiom(name).name for name in expected_broken}
     return case_for_each(
         shipped_axioms(),
-        lambda axiom: judge(looked_at(subject_of(law, limit=limit)), find_axiom(axiom), seed=seed),
+        lambda axiom: judge(_with_tolerance(subject_of(law, limit=limit)), find_axiom(axiom), seed=seed),
         expected=names,
         option="expected_broken",
     )

@@ -1,4 +1,4 @@
-"""Laws of items and the graph's law, as memories that events are played to."""
+"""Memories run by a law of items or by the graph's law, with the calls of a user's memory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VOCABULARY = Vocabulary(WRITERS, OBJECTS, [VALUES] * len(OBJECTS))
 
 
 class LawMemory:
-    """Law of items behind the four calls, one replication, over the names of a vocabulary."""
+    """Memory run by a law of items: one replication over the names of a vocabulary."""
 
     def __init__(self, plant: Plant[Any], vocabulary: Vocabulary | None = None) -> None:
         self._plant, self._words, self._sequence = plant, vocabulary or VOCABULARY, 0
@@ -38,8 +38,7 @@ class LawMemory:
     def fork(self) -> Self:
         return copy(self)  # a state is never changed, only replaced
 
-    def write(self, claims: Sequence[Claim], now: float) -> None:  # a law goes by a claim's own time
-        """Write claims in their order."""
+    def write(self, claims: Sequence[Claim], now: float) -> None:  # a law uses the claim's own time
         self._state, _ = self._plant.admit(self._state, self._batch(claims))
 
     def _batch(self, claims: Sequence[Claim]) -> Claims:
@@ -61,7 +60,7 @@ class LawMemory:
         self._state = self._plant.tick(self._state, now)
 
     def read(self, query: Query, now: float) -> None:
-        """Use what is known about an object; `peek` shows it."""
+        """Read an object as a use; the items are not returned."""
         index = np.array([self._words.objects.index(query.object)])
         self._state = self._plant.read(self._state, np.zeros(1, dtype=np.int64), index, self._opened(query), now)
 
@@ -69,7 +68,7 @@ class LawMemory:
         return np.array([NONE])
 
     def peek(self, query: Query, now: float, limit: int = MANY) -> list[Item]:
-        """Return up to `limit` items about an object, best first; items without any belief in the law are former ones."""
+        """Return up to `limit` items about an object, best first; items with a belief of 0 have the status "former"."""
         view, about = self._view(now), self._words.objects.index(query.object)
         rows = np.flatnonzero(view.active & (view.object == about))
         rank, belief, values = view.rank, view.belief, self._words.values[about]
@@ -87,13 +86,13 @@ class LawMemory:
         return view_now(self._plant, self._state, now)
 
     def close(self) -> None:
-        """Do nothing: no resource is held."""
+        """Do nothing."""
 
 
 class GraphMemory(LawMemory):
-    """Graph of claims under some rules, behind the same calls; an edge targets each active claim with its text.
+    """Memory run by the graph's law under some rules; an edge targets every active claim with its text.
 
-    Claims are verified from outside and contradictions mutual, or, `verified` off, neither.
+    With `verified`, claims are externally verified and contradictions are mutual.
     """
 
     def __init__(self, rules: Rules, vocabulary: Vocabulary | None = None, *, verified: bool = True) -> None:
@@ -101,8 +100,7 @@ class GraphMemory(LawMemory):
         super().__init__(believed(rules=rules), vocabulary)
         self._verified = verified
 
-    def write(self, claims: Sequence[Claim], now: float) -> None:  # the gate goes by a claim's own time
-        """Write claims through the gate."""
+    def write(self, claims: Sequence[Claim], now: float) -> None:  # the gate uses the claim's own time
         if not claims:
             return
         batch = self._batch(claims)
@@ -126,7 +124,7 @@ class GraphMemory(LawMemory):
         }  # fmt: skip
 
     def _view(self, now: float) -> View:
-        """Return the graph as its last tick left it: axioms are about the effect of ticks on claims."""
+        """Return the graph after its last tick; axioms are about the effect of ticks on claims."""
         return self._plant.view(self._state, now)
 
     def _opened(self, query: Query) -> Ints:

@@ -1,4 +1,4 @@
-"""Memory under test: its factory, what it declares, and how events are played to it."""
+"""Memory under test: its factory, its declared features, and the results of playing events to it."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
 NOWHERE = float("-inf")
 LOOKS, NOISE = 3, 1e-4
-SAID = ((0, "A", "ann"), (1, "B", "bob"), (2, "A", "cid"))
-TOLERANCE = 1e-9  # of scores, where two looks at one state show the same
+SAMPLE = ((0, "A", "ann"), (1, "B", "bob"), (2, "A", "cid"))
+TOLERANCE = 1e-9  # of scores, for memories whose peeks at one state agree
 
 
 Fresh: TypeAlias = "Callable[..., Playable]"
 """Factory of empty memories: `fresh(vocabulary=None, verified=True)`.
 
-The vocabulary has the names that will be used (None: those of the axioms). The claims of a graph are verified from outside
-and contradict mutually, unless `verified` is off.
+The vocabulary has the names that will be used (None: those of the axioms). With `verified`, claims of a graph are externally
+verified and contradictions are mutual.
 """
 
 
 @dataclass(frozen=True)
 class PeekResult:
-    """Result of a peek: the active items, and the answer of the last read before it (None if there was none).
+    """Result of a peek: the active items, and the answer to the last read before it (None if there was none).
 
-    Scores nearer than `tolerance` are equal.
+    Scores that differ by at most `tolerance` are equal.
     """
 
     items: tuple[Item, ...]
@@ -70,11 +70,9 @@ class PeekResult:
 class Subject:
     """Memory under test: its name, its factory, whether it has beliefs and edges, its declared half-life (days).
 
-    `offers` names what of the contract it has: the optional calls, and of belief, edges, scopes and clocks what it keeps;
-    `user` says that it is an object of the user's own, which `source` makes. Scores nearer than `tolerance` are equal: see
-    `measured`.
-
-    `cases` is how many streams an axiom tries, `pick` what draws one from seed, axiom and case.
+    `offers` names its optional calls and features (belief, edges, scopes, clocks) of the contract. `user` is true for an
+    object of the user's own, which `source` makes. Scores that differ by at most `tolerance` are equal (see `measured`).
+    An axiom tries `cases` streams, each drawn by `pick` from seed, axiom and case.
     """
 
     name: str
@@ -92,13 +90,13 @@ class Subject:
     def play(self, events: Iterable[Event], *, together: bool = False) -> list[PeekResult]:
         """Play the events and return the result of each peek; `together` passes the claims of one instant in one call."""
         looks: list[PeekResult] = []
-        several = list(events)
-        values = _values(several)
-        with closing(self.fresh(_vocabulary(several))) as memory:
+        stream = list(events)
+        values = _values(stream)
+        with closing(self.fresh(_vocabulary(stream))) as memory:
             player, answer = Player(memory), None
-            for (do, _), group in groupby(several, key=lambda event: (event.do, event.t)):
-                at_once = list(group)
-                for part in [at_once] if together and do == "write" else [[event] for event in at_once]:
+            for (do, _), group in groupby(stream, key=lambda event: (event.do, event.t)):
+                instant = list(group)
+                for part in [instant] if together and do == "write" else [[event] for event in instant]:
                     items = player.happen(part)
                     if do == "read":
                         answer = None if items is None else tuple(_valued(items, values))
@@ -110,48 +108,45 @@ class Subject:
 def measured(subject: Subject) -> Subject:
     """Return the subject with a tolerance of twice the difference between peeks at one state, on one memory or on two.
 
-    What differs by more than rounding does, 1e-4, is no noise, and is left for the axioms to find.
+    Differences above 1e-4 are not noise: they leave the tolerance as it is, for the axioms to find.
     """
     if not subject.user:
         return subject
-    claims = [Event(float(day), "write", value=value, writer=writer) for day, value, writer in SAID]
+    claims = [Event(float(day), "write", value=value, writer=writer) for day, value, writer in SAMPLE]
     events = [*claims, *[Event(3.0, "peek")] * LOOKS]
     looks = subject.play(events) + subject.play(events)
-    scores = [[look.score(value) for look in looks] for value in sorted({value for _, value, _ in SAID})]
+    scores = [[look.score(value) for look in looks] for value in sorted({value for _, value, _ in SAMPLE})]
     apart = max((max(item) - min(item) for item in scores if NOWHERE not in item), default=0.0)
     return replace(subject, tolerance=max(TOLERANCE, 2.0 * apart) if apart <= NOISE else TOLERANCE)
 
 
 def tolerance_text(name: str, tolerance: float) -> str:
-    return f"{name}: looks at one state differ by up to {tolerance / 2.0:.2g}; scores within {tolerance:.2g} count as equal"
+    return f"{name}: peeks at one state differ by up to {tolerance / 2.0:.2g}; scores within {tolerance:.2g} count as equal"
 
 
-def _vocabulary(events: Iterable[Event]) -> Vocabulary | None:
-    several = list(events)
-    objects = list(dict.fromkeys([*OBJECTS, *(event.object for event in several)]))
-    writers = list(dict.fromkeys([*WRITERS, *(event.writer for event in several)]))
-    values = _values(several)
-    more = {*objects, *writers, *values} - {*OBJECTS, *WRITERS, *VALUES}
-    return Vocabulary(writers, objects, [values] * len(objects)) if more else None
+def _vocabulary(events: Sequence[Event]) -> Vocabulary | None:
+    objects = list(dict.fromkeys([*OBJECTS, *(event.object for event in events)]))
+    writers = list(dict.fromkeys([*WRITERS, *(event.writer for event in events)]))
+    values = _values(events)
+    unusual = {*objects, *writers, *values} - {*OBJECTS, *WRITERS, *VALUES}
+    return Vocabulary(writers, objects, [values] * len(objects)) if unusual else None
 
 
-def _values(events: Iterable[Event]) -> list[str]:
-    """Return the used values, padded with usual values, so that renaming does not change their number."""
-    used = list(dict.fromkeys(event.value for event in events if event.value))
-    return (
-        list(VALUES)
-        if {*used} <= {*VALUES}
-        else [*used, *(value for value in VALUES if value not in used)][: max(len(VALUES), len(used))]
-    )
+def _values(events: Sequence[Event]) -> list[str]:
+    """Return the values of a stream, padded with usual values, so that renaming does not change their number."""
+    values = list(dict.fromkeys(event.value for event in events if event.value))
+    if {*values} <= {*VALUES}:
+        return list(VALUES)
+    return [*values, *(value for value in VALUES if value not in values)][: max(len(VALUES), len(values))]
 
 
 def looked(items: Iterable[Item], values: Sequence[str] = VALUES, *, answer: tuple[Item, ...] | None = None) -> PeekResult:
-    """Return what a peek showed: the active items that say one of the values, and what the last read gave."""
+    """Return the result of a peek: the active items with one of the values, and the answer to the last read."""
     return PeekResult(tuple(_valued((item for item in items if item.get("active", True)), values)), answer)
 
 
 def _valued(items: Iterable[Item], values: Sequence[str]) -> Iterator[Item]:
-    """Yield items with their values, read from the text if missing; items with no value or several are left out."""
+    """Yield items with their values, taken from the text if missing; items with no value or several are left out."""
     for item in items:
         if item.get("value") is not None:
             yield item

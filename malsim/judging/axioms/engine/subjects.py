@@ -31,12 +31,12 @@ def subject_of(
 ) -> Subject:
     """Return the test subject for a law's name, `package.module:factory`, `Rules`, a `Law` or a factory of memories.
 
-    `settings` are parameters of a law of items; a factory that is `trusted` makes its memories in this process, any other in
-    a sandbox. Raises `LawError` for an unknown law, `ScenarioError` for a parameter that is unknown or out of bounds,
+    `settings` are parameters of a law of items. A `trusted` factory makes its memories in this process, any other in a
+    sandbox. Raises `LawError` for an unknown law, `ScenarioError` for a parameter that is unknown or out of bounds, and
     `AdapterError` for a memory that cannot be loaded or made.
     """
     if settings and not isinstance(given, Law) and (not isinstance(given, str) or ":" in given or given in PRESETS):
-        raise UsageError("only a law of items has parameters", where="axioms", given=", ".join(settings))
+        raise UsageError("only laws of items have parameters", where="axioms", given=", ".join(settings))
     if isinstance(given, Subject):
         return given
     if isinstance(given, Rules):
@@ -49,13 +49,13 @@ def subject_of(
         return _graph(given, PRESETS[given]()) if given in PRESETS else _law(find_law(given, where="axioms"), settings)
     if callable(given):
         return _user(getattr(given, "__name__", type(given).__name__), given, limit, trusted=trusted)
-    hint = "name a law, or give Rules or a factory of memories"
+    hint = "pass the name of a law, Rules, or a factory of memories"
     raise UsageError("axioms cannot test this object", where="axioms", given=type(given).__name__, hint=hint)
 
 
 def every_subject() -> list[Subject]:
-    own = [_graph(name, preset()) for name, preset in PRESETS.items()]
-    return own + [_law(law) for name, law in shipped_laws().items() if name not in PRESETS]
+    graphs = [_graph(name, preset()) for name, preset in PRESETS.items()]
+    return graphs + [_law(law) for name, law in shipped_laws().items() if name not in PRESETS]
 
 
 def _graph(name: str, rules: Rules) -> Subject:
@@ -80,10 +80,10 @@ def _user(name: str, source: Source, limit: float, *, trusted: bool = False) -> 
     offers = {part for part in FEATURES if declares[part] is not False}
     offers |= {call for call in OPTIONAL_CALLS if declares[call]}
 
-    def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> CheckedMemory:  # noqa: ARG001  # it reads names
+    def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> CheckedMemory:  # noqa: ARG001  # it reads the claims
         return memories.make()
 
-    weakref.finalize(fresh, memories.close)  # with the last who can make one
+    weakref.finalize(fresh, memories.close)  # when the factory is no longer referenced
     return Subject(
         name, fresh, belief=declares["belief"] is not False, edges=bool(declares["edges"]),
         half_life=declares["half_life"], offers=frozenset(offers), user=True, source=source,

@@ -1,1 +1,1 @@
-"""Running of plots: steps and cells, draws, playing, verdicts, and their display."""
+"""Engine of the duties: steps and cells, draws, playing, and verdicts."""

@@ -1,4 +1,4 @@
-"""Verdicts of memories on cells: play the draws, stop at the first that fails, and shrink its plot."""
+"""Verdicts of memories on cells: play the draws, stop at the first failure, and shrink its plot."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from malsim.adapters.checked_memory import LIMIT
 from malsim.base.errors import MalsimError, UsageError
 from malsim.judging.axioms.engine.subjects import subject_of
 from malsim.judging.duties.engine.draw import plot_of
-from malsim.judging.duties.engine.duty import OBLIGATION, PROHIBITION
 from malsim.judging.duties.engine.playing import BelieflessError, play
-from malsim.judging.duties.engine.step import step_table
+from malsim.judging.duties.engine.step import OBLIGATION, PROHIBITION, step_table
 from malsim.judging.duties.plots import every_duty, find_duty
 from malsim.judging.duties.references import REFERENCES, Governed
 from malsim.judging.shrink import simpler_streams, smallest
@@ -34,9 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from malsim.judging.axioms.engine.subject import Subject
-    from malsim.judging.duties.engine.duty import Duty
     from malsim.judging.duties.engine.playing import Look
-    from malsim.judging.duties.engine.step import Step
+    from malsim.judging.duties.engine.step import Duty, Step
 
 DRAWS = 20
 COLUMNS = {"memory": "memory", "cell": "name", "kind": "kind", "verdict": "verdict", "why": "why", "witness": "calls"}
@@ -44,7 +42,7 @@ COLUMNS = {"memory": "memory", "cell": "name", "kind": "kind", "verdict": "verdi
 
 @dataclass(frozen=True, repr=False)
 class Conformance(VerdictTable[QuestionVerdict]):
-    """Verdicts, memory by memory and cell by cell; `frame` has memory, cell, kind, verdict, why, witness."""
+    """Verdicts by memory and cell; `frame` has the columns memory, cell, kind, verdict, why and witness."""
 
     KINDS = (OBLIGATION, PROHIBITION)
 
@@ -54,10 +52,10 @@ class Conformance(VerdictTable[QuestionVerdict]):
         return pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
 
     def figure(self) -> Any:
-        """Plot a row per memory, a column per cell, and a colour and a sign per verdict."""
+        """Plot the verdicts with a row per memory and a column per cell."""
         from malsim.showing.plots.studies.laws import verdict_matrix
 
-        return verdict_matrix(self.frame, title="What memories owe: which duties hold, and which fail")
+        return verdict_matrix(self.frame, title="Verdicts of memories on duties")
 
     def __repr__(self) -> str:
         return "\n".join(
@@ -66,13 +64,13 @@ class Conformance(VerdictTable[QuestionVerdict]):
 
 
 def memory_of(given: object, **settings: object) -> Subject:
-    """Return a reference memory by name, or any subject that axioms accept."""
+    """Return the subject of a reference memory by name, or of any memory that axioms accept."""
     if isinstance(given, str) and given in REFERENCES:
         if settings.get("settings"):
-            raise UsageError("a reference has no parameters", where="duties", given=given)
+            raise UsageError("a reference memory has no parameters", where="duties", given=given)
         reference = REFERENCES[given]
         return subject_of(cast("object", type(given, (reference,), {})), trusted=True)
-    return subject_of(given, **settings)  # type: ignore[arg-type]  # its own keywords
+    return subject_of(given, **settings)  # type: ignore[arg-type]  # its keywords
 
 
 def assess_all(
@@ -80,12 +78,12 @@ def assess_all(
     watch: Callable[[Sequence[Subject]], Iterable[Subject]] = iter,
 ) -> Conformance:  # fmt: skip
     """Judge all memories in all cells; an error in one pair does not affect the others."""
-    those = list(cells) if cells is not None else list(every_duty().values())
-    return Conformance(tuple(judge(subject, cell, seed=seed, draws=draws) for subject in watch(subjects) for cell in those))
+    duties = list(cells) if cells is not None else list(every_duty().values())
+    return Conformance(tuple(judge(subject, cell, seed=seed, draws=draws) for subject in watch(subjects) for cell in duties))
 
 
 def judge(subject: Subject, cell: Duty, *, seed: int = 0, draws: int = DRAWS) -> QuestionVerdict:
-    """Judge one memory in one cell: the verdict is "holds" if it holds on every draw."""
+    """Judge one memory in one cell; the verdict is "holds" if the cell holds on every draw."""
     verdict = partial(QuestionVerdict, subject.name, cell.name, cell.kind, cell.sentence)
     missing = [need for need in cell.needs if need not in subject.offers]
     if missing:
@@ -99,14 +97,14 @@ def judge(subject: Subject, cell: Duty, *, seed: int = 0, draws: int = DRAWS) ->
             if not cell.judged:
                 return verdict(RECORDED, _sentence(next(look for look in looks if not look.step.twin)))
             if outcome == FAILS:
-                simpler = partial(simpler_streams, halve=False)  # its own days read best
+                simpler = partial(simpler_streams, halve=False)  # days of the plot are easier to read
                 least = smallest(list(steps), simpler, partial(_fails_alone, subject, cell))
                 why = next(_sentence(look) for look in play(subject, least) if not look.holds)
                 return verdict(FAILS, why, step_table(least))
             if outcome == VACUOUS:
                 vacuous = vacuous or next(_sentence(look) for look in looks if not look.holds and look.step.twin)
     except BelieflessError:
-        return verdict(NOT_OFFERED, "its items carry no belief")
+        return verdict(NOT_OFFERED, "its items have no belief")
     except MalsimError as problem:
         return verdict(ERROR, str(problem))
     return verdict(VACUOUS, vacuous) if vacuous else verdict(HOLDS)
@@ -119,17 +117,17 @@ def _outcome(looks: Sequence[Look]) -> str:
 
 
 def _fails_alone(subject: Subject, cell: Duty, steps: Sequence[Step]) -> bool:
-    """Return whether a shorter plot is still a case: the keeper of all duties passes it, twins too; this one fails."""
+    """Return whether a shorter plot still fails: it has all twins, the governed reference passes, and the memory fails."""
     if sum(step.twin for step in steps) < sum(step.twin for step in cell.steps):
         return False
     try:
-        return _outcome(play(_keeper(), steps)) == HOLDS and _outcome(play(subject, steps)) == FAILS
+        return _outcome(play(_governed(), steps)) == HOLDS and _outcome(play(subject, steps)) == FAILS
     except MalsimError:
         return False
 
 
 @cache
-def _keeper() -> Subject:
+def _governed() -> Subject:
     return subject_of(Governed, trusted=True)
 
 
@@ -137,11 +135,10 @@ def _sentence(look: Look) -> str:
     step = look.step
     about = {"ask": f"asked about {step.object}", "texts": "its texts", "log": "its log"}[step.do]
     within = f" in {step.scope}" if step.scope else ""
-    times = "".join(
-        f", {name.replace('_', ' ')} {day:.6g}" for name in ("at", "as_of") if (day := getattr(step, name)) is not None
-    )
-    what = f"{step.value} is to be {step.want}" if step.value else f"what {step.by} did is to be {step.want}"
-    return f"day {step.t:.6g}, {about}{within}{times}: {what}; it shows {look.answer}"
+    days = (("at", step.at), ("as of", step.as_of))
+    times = "".join(f", {name} {day:.6g}" for name, day in days if day is not None)
+    rule = f"{step.value or f'the action of {step.by}'} must be {step.want}"
+    return f"day {step.t:.6g}, {about}{within}{times}: {rule}; it shows {look.answer}"
 
 
 def assess(memory: object, *, cell: str | None = None, seed: int = 0, limit: float = LIMIT) -> Conformance:
@@ -150,11 +147,12 @@ def assess(memory: object, *, cell: str | None = None, seed: int = 0, limit: flo
     Parameters
     ----------
     memory
-        A law's name, a reference's, `package.module:factory`, `Rules` of the graph's law, or what makes your own memory.
+        The name of a law or a reference memory, `package.module:factory`, `Rules` of the graph's law, or a factory of
+        memories.
     cell
-        The name of one cell, `change.C'`; all if None.
+        The name of one cell, such as `change.C'`; all if None.
     seed
-        Of the draws; the same seed finds the same witness.
+        Seed of the draws; the same seed finds the same witness.
     limit
         Seconds that a call of a memory of your own may take.
 
@@ -169,8 +167,8 @@ def check(
 ) -> Callable[[str], None]:
     """Return a test of a memory, one case per cell: `test_duties = check(MyMemory, expected_failures={"F6"})`.
 
-    A cell that fails does so with its witness, one that is expected to fail when it does not; what is not offered or
-    vacuous is skipped. Raises `UsageError` where pytest is not installed.
+    A failed cell fails its case with the witness; a cell in `expected_failures` fails its case when it holds. Vacuous cells
+    and cells that are not offered are skipped. Raises `UsageError` if pytest is not installed.
     """
     names = {find_duty(name).name for name in expected_failures}
     return case_for_each(

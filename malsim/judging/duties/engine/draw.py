@@ -1,4 +1,4 @@
-"""Plot as played: made-up words for its symbols, drawn gaps between its days, and unrelated claims in between."""
+"""Draws of a plot: made-up words for its symbols, gaps between its days, and unrelated claims in between."""
 
 from __future__ import annotations
 
@@ -14,43 +14,40 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from malsim.judging.axioms.engine.events import Pick
-    from malsim.judging.duties.engine.duty import Duty
-    from malsim.judging.duties.engine.step import Step
+    from malsim.judging.duties.engine.step import Duty, Step
 
 LONGEST_GAP = 60.0  # days
 CONSONANTS, VOWELS, SYLLABLES = "bdfgklmnprstvz", "aeiou", 3
-PLAIN = {"likes", "dislikes", "enjoys"}  # words of a value that are no symbol
-DISGUISED = "~"  # ends the symbol of a value in a disguise
+PLAIN = {"likes", "dislikes", "enjoys"}  # words of a value that are not symbols
+DISGUISED = "~"  # last character of the symbol of a disguised value
 ALIKE = str.maketrans("aeiops", "\u0430\u0435\u0456\u043e\u0440\u0455")  # Cyrillic
 MOST_TRAFFIC = 4
 MOST_KEPT = 2000  # plots
 
 
-@lru_cache(MOST_KEPT)  # every memory is put to the same
+@lru_cache(MOST_KEPT)  # every memory gets the same plots
 def plot_of(cell: Duty, picks: Callable[[int, str, int], Pick], seed: int, case: int) -> tuple[Step, ...]:
-    """Return a cell's plot with names; after case 0 also with other gaps and unrelated claims. Days keep their order."""
+    """Return a cell's plot with drawn names, after case 0 also with drawn gaps and unrelated claims in the order of days."""
     played, pick = list(cell.steps), picks(seed, f"conformance {cell.name}", case)
     if case:
         days = _days(played, pick)
         played = [step.moved(days.__getitem__) for step in played]
-        played = sorted([*_traffic(played[-1].t, pick), *played], key=lambda step: step.t)
+        end = played[-1].t
+        claims = pick.claims(pick.count(1, MOST_TRAFFIC), start=end * pick.share())
+        traffic = [says(event.t, event.writer, "other", f"other{event.value}") for event in claims if event.t < end]
+        played = sorted([*traffic, *played], key=lambda step: step.t)
     names = _names(played, pick)
     return tuple(step.named(names) for step in played)
 
 
 def _days(steps: Sequence[Step], pick: Pick) -> dict[float, float]:
-    """Draw a new day for each day of the plot; before a background job there is time for daily ticks."""
+    """Draw a new day for each day of the plot, with time for daily ticks before background jobs."""
     old = sorted({day for step in steps for day in step.days})
     new = [old[0]]
     for _, day in pairwise(old):
         room = float(SETTLE_TICKS) if any(step.do == "settle" and step.t == day for step in steps) else 0.0
         new.append(new[-1] + room + pick.time(MINUTE, LONGEST_GAP))
     return dict(zip(old, new, strict=True))
-
-
-def _traffic(last: float, pick: Pick) -> list[Step]:
-    claims = pick.claims(pick.count(1, MOST_TRAFFIC), start=last * pick.share())
-    return [says(event.t, event.writer, "other", f"other{event.value}") for event in claims if event.t < last]
 
 
 def _names(steps: Iterable[Step], pick: Pick) -> dict[str, str]:

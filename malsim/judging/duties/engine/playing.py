@@ -1,4 +1,4 @@
-"""Playing of a plot to a memory, and judging of each look by what the memory shows."""
+"""Player of a plot to a memory, which judges each look by the items that the memory shows."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ GROUPS = {FIRST: 0, NOT_FIRST: 0, CURRENT: 1, NOT_CURRENT: 1, SHOWN: 2, NOT_SHOW
 
 
 class BelieflessError(Exception):
-    """Look at a belief that the items do not carry."""
+    """Raised by a look at a belief if the items have no belief."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """Look: its step, its outcome, and what was shown, in words."""
+    """Result of a look: its step, whether it holds, and a text of what was shown."""
 
     step: Step
     holds: bool
@@ -42,7 +42,7 @@ class Look:
 def play(subject: Subject, steps: Sequence[Step]) -> list[Look]:
     """Make a memory, play the steps to it, and judge each look.
 
-    Raises `AdapterError` where a call goes wrong or an answer cannot be: it names call, day and the last claim.
+    Raises `AdapterError` with call, day and last claim if a call fails or an answer is invalid.
     """
     with closing(subject.fresh(vocabulary(steps))) as memory:
         played = _Play(memory, subject.offers)
@@ -59,7 +59,7 @@ def play(subject: Subject, steps: Sequence[Step]) -> list[Look]:
 
 @dataclass
 class _Play(Player):
-    """Memory during a plot: what it was told, and the beliefs to compare with."""
+    """Memory during a plot, with the claimed values and the beliefs to compare with."""
 
     memory: Any
     last: Claim | None = None
@@ -67,12 +67,12 @@ class _Play(Player):
     beliefs: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def step(self, step: Step) -> Look | None:
-        """Play a step; return the result of a look."""
+        """Play a step; return the result if it is a look."""
         self.days |= {*step.days}
         if step.do in LOOKS:
             self.now = max(self.now, step.t)
             self.days.add(self.now)
-            return getattr(self, f"_{step.do}")(step)  # type: ignore[no-any-return]  # one of three below
+            return getattr(self, f"_{step.do}")(step)  # type: ignore[no-any-return]  # one of the three methods below
         if step.do == "write":
             self.last = step.claim
         if step.do == "write" or step.do in self.offers:
@@ -81,18 +81,22 @@ class _Play(Player):
         return None
 
     def _ask(self, step: Step) -> Look:
-        """Peek twice, which changes nothing, then read: both must show what is wanted."""
-        items = self.memory.peek(step.query, self.now)
-        if list(map(_face, self.memory.peek(step.query, self.now))) != list(map(_face, items)):
-            raise AdapterError("changed under a look", where="peek", hint="a peek changes nothing")
-        answered = self.memory.read(step.query, self.now)
-        verdicts = [self._wanted(step, item) for item in (items, answered) if item is not None]
-        return Look(step, all(verdicts), self._summary(items if not verdicts[0] or answered is None else answered))
+        """Peek twice without a change, then read; peek and read must both show what is wanted."""
+        peeked = self.memory.peek(step.query, self.now)
+        if list(map(_visible_parts, self.memory.peek(step.query, self.now))) != list(map(_visible_parts, peeked)):
+            raise AdapterError("a peek changed the memory", where="peek", hint="make peek change nothing")
+        answer = self.memory.read(step.query, self.now)
+        verdicts = [self._wanted(step, items) for items in (peeked, answer) if items is not None]
+        parts = []
+        for item in peeked if not verdicts[0] or answer is None else answer:
+            status = str(item.get("status", CURRENT)) if item.get("active", True) else "inactive"
+            parts.append(f"{' and '.join(sorted(self._says(item))) or 'no value'} ({status})")
+        return Look(step, all(verdicts), ", ".join(parts) or "nothing")
 
     def _wanted(self, step: Step, items: Sequence[Item]) -> bool:
         for item in items:
             if item.get("value") is not None and str(item["value"]) not in self.values:
-                raise AdapterError("answered with a value that nobody said", where="peek", given=item["value"])
+                raise AdapterError("returned a value that nobody claimed", where="peek", given=item["value"])
         if step.want not in GROUPS:
             return self._believed(step, items)
         active = [item for item in items if item.get("active", True)]
@@ -107,7 +111,7 @@ class _Play(Player):
         return any(step.value in values for values in group) == (step.want in (CURRENT, SHOWN))
 
     def _believed(self, step: Step, items: Sequence[Item]) -> bool:
-        """Compare the belief in a value with the one that was remembered."""
+        """Compare the belief in a value with the remembered belief."""
         beliefs = [item.get("belief") for item in items if step.value in self._says(item)]
         if None in beliefs:
             raise BelieflessError
@@ -118,17 +122,13 @@ class _Play(Player):
         return belief > before + SAME if step.want == "believed more" else abs(belief - before) <= SAME
 
     def _says(self, item: Item) -> set[str]:
-        """Return the values that an item claims: its value, or those in its text."""
+        """Return the values that an item claims: its value, or the values in its text."""
         return self._in_text(item) if item.get("value") is None else {str(item["value"])}
 
     def _in_text(self, item: Item) -> set[str]:
         text = str(item.get("text") or "")
         lower = text.lower()
         return set(PHRASES.values_in(text, [value for value in self.values if value in lower]))
-
-    def _summary(self, items: Sequence[Item]) -> str:
-        parts = [f"{' and '.join(sorted(self._says(item))) or 'no value'} ({_state(item)})" for item in items]
-        return ", ".join(parts) or "nothing"
 
     def _texts(self, step: Step) -> Look:
         texts = [text for text in self.memory.texts() if _holds(text, step.value)]
@@ -137,11 +137,11 @@ class _Play(Player):
     def _log(self, step: Step) -> Look:
         events = self.memory.log()
         if any(event["at"] > self.now + SAME for event in events):
-            raise AdapterError("logged an event of a day to come", where="log", given=max(event["at"] for event in events))
+            raise AdapterError("logged an event in the future", where="log", given=max(event["at"] for event in events))
         for event in events:
             if not any(abs(event["at"] - day) <= SAME for day in self.days):
                 given = f"{event['event']} by {event['by']} on day {event['at']:.6g}"
-                raise AdapterError("logged an event of a day on which nothing happened", where="log", given=given)
+                raise AdapterError("logged an event on a day without a call", where="log", given=given)
         if step.want == NOT_SHOWN:
             matches = [event for event in events if _holds(repr(dict(event)), step.value)]
             return Look(step, not matches, "; ".join(repr(dict(event)) for event in matches[:3]) or "no such event")
@@ -154,18 +154,14 @@ def _holds(text: str, value: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE) is not None
 
 
-def _face(item: Item) -> tuple[Any, ...]:
+def _visible_parts(item: Item) -> tuple[Any, ...]:
     parts = ("object", "value", "text", "active", "status", "valid_from", "valid_to")
     belief = item.get("belief")
     return *(item.get(part) for part in parts), None if belief is None else round(float(belief), 6)
 
 
-def _state(item: Item) -> str:
-    return str(item.get("status", CURRENT)) if item.get("active", True) else "inactive"
-
-
 def vocabulary(steps: Sequence[Step]) -> Vocabulary:
-    """Return the names that a law of items must know."""
+    """Return the writers, objects and values of a plot, which a law of items must know in advance."""
     claims = [step for step in steps if step.do == "write"]
     objects = list(dict.fromkeys(step.object for step in steps if step.object))
     values = list(dict.fromkeys([step.value for step in claims] + [step.instead for step in steps if step.instead]))

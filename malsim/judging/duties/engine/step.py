@@ -1,4 +1,4 @@
-"""Steps of a plot: calls of a memory, and looks at it with what they are to show."""
+"""Cells of the duties, and the steps of their plots: calls of a memory, and looks with the wanted result."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.adapters import Claim, Edge, Query
 from malsim.adapters.checked_memory import MANY
+from malsim.adapters.contract import OPTIONAL_CALLS
 from malsim.base.plain_text import one_line
 
 if TYPE_CHECKING:
@@ -17,15 +18,16 @@ FIRST, NOT_FIRST = "the first answer", "not the first answer"
 CURRENT, NOT_CURRENT = "current", "not current"
 SHOWN, NOT_SHOWN = "shown", "not shown"
 STATED = 0.7
+OBLIGATION, PROHIBITION = "obligation", "prohibition"
+SPARED = ("settle", "share")  # daily ticks replace `settle`; cells that need `share` list it in `extra`
 
 
 @dataclass(frozen=True)
 class Step:
     """Step of a plot on day `t`, in the plot's symbols (x, A, ann) until names are drawn for them.
 
-    `do` is write, an optional call, or one of `LOOKS`; of a look, `want` says what is to become of `value`, and `twin` that
-    a prohibition counts only where this held. `dated` is the day that a claim gives itself, `of` the text that it
-    was derived from.
+    `do` is write, an optional call, or one of `LOOKS`. For a look, `want` is the wanted result for `value`; a `twin` must
+    hold for a prohibition to count. `dated` is the date of a claim, `of` the text from which it was derived.
     """
 
     t: float
@@ -64,7 +66,7 @@ class Step:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """Arguments of the step's optional call, in the contract's order."""
+        """Arguments of the step's optional call, in the order of the contract."""
         given: dict[str, Any] = {"object": self.object, "value": self.value or None, "to": self.to}
         given |= {"instead": self.instead or None, "now": self.t, "by": self.by, "scope": self.scope}
         return {name: given[name] for name in ARGUMENTS[self.do]}
@@ -99,6 +101,27 @@ ARGUMENTS = {
 }  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Duty:
+    """Cell of the duties: its name, kind, statement and plot, and the features needed in addition to the plot's calls.
+
+    The verdict of a duty that is not `judged` is only recorded.
+    """
+
+    name: str
+    kind: str
+    sentence: str
+    steps: tuple[Step, ...]
+    extra: tuple[str, ...] = ()
+    judged: bool = True
+
+    @property
+    def needs(self) -> list[str]:
+        """Calls and features that a memory must offer for the cell to apply."""
+        calls = [call for call in OPTIONAL_CALLS if call not in SPARED and any(step.do == call for step in self.steps)]
+        return [*calls, *self.extra]
+
+
 def says(t: float, by: str, object_: str, value: str, text: str = "", **more: Any) -> Step:
     return Step(t, "write", object_, value, by, text=text or f"{object_} is {value}", **more)
 
@@ -108,20 +131,20 @@ def call(t: float, do: str, object_: str, value: str = "", **more: Any) -> Step:
 
 
 def settle(t: float) -> Step:
-    """Return the step that runs all background jobs to their end."""
+    """Return the step that runs all background jobs."""
     return Step(t, "settle")
 
 
 def ask(t: float, object_: str, value: str, want: str, **more: Any) -> Step:
-    """Return a look at an object; `want` is what it must show of a value."""
+    """Return a look at an object; `want` is the wanted result for the value."""
     return Step(t, "ask", object_, value, want=want, **more)
 
 
 def twin(step: Step) -> Step:
-    """Return the look as a twin: the cell counts only if this look holds too."""
+    """Return the look as a twin, which must hold for the cell to count."""
     return replace(step, twin=True)
 
 
 def step_table(steps: Sequence[Step]) -> str:
-    """Format steps as a table with a row per call: its day, name and arguments, and what a look is to show."""
+    """Format steps as a table with a row per call: day, name, arguments, and the wanted result of a look."""
     return "\n".join(one_line(f"{step.t:>12.6g} d  {step}") for step in steps)

@@ -1,4 +1,4 @@
-"""How often each axiom finds the defects planted for it, and after how many streams each defect is found."""
+"""Detection rates of the axioms: how often each finds its planted defects, and after how many streams."""
 
 from __future__ import annotations
 
@@ -9,26 +9,33 @@ import polars as pl
 
 from malsim.base.intervals import wilson
 from malsim.judging.axioms.engine.axiom import find_axiom, shipped_axioms
-from malsim.judging.axioms.engine.search import breaks_at
+from malsim.judging.axioms.engine.matrix import streams as streams_of
 from malsim.judging.axioms.engine.subjects import subject_of
-from tests.judging.axioms.planted.library import SOUND, planted_defects
+from tests.judging.axioms.planted import defects, edge_defects
+from tests.judging.axioms.planted.sound import Doubts, Edged, Halves, Records, Sound, Winner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from tests.judging.axioms.planted.library import Planted
+    from malsim.judging.axioms.engine.axiom import Axiom
+    from malsim.judging.axioms.engine.subject import Subject
 
-__all__ = ["MOST", "Detection", "detection"]
-
-MOST = 200  # streams until a defect counts as not found
+MOST = 200  # streams after which a defect counts as not found
 SEARCHES = 10
+SOUND: tuple[type[Sound], ...] = (Sound, Halves, Winner, Doubts, Edged, Records)
+DEFECTS: dict[str, type[Sound]] = {
+    name: item
+    for module in (defects, edge_defects)
+    for name, item in vars(module).items()
+    if isinstance(item, type) and getattr(item, "axiom", "")
+}
 
 
 @dataclass(frozen=True, repr=False)
 class Detection:
-    """`searches`: a row a defect and search: axiom, defect, seed, and the streams it took (null: more than were allowed).
+    """Result of searches for planted defects, `streams` per axiom, and false alarms on sound memories.
 
-    `streams` is how many a search of the axioms tries; `alarms` are axioms that found something in a sound memory.
+    `searches` has a row per defect and seed: axiom, defect, seed, and the number of streams (null: more than allowed).
     """
 
     searches: pl.DataFrame
@@ -37,58 +44,54 @@ class Detection:
 
     @property
     def rates(self) -> pl.DataFrame:
-        """A row an axiom: defects planted for it, searches, the share that `streams` streams find, with its interval.
-
-        The last row, "every axiom", is of all defects.
-        """
+        """Row per axiom, and one for all: defects, searches, and the share found by `streams` streams with its interval."""
         within = (pl.col("took") <= self.streams).fill_null(value=False)
         figures = {"defects": pl.col("defect").n_unique(), "searches": pl.len(), "found": within.mean()}
-        whole = self.searches.select(axiom=pl.lit("every axiom"), **figures)
-        table = pl.concat([self.searches.group_by("axiom").agg(**figures).sort("axiom"), whole])
+        total = self.searches.select(axiom=pl.lit("every axiom"), **figures)
+        table = pl.concat([self.searches.group_by("axiom").agg(**figures).sort("axiom"), total])
         low, high = wilson(table["found"].to_numpy(), table["searches"].to_numpy())
         return table.with_columns(found_low=pl.Series(low), found_high=pl.Series(high))
 
     @property
     def not_found(self) -> list[str]:
-        """Defects that a search did not find however many streams it was allowed."""
+        """Names of the defects that at least one search did not find."""
         return self.searches.filter(pl.col("took").is_null())["defect"].unique(maintain_order=True).to_list()
 
     def __repr__(self) -> str:
-        """A line an axiom, then the defects that took most."""
         lines = [
             f"{row['axiom']:<22} {row['defects']:>2} planted  found {row['found']:.2f} [{row['found_low']:.2f},"
             f" {row['found_high']:.2f}] of {row['searches']} searches of {self.streams} streams"
             for row in self.rates.iter_rows(named=True)
         ]
-        defects = self.searches["defect"].n_unique()
-        lines.append(f"{defects} planted defects, {defects - len(self.not_found)} found in every search")
+        count = self.searches["defect"].n_unique()
+        lines.append(f"{count} planted defects, {count - len(self.not_found)} found in every search")
         lines += [f"not found: {name}" for name in self.not_found]
         lines += [f"sound, but broken: {memory} under {axiom}" for memory, axiom in self.alarms]
-        if not self.alarms:
-            lines.append(f"{len(SOUND)} sound memories: nothing found")
+        lines += [] if self.alarms else [f"{len(SOUND)} sound memories: no axiom broken"]
         return "\n".join(lines)
+
+
+def breaks_at(subject: Subject, axiom: Axiom, *, seed: int, most: int) -> int | None:
+    """Return the number, from 1, of the first stream that breaks an axiom; None if none of `most` does."""
+    streams = streams_of(subject, axiom, seed=seed, most=most)
+    return next((number for number, events in streams if axiom.broken(subject, events)), None)
 
 
 def detection(
     names: Sequence[str] = (), *, streams: int = 20, seeds: Sequence[int] = range(SEARCHES),
-    watch: Callable[[Sequence[Planted]], Iterable[Planted]] = iter,
+    watch: Callable[[Sequence[type[Sound]]], Iterable[type[Sound]]] = iter,
 ) -> Detection:  # fmt: skip
-    """Put each planted defect (or those of these axioms) to its axiom until a stream shows it, once a seed.
-
-    Sound memories are put to the same axioms, with `streams` streams a search.
-    """
-    those = [item for item in planted_defects().values() if not names or item.axiom in names]
+    """Search once per seed for each planted defect (of the named axioms), and for false alarms on sound memories."""
     rows = [
-        (item.axiom, item.name, seed, breaks_at(subject_of(item.memory), find_axiom(item.axiom), seed=seed, most=MOST))
-        for item in watch(those)
+        (item.axiom, item.__name__, seed, breaks_at(subject_of(item), find_axiom(item.axiom), seed=seed, most=MOST))
+        for item in watch([item for item in DEFECTS.values() if not names or item.axiom in names])
         for seed in seeds
     ]
     schema = {"axiom": pl.String, "defect": pl.String, "seed": pl.Int64, "took": pl.Int64}
     axioms = [find_axiom(name) for name in names] or list(shipped_axioms().values())
-    sound = [replace(subject_of(memory), cases=streams) for memory in SOUND]
     alarms = [
         (memory.name, axiom.name)
-        for memory in sound
+        for memory in (replace(subject_of(memory), cases=streams) for memory in SOUND)
         for axiom in axioms
         if not axiom.needs(memory) and any(breaks_at(memory, axiom, seed=seed, most=streams) is not None for seed in seeds)
     ]

@@ -1,4 +1,4 @@
-"""Defects of edges: support, contradiction, derivation and succession."""
+"""Planted defects of edges: support, contradiction, derivation and succession."""
 
 from __future__ import annotations
 
@@ -10,74 +10,110 @@ if TYPE_CHECKING:
     from malsim.adapters import Claim
 
 
-class Unmoved(Edged):
-    """What was derived from a refuted source stands."""
+class NeverFalls(Edged):
+    """A claim derived from a refuted source keeps its score."""
 
     axiom = "derived-falls"
 
-    def stands(self, text: str, now: float) -> float:
+    def standing(self, text: str, now: float) -> float:
         return 1.0
 
 
-class Selfish(Edged):
-    """Any support counts, a writer's own too."""
+class FirstHopOnly(Edged):
+    """A claim derived from a refuted one falls, but a claim derived from that one does not."""
 
-    axiom = "self-support"
+    axiom = "derived-falls"
 
-    def scores(self, about: str, now: float) -> dict[str, float]:
-        backed = [edge.target for claim in self.claims for edge in claim.edges if edge.relation == "supports"]
-        scores = super().scores(about, now)
-        return {value: min(1.0, score + 0.02 * backed.count(f"{about} is {value}")) for value, score in scores.items()}
+    def standing(self, text: str, now: float) -> float:
+        source = next((claim for claim in self.claims if claim.text == text), None)
+        return Sound.shares(self, source.object, now)[source.value] if source else 1.0
+
+
+class BothSidesFall(Edged):
+    """A contradiction lowers its source as well as its target."""
+
+    axiom = "edge-target"
+
+    def grounded(self, score: float, text: str, now: float) -> float:
+        return super().grounded(score, text, now) * (0.9 if self.targets(text, "contradicts") else 1.0)
+
+
+class Strays(Edged):
+    """An edge to a missing claim hits the previous claim."""
+
+    axiom = "edge-target"
+
+    def targets(self, text: str, relation: str) -> set[str]:
+        texts = [claim.text for claim in self.claims]
+        before = texts[max(0, texts.index(text) - 1)] if text in texts else text
+        return {target if target in texts else before for target in super().targets(text, relation)}
 
 
 class DefenceHurts(Edged):
-    """Whoever attacks an attacker lowers the first claim too."""
+    """Every contradiction lowers all claims."""
 
     axiom = "loop-polarity"
 
-    def scores(self, about: str, now: float) -> dict[str, float]:
-        attacks = sum(edge.relation == "contradicts" for claim in self.claims for edge in claim.edges)
-        return {value: score * 0.8**attacks for value, score in super().scores(about, now).items()}
-
-
-class Rings(Edged):
-    """A dispute swings to and fro at each sweep."""
-
-    axiom = "settling"
-
-    def scores(self, about: str, now: float) -> dict[str, float]:
-        return {value: score * (1.0 if self.ticks % 2 else 0.9) for value, score in super().scores(about, now).items()}
-
-
-class AttackRaises(Edged):
-    """An edge raises its target, whatever it says."""
-
-    axiom = "polarity"
-
-    def scores(self, about: str, now: float) -> dict[str, float]:
-        targets = [edge.target for claim in self.claims for edge in claim.edges]
-        rivals = len({claim.value for claim in self.about(about)}) > 1
-        scores = Sound.scores(self, about, now)
-        return {value: 1.0 if rivals and f"{about} is {value}" in targets else item for value, item in scores.items()}
-
-
-class Keeps(Edged):
-    """What a writer supersedes keeps the first place."""
-
-    axiom = "superseded"
-
-    def scores(self, about: str, now: float) -> dict[str, float]:
-        former = {edge.target for claim in self.claims for edge in claim.edges if edge.relation == "supersedes"}
-        scores = super().scores(about, now)
-        return {value: 0.95 if f"{about} is {value}" in former else item for value, item in scores.items()}
+    def factor(self, value: str, about: str, now: float) -> float:
+        return 0.8 ** sum(edge.relation == "contradicts" for claim in self.claims for edge in claim.edges)
 
 
 class StaleReplaces(Edged):
-    """Any superseding claim replaces all that other writers claimed before, whichever value its writer read."""
+    """A superseding claim replaces all claims of other writers, even values that its writer had not read."""
 
     axiom = "no-lost-update"
 
     def about(self, name: str) -> list[Claim]:
         claims = super().about(name)
-        latest = [claim for claim in claims if any(edge.relation == "supersedes" for edge in claim.edges)][-1:]
-        return latest or claims
+        return [claim for claim in claims if any(edge.relation == "supersedes" for edge in claim.edges)][-1:] or claims
+
+
+class AttackRaises(Edged):
+    """Every edge raises its target, even a contradiction."""
+
+    axiom = "polarity"
+
+    def shares(self, about: str, now: float) -> dict[str, float]:
+        targets = [edge.target for claim in self.claims for edge in claim.edges]
+        shares = Sound.shares(self, about, now)
+        raised = [value for value in shares if len(shares) > 1 and f"{about} is {value}" in targets]
+        return shares | dict.fromkeys(raised, 1.0)
+
+
+class Selfish(Edged):
+    """Support by the claim's own writer counts."""
+
+    axiom = "self-support"
+
+    def factor(self, value: str, about: str, now: float) -> float:
+        edges = [edge for claim in self.claims for edge in claim.edges if edge.relation == "supports"]
+        return 1.02 ** sum(edge.target == f"{about} is {value}" for edge in edges)
+
+
+class Rings(Edged):
+    """Scores alternate from tick to tick."""
+
+    axiom = "settling"
+
+    def factor(self, value: str, about: str, now: float) -> float:
+        return 1.0 if self.ticks % 2 else 0.9
+
+
+class KeepsSuperseded(Edged):
+    """A superseded value keeps the lead."""
+
+    axiom = "superseded"
+
+    def shares(self, about: str, now: float) -> dict[str, float]:
+        former = {edge.target for claim in self.claims for edge in claim.edges if edge.relation == "supersedes"}
+        shares = super().shares(about, now)
+        return {value: 0.95 if f"{about} is {value}" in former else share for value, share in shares.items()}
+
+
+class KeepsChallenges(Edged):
+    """A challenge still counts after its writer has superseded it."""
+
+    axiom = "superseded"
+
+    def is_superseded(self, claim: Claim) -> bool:
+        return False
