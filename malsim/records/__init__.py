@@ -1,8 +1,8 @@
-"""ARW's records, a second memory on SQLite: records in lanes, hybrid retrieval, and an overlay that packs within a budget.
+"""Records of ARW, a second memory on SQLite: records in lanes, hybrid retrieval, and an overlay that packs a prompt.
 
 >>> from malsim.records import MemoryRecord, RecordStore
 >>> with RecordStore(clock=lambda: 0) as store:
-...     kept = store.put(MemoryRecord("semantic", "fact", "release day", "Tuesday", score=0.8))
+...     record = store.put(MemoryRecord("semantic", "fact", "release day", "Tuesday", score=0.8))
 ...     [(hit.record.value, hit.parts["fts"], hit.parts["recency"]) for hit in store.select_hybrid("when is release day?")]
 [('Tuesday', 1.0, 1.0)]
 """

@@ -1,4 +1,4 @@
-"""Candidates for a question in the second form: items found by words or by similarity that the reader may see, ranked."""
+"""Candidates for a question in the second form: visible items found by words or by similarity, in ranked order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from malsim.base.errors import UsageError
 from malsim.records.database import any_word, marks_for
-from malsim.records.embedding import Vector, embed
+from malsim.records.embedding import embed
 from malsim.records.fusion import Fusion, diverse_order, fused_ranks, recencies, relevance
 from malsim.records.kernel import RECENT, RecordStore, blob_cosines
 from malsim.records.lanes import PRIVACIES, one_of
@@ -22,10 +22,10 @@ DEFAULT = ("private", "project")
 
 @dataclass(frozen=True)
 class Scope:
-    """Items that a reader may see: levels of privacy, the reader's own private items, and those of a named project.
+    """Items that a reader may see, by level of privacy, owner, project and kind.
 
-    A reader without an `agent_id` sees the private items without an owner. Shared items are seen only on request. Raises
-    `UsageError` for an unknown word.
+    Private items are visible to their owner; a reader without an `agent_id` sees those without an owner. Shared items are
+    visible only if `privacy` names them. Raises `UsageError` for an unknown level or kind.
     """
 
     privacy: tuple[str, ...] = DEFAULT
@@ -41,7 +41,7 @@ class Scope:
                 one_of(word, allowed, name)
 
     def clause(self, now: int) -> tuple[str, tuple[object, ...]]:
-        """Return the same condition in SQL, with its values. Expired items are excluded."""
+        """Return the condition in SQL, with its values. Expired items are excluded."""
         text = f"""text IS NOT NULL AND expires > ?
             AND privacy IN ({marks_for(self.privacy)}) AND kind IN ({marks_for(self.kinds)})
             AND (privacy <> 'private' OR agent_id = coalesce(?, ''))
@@ -51,7 +51,7 @@ class Scope:
 
 
 def find(store: RecordStore, question: str, scope: Scope, fusion: Fusion) -> list[dict[str, Any]]:
-    """Return candidates in order of creation, each with its rank by words and by similarity (from 1; 0: not found)."""
+    """Return the candidates in order of creation with their ranks by words and by similarity (from 1; 0: not found)."""
     clause, values = scope.clause(store.clock())
     lexical, words = list[int](), any_word(question)
     if words:
@@ -61,55 +61,49 @@ def find(store: RecordStore, question: str, scope: Scope, fusion: Fusion) -> lis
             words, *values, int(fusion.lexical_limit),
         )  # fmt: skip
         lexical = [row["seq"] for row in rows]
-    vector = _alike(store, embed(store.embedder, question), clause, values, int(fusion.vector_limit))
-    numbers = sorted({*lexical, *vector})
-    positions = [{row: position for position, row in enumerate(order, 1)} for order in (lexical, vector)]
-
-    def decode(row: Mapping[str, Any]) -> dict[str, Any]:
-        item, vector = decode_item(row), np.frombuffer(row["embed_blob"] or b"", "<f4")
-        if not np.isfinite(vector).all():
-            raise ValueError("the embedding is not a vector")
-        by = {"lexical": positions[0].get(row["seq"], 0), "vector": positions[1].get(row["seq"], 0)}
-        return dict(row) | by | {"pinned": item.pinned}
-
-    query = f"SELECT * FROM memory_records WHERE seq IN ({marks_for(numbers)}) ORDER BY seq"
-    return store.database.decoded(decode, query, *numbers)
-
-
-def _alike(store: RecordStore, query: Vector, clause: str, values: Sequence[object], limit: int) -> list[int]:
+    query = embed(store.embedder, question)
     rows = store.database.rows(
         f"""SELECT seq, embed_blob, embed_hint FROM memory_records WHERE {clause} AND embed_blob IS NOT NULL
         ORDER BY updated DESC, seq LIMIT {RECENT}""",
         *values,
     )
     rows.sort(key=lambda row: row["seq"])
-    sim = blob_cosines(rows, query, store.hint(len(query)))
-    return [rows[at]["seq"] for at in np.argsort(-sim, kind="stable")[:limit] if sim[at] > 0.0]
+    sims = blob_cosines(rows, query, store.hint(len(query)))
+    best = np.argsort(-sims, kind="stable")[: int(fusion.vector_limit)]
+    vector = [rows[index]["seq"] for index in best if sims[index] > 0.0]
+    numbers = sorted({*lexical, *vector})
+    positions = [{row: position for position, row in enumerate(order, 1)} for order in (lexical, vector)]
+
+    def decode(row: Mapping[str, Any]) -> dict[str, Any]:
+        item, embedding = decode_item(row), np.frombuffer(row["embed_blob"] or b"", "<f4")
+        if not np.isfinite(embedding).all():
+            raise ValueError("the embedding is not a vector of finite numbers")
+        ranks = {"lexical": positions[0].get(row["seq"], 0), "vector": positions[1].get(row["seq"], 0)}
+        return dict(row) | ranks | {"pinned": item.pinned}
+
+    selection = f"SELECT * FROM memory_records WHERE seq IN ({marks_for(numbers)}) ORDER BY seq"
+    return store.database.decoded(decode, selection, *numbers)
 
 
 def rank(rows: Sequence[Mapping[str, Any]], fusion: Fusion, now: int) -> list[Decision]:
-    """Return candidates in diversified order, each with the numbers that led to it."""
+    """Return the decisions on candidates in diversified order, each with the numbers that led to it."""
     lexical, vector = ([row[name] for row in rows] for name in ("lexical", "vector"))
     fused = fused_ranks(lexical, vector, fusion)
     recent = recencies([now - row["created"] for row in rows], [row["durability"] for row in rows], fusion)
     pinned = [row["pinned"] for row in rows]
     worth = relevance(fused, [row["kind"] for row in rows], recent, [row["trust"] for row in rows], pinned, fusion)
-    order, score, near = diverse_order(worth, _between(rows), fusion.mmr)
-    return [
-        Decision(
-            **{name: rows[at][name] for name in ("id", "kind", "text", "durability", "trust")},
-            lexical_rank=lexical[at], vector_rank=vector[at], fused=float(fused[at]), recency=float(recent[at]),
-            pinned=pinned[at], relevance=float(worth[at]), similar=float(near[at]), score=float(score[at]),
-        )
-        for at in order
-    ]  # fmt: skip
-
-
-def _between(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Return the cosines between candidates, at least 0; 0 between embeddings of different models."""
     cosines = [
         blob_cosines(rows, np.frombuffer(row["embed_blob"] or b"", "<f4"), row["embed_hint"])
         if row["embed_blob"] else np.zeros(len(rows))
         for row in rows
     ]  # fmt: skip
-    return np.maximum(np.array(cosines).reshape(len(rows), len(rows)), 0.0)
+    between = np.maximum(np.array(cosines).reshape(len(rows), len(rows)), 0.0)
+    order, score, near = diverse_order(worth, between, fusion.mmr)
+    return [
+        Decision(
+            **{name: rows[index][name] for name in ("id", "kind", "text", "durability", "trust")},
+            lexical_rank=lexical[index], vector_rank=vector[index], fused=float(fused[index]), recency=float(recent[index]),
+            pinned=pinned[index], relevance=float(worth[index]), similar=float(near[index]), score=float(score[index]),
+        )
+        for index in order
+    ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""SQLite file of records: its tables, one transaction per call, and the janitor's passes that remove old records."""
+"""SQLite file of records: its tables, one transaction per call, and the passes of the janitor that remove old records."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from malsim.base.files.sqlite_file import OPENING, FileConnection, check_header,
 from malsim.records.lanes import Upkeep, due
 from malsim.records.record import canonical
 
-Found = TypeVar("Found")
-APPLICATION = 0x61727772  # "arwr", in the header of every file
+Decoded = TypeVar("Decoded")
+APPLICATION = 0x61727772  # "arwr", in the header of the file
 VERSION = 1
 IN_MEMORY = ":memory:"
 COLUMNS = {
@@ -26,7 +26,7 @@ COLUMNS = {
     "entities": "TEXT", "source": "TEXT", "links": "TEXT", "extra": "TEXT", "created": "INTEGER NOT NULL",
     "updated": "INTEGER NOT NULL", "expires": "INTEGER NOT NULL",
 }  # fmt: skip
-"""Of a record; `text` is null in the first form."""
+"""Columns of a record; `text` is null in the first form."""
 _WORDS = "coalesce({0}.text, {0}.value), {0}.tags || coalesce({0}.keywords, '') || coalesce({0}.entities, '')"
 _ADD = f"INSERT INTO memory_fts (rowid, key, body, tags) VALUES (new.seq, new.key, {_WORDS.format('new')})"
 _DROP = "DELETE FROM memory_fts WHERE rowid = old.seq"
@@ -52,43 +52,33 @@ STATEMENTS = (
 
 
 class Database:
-    """Connection to a file of records, used by one thread at a time. Uncommitted changes are lost if the process is killed.
+    """Connection to a file of records, used by one thread at a time.
 
-    Raises `StoreError` for a file that is foreign, newer, cut short, damaged or busy, and leaves it untouched.
+    Raises `StoreError` for a file of another kind or a newer version, and for a truncated, damaged or busy file; the file
+    stays unchanged.
     """
 
     def __init__(self, path: str | Path, wait: float = 5.0) -> None:
         self.where = str(path)
         self._depth = 0
-        self._connection = self._open(wait)
+        on_disk = self.where != IN_MEMORY
+        with OPENING:  # opening a file twice in one process must not drop its locks
+            if on_disk:
+                check_header(Path(self.where), APPLICATION, VERSION, what="database of records")
+            with refusing_file(self.where):
+                self._connection = sqlite3.connect(
+                    self.where, isolation_level=None, timeout=wait, check_same_thread=False, factory=FileConnection
+                )
+                if on_disk:
+                    self._connection.hold(Path(self.where), APPLICATION)
         with refusing_file(self.where):
             self._connection.row_factory = sqlite3.Row
+            kind: dict[str, Any] = {"application": APPLICATION, "version": VERSION, "table": "memory_records"}
             try:
-                logged = self.where != IN_MEMORY
-                make_tables(
-                    self._connection,
-                    STATEMENTS,
-                    application=APPLICATION,
-                    version=VERSION,
-                    table="memory_records",
-                    log=logged,
-                )
+                make_tables(self._connection, STATEMENTS, **kind, log=on_disk)
             except BaseException:
                 self._connection.close()
                 raise
-
-    def _open(self, wait: float) -> sqlite3.Connection:
-        """Open the file so that this process keeps its locks, however often it opens the file."""
-        with OPENING:
-            if self.where != IN_MEMORY:
-                check_header(Path(self.where), APPLICATION, VERSION, what="database of records")
-            with refusing_file(self.where):
-                connection = sqlite3.connect(
-                    self.where, isolation_level=None, timeout=wait, check_same_thread=False, factory=FileConnection
-                )
-                if self.where != IN_MEMORY:
-                    connection.hold(Path(self.where), APPLICATION)
-                return connection
 
     @contextmanager
     def change(self) -> Iterator[None]:
@@ -106,27 +96,26 @@ class Database:
     def rows(self, query: str, *values: object) -> list[dict[str, Any]]:
         return self.decoded(dict, query, *values)
 
-    def decoded(self, decode: Callable[[Any], Found], query: str, *values: object) -> list[Found]:
-        """Return the decoded rows of a query. Raises `StoreError` for a row that cannot be decoded."""
+    def decoded(self, decode: Callable[[Any], Decoded], query: str, *values: object) -> list[Decoded]:
+        """Return the decoded rows of a query; raise `StoreError` for a row that cannot be decoded."""
         with refusing_file(self.where):
             rows = self._connection.execute(query, values).fetchall()
         try:
             return [decode(row) for row in rows]
         except (MalsimError, ArithmeticError, LookupError, TypeError, ValueError) as problem:
-            damage = "damaged: it holds rows that no such file does"
-            raise StoreError(damage, where=self.where, hint="restore a copy") from problem
+            raise StoreError("damaged: a row is invalid", where=self.where, hint="restore a copy") from problem
 
-    def first(self, decode: Callable[[Any], Found], condition: str, *values: object) -> Found | None:
+    def first(self, decode: Callable[[Any], Decoded], condition: str, *values: object) -> Decoded | None:
         """Return the first record that satisfies a condition, decoded, or None."""
         query = f"SELECT * FROM memory_records WHERE {condition} ORDER BY seq LIMIT 1"
         return next(iter(self.decoded(decode, query, *values)), None)
 
     def run(self, statement: str, *values: object) -> int:
-        """Run one statement of a change; return the number of rows affected."""
+        """Run one statement of a change and return the number of affected rows."""
         return self._connection.execute(statement, values).rowcount
 
     def insert(self, row: Mapping[str, object]) -> None:
-        """Insert a row into `memory_records`; a row of the same id is replaced in its place."""
+        """Insert a row into `memory_records`, or replace the row with its id."""
         names = list(row)
         assignments = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name != "id")
         columns, marks = ", ".join(f'"{name}"' for name in names), ", ".join("?" * len(names))
@@ -140,11 +129,11 @@ class Database:
         self.run("DELETE FROM memory_links WHERE src_id = ? OR dst_id = ?", record_id, record_id)
 
     def emit(self, name: str, now: int, payload: Mapping[str, object]) -> None:
-        """Log an event in the transaction of the change that it reports."""
+        """Log an event in the current transaction."""
         self.run("INSERT INTO memory_events (ts, name, payload) VALUES (?, ?, ?)", now, name, canonical(payload, where=name))
 
     def events(self, name: str | None, after: int) -> list[dict[str, Any]]:
-        """Return the events after a number, in order, with their payloads."""
+        """Return the events with a number above `after`, in order, with their payloads."""
         query = "SELECT * FROM memory_events WHERE seq > ? AND (? IS NULL OR name = ?) ORDER BY seq"
         return self.decoded(lambda row: dict(row) | {"payload": json.loads(row["payload"])}, query, after, name, name)
 
@@ -157,7 +146,7 @@ class Database:
 
 
 def any_word(text: str) -> str:
-    """Return a full-text query for any of a text's words; empty if it has no words.
+    """Return a full-text query for any word of a text, or an empty text if it has no words.
 
     >>> any_word('who is "on call"?')
     '"who" OR "is" OR "on" OR "call"'
@@ -171,19 +160,19 @@ def marks_for(values: Sequence[object]) -> str:
 
 
 LAST = "last_pass"
-_HELD = "SELECT id, lane, kind, hash, expires, updated FROM memory_records"
+_REMOVABLE = "SELECT id, lane, kind, hash, expires, updated FROM memory_records"
 
 
 def one_pass(database: Database, now: int, upkeep: Upkeep) -> list[dict[str, Any]]:
-    """Remove expired and surplus records of both forms in one pass; return the removals in the form of their events."""
+    """Remove expired and surplus records of both forms in one pass; return the payloads of the removal events."""
     with database.change():
-        rows = database.rows(f"{_HELD} ORDER BY seq")
+        rows = database.rows(f"{_REMOVABLE} ORDER BY seq")
         lanes, expires, updated = ([row[name] for row in rows] for name in ("lane", "expires", "updated"))
         return [_remove(database, rows[row], reason, now) for row, reason in due(lanes, expires, updated, now, upkeep)]
 
 
 def due_passes(database: Database, now: int, upkeep: Upkeep) -> list[dict[str, Any]]:
-    """Run the passes that are due by now, one every `every_s` seconds. The first call runs one."""
+    """Run the passes that are due, one per `every_s` seconds since the last; the first call runs one pass."""
     every, removals = round(1000.0 * upkeep.every_s), list[dict[str, Any]]()
     with database.change():
         last = database.meta(LAST)
@@ -194,14 +183,14 @@ def due_passes(database: Database, now: int, upkeep: Upkeep) -> list[dict[str, A
             if len(latest) < upkeep.most:
                 break
         if passes > 0:
-            at = now if last is None else last + passes * every
-            database.run("INSERT OR REPLACE INTO memory_meta VALUES (?, ?)", LAST, at)
+            time = now if last is None else last + passes * every
+            database.run("INSERT OR REPLACE INTO memory_meta VALUES (?, ?)", LAST, time)
     return removals
 
 
 def remove_expired(database: Database, digest: str, form: str, now: int) -> None:
-    """Remove an expired record that is about to be written again."""
-    for row in database.rows(f"{_HELD} WHERE hash = ? AND {form} AND expires <= ?", digest, now):
+    """Remove the expired records with a hash, before an equal record is written."""
+    for row in database.rows(f"{_REMOVABLE} WHERE hash = ? AND {form} AND expires <= ?", digest, now):
         _remove(database, row, "ttl", now)
 
 

@@ -1,10 +1,8 @@
-"""Embedding of texts, offline: a hashed count of character n-grams. Any callable may replace it.
+"""Offline embedding of texts by hashed counts of character n-grams; any callable may replace it.
 
     v_j = Σ over grams g of s(g) [h(g) mod dim = j],   then v / ‖v‖
 
-h is the CRC-32 of a gram, s the sign that its top bit gives.
-
-The embedding finds texts of similar spelling and ignores meaning.
+h is the CRC-32 of a gram, s the sign given by its top bit. The embedding compares spelling, not meaning.
 """
 
 from __future__ import annotations
@@ -29,13 +27,13 @@ _TOP = 1 << 31
 
 @lru_cache(maxsize=8192)
 def hash_embedding(text: str) -> Vector:
-    """Return a unit vector of 256 numbers; all zero if the text has no letter, digit or sign.
+    """Return a text's unit vector of 256 numbers; all zeros if the text has no visible character.
 
     >>> round(float(hash_embedding("the build failed") @ hash_embedding("The build  failed")), 6)
     1.0
     """
     plain = f" {' '.join(unicodedata.normalize('NFKC', text).casefold().split())} "
-    grams = [plain[at : at + size] for size in SIZES for at in range(len(plain) - size + 1)]
+    grams = [plain[start : start + size] for size in SIZES for start in range(len(plain) - size + 1)]
     hashes = np.array([zlib.crc32(gram.encode("utf-8", "surrogatepass")) for gram in grams], np.int64)
     vector = np.bincount(hashes % DIMENSIONS, np.where(hashes & _TOP, -1.0, 1.0), DIMENSIONS)
     size = math.sqrt(float(vector @ vector))
@@ -45,15 +43,15 @@ def hash_embedding(text: str) -> Vector:
 
 
 def embed(embedder: Embedder, text: str) -> Vector:
-    """Return a text's embedding as a unit vector. Raises `UsageError` if it is not a vector of finite numbers."""
+    """Return a text's embedding as a unit vector; raise `UsageError` if it is not a vector of finite numbers."""
     if embedder is hash_embedding:
         return hash_embedding(text)
     try:
         vector = np.asarray(embedder(text), np.float64)
     except (TypeError, ValueError) as problem:
-        raise UsageError("an embedder returns a list of numbers", where="embedder", given=text) from problem
+        raise UsageError("the embedder must return a list of numbers", where="embedder", given=text) from problem
     if vector.ndim != 1 or not vector.size or not np.isfinite(vector).all():
-        raise UsageError("an embedder returns a list of finite numbers", where="embedder", given=vector.tolist())
+        raise UsageError("the embedder must return a list of finite numbers", where="embedder", given=vector.tolist())
     size = float(np.linalg.norm(vector))
     return (vector / size if size else vector).astype(np.float32)
 
@@ -65,5 +63,5 @@ def cosines(rows: NDArray[np.float64], query: NDArray[np.float64]) -> NDArray[np
     [0.8, 0.0]
     """
     sizes = np.linalg.norm(rows, axis=1) * np.linalg.norm(query)
-    dots = (rows * query).sum(axis=1)  # one order of summation, whatever the number of rows
+    dots = (rows * query).sum(axis=1)  # the order of summation must not depend on the number of rows
     return np.asarray(np.clip(np.divide(dots, sizes, out=np.zeros(len(rows)), where=sizes > 0.0), -1.0, 1.0))

@@ -1,17 +1,17 @@
-"""Scores of records for a question, in columns: the first form's hybrid score, and the second form's rank fusion.
+"""Scores of records for a question: the hybrid score of the first form, and the rank fusion of the second form.
 
-    hybrid     = .5 sim + .2 fts + .2 recency + .1 utility        fts: 1 where words hit, else 0
+    hybrid     = .5 sim + .2 fts + .2 recency + .1 utility        fts: 1 where words match, else 0
     utility    = clamp01(score)
     recency    = 2^(−age / 6 h),  .5 without a time                   as documented
                = e^(−age / 6 h)                                       as coded: its true half-life is 4.16 h
-    coherent   = .5 seed + .3 link weight + .2 recency                of what a seed links to
+    coherent   = .5 seed + .3 link weight + .2 recency                for records that a seed links to
 
-    fused      = .7 / (60 + rank of words) + .3 / (60 + rank of the vector)     a rank is from 1; 0 where it was not found
+    fused      = .7 / (60 + rank of words) + .3 / (60 + rank of the vector)     ranks start at 1; 0: not found
     relevance  = (fused + bonus of the kind) · (1 + recency) · trust, the largest being 1;  + pin
     recency    = 2^(−age / half-life),  6 h for short and ephemeral items, 7 d for long ones
-    next       = argmax λ · relevance − (1 − λ) · the largest cosine with what is chosen; ties go by order of creation
+    next       = argmax λ · relevance − (1 − λ) · largest cosine with the items chosen so far; ties by order of creation
 
-λ is .5 as documented (`Fusion()`), .72 in ARW's code (`Fusion(mmr=0.72)`). The text names the boosts; the bench joins them.
+λ is .5 as documented (`Fusion()`), .72 in ARW's code (`Fusion(mmr=0.72)`). ARW names the boosts; malsim combines them.
 Source: ARW's documentation, and its code where the two differ.
 """
 
@@ -36,7 +36,7 @@ _HOUR = 3_600_000.0
 
 
 def recency(age_ms: ArrayLike, form: str = "half_life", hours: float = HALF_LIFE_H) -> NDArray[np.float64]:
-    """Return a recency from 1 (now or in the future) down to 0; 0.5 where the age is NaN.
+    """Return the recency of each age (ms), from 1 (now or in the future) down to 0; 0.5 where the age is NaN.
 
     >>> recency([0.0, 6 * 3_600_000.0, np.nan]).tolist()
     [1.0, 0.5, 0.5]
@@ -49,7 +49,7 @@ def recency(age_ms: ArrayLike, form: str = "half_life", hours: float = HALF_LIFE
 
 
 def hybrid_scores(sim: ArrayLike, fts: ArrayLike, recent: ArrayLike, score: ArrayLike) -> NDArray[np.float64]:
-    """Return the weighted sum. A record without a score (NaN) has utility 0.
+    """Return the hybrid score of each record; a record without a score (NaN) has utility 0.
 
     >>> hybrid_scores([1.0], [1.0], [0.5], [7.0]).round(6).tolist()
     [0.9]
@@ -59,12 +59,12 @@ def hybrid_scores(sim: ArrayLike, fts: ArrayLike, recent: ArrayLike, score: Arra
 
 
 def utility(score: ArrayLike) -> NDArray[np.float64]:
-    """Return the score clipped to [0, 1]; 0 for NaN."""
+    """Return each score clipped to [0, 1]; 0 for NaN."""
     return np.asarray(np.clip(np.nan_to_num(np.asarray(score, float), nan=0.0, posinf=1.0, neginf=0.0), 0.0, 1.0))
 
 
 def coherent_scores(seed: ArrayLike, weight: ArrayLike, recent: ArrayLike) -> NDArray[np.float64]:
-    """Return the score of a linked record, derived from the score of its seed.
+    """Return the score of a linked record from the score of its seed, the link's weight and the recency.
 
     >>> coherent_scores(0.8, 1.0, 0.5).round(6).tolist()
     0.8
@@ -75,7 +75,7 @@ def coherent_scores(seed: ArrayLike, weight: ArrayLike, recent: ArrayLike) -> ND
 
 @dataclass(frozen=True)
 class Fusion:
-    """Settings of a search: limits of candidates, weights, `k`, boosts, and λ as `mmr`.
+    """Settings of a search: numbers of candidates, weights, `k`, boosts, and λ as `mmr`.
 
     Raises `UsageError` for a number out of bounds.
     """
@@ -104,7 +104,7 @@ class Fusion:
 
 
 def fused_ranks(lexical: ArrayLike, vector: ArrayLike, fusion: Fusion) -> NDArray[np.float64]:
-    """Return weighted reciprocal rank fusion. A rank of 0 means not found and adds nothing.
+    """Return the weighted reciprocal rank fusion of two rankings; a rank of 0 means not found and adds nothing.
 
     >>> fused_ranks([1, 0], [2, 1], Fusion()).round(6).tolist()
     [0.016314, 0.004918]
@@ -119,7 +119,7 @@ def fused_ranks(lexical: ArrayLike, vector: ArrayLike, fusion: Fusion) -> NDArra
 def relevance(
     fused: NDArray[np.float64], kinds: Sequence[str], recent: ArrayLike, trust: ArrayLike, pinned: ArrayLike, fusion: Fusion
 ) -> NDArray[np.float64]:
-    """Return each item's relevance before diversification, in [0, 1]; `pin` is added to pinned items."""
+    """Return each item's relevance before diversification, in [0, 1], plus `pin` for pinned items."""
     bonus = np.array([fusion.bonus.get(kind, 0.0) for kind in kinds])
     boosted = (fused + bonus) * (1.0 + np.asarray(recent, float)) * np.asarray(trust, float)
     largest = boosted.max(initial=0.0)
@@ -127,7 +127,7 @@ def relevance(
 
 
 def recencies(ages_ms: Sequence[float], durabilities: Sequence[str], fusion: Fusion) -> NDArray[np.float64]:
-    """Return the recency of each item by its durability's half-life.
+    """Return the recency of each item by the half-life of its durability.
 
     >>> recencies([6 * 3_600_000.0, 7 * 86_400_000.0], ["short", "long"], Fusion()).tolist()
     [0.5, 0.5]
@@ -139,10 +139,10 @@ def recencies(ages_ms: Sequence[float], durabilities: Sequence[str], fusion: Fus
 def diverse_order(
     worth: NDArray[np.float64], cosines: NDArray[np.float64], mmr: float
 ) -> tuple[list[int], NDArray[np.float64], NDArray[np.float64]]:
-    """Order items by maximal marginal relevance; items are given in order of creation.
+    """Order items by maximal marginal relevance, from items in order of creation.
 
-    `cosines` is (n, n). Returns the order in which they are chosen, and of each its score and its largest cosine with an
-    earlier choice. Scores never rise along the order.
+    `cosines` has the shape (n, n). Returns the order of choice, and each item's score and largest cosine with an earlier
+    choice. Scores never rise along the order.
 
     >>> same = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     >>> order, scores, near = diverse_order(np.array([1.0, 0.9, 0.5]), same, 0.5)

@@ -1,4 +1,4 @@
-"""The first form: uniform records in lanes, put, linked, and found by words, by similarity, or by both."""
+"""First form: uniform records in lanes that are put, linked, and found by words, by similarity, or by both."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from malsim.records.fusion import coherent_scores, hybrid_scores, recency, utili
 from malsim.records.lanes import LANES, Upkeep, one_of
 from malsim.records.record import MemoryRecord, canonical, decode_record
 
-RECENT = 1000  # of the records that carry an embedding, how many are compared
+RECENT = 1000  # most recent embedded records that are compared
 SEEDS, PER_SEED = 8, 4
 _SCORED = "SELECT seq, updated, score, embed_blob, embed_hint FROM memory_records"
 _FIRST_FORM = "text IS NULL AND expires > ?"
@@ -31,7 +31,7 @@ def wall_clock() -> int:
 
 @dataclass(frozen=True)
 class Hit:
-    """Record found by a search: its score, its components, and the links that led to it (source, relation, weight)."""
+    """Record found by a search, with its score, the parts of the score, and the links to it (source, relation, weight)."""
 
     record: MemoryRecord
     score: float
@@ -40,9 +40,9 @@ class Hit:
 
 
 class RecordStore:
-    """Records in one SQLite file, or in memory. Every call is one transaction.
+    """Store of records in one SQLite file, or in memory. Every call is one transaction.
 
-    `clock` returns the time in ms, and `embedder` the vector of a text. Raises `StoreError` for a file of another kind.
+    `clock` returns the time in ms, `embedder` the vector of a text. Raises `StoreError` for a file of another kind.
     """
 
     def __init__(
@@ -76,17 +76,17 @@ class RecordStore:
         return stored
 
     def get(self, record_id: str) -> MemoryRecord:
-        """Return a record by its id; raises `AddressError`."""
+        """Return the record with an id; raise `AddressError` if there is none."""
         record = self.database.first(decode_record, "id = ? AND text IS NULL", record_id)
         if record is None:
             raise AddressError("no such record", where=self.database.where, given=record_id)
         return record
 
     def link(self, src: str, dst: str, rel: str, weight: float = 1.0) -> None:
-        """Link two records, or update the weight of the link. Raises `AddressError` if either record is missing."""
+        """Link two records, or update the weight of their link; raise `AddressError` if either record is missing."""
         finite(weight, where="weight", low=0.0, high=1.0)
         if not isinstance(rel, str) or not rel.strip():
-            raise UsageError("not a relation", where="rel", given=rel, allowed="a word")
+            raise UsageError("not a relation", where="rel", given=rel, allowed="a text that is not empty")
         now = self.clock()
         with self.database.change():
             for end in (src, dst):
@@ -100,7 +100,7 @@ class RecordStore:
             self.database.emit("memory.link.put", now, {"src": src, "dst": dst, "rel": rel, "weight": float(weight)})
 
     def links(self, src: str, limit: int = 50) -> list[dict[str, Any]]:
-        """Return the links from a record, the heaviest first: {src, dst, rel, weight}."""
+        """Return the links from a record as {src, dst, rel, weight}, the heaviest first."""
         query = """SELECT src_id AS src, dst_id AS dst, rel, weight FROM memory_links WHERE src_id = ?
             ORDER BY weight DESC, rowid LIMIT ?"""
         return self.database.rows(query, src, _count(limit))
@@ -108,8 +108,7 @@ class RecordStore:
     def select(self, text: str = "", *, lane: str | None = None, limit: int = 50, match: str = "like") -> list[MemoryRecord]:
         """Return records that contain a text (`like`, last updated first) or any of its words (`words`, best first)."""
         if one_of(match, ("like", "words"), "match") == "words":
-            rows = list(self._hits(text, lane))[: _count(limit)]
-            return self._fetch(rows)
+            return self._fetch(list(self._hits(text, lane))[: _count(limit)])
         escaped = "".join(f"\\{sign}" if sign in "%_\\" else sign for sign in text)
         clause, values = self._in_lane(lane)
         query = f"""SELECT * FROM memory_records WHERE {clause}
@@ -117,23 +116,24 @@ class RecordStore:
         return self.database.decoded(decode_record, query, *values, f"%{escaped}%", _count(limit))
 
     def search_embed(self, query: str | Sequence[float], *, lane: str | None = None, limit: int = 50) -> list[Hit]:
-        """Return the most recent embedded records, by cosine with the embedding of a text or with a vector."""
+        """Return the most recent embedded records by cosine with a vector or with the embedding of a text."""
         rows = self._recent(lane)
-        sim = self._sims(rows, query)
-        best = np.argsort(-sim, kind="stable")[: _count(limit)]
-        records = self._fetch([rows[at]["seq"] for at in best])
-        return [Hit(record, float(sim[at]), {"sim": float(sim[at])}) for record, at in zip(records, best, strict=True)]
+        sims = self._sims(rows, query)
+        return self._hits_of(rows, sims, {"sim": sims}, limit)
 
     def select_hybrid(
         self, query: str, *, lane: str | None = None, limit: int = 50, recency_form: str = "half_life"
     ) -> list[Hit]:
         """Return records by similarity, words, recency and utility (see `fusion`), best first; ties by creation.
 
-        `recency_form` is half_life, as documented, or e_folding, as coded.
+        `recency_form` is half_life, as documented, or e_folding, as in ARW's code.
         """
         hits, now = self._hits(query, lane), self.clock()
         by_number = {row["seq"]: row for row in self._recent(lane)}
-        by_number |= {row["seq"]: row for row in self._plain([seq for seq in hits if seq not in by_number])}
+        others = [seq for seq in hits if seq not in by_number]
+        by_number |= {
+            row["seq"]: row for row in self.database.rows(f"{_SCORED} WHERE seq IN ({marks_for(others)})", *others)
+        }
         rows = [by_number[seq] for seq in sorted(by_number)]
         parts = {
             "sim": self._sims(rows, query),
@@ -141,29 +141,40 @@ class RecordStore:
             "recency": recency([now - row["updated"] for row in rows], recency_form),
             "utility": utility([row["score"] for row in rows]),
         }
-        score = hybrid_scores(*parts.values())
-        best = np.argsort(-score, kind="stable")[: _count(limit)]
-        records = self._fetch([rows[at]["seq"] for at in best])
+        return self._hits_of(rows, hybrid_scores(*parts.values()), parts, limit)
+
+    def _hits_of(
+        self, rows: Sequence[Mapping[str, Any]], score: NDArray[np.float64], parts: Mapping[str, Any], limit: int
+    ) -> list[Hit]:
+        """Return the best rows as hits, with the parts of their scores."""
+        best = np.argsort(-score, kind="stable")[: _count(limit)].tolist()
+        records = self._fetch([rows[index]["seq"] for index in best])
         return [
-            Hit(record, float(score[at]), {name: float(part[at]) for name, part in parts.items()})
-            for record, at in zip(records, best, strict=True)
+            Hit(record, float(score[index]), {name: float(part[index]) for name, part in parts.items()})
+            for record, index in zip(records, best, strict=True)
         ]
 
     def select_coherent(
         self, query: str, *, lane: str | None = None, limit: int = 50, seeds: int = SEEDS, per_seed: int = PER_SEED,
         recency_form: str = "half_life",
     ) -> list[Hit]:  # fmt: skip
-        """Return the best hybrid records and the records one link away. A record in both has the larger score."""
+        """Return the best hybrid records and the records one link away; a record in both has the larger score."""
         hits = {hit.record.id: hit for hit in self.select_hybrid(query, lane=lane, limit=seeds, recency_form=recency_form)}
+        now, condition = self.clock(), "id = ? AND text IS NULL AND expires > ?"
         for seed in list(hits.values()):
             for link in self.links(seed.record.id, per_seed):
-                hit = self._follow(seed, link, recency_form)
-                if hit and (hit.record.id not in hits or hit.score > hits[hit.record.id].score):
-                    hits[hit.record.id] = hit
+                record = self.database.first(decode_record, condition, link["dst"], now)
+                if record is None:
+                    continue
+                recent = float(recency(now - (record.updated or 0), recency_form))
+                parts = {"seed": seed.score, "link": float(link["weight"]), "recency": recent}
+                score = float(coherent_scores(*parts.values()))
+                if record.id not in hits or score > hits[record.id].score:
+                    hits[record.id] = Hit(record, score, parts, ((link["src"], link["rel"], link["weight"]),))
         return sorted(hits.values(), key=lambda hit: -hit.score)[: _count(limit)]
 
     def explain_coherent(self, query: str, **options: Any) -> list[dict[str, Any]]:
-        """Return `select_coherent` with the component scores and the links of each item."""
+        """Return the hits of `select_coherent` as JSON values, with the parts of their scores and their links."""
         return [
             {"id": hit.record.id, "key": hit.record.key, "value": hit.record.value, "score": hit.score,
              "parts": dict(hit.parts), "path": [dict(zip(("src", "rel", "weight"), step, strict=True)) for step in hit.path]}
@@ -171,7 +182,7 @@ class RecordStore:
         ]  # fmt: skip
 
     def contradictions(self) -> list[dict[str, Any]]:
-        """Return pairs with one key and different values, and pairs linked as contradictions. No score uses them."""
+        """Return pairs with the same key and different values, and pairs linked as contradictions; no score uses them."""
         query = """SELECT a.id AS src, b.id AS dst, 'value' AS rel FROM memory_records a JOIN memory_records b
             ON a.seq < b.seq AND a.lane = b.lane AND a.kind = b.kind AND a.key = b.key AND a.value <> b.value
             WHERE a.text IS NULL AND b.text IS NULL AND a.key <> ''
@@ -179,24 +190,24 @@ class RecordStore:
         return self.database.rows(query)
 
     def events(self, name: str | None = None, after: int = 0) -> list[dict[str, Any]]:
-        """Return the events in order: {seq, ts, name, payload}."""
+        """Return the events in order as {seq, ts, name, payload}."""
         return self.database.events(name, after)
 
     def sweep(self) -> list[dict[str, Any]]:
-        """Run one pass of the janitor and return the removals: expired records and lane overflow, at most `upkeep.most`."""
+        """Run one pass of the janitor; return the removed records, expired or above a lane's cap, at most `upkeep.most`."""
         return one_pass(self.database, self.clock(), self.upkeep)
 
     def keep_up(self) -> list[dict[str, Any]]:
-        """Run the passes that are due, one every `upkeep.every_s` seconds, so that rare calls remove as much."""
+        """Run all passes that are due, one per `upkeep.every_s` seconds, so that rare calls remove as much."""
         return due_passes(self.database, self.clock(), self.upkeep)
 
     def vector(self, text: str) -> tuple[bytes, str]:
-        """Return a text's embedding as stored, in little-endian floats, and the hint of its embedder."""
+        """Return a text's embedding as stored (little-endian floats), and the hint of its embedder."""
         vector = embed(self.embedder, text)
         return vector.astype("<f4").tobytes(), self.hint(len(vector))
 
     def hint(self, size: int) -> str:
-        """Return the embedder's name and vector size. Only vectors of one hint are compared."""
+        """Return the embedder's name and vector size; only vectors with the same hint are compared."""
         return f"{getattr(self.embedder, '__qualname__', type(self.embedder).__qualname__)}:{size}"
 
     def _row(self, record: MemoryRecord, digest: str) -> dict[str, object]:
@@ -225,13 +236,10 @@ class RecordStore:
         return sorted(self.database.rows(query, *values), key=lambda row: row["seq"])
 
     def _in_lane(self, lane: str | None) -> tuple[str, tuple[object, ...]]:
-        """Return the SQL condition, and its values, for living records of the first form, optionally of one lane."""
+        """Return the SQL condition for living records of the first form, optionally of one lane, and its values."""
         if lane is None:
             return _FIRST_FORM, (self.clock(),)
         return f"{_FIRST_FORM} AND lane = ?", (self.clock(), one_of(lane, tuple(LANES), "lane"))
-
-    def _plain(self, rows: Sequence[int]) -> list[dict[str, Any]]:
-        return self.database.rows(f"{_SCORED} WHERE seq IN ({marks_for(rows)})", *rows)
 
     def _sims(self, rows: Sequence[Mapping[str, Any]], query: str | Sequence[float]) -> NDArray[np.float64]:
         vector: Vector = embed(self.embedder, query) if isinstance(query, str) else embed(lambda _: query, "")
@@ -242,25 +250,15 @@ class RecordStore:
         by_number = dict(self.database.decoded(lambda row: (row["seq"], decode_record(row)), query, *rows))
         return [by_number[row] for row in rows]
 
-    def _follow(self, seed: Hit, link: Mapping[str, Any], recency_form: str) -> Hit | None:
-        condition = "id = ? AND text IS NULL AND expires > ?"
-        record = self.database.first(decode_record, condition, link["dst"], self.clock())
-        if record is None:
-            return None
-        recent = float(recency(self.clock() - (record.updated or 0), recency_form))
-        parts = {"seed": seed.score, "link": float(link["weight"]), "recency": recent}
-        score = float(coherent_scores(*parts.values()))
-        return Hit(record, score, parts, ((link["src"], link["rel"], link["weight"]),))
-
 
 def blob_cosines(rows: Sequence[Mapping[str, Any]], query: Vector, hint: str) -> NDArray[np.float64]:
-    """Return the cosine of each row's embedding with a query; 0 where it has no embedding of this hint."""
-    sims = np.zeros(len(rows))
+    """Return the cosine of each row's embedding with a query; 0 for a row without an embedding of this hint."""
+    sims, size = np.zeros(len(rows)), 4 * len(query)
     comparable = [
-        at for at, row in enumerate(rows) if row["embed_hint"] == hint and len(row["embed_blob"] or b"") == 4 * len(query)
+        index for index, row in enumerate(rows) if row["embed_hint"] == hint and len(row["embed_blob"] or b"") == size
     ]
     if comparable:
-        blobs = np.frombuffer(b"".join(rows[at]["embed_blob"] for at in comparable), "<f4")
+        blobs = np.frombuffer(b"".join(rows[index]["embed_blob"] for index in comparable), "<f4")
         vectors = blobs.reshape(len(comparable), len(query)).astype(np.float64)
         sims[comparable] = cosines(vectors, query.astype(np.float64))
     return sims
@@ -268,5 +266,5 @@ def blob_cosines(rows: Sequence[Mapping[str, Any]], query: Vector, hint: str) ->
 
 def _count(limit: object) -> int:
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-        raise UsageError("not a count", where="limit", given=limit, allowed="1, 2, 3 …")
+        raise UsageError("not a count", where="limit", given=limit, allowed="1 or more")
     return limit

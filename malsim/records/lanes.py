@@ -1,9 +1,9 @@
-"""Lanes of records: how durable each is, how long a record lives, how many a lane holds, and which a janitor removes.
+"""Lanes of records: their durability, lifetimes and caps, and the records that the janitor removes.
 
-    expired_i  = now ≥ created_i + lifetime_i         being touched moves neither
-    evicted    = the least recently updated of a lane, beyond its cap, among those that have not expired
+    expired_i  = now ≥ created_i + lifetime_i         an update changes neither
+    evicted    = the least recently updated living records of a lane above its cap
 
-Source: ARW's documentation. Where it says minutes, hours or months, the number of seconds is the bench's.
+Source: ARW's documentation, which gives minutes, hours or months; the numbers of seconds are malsim's.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ LANES = MappingProxyType(
         "episodic": "short",
         "semantic": "long",
         "profile": "long",
-        "procedural": "long",  # this and the next are in ARW's code only
+        "procedural": "long",  # this lane and the next occur only in ARW's code
         "story_thread": "long",
     }
 )
-"""The durability of each lane."""
+"""Durability of each lane."""
 LANE_OF = MappingProxyType({"ephemeral": "ephemeral", "short": "short_term", "long": "semantic"})
 LATEST_MS = 253_402_300_800_000  # the year 10000
 DURABILITIES = tuple(LANE_OF)
@@ -42,9 +42,9 @@ def _fixed(**values: float) -> Mapping[str, float]:
 
 @dataclass(frozen=True)
 class Upkeep:
-    """Settings of a janitor, in seconds and counts of records.
+    """Settings of the janitor, in seconds and numbers of records.
 
-    `ttl_s` is by durability. `lane_ttl_s` is by lane and takes precedence. A lane without a cap is unlimited.
+    `ttl_s` is by durability; `lane_ttl_s` is by lane and takes precedence. A lane without a cap is unlimited.
     """
 
     ttl_s: Mapping[str, float] = field(default_factory=lambda: _fixed(ephemeral=300, short=21_600, long=7_776_000))
@@ -56,7 +56,7 @@ class Upkeep:
     most: int = 128
 
     def expires(self, created: int, lane: str, durability: str, ttl_s: float | None = None) -> int:
-        """Return when a record expires (ms), by its own lifetime, else its lane's, else that of its durability.
+        """Return the time at which a record expires (ms), by its own lifetime, its lane's, or that of its durability.
 
         >>> Upkeep().expires(0, "short_term", "short"), Upkeep().expires(7, "profile", "long", 60.0)
         (900000, 60007)
@@ -66,16 +66,16 @@ class Upkeep:
 
 
 class Removal(NamedTuple):
-    """Row to remove, and the reason: `ttl` or `cap`."""
+    """Row to remove, with the reason `ttl` or `cap`."""
 
     row: int
     reason: str
 
 
 def due(lanes: Sequence[str], expires: ArrayLike, updated: ArrayLike, now: int, upkeep: Upkeep) -> list[Removal]:
-    """Return the removals of one pass, in order: longest expired first, then lane overflow; at most `upkeep.most`.
+    """Return the removals of one pass: longest expired first, then records above a lane's cap; at most `upkeep.most`.
 
-    Times are milliseconds; ties go by row.
+    Times are in milliseconds; ties are in order of rows.
 
     >>> due(["ephemeral", "profile"], [60_000, 1e9], [0, 0], 60_000, Upkeep())
     [Removal(row=0, reason='ttl')]
@@ -93,7 +93,7 @@ def due(lanes: Sequence[str], expires: ArrayLike, updated: ArrayLike, now: int, 
 
 
 def one_of(value: object, allowed: Sequence[str], where: str) -> str:
-    """Return the value if it is in the list; raises `UsageError` otherwise."""
+    """Return the value if it is in the list; raise `UsageError` otherwise."""
     if isinstance(value, str) and value in allowed:
         return value
-    raise UsageError("unknown word", where=where, given=value, allowed=", ".join(allowed))
+    raise UsageError("not an allowed value", where=where, given=value, allowed=", ".join(allowed))

@@ -1,4 +1,4 @@
-"""The second form: items with durability, trust and privacy; searched, packed within a budget, held back and let go."""
+"""Second form: items with durability, trust and privacy that are searched, packed within a budget, or quarantined."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Overlay:
     Parameters
     ----------
     store
-        Where they are kept; its clock, embedder and upkeep hold here too.
+        The store, whose clock, embedder and upkeep also apply to items.
     fusion, coverage
-        The numbers of a search, and when a thin pack is searched for again.
+        The settings of a search, and the rule for repeating it.
     count, packer
-        What counts tokens, and what chooses within a budget.
+        The counter of tokens, and the function that selects items within a budget.
     """
 
     def __init__(
@@ -52,25 +52,28 @@ class Overlay:
         self.count, self.packer = count, packer
 
     def upsert(self, item: OverlayItem, *, dedupe: bool = False) -> OverlayItem:
-        """Store an item. An item of the same id is replaced; under `dedupe` an item of the same hash is merged.
+        """Store an item and return it; an item with its id is replaced, and with `dedupe` an item with its hash is merged.
 
-        Neither makes it younger: its life counts from its creation. Returns the stored item.
+        Its lifetime still counts from its first creation.
         """
         now, digest = self.store.clock(), item.hash
         with self.database.change():
             remove_expired(self.database, digest, _SECOND_FORM, now)
-            existing = self._existing(item, digest, dedupe=dedupe)
+            key, value = ("id", item.id) if item.id else ("hash", digest)
+            known = item.id or dedupe
+            existing = self.database.first(decode_item, f"{key} = ? AND {_SECOND_FORM}", value) if known else None
             if existing and item.id:
                 stored = replace(item, ts=existing.ts, updated=now)
             elif existing:
                 stored = existing.merged(item, now)
             else:
-                ts = now if item.ts is None else item.ts
-                stored = replace(item, id=item.id or self._new_id(digest), ts=ts, updated=now)
+                last = self.database.rows("SELECT max(seq) AS seq FROM sqlite_sequence WHERE name = 'memory_records'")
+                new_id, ts = f"{digest[:16]}-{(last[0]['seq'] or 0) + 1}", now if item.ts is None else item.ts
+                stored = replace(item, id=item.id or new_id, ts=ts, updated=now)
             return self._write(stored, now, **({"dedupe": True} if existing and not item.id else {}))
 
     def get(self, item_id: str) -> OverlayItem:
-        """Return an item by its id; raises `AddressError`."""
+        """Return the item with an id; raise `AddressError` if there is none."""
         item = self.database.first(decode_item, "id = ? AND text IS NOT NULL", item_id)
         if item is None:
             raise AddressError("no such item", where=self.database.where, given=item_id)
@@ -83,21 +86,21 @@ class Overlay:
         return self._change(item_id, lane=lane, durability=durability, ttl_s=None, extra=extra)
 
     def pin(self, item_id: str, *, pinned: bool = True) -> OverlayItem:
-        """Boost an item in every search, or end the boost."""
+        """Boost an item in every search, or stop boosting it."""
         return self._change(item_id, extra={**self.get(item_id).extra, "pin": pinned})
 
     def search(self, query: str, *, scope: Scope | None = None, fusion: Fusion | None = None) -> list[Decision]:
-        """Return the decisions on the items found for a query, the best first; see `malsim.records.fusion`."""
+        """Return the decisions on the items found for a query, best first; see `malsim.records.fusion`."""
         fusion = fusion or self.fusion
         return rank(find(self.store, query, scope or Scope(), fusion), fusion, self.store.clock())
 
     def pack(
         self, query: str, budget: PackBudget, *, scope: Scope | None = None, hard: Mapping[str, Sequence[str]] | None = None
     ) -> Pack:
-        """Fill a budget with items and record the reason of each decision. A thin pack is searched again. Journals the pack.
+        """Fill a budget with items for a query, and log the pack with the reason for each decision.
 
-        `hard` holds texts for the slots instructions, safety and reserved, which go first. Raises `UsageError` where they
-        alone are over the budget.
+        The search is repeated with wider limits if the pack is thin. `hard` has texts for the slots instructions, safety and
+        reserved, which go first. Raises `UsageError` if they alone exceed the budget.
         """
         fusion, rounds = self.fusion, 1
         while True:
@@ -117,9 +120,9 @@ class Overlay:
         return pack
 
     def hold(self, item: OverlayItem, reason: str) -> str:
-        """Put an item into quarantine, hidden from searches; return the id by which it is admitted."""
+        """Put an item into quarantine, hidden from searches; return the id for `admit`."""
         if not isinstance(reason, str) or not reason.strip():
-            raise UsageError("no reason", where="reason", given=reason, allowed="a text")
+            raise UsageError("not a reason", where="reason", given=reason, allowed="a text that is not empty")
         now, held_id = self.store.clock(), item.hash[:16]
         with self.database.change():
             statement = "INSERT OR REPLACE INTO memory_quarantine VALUES (?, ?, ?, ?)"
@@ -128,12 +131,12 @@ class Overlay:
         return held_id
 
     def on_hold(self) -> list[tuple[str, OverlayItem, str]]:
-        """Return the items in quarantine, the oldest first: id, item, reason."""
+        """Return (id, item, reason) of the items in quarantine, the oldest first."""
         query = "SELECT id, item, reason FROM memory_quarantine ORDER BY created, id"
         return self.database.decoded(lambda row: (row["id"], OverlayItem(**json.loads(row["item"])), row["reason"]), query)
 
     def admit(self, held_id: str, *, dedupe: bool = False) -> OverlayItem:
-        """Move an item from quarantine into the memory; raises `AddressError`."""
+        """Move an item from quarantine into the memory; raise `AddressError` if it is not in quarantine."""
         items = {name: item for name, item, _ in self.on_hold()}
         if held_id not in items:
             raise AddressError("not in quarantine", where=self.database.where, given=held_id)
@@ -141,15 +144,6 @@ class Overlay:
             self.database.run("DELETE FROM memory_quarantine WHERE id = ?", held_id)
             self.database.emit("memory.admitted", self.store.clock(), {"id": held_id, "hash": items[held_id].hash})
             return self.upsert(items[held_id], dedupe=dedupe)
-
-    def _existing(self, item: OverlayItem, digest: str, *, dedupe: bool) -> OverlayItem | None:
-        if item.id:
-            return self.database.first(decode_item, "id = ? AND text IS NOT NULL", item.id)
-        return self.database.first(decode_item, "hash = ? AND text IS NOT NULL", digest) if dedupe else None
-
-    def _new_id(self, digest: str) -> str:
-        last = self.database.rows("SELECT max(seq) AS seq FROM sqlite_sequence WHERE name = 'memory_records'")
-        return f"{digest[:16]}-{(last[0]['seq'] or 0) + 1}"
 
     def _change(self, item_id: str, **fields: Any) -> OverlayItem:
         now = self.store.clock()

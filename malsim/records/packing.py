@@ -1,7 +1,7 @@
-"""Fill a prompt within a budget: hard slots first, then items by their order and caps, with a reason for each.
+"""Packing of a prompt within a budget: hard slots first, then items by order and caps, with a reason for each item.
 
-A thin pack is searched again with wider limits. If its items are similar, λ is moved towards diversity. ARW's code moves
-λ the other way (`Coverage(shipped=True)`), which reduces diversity where it is missing.
+A thin pack is searched for again with wider limits. If its items are similar, λ is moved towards diversity. ARW's code
+moves λ the other way (`Coverage(shipped=True)`), which reduces diversity where it is missing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Packer: TypeAlias = "Callable[[Sequence[Decision], PackBudget, int], Sequence[De
 
 
 def quarter_of_letters(text: str) -> int:
-    """Return one token for every four letters, rounded up: an estimate when the model's counter is missing.
+    """Return one token per four characters, rounded up: an estimate for when the model's counter is missing.
 
     >>> quarter_of_letters("five!"), quarter_of_letters("")
     (2, 0)
@@ -30,7 +30,7 @@ def quarter_of_letters(text: str) -> int:
 
 @dataclass(frozen=True)
 class PackBudget:
-    """Largest number of tokens of a pack, and largest number of items by kind. A kind without a cap is unlimited.
+    """Largest number of tokens of a pack, and of items by kind; a kind without a cap is unlimited.
 
     Raises `UsageError` for a count below 0.
     """
@@ -41,12 +41,12 @@ class PackBudget:
     def __post_init__(self) -> None:
         for name, count in {"max_tokens": self.max_tokens, **self.per_kind_caps}.items():
             if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-                raise UsageError("not a count", where=f"budget.{name}", given=count, allowed="0, 1, 2 …")
+                raise UsageError("not a count", where=f"budget.{name}", given=count, allowed="0 or more")
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """Rule for repeating a search: a pack below `fill` of its tokens is thin; `rounds` searches at most."""
+    """Rule for repeating a search: a pack that uses less than `fill` of its tokens is thin; at most `rounds` searches."""
 
     fill: float = 0.5
     rounds: int = 3
@@ -57,7 +57,7 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Decision:
-    """Decision on one item: the numbers that led to it, the cost, and the slot or the reason for dropping the item."""
+    """Decision on one item: the numbers that led to it, its cost, and its slot or the reason for dropping it."""
 
     id: str
     kind: str
@@ -78,14 +78,14 @@ class Decision:
 
     @property
     def trace(self) -> dict[str, Any]:
-        """Decision without the text, as JSON values. `mmr` is the verdict of diversity."""
+        """Decision without the text, as JSON values; `mmr` is the verdict of the diversity rule."""
         values = {name: value for name, value in vars(self).items() if name != "text"}
         return values | {"mmr": "dropped" if (self.dropped or "").startswith("near") else "retained"}
 
 
 @dataclass(frozen=True)
 class Pack:
-    """Decisions in order, the texts in the slots, and their cost in tokens."""
+    """Decisions in order, texts of the hard slots, and the cost in tokens."""
 
     decisions: tuple[Decision, ...]
     hard: tuple[tuple[str, str], ...]
@@ -100,46 +100,46 @@ class Pack:
 
     @property
     def text(self) -> str:
-        """Hard slots and items, one line each."""
+        """Texts of the hard slots and the items, one line each."""
         return "".join(f"{text}\n" for text in [*(text for _, text in self.hard), *(item.text for item in self.items)])
 
 
-def greedy(candidates: Sequence[Decision], budget: PackBudget, left: int) -> list[Decision]:
-    """Pack each candidate in order if its kind's cap and the remaining tokens allow. This is the default packer."""
+def greedy(candidates: Sequence[Decision], budget: PackBudget, tokens: int) -> list[Decision]:
+    """Pack each candidate in order if the cap of its kind and the remaining tokens allow; this is the default packer."""
     counts, decisions = Counter[str](), list[Decision]()
     for item in candidates:
         if counts[item.kind] >= budget.per_kind_caps.get(item.kind, len(candidates)):
             decisions.append(replace(item, dropped=f"its kind's cap of {budget.per_kind_caps[item.kind]} is reached"))
-        elif item.tokens > left:
-            decisions.append(replace(item, dropped=f"over budget: {item.tokens} tokens, {left} left"))
+        elif item.tokens > tokens:
+            decisions.append(replace(item, dropped=f"over budget: {item.tokens} tokens, {tokens} left"))
         else:
             counts[item.kind] += 1
-            left -= item.tokens
+            tokens -= item.tokens
             decisions.append(replace(item, slot=f"{item.kind}:{counts[item.kind]}"))
     return decisions
 
 
 def fill(
-    ranked: Sequence[Decision],
-    budget: PackBudget,
-    hard: Mapping[str, Sequence[str]] | None = None,
-    *,
-    count: TokenCounter = quarter_of_letters,
-    packer: Packer = greedy,
-    near: float = 0.98,
-) -> Pack:
+    ranked: Sequence[Decision], budget: PackBudget, hard: Mapping[str, Sequence[str]] | None = None, *,
+    count: TokenCounter = quarter_of_letters, packer: Packer = greedy, near: float = 0.98,
+) -> Pack:  # fmt: skip
     """Build a pack from ranked items.
 
-    Ephemeral items and near copies (a cosine of `near` with an item before) are no candidates. Raises `UsageError` where the
-    hard slots alone are over the budget, and where a packer of the user's own is.
+    Ephemeral items and near copies (a cosine of `near` or more with an earlier item) are dropped. Raises `UsageError` if the
+    hard slots alone exceed the budget, or if a custom packer exceeds it.
     """
     slots = _hard(hard or {})
     spent = sum(count(f"{text}\n") for _, text in slots)
     if spent > budget.max_tokens:
+        allowed = f"{spent} or more"
         raise UsageError(
-            "the hard slots are over the budget", where="budget.max_tokens", given=budget.max_tokens, allowed=f"≥ {spent}"
+            "the hard slots exceed the budget", where="budget.max_tokens", given=budget.max_tokens, allowed=allowed
         )
-    candidates = [replace(item, tokens=count(f"{item.text}\n"), dropped=_no_candidate(item, near)) for item in ranked]
+    candidates = []
+    for item in ranked:
+        reason = f"near copy: cosine {item.similar:.3f} with an item before it" if item.similar >= near else None
+        reason = "ephemeral: promote it first" if item.durability == "ephemeral" else reason
+        candidates.append(replace(item, tokens=count(f"{item.text}\n"), dropped=reason))
     admissible = [item for item in candidates if not item.dropped]
     by_id = {item.id: item for item in packer(admissible, budget, budget.max_tokens - spent)}
     decisions = tuple(by_id.get(item.id, item if item.dropped else replace(item, dropped="left out")) for item in candidates)
@@ -148,12 +148,12 @@ def fill(
     kinds = Counter(item.kind for item in inside)
     over = [kind for kind, most in budget.per_kind_caps.items() if kinds[kind] > most]
     if pack.tokens > budget.max_tokens or over:
-        raise UsageError("the packer went over the budget", where="packer", given=over or pack.tokens)
+        raise UsageError("the packer exceeds the budget", where="packer", given=over or pack.tokens)
     return pack
 
 
 def widen(pack: Pack, fusion: Fusion, coverage: Coverage, *, max_tokens: int) -> Fusion | None:
-    """Return the settings of the next round, or None if the pack is not thin or the rounds are used up."""
+    """Return the settings of the next round, or None if the pack is not thin or no round is left."""
     if pack.rounds >= coverage.rounds or pack.tokens >= coverage.fill * max_tokens:
         return None
     alike = [item.similar for item in pack.items[1:]]
@@ -168,14 +168,8 @@ def widen(pack: Pack, fusion: Fusion, coverage: Coverage, *, max_tokens: int) ->
 def _hard(hard: Mapping[str, Sequence[str]]) -> tuple[tuple[str, str], ...]:
     unknown = sorted(set(hard) - set(HARD))
     if unknown:
-        raise UsageError("no hard slot", where="hard", given=", ".join(unknown), allowed=", ".join(HARD))
+        raise UsageError("no such hard slot", where="hard", given=", ".join(unknown), allowed=", ".join(HARD))
     for name, texts in hard.items():
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
             raise UsageError("not a list of texts", where=f"hard.{name}", given=texts)
     return tuple((name, text) for name in HARD for text in hard.get(name, ()))
-
-
-def _no_candidate(item: Decision, near: float) -> str | None:
-    if item.durability == "ephemeral":
-        return "ephemeral: promote it first"
-    return f"near copy: cosine {item.similar:.3f} with an item before it" if item.similar >= near else None

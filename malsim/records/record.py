@@ -1,4 +1,4 @@
-"""The two forms of a record: lane, kind, key and value; or a text by an agent, with durability, trust and privacy."""
+"""Two forms of a record: lane, kind, key and value; or a text by an agent with durability, trust and privacy."""
 
 from __future__ import annotations
 
@@ -27,13 +27,12 @@ def canonical(value: object, *, where: str = "value") -> str:
     try:
         return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as problem:
-        raise UsageError(
-            "JSON does not hold it", where=where, given=value, allowed="texts, finite numbers, lists …"
-        ) from problem
+        allowed = "texts, finite numbers, lists and dicts"
+        raise UsageError("not a JSON value", where=where, given=value, allowed=allowed) from problem
 
 
 def content_hash(*parts: object, **fields: object) -> str:
-    """Return the SHA-256, in hexadecimal, of the canonical JSON of parts (a list) or fields (an object)."""
+    """Return the SHA-256 (hexadecimal) of the canonical JSON of parts (as a list) or fields (as an object)."""
     return hashlib.sha256(canonical(fields or list(parts)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -42,13 +41,13 @@ def _plain(value: Any) -> Any:
         return int(value) if math.isfinite(value) and value.is_integer() and abs(value) <= _WHOLE else value
     if isinstance(value, dict):
         if not all(isinstance(key, str) for key in value):
-            raise TypeError("keys of an object are texts")
+            raise TypeError("keys of a JSON object must be texts")
         return {key: _plain(element) for key, element in value.items()}
     return [_plain(element) for element in value] if isinstance(value, list | tuple) else value
 
 
 _COLUMNS = ("id", "lane", "kind", "agent_id", "project_id", "text", "durability", "trust", "privacy", "ttl_s", "updated")
-_LISTS, _OBJECTS = ("keywords", "entities"), ("source", "links", "extra")  # columns of JSON
+_LISTS, _OBJECTS = ("keywords", "entities"), ("source", "links", "extra")  # columns with JSON
 KINDS = ("fact", "obs", "result", "pref", "plan", "summary")
 
 
@@ -82,16 +81,16 @@ class MemoryRecord:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the canonical JSON of lane, kind, key and value. Records of equal hash are the same."""
+        """SHA-256 of the canonical JSON of lane, kind, key and value; records with equal hashes are the same."""
         return content_hash(lane=self.lane, kind=self.kind, key=self.key, value=self.value)
 
     @property
     def text(self) -> str:
-        """Text to embed: the key, and the value as text."""
+        """Text to embed: the key and the value."""
         return f"{self.key} {self.value if isinstance(self.value, str) else canonical(self.value)}"
 
     def merged(self, later: MemoryRecord, now: int) -> MemoryRecord:
-        """Return the record after an equal one is put: tags of both, later numbers where present, updated now."""
+        """Return the record merged with a later equal one: tags of both, the later numbers if present, updated now."""
         return replace(
             self, tags=union(self.tags, later.tags), updated=max(now, self.updated or 0),
             score=self.score if later.score is None else later.score, prob=self.prob if later.prob is None else later.prob,
@@ -100,11 +99,10 @@ class MemoryRecord:
 
 @dataclass(frozen=True)
 class OverlayItem:
-    """Item of the second form. `id`, `ts` (ms), lane and durability may be left to the store.
+    """Item of the second form. The store sets a missing `id`, `ts` (ms), lane or durability.
 
-    A missing durability follows from the lane, a missing lane from the durability; without either, both are long. The
-    lane may also be given in `extra`, as ARW's callers do: `extra={"lane": "episodic"}`. Raises `UsageError` for an
-    invalid field.
+    A missing durability follows from the lane, and a missing lane from the durability; without either, the item is long. The
+    lane may also be in `extra`, as in ARW: `extra={"lane": "episodic"}`. Raises `UsageError` for an invalid field.
     """
 
     text: str
@@ -145,7 +143,7 @@ class OverlayItem:
             _texts(self.links[one_of(name, ("parents", "children"), "links")], f"links.{name}")
 
     def _settle_lane(self) -> None:
-        """Take the lane from `extra` if it is named only there, and derive a missing lane or durability."""
+        """Take the lane from `extra` if it is missing, and derive a missing lane or durability."""
         named = self.extra.get("lane") if isinstance(self.extra, dict) and not self.lane else None
         lane = self.lane if named is None else one_of(named, tuple(LANES), "extra.lane")
         durability = one_of(self.durability or LANES.get(lane, "long"), DURABILITIES, "durability")
@@ -154,16 +152,16 @@ class OverlayItem:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of agent, project, kind and text. Items of equal hash are the same under `dedupe`."""
+        """SHA-256 of agent, project, kind and text; items with equal hashes are the same under `dedupe`."""
         return content_hash(self.agent_id, self.project_id, self.kind, self.text)
 
     @property
     def pinned(self) -> bool:
-        """True if the record is pinned."""
+        """True if the item is pinned."""
         return bool(self.extra.get("pin"))
 
     def merged(self, later: OverlayItem, now: int) -> OverlayItem:
-        """Return the item after an equal one is written: trust and extras of the later, age of the earlier."""
+        """Return the item merged with a later equal one: its own age, the later trust and extras."""
         return replace(
             self, trust=later.trust, keywords=union(self.keywords, later.keywords),
             updated=max(now, self.updated or 0),
@@ -172,7 +170,7 @@ class OverlayItem:
 
 
 def union(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the entries of both, in order, without repetition."""
+    """Return the entries of both tuples in order, without repetition."""
     return tuple(dict.fromkeys((*first, *second)))
 
 
@@ -190,7 +188,7 @@ def decode_item(row: Mapping[str, Any]) -> OverlayItem:
 
 
 def encode_item(item: OverlayItem) -> dict[str, object]:
-    """Return an item of the second form as a row of the database, without hash, embedding and expiry."""
+    """Return an item of the second form as a database row without hash, embedding and expiry."""
     row: dict[str, object] = {name: getattr(item, name) for name in _COLUMNS}
     row |= {name: canonical(getattr(item, name)) for name in (*_LISTS, *_OBJECTS)}
     return row | {"value": canonical({"text": item.text}), "tags": "[]", "created": item.ts}
@@ -202,7 +200,7 @@ def _text(value: object, where: str, *, empty: bool = False) -> None:
     try:
         value.encode()
     except UnicodeEncodeError as problem:
-        raise UsageError("not a text that UTF-8 can hold", where=where, given=value) from problem
+        raise UsageError("not a UTF-8 text", where=where, given=value) from problem
 
 
 def _texts(value: object, where: str) -> tuple[str, ...]:

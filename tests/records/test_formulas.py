@@ -194,7 +194,7 @@ def test_hard_slots_go_first_and_are_never_dropped() -> None:
     assert pack.text == "be brief\nnever delete\n"
     with pytest.raises(UsageError, match="hard slots"):
         fill([], PackBudget(6), hard)
-    with pytest.raises(UsageError, match="no hard slot"):
+    with pytest.raises(UsageError, match="no such hard slot"):
         fill([], PackBudget(6), {"mood": ["glad"]})
 
 

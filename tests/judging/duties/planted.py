@@ -1,4 +1,4 @@
-"""Memories that keep every duty but one, each with the cells that it is to fail."""
+"""Memories that break single duties, each with the cells that it must fail."""
 
 from __future__ import annotations
 
@@ -9,25 +9,35 @@ from typing import TYPE_CHECKING, Any
 from malsim.judging.duties.references import Governed, Record, digest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from malsim.adapters import Claim, Query
 
-PLANTED: dict[type[Governed], set[str]] = {}
+PLANTED: dict[type[Governed], tuple[set[str], set[str]]] = {}
+SHAPES = [f"{shape}.{letter}" for shape in ("change", "flip", "bounded") for letter in ("A", "B", "C", "C'")]
 
 
-def fails(*cells: str) -> Any:
-    """Register a memory with its cells."""
+def fails(*cells: str, vacuous: str = "") -> Callable[[type[Governed]], type[Governed]]:
+    """Return a decorator that registers a memory with the cells that it must fail, and those that become vacuous."""
 
     def register(memory: type[Governed]) -> type[Governed]:
-        PLANTED[memory] = set(cells)
+        PLANTED[memory] = set(cells), set(vacuous.split())
         return memory
 
     return register
 
 
+@fails(*SHAPES, "T4", "T5", vacuous="T1")
+class PrefersOldValues(Governed):
+    def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
+        items = super().peek(query, now, limit)
+        return [item | {"status": ("former", "current")[item is items[-1]]} for item in items][::-1]
+
+    read = peek
+
+
 @fails("mistake.C", "retraction.C")
-class ExtractsAnew(Governed):
+class ExtractsAgainAtNight(Governed):
     def settle(self, now: float) -> None:
         for record in self.records:
             if not record.claim.edges:
@@ -35,7 +45,7 @@ class ExtractsAnew(Governed):
 
 
 @fails("mistake.C'", "retraction.C'")
-class RejectsAWriterOnly(Governed):
+class TrustsTheDocument(Governed):
     def write(self, claims: Sequence[Claim], now: float) -> None:
         for claim in claims:
             rejected = any(item.claim.value == claim.value and item.rejected < inf for item in self.records)
@@ -46,7 +56,7 @@ class RejectsAWriterOnly(Governed):
 
 
 @fails("mistake.D", "retraction.D", "T3")
-class KnowsNoYesterday(Governed):
+class RewritesThePast(Governed):
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
         return super().peek(replace(query, as_of=None), now, limit)
 
@@ -62,7 +72,7 @@ class AnswersForToday(Governed):
 
 
 @fails("mistake.E", "retraction.E")
-class KeepsWhatWasDerived(Governed):
+class KeepsDerivedClaims(Governed):
     def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
         super().correct(object, value, instead, now, by, scope)
         for record in self.records:
@@ -71,37 +81,35 @@ class KeepsWhatWasDerived(Governed):
 
 
 @fails("change.C'", "flip.C'", "bounded.C'", "T1", "T4")
-class TakesTheLastArrival(Governed):
-    def write(self, claims: Sequence[Claim], now: float) -> None:
-        super().write(
-            [replace(claim, time=now, valid_from=None, valid_to=None) if _bygone(claim, now) else claim for claim in claims],
-            now,
-        )
-
-
-def _bygone(claim: Claim, now: float) -> bool:
-    return claim.time < now or (claim.valid_from is not None and claim.valid_from < now)
-
-
-@fails("F3")
-class ForgetsUntilTheDocumentReturns(Governed):
+class PrefersTheLastArrival(Governed):
     def write(self, claims: Sequence[Claim], now: float) -> None:
         for claim in claims:
-            if claim.source and claim.time < now and claim.text == f"{claim.object} is {claim.value}":
-                self.refused.clear()
-            super().write([claim], now)
+            late = claim.time < now or (claim.valid_from is not None and claim.valid_from < now)
+            super().write([replace(claim, time=now, valid_from=None, valid_to=None) if late else claim], now)
+
+
+@fails("F2", "F3", "F4", "F5", "F6", "F7", "F8", "F10")
+class ForgetsNothing(Governed):
+    def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
+        self.note(f"forget {object} {value}", by, now)
+
+
+@fails("F3", "F4")
+class ForgetsUntilTheNextImport(Governed):
+    def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
+        super().forget(object, value, now, by, scope)
+        self.refused.clear()
 
 
 @fails("F5")
-class ComesBackAtNight(Governed):
-    def forget(self, *given: Any) -> None:
+class RestoresAtNight(Governed):
+    def forget(self, *arguments: Any) -> None:
         self.bin = list(self.records)
-        super().forget(*given)
+        super().forget(*arguments)
 
     def settle(self, now: float) -> None:  # noqa: ARG002
-        self.records += [
-            record for record in getattr(self, "bin", []) if record not in self.records and not record.claim.edges
-        ]
+        bin_ = getattr(self, "bin", [])
+        self.records += [record for record in bin_ if record not in self.records and not record.claim.edges]
 
 
 @fails("F6")
@@ -121,44 +129,30 @@ class LogsNoForgetting(Governed):
             super().note(event, by, now)
 
 
-@fails("F10")
-class LogsWhatWasForgotten(Governed):
-    def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
-        super().forget(object, value, now, by, scope)
-        self.events[-1]["what"] = f"{object} is {value}"
-
-
 @fails("F11")
 class NeverAllows(Governed):
-    def allow(self, object: str, value: str, now: float, by: str, scope: str) -> None:  # noqa: A002
-        """Nothing."""
+    def allow(self, object: str, value: str, now: float, by: str, scope: str) -> None: ...  # noqa: A002
 
 
-@fails("F6", "F8")  # a copy is also a text that is held
+@fails("F6", "F8")  # a copy is also a stored text
 class LeavesTheCopy(Governed):
     def share(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002
         super().share(object, to, now, scope)
-        self.records += [
-            Record(replace(item.claim, scope=to), now)
-            for item in self.records
-            if (item.claim.object, item.claim.scope, item.claim.scope) == (object, scope, "")
-        ]
+        copied = [item.claim for item in self.records if (item.claim.object, item.claim.scope, scope) == (object, scope, "")]
+        self.records += [Record(replace(claim, scope=to), now) for claim in copied]
 
 
-@fails("S2")
-class ShowsAllToTheUnnamed(Governed):
+@fails("S1", "S2", "S3", "S4", "S6", "S7", "S8")
+class IgnoresScopes(Governed):
     def visible(self, query: Query) -> list[Record]:
-        everybody = [record for record in self.records if record.claim.object == query.object]
-        return super().visible(query) if query.scope else everybody
+        return [record for record in self.records if record.claim.object == query.object]
 
 
 @fails("S3")
 class DerivesAcrossScopes(Governed):
     def visible(self, query: Query) -> list[Record]:
-        derived = [
-            record for record in self.records if record.claim.object == query.object and record.claim.edges and query.scope
-        ]
-        return derived or super().visible(query)
+        about = [record for record in self.records if record.claim.object == query.object]
+        return [record for record in about if record.claim.edges and query.scope] or super().visible(query)
 
 
 @fails("S4")
@@ -168,17 +162,21 @@ class CorrectsEverywhere(Governed):
             super().correct(object, value, instead, now, by, item)
 
 
+@fails("S5", vacuous="F8 S6 S8")
+class NeverShares(Governed):
+    def share(self, object: str, to: str, now: float, scope: str) -> None: ...  # noqa: A002
+
+
 @fails("S6")
-class SharesForEver(Governed):
-    def unshare(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002
-        """Nothing."""
+class NeverUnshares(Governed):
+    def unshare(self, object: str, to: str, now: float, scope: str) -> None: ...  # noqa: A002
 
 
 @fails("S7")
 class CountsEveryScope(Governed):
     def item(self, record: Record, standing: Sequence[Record], at: float) -> dict[str, Any]:
-        value = {entry.claim.writer for entry in self.records if entry.claim.value == record.claim.value}
-        return super().item(record, standing, at) | {"belief": 1.0 - 0.5 ** len(value)}
+        writers = {entry.claim.writer for entry in self.records if entry.claim.value == record.claim.value}
+        return super().item(record, standing, at) | {"belief": 1.0 - 0.5 ** len(writers)}
 
 
 @fails("T5")
@@ -200,6 +198,15 @@ class ObeysAnybody(Governed):
         return super().own(object, value, writers[0] if writers else by, scope)
 
 
+OWNERS = [f"{shape}.{letter}" for shape in ("mistake", "retraction") for letter in ("B", "C", "C'", "E")]
+
+
+@fails("mistake.A", *OWNERS, "F2", "F3", "F4", "F5", "F6", "F7", "F8", "K3", "K4", "K5", "T3", vacuous="S4")
+class ObeysNobody(Governed):
+    def own(self, object: str, value: str | None, by: str, scope: str) -> list[Record]:  # noqa: A002, ARG002
+        return []
+
+
 @fails("K4", "K5")
 class BelievesANewWriter(Governed):
     def write(self, claims: Sequence[Claim], now: float) -> None:
@@ -207,16 +214,6 @@ class BelievesANewWriter(Governed):
             if not claim.source and claim.time == now and claim.writer not in {item.claim.writer for item in self.records}:
                 self.refused.discard(digest(claim.scope, claim.object, claim.value))
             super().write([claim], now)
-
-
-@fails("S8")
-class SharesWithEverybody(Governed):
-    def visible(self, query: Query) -> list[Record]:
-        shared = {(scope, name) for scope, name, _ in self.shared}
-        about = [record for record in self.records if record.claim.object == query.object]
-        return [
-            record for record in about if record.claim.scope == query.scope or (record.claim.scope, query.object) in shared
-        ]
 
 
 @fails("K5")

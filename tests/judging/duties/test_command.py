@@ -1,4 +1,4 @@
-"""The command, its outputs, the line for pytest, and memories that misbehave."""
+"""The command for duties, its outputs, the pytest check, and errors of memories."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tests.judging.duties.planted import KeepsTheSummary
 if TYPE_CHECKING:
     from malsim.adapters import Query
 
-test_a_memory_that_keeps_all = check(Governed)
-test_one_with_a_residue = check(KeepsTheSummary, expected_failures={"F6"})
+test_governed_reference_keeps_all_duties = check(Governed)
+test_expected_failure_passes = check(KeepsTheSummary, expected_failures={"F6"})
 
 CELLS = ["--case", "change.B", "--case", "F6", "--case", "S7"]
 
 
 class SaysItInWords(Append):
-    """Only the text says the value, and every call is a coroutine."""
+    """Memory whose items have a value in their text only, and whose calls are coroutines."""
 
     async def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:  # type: ignore[override]
         return [
@@ -62,7 +62,7 @@ class Drifts(Append):
 
 
 class Wavers(Governed):
-    """It believes a little more whenever it is looked at."""
+    """Memory whose beliefs rise with every peek."""
 
     looks = 0
 
@@ -77,14 +77,14 @@ class EndsBeforeItBegins(Governed):
 
 
 class HidesTexts(Governed):
-    """It says that it holds no text at all."""
+    """Memory that claims to store no text."""
 
     def texts(self) -> list[str]:
         return []
 
 
 class LogsEveryDay(Governed):
-    """It makes up a log in which everybody did everything on every day."""
+    """Memory that invents a log with an event every hour."""
 
     def log(self) -> list[dict[str, Any]]:
         last = self.events[-1]
@@ -120,19 +120,19 @@ def test_hidden_text_has_no_effect() -> None:
     assert item.verdict == "vacuous"
 
 
-def test_an_error_in_one_cell_leaves_the_others() -> None:
+def test_error_in_one_cell_does_not_affect_others() -> None:
     table = assess(Foresees)
     assert {item.name for item in table.having(ERROR)} == {"F9", "F10"}
     assert len(table.having(HOLDS)) == 54
 
 
-def test_values_are_read_from_texts_and_coroutines_are_run() -> None:
+def test_values_in_texts_are_read_and_coroutines_are_run() -> None:
     for cell, verdict in (("flip.A", HOLDS), ("change.A", HOLDS), ("flip.B", "fails"), ("S7", NOT_OFFERED)):
         (item,) = assess(SaysItInWords, cell=cell).verdicts
         assert (item.verdict, cell) == (verdict, cell), item.why
 
 
-def test_the_table_the_rows_and_the_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_prints_rows_and_writes_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = ["--junit", str(tmp_path / "duties.xml"), "--html", str(tmp_path / "duties.html"), "-o", str(tmp_path)]
     assert main(["judge", "append", "governed", *CELLS, "--json", *files]) == 1
     rows = json.loads(capsys.readouterr().out)["duties"]

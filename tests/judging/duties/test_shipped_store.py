@@ -1,8 +1,8 @@
-"""The store that ships keeps every duty under the preset `governed`."""
+"""The shipped store keeps every duty under the preset `governed`."""
 
 from __future__ import annotations
 
 from malsim.adapters.store import governed
 from malsim.judging.duties import check
 
-test_it_keeps_every_duty = check(governed)
+test_shipped_store_keeps_every_duty = check(governed)
