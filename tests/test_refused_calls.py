@@ -82,7 +82,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "edges that are texts": (lambda: admitted(edges=pl.lit(["x"])), "column of the wrong type"),
     "unknown field of an edge": (lambda: admitted(edges=pl.lit([{"nosuch": 1}])), "unknown field of an edge"),
     "text as an embedder": (lambda: embed(NOSUCH, "x"), "an embedder returns a list of numbers"),
-    "unknown lane of a record": (lambda: one_of("nosuch", ("a", "b"), "lane"), "unknown word"),
+    "unknown lane of a record": (lambda: one_of("nosuch", ("a", "b"), "lane"), "not an allowed value"),
     "negative budget": (lambda: PackBudget(max_tokens=-1), "not a count"),
     "response to no calls": (lambda: ops.respond(ops.load("smooth"), "step", {}, calls=0), "calls is out of bounds"),
 }  # fmt: skip
