@@ -160,8 +160,8 @@ class SelfSupport(Axiom):
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
         writes = [event for event in events if event.do == "write"]
-        writers, linked = {event.writer for event in writes}, any(event.edges for event in writes)
-        if not is_stream(events, "write") or len(writers) != 1 or not linked:
+        writers, has_edges = {event.writer for event in writes}, any(event.edges for event in writes)
+        if not is_stream(events, "write") or len(writers) != 1 or not has_edges:
             return None
         plain, look = last(subject, [replace(event, edges=()) for event in events]), last(subject, events)
         if look.score("A") <= plain.score("A") + subject.tolerance:
