@@ -188,7 +188,8 @@ class Settling(Axiom):
             return None
         ticks = [Event(float(day), "tick") for day in range(1, TICKS + 1)]
         ends = [Event(float(TICKS), "peek"), Event(TICKS + 1.0, "tick"), Event(TICKS + 1.0, "peek")]
-        return differs(*subject.play([*events[:-1], *ticks, *ends]), f"one tick later, after {TICKS} ticks")
+        before, after = subject.play([*events[:-1], *ticks, *ends])
+        return differs(before, after, f"one tick later, after {TICKS} ticks")
 
 
 class Superseded(Axiom):

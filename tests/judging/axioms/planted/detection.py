@@ -27,7 +27,7 @@ DEFECTS: dict[str, type[Sound]] = {
     name: item
     for module in (defects, edge_defects)
     for name, item in vars(module).items()
-    if isinstance(item, type) and getattr(item, "axiom", "")
+    if isinstance(item, type) and issubclass(item, Sound) and item.axiom
 }
 
 
