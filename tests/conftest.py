@@ -1,7 +1,8 @@
-"""Hypothesis for every test: no clock, the same examples each run; HYPOTHESIS_PROFILE=whole or search looks further.
+"""Hypothesis profiles, and the selection of quick and nightly tests.
 
-A test is quick unless `slow.txt` lists it: `pytest -m quick`. `pytest --note-slow` writes that list anew. Of the tests in
-`nightly.txt` a push runs a sample of the cases, or none; `slow.txt` leaves some in the quick tests in the same way.
+Hypothesis draws the same examples in each run; HYPOTHESIS_PROFILE=whole or search draws more. A test is quick unless
+`slow.txt` lists it: `pytest -m quick`. `pytest --note-slow` writes that list. A push runs only a sample of the cases of tests
+in `nightly.txt`, and quick runs only a sample of some tests in `slow.txt`.
 """
 
 from __future__ import annotations
@@ -27,28 +28,28 @@ _SECONDS: defaultdict[str, list[float]] = defaultdict(list)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let long runs of tests/fuzz be asked for, and the list of slow tests."""
+    """Add the options for long fuzzing and for the list of slow tests."""
     parser.addoption("--fuzz-seconds", type=float, default=0.0, metavar="N", help="try inputs of each format for so long")
     parser.addoption("--note-slow", action="store_true", help=f"write the tests over {LIMIT} s a case to tests/slow.txt")
 
 
 def name_of(nodeid: str) -> str:
-    """A test's name without its case; a scenario's file, as its checks share one run.
+    """Return a test's name without its case, or the file of a scenario, whose checks share one run.
 
-    The first check of a file would carry the run, and the next one if that were left out.
+    Otherwise the first check of a file would carry the run, and the next one if the first were left out.
     """
     file, _, _ = nodeid.partition("::")
     return file if file.endswith(".toml") else nodeid.partition("[")[0]
 
 
 def listed(path: Path) -> dict[str, int]:
-    """The tests of a list: of which every n-th case is run all the same; 0 for none."""
+    """Read a list of tests; a number n after a name keeps every n-th case, 0 none."""
     lines = (line.partition("#")[0].split() for line in path.read_text(encoding="utf-8").splitlines())
     return {words[0]: int(words[1]) if words[1:] else 0 for words in lines if words}
 
 
 def put_off(items: list[pytest.Item], tests: dict[str, int]) -> set[pytest.Item]:
-    """The cases that a list leaves out."""
+    """Return the cases that a list leaves out."""
     cases: Counter[str] = Counter()
     out = set()
     for item in items:
@@ -61,7 +62,7 @@ def put_off(items: list[pytest.Item], tests: dict[str, int]) -> set[pytest.Item]
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is for the night, as `nightly.txt` says, and as quick what is neither slow nor for the night."""
+    """Mark tests in `nightly.txt` as nightly, and tests that are neither slow nor nightly as quick."""
     nightly = put_off(items, listed(NIGHTLY))
     slow = put_off(items, listed(SLOW))
     for item in items:
@@ -72,13 +73,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Note how long a test took, what it needs included."""
+    """Note the duration of a test with its fixtures."""
     if report.when != "teardown":
         _SECONDS[name_of(report.nodeid)].append(report.duration)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write the list, where it was asked for and all tests ran here."""
+    """Write the list of slow tests, if requested and if all tests ran in this process."""
     if session.config.getoption("--note-slow") and not hasattr(session.config, "workerinput"):
         every = listed(SLOW)
         slow = sorted(name for name, seconds in _SECONDS.items() if sum(seconds) > LIMIT * len(seconds))

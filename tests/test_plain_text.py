@@ -1,4 +1,4 @@
-"""Text of others is text: in terminals, reports and figures it steers nothing and repeats no credential."""
+"""Foreign text in terminals, reports and figures: no control characters and no credentials."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def test_displayed_text_contains_no_control_characters(text: str) -> None:
     assert "\n" not in one_line(text)
 
 
-def test_an_error_repeats_no_credential_whatever_part_it_came_by() -> None:
+def test_error_withholds_credentials_in_every_part() -> None:
     token = stand_in("GitHub token")
     for parts in ({"where": token}, {"given": token}, {"allowed": token}, {"hint": token}):
         assert token not in str(MalsimError("wrong", **parts))
     assert "withheld: GitHub token" in str(MalsimError(f"no file {token}"))
 
 
-def test_a_stream_writes_plain_text() -> None:
+def test_stream_writes_plain_text() -> None:
     buffer = io.StringIO()
     print("a\x1b[2Jb", file=PlainStream(buffer))
     assert buffer.getvalue() == "a\\u001b[2Jb\n"
@@ -86,7 +86,7 @@ def test_figures_draw_dollar_signs_as_typed() -> None:
     assert any(parsed for text, parsed in texts if "mathdefault" in text)
 
 
-def test_names_come_out_quoted_in_lines_and_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_are_escaped_in_lines_and_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, junit, page = tmp_path / "t.toml", tmp_path / "t.xml", tmp_path / "t.html"
     path.write_text(SCENARIO, encoding="utf-8")
     assert main(["test", str(path), "--junit", str(junit), "--html", str(page)]) == 1
@@ -134,9 +134,7 @@ def _written(folder: Path) -> str:
     return str(folder / "t.toml")
 
 
-def test_bug_is_reported_as_a_bug_and_not_as_a_negative_answer(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bug_is_reported_as_a_bug(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def broken(_: object) -> int:
         raise IndexError(stand_in("GitHub token"))
 

@@ -1,6 +1,6 @@
-"""A memory server of forty lines on stdio: JSON-RPC by hand, two tools. `deaf` as an argument: it has none.
+"""Memory server on stdio with two tools, in JSON-RPC by hand; with `deaf` it has no tools.
 
-`settles`: it starts a process of its own, and writes down, in its HOME, where it stands.
+With `settles` it starts a child process, and writes its environment to a file in its HOME.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Judges in place of a language model: their rates are kept, and a study says how good one must be."""
+"""Judges in place of a language model: error rates, and memories that use them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DRAWS = 4000
 
 
 class Careful:
-    """Believes the last word unless the judge misses that it contradicts."""
+    """Memory that believes the last claim, unless the judge misses the contradiction."""
 
     belief = False
 
@@ -43,7 +43,6 @@ class Careful:
 
 
 def there(package: str) -> None:
-    """Skip where a package is not; it is not imported before its telemetry is off."""
     if not find_spec(package):
         pytest.skip(f"{package} is not installed")
 

@@ -1,4 +1,4 @@
-"""The door for MCP servers: a folder of its own, processes that end, mappings, and what a server says on its stderr."""
+"""Adapter to MCP servers: folder, processes, mappings and errors."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ arguments = { text = "{object}" }
 
 
 def shows(server: McpServer) -> list[str]:
-    """What a server shows after A, B, A."""
+    """Return the texts that a server shows after the values A, B, A."""
     for day, value in enumerate("ABA"):
         server.write([Claim(float(day), "ann", "o", value, f"o is {value}")], float(day))
     return [item["text"] for item in server.peek(Query("o", "what is o?"), 3.0, 10)]
 
 
 def ended(process: int) -> bool:
-    """Whether a process is gone, or is what its parent has not yet taken note of."""
+    """Return whether a process has ended, even if its parent has not collected it."""
     try:
         return Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] == "Z"
     except OSError:
@@ -85,7 +85,7 @@ def test_server_stderr_is_in_the_error() -> None:
         McpServer("no-such-command-anywhere")
 
 
-def test_the_shipped_mappings_are_sound() -> None:
+def test_shipped_mappings_can_be_read() -> None:
     assert {mapping.name for mapping in shipped_mappings()} >= {"keeper", "libsql", "reference"}
     with pytest.raises(AdapterError, match="not a mapping"):
         read_mapping(Path("nowhere.toml"))
@@ -103,7 +103,7 @@ def test_the_shipped_mappings_are_sound() -> None:
         ("basic-memory mcp", ["---", "title: o", "type: note", "permalink: main/facts/o", "o is A"]),  # PyPI basic-memory
     ],
 )
-def test_a_server_of_others_runs_from_its_package(command: str, texts: list[str]) -> None:
+def test_published_server_runs(command: str, texts: list[str]) -> None:
     if not shutil.which(command.partition(" ")[0]):
         pytest.skip(f"needs the npm or PyPI package of {command}")
     server = McpServer(command)

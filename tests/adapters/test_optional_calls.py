@@ -1,4 +1,4 @@
-"""What a memory may offer beside the four calls: fields, optional calls, `async def`, and what is refused."""
+"""Optional parts of a memory: fields, optional calls and `async def`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from malsim.base.errors import AdapterError, DataError
 
 
 class Slow:
-    """Every call is an `async def`; coroutines of one memory share a loop."""
+    """Memory in which every call is an `async def`."""
 
     def __init__(self) -> None:
         self.values: list[str] = []
@@ -26,7 +26,7 @@ class Slow:
         self.values += [claim.value for claim in claims]
 
     async def tick(self, now: float) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     async def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:  # noqa: ARG002
         self.loops.add(asyncio.get_running_loop())
@@ -59,7 +59,7 @@ def test_memory_with_coroutines_works_like_any_other() -> None:
 
 
 class Hasty(Slow):
-    """It hands its claims to a coroutine, and waits for none: nothing would be written."""
+    """Memory whose write drops a coroutine without awaiting it."""
 
     def write(self, claims: Any, now: float) -> None:  # type: ignore[override]
         super().write(claims, now)  # type: ignore[unused-coroutine]
@@ -69,7 +69,7 @@ class Hasty(Slow):
 
 
 @pytest.mark.parametrize("trusted", [True, False])
-def test_a_write_that_nobody_awaits_is_an_error(*, trusted: bool) -> None:
+def test_coroutine_that_is_not_awaited_is_an_error(*, trusted: bool) -> None:
     memories = CheckedMemories(Hasty, "hasty", trusted=trusted)
     try:
         memory = memories.make()
@@ -94,6 +94,6 @@ def test_a_write_that_nobody_awaits_is_an_error(*, trusted: bool) -> None:
         (lambda: Query("x", scope="a" * 10_000), "allowed: text of at most 200 characters; name a person"),
     ],
 )
-def test_fields_that_cannot_be_are_refused(make: Any, said: str) -> None:
+def test_invalid_fields_are_refused(make: Any, said: str) -> None:
     with pytest.raises(DataError, match=said):
         make()

@@ -1,4 +1,4 @@
-"""Readers of a memory's answers: in the loop, by name, and what they cannot read."""
+"""Readers of a memory's answers: by name, in a run, and their errors."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def accuracy(memory: str) -> Sequence[float]:
     return run.signals.filter(signal="right")["value"].to_list()
 
 
-def test_the_newest_of_a_log_is_its_last_claim() -> None:
+def test_newest_reader_of_a_log_returns_the_last_claim() -> None:
     assert accuracy(f"newest/{LOG}") == accuracy(LAST) != accuracy(f"top/{LOG}")
 
 
-def test_newest_needs_an_item_with_a_date(capsys: pytest.CaptureFixture[str]) -> None:
+def test_newest_reader_needs_dates(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(POISONER), "--no-plots", "--memory", f"newest/{LAST}", "--replications", "1"]) == 2
     assert "no item has a date" in capsys.readouterr().err
     with pytest.raises(AdapterError, match="no such reader; given: 'oldest'; allowed: top"):

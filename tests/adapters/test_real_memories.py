@@ -1,4 +1,4 @@
-"""Real memories, offline: each in the loop, under A then B then A, and beside its minimal model."""
+"""Real memories, offline: in a run, after A, B, A, and compared with their minimal model."""
 
 from __future__ import annotations
 
@@ -44,13 +44,12 @@ def name(request: pytest.FixtureRequest) -> str:
 
 
 def needed(package: str) -> None:
-    """Skip where a package is not there; it is not imported, as some phone home unless they are told not to first."""
     if find_spec(package) is None:
         pytest.skip(f'{package} is not there: pip install -c constraints.txt -e ".[memories]"')
 
 
 def looked(name: str, claims: Sequence[tuple[float, str]]) -> list[tuple[str, float]]:
-    """What a real memory shows after claims of values on days, value by value."""
+    """Return the values and ranks that a real memory shows after claims on days."""
     host = Host(name, name)
     asks = [Ask(0, "factory")]
     asks += [Ask(0, "write", day, [Claim(day, "ann", "o", value, f"o is {value}", 0.7)]) for day, value in claims]
@@ -61,7 +60,7 @@ def looked(name: str, claims: Sequence[tuple[float, str]]) -> list[tuple[str, fl
 
 
 def streams() -> Iterator[list[tuple[float, str]]]:
-    """A, B, A, then small streams of three values; in every third the times stand in no order."""
+    """Yield A, B, A, then drawn streams of three values; every third has unordered times."""
     yield A_B_A
     draw = Random(1)  # noqa: S311  # what is drawn is to be found again
     for number in range(STREAMS):
@@ -70,7 +69,7 @@ def streams() -> Iterator[list[tuple[float, str]]]:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_it_runs_in_the_loop(name: str) -> None:
+def test_real_memory_completes_a_run(name: str) -> None:
     run = ms.run(POISONER, memory=Adapter.of(name, trusted=True), days=12.0, replications=2)
     assert not run.failures
     assert run.signals.filter(signal="right").height

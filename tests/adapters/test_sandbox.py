@@ -1,4 +1,4 @@
-"""The sandbox: whatever a stranger's memory does in it is an error of that memory, and nothing of it is left."""
+"""Sandbox of memories: an attack is an error of one memory, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def _memory(attack: Callable[[], object]) -> type:
 
 @pytest.fixture(name="folders")
 def _folders() -> Iterator[set[str]]:
-    """Folders of sandboxes that were there before; none of ours is left."""
+    """Check that no folder of a sandbox is left."""
     here = _sandboxes_here()
     yield here
     assert _sandboxes_here() <= here
 
 
 def _sandboxes_here() -> set[str]:
-    """The folders of sandboxes whose process was started by this one."""
+    """Return the folders of sandboxes whose process is a child of this one."""
     found = set()
     for index in Path("/proc").glob("[0-9]*/environ"):
         try:
@@ -120,7 +120,6 @@ def test_child_processes_and_files_end_with_the_sandbox(tmp_path: Path) -> None:
 
 
 def _ended(process: str) -> bool:
-    """Whether it ends within some seconds: who is killed may take a moment."""
     for _ in range(100):
         try:
             if Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] in "ZX":

@@ -1,4 +1,4 @@
-"""A command that runs code of another package: whatever that does is an error of the command, and nothing of it is left."""
+"""Commands that run code of another package: an attack is an error of the command, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ ATTACKS = {
 
 @pytest.fixture(autouse=True)
 def _nothing_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No process and no folder of a sandbox that was started here."""
+    """Check that no process and no folder of a sandbox is left."""
     children: list[Child] = []
 
     class Noted(Child):
@@ -75,7 +75,7 @@ def _nothing_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def _marked(folder: str) -> list[str]:
-    """The processes that a sandbox of this folder has started."""
+    """Return the processes of the sandbox with this folder."""
     return [mark for mark in map(_mark, Path("/proc").glob("[0-9]*/environ")) if mark.startswith(folder)]
 
 
@@ -93,7 +93,7 @@ def _in_sandbox(monkeypatch: pytest.MonkeyPatch, call: str) -> int:
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_an_attack_is_an_error_that_names_the_call(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_call_is_named_in_the_error(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     call, problem = ATTACKS[name]
     with pytest.raises(AdapterError, match=problem):
         _in_sandbox(monkeypatch, call)
@@ -115,7 +115,7 @@ def test_leftover_processes_and_files_are_removed(
     assert capsys.readouterr().out == "done\n"
 
 
-def test_input_that_was_read_already_is_handed_on(
+def test_input_already_read_is_passed_to_the_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sandbox, "COMMAND", f"exec({CALL.format('print(input())')!r})")
@@ -160,7 +160,7 @@ def test_exit_code_0_in_a_call_fails_the_command(words: list[str], who: str, cap
     assert capsys.readouterr().err == f"malsim: {who}: its process ended (exit code 0); report it to its author\n"
 
 
-def test_pytest_judges_such_a_scenario_in_a_sandbox(folder: Path) -> None:
+def test_pytest_runs_foreign_laws_in_a_sandbox(folder: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "scenarios"]
     environment = {"PYTHONPATH": f"{folder}:{ROOT}", "PATH": ""}
     found = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""A memory of the user's own in the loop: what it is told, what is read back, what breaks it, and who may run it."""
+"""A user's memory in a run: calls, answers, failures, and consent to run it."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def run(memory: type, *, trusted: bool = True, limit: float = 10.0, **changes: o
     return ms.run(POISONER, memory=own(memory, trusted=trusted, limit=limit), **settings)
 
 
-def test_it_answers_as_the_law_that_does_the_same() -> None:
+def test_memory_gives_the_same_answers_as_its_law() -> None:
     ours, law = run(memories.Last), ms.run(POISONER, law="last_write", days=30.0, replications=4)
     both = [item.metrics().filter(pl.col("metric").is_in(["accuracy", "harm"])) for item in (ours, law)]
     assert both[0]["value"].to_list() == pytest.approx(both[1]["value"].to_list())
     assert ours.cells["effective"].null_count() == ours.cells.height
 
 
-def test_a_process_and_replications_change_nothing() -> None:
+def test_result_is_independent_of_process_and_replications() -> None:
     here, there, alone = run(memories.Last), run(memories.Last, trusted=False), run(memories.Last, first=2, replications=1)
     for name in FRAMES:
         assert digest(getattr(here, name)) == digest(getattr(there, name))
@@ -52,7 +52,7 @@ def test_a_process_and_replications_change_nothing() -> None:
         )
 
 
-def test_text_is_read_back_by_the_values_in_it() -> None:
+def test_value_is_found_in_a_text_answer() -> None:
     words, text = run(memories.Last), run(memories.Notes)
     right = [item.signals.filter(pl.col("signal") == "right")["value"] for item in (words, text)]
     assert right[0].equals(right[1])
@@ -68,7 +68,7 @@ def test_text_is_read_back_by_the_values_in_it() -> None:
         (memories.PeekTakes, r"showed \d items in one peek and \d in the next"),
     ],
 )
-def test_failing_memory_is_reported_and_harms_no_other(memory: type, sentence: str) -> None:
+def test_failing_memory_does_not_affect_others(memory: type, sentence: str) -> None:
     result, sound = (run(item, days=21.0, replications=6) for item in (memory, memories.Last))
     assert result.failures
     assert len(result.failures) < 6
@@ -121,18 +121,18 @@ def test_memory_that_always_fails_is_a_row_with_its_error(folder: Path, capsys: 
     assert float(figures["own_memory:Last"]) == float(figures["last_write"]) > 0.0
 
 
-def test_a_hang_is_left_behind() -> None:
+def test_hanging_memory_is_a_failure() -> None:
     result = run(memories.Hangs, trusted=False, limit=0.3, days=21.0, replications=6)
     assert result.failures
     assert all("did not return within 0.3 s" in str(problem) for problem in result.failures.values())
 
 
-def test_dead_process_loses_its_memories_and_names_the_call() -> None:
+def test_ended_process_is_reported_with_its_exit_code() -> None:
     with pytest.raises(AdapterError, match=r"its process ended \(exit code 3\)"):
         run(memories.Dies, trusted=False, days=30.0, replications=6)
 
 
-def test_where_none_is_left_the_run_is_refused() -> None:
+def test_run_fails_if_every_memory_fails() -> None:
     with pytest.raises(AdapterError, match="raised RuntimeError"):
         run(memories.Raises, days=40.0, replications=1)
     with pytest.raises(AdapterError, match="cannot be made: TypeError"):
@@ -156,9 +156,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("command", [["run"], ["test"], ["compare", "--laws", "last_write", "--replications", "2"]])
-def test_a_file_runs_no_code_unless_it_is_allowed(
-    command: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_scenario_runs_code_only_if_allowed(command: list[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     name, *options = command
     assert main([name, "mine.toml", *options]) == 2
     output = capsys.readouterr()
@@ -169,14 +167,14 @@ def test_a_file_runs_no_code_unless_it_is_allowed(
     assert "own_memory:Last" in capsys.readouterr().out or name == "test"
 
 
-def test_from_python_a_path_is_consent(folder: Path) -> None:
+def test_path_given_from_python_counts_as_consent(folder: Path) -> None:
     assert ms.run("mine.toml").scenario.law == "own_memory:Last"
     with pytest.raises(UsageError, match="--allow-code"):
         ms.run(ms.read("mine.toml"))
     assert (folder / "ran").exists()
 
 
-def test_typed_memory_is_consent_and_a_manifest_is_not(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_option_counts_as_consent_and_a_manifest_does_not(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--no-plots", "-o", "out", "--call-limit", "5"]
     assert main(["run", "mine.toml", "--memory", "own_memory:Notes", *options]) == 0
     assert main(["run", "--manifest", "out/manifest.json"]) == 2
@@ -195,7 +193,7 @@ def test_several_memories_are_compared_in_one_table(capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("name", ["nothing", "own_memory:Nobody", "no_such_module:Memory", "own_memory:BROKEN_BY"])
-def test_a_wrong_name_is_a_sentence(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
+def test_unknown_memory_is_named_in_the_error(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
     assert main(["run", "mine.toml", "--memory", name]) == 2
     assert name in capsys.readouterr().err
 
@@ -221,7 +219,7 @@ def test_phrases_are_settable_and_checked() -> None:
             Phrases(**wrong)
 
 
-def test_an_answer_is_found_by_a_pattern() -> None:
+def test_value_is_found_by_a_pattern() -> None:
     phrases = Phrases(answer=r"now (?P<value>\w+)")
     assert phrases.values_in("formerly running, now stopped", ["running", "stopped"]) == ["stopped"]
     assert Phrases().values_in("12.5 bar", ["12", "12.5"]) == ["12.5"]
@@ -243,11 +241,11 @@ def test_object_that_is_not_a_memory_is_refused() -> None:
         ({"answer": "(?=a)(b)"}, "RE2"),
     ],
 )
-def test_phrase_is_not_a_program(phrase: dict[str, str], problem: str) -> None:
+def test_phrase_cannot_contain_format_code(phrase: dict[str, str], problem: str) -> None:
     with pytest.raises(ScenarioError, match=problem):
         Phrases(**phrase)
 
 
-def test_a_pattern_takes_time_linear_in_a_text() -> None:
+def test_pattern_search_takes_linear_time() -> None:
     assert Phrases(answer="(a+)+$").values_in("a" * 100_000 + "b", ["open"]) == []  # re would not end
     assert Phrases(answer="is (?P<value>.+)").values_in("it IS half open \ud800", ["open", "half open"]) == ["half open"]

@@ -1,4 +1,4 @@
-"""Memories as a user would write them, sound ones and broken ones; other processes import this file."""
+"""Sound and broken memories as a user would write them; other processes import this module."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLOSED = Path("closed")  # where those that are closed say so
 
 
 class Last:
-    """Keeps the last claim about each object."""
+    """Memory that keeps the last claim about each object."""
 
     belief = False
 
@@ -43,12 +43,12 @@ class Last:
 
     @property
     def trips(self) -> bool:
-        """Whether it holds what the broken ones break by."""
+        """Whether the memory holds the claim that breaks the broken memories."""
         return any(claim.value == BROKEN_BY and claim.writer.startswith("poisoner") for claim in self.values.values())
 
 
 class Notes(Last):
-    """Keeps text alone, and answers in text alone."""
+    """Memory that keeps and answers text only."""
 
     belief = True
 
@@ -57,7 +57,7 @@ class Notes(Last):
 
 
 class Log(Last):
-    """Keeps every claim with its date, all of one rank."""
+    """Memory that keeps every claim with its date, all with the same rank."""
 
     def __init__(self) -> None:
         super().__init__()

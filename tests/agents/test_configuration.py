@@ -1,4 +1,4 @@
-"""`malsim new . --template claude-code`: settings that the agent's program reads, added to what stands there."""
+"""`malsim new . --template claude-code` and `codex`: settings are added to existing files."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_existing_configuration_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"mcpServers": {"memory": {}}}'])
-def test_a_file_that_cannot_be_added_to_is_left_alone(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unusable_configuration_file_stays_unchanged(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / ".mcp.json").write_text(text, encoding="utf-8")
     assert write(tmp_path, "claude-code") == 2
     assert ".mcp.json" in capsys.readouterr().err

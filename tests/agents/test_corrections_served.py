@@ -1,4 +1,4 @@
-"""People correct and forget, from the shell and over the protocol; what they took back does not return."""
+"""Corrections and erasure by people, from the shell and over the protocol."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def service(path: Path, writer: str, *, person: bool = False, day: float = 5.0) 
 
 
 def talk(open_service: Callable[[], MemoryService], *calls: tuple[str, dict[str, Any]]) -> list[str]:
-    """What a server answers to calls of its tools."""
+    """Return the answers of a server to calls of its tools."""
 
     async def run() -> list[str]:
         async with Client(memory_server(open_service)) as client:
@@ -46,7 +46,7 @@ def talk(open_service: Callable[[], MemoryService], *calls: tuple[str, dict[str,
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Bob says which port it is, and cid derives something from it, more surely."""
+    """Return a store where bob claims a port, and cid derives a cell from it with higher confidence."""
     store = tmp_path / "m.sqlite"
     bob, cid = service(store, "bob", day=1.0), service(store, "cid", day=2.0)
     first = bob.claim("the port is 8080", 0.8, object="port", value=8080.0)["handle"]
@@ -79,7 +79,7 @@ def test_a_correction_by_a_person_holds_against_every_writer(path: Path) -> None
     assert "8080" not in str(service(path, "dan", day=6.0).push("port wall"))
 
 
-def test_the_server_keeps_the_duties_it_can_be_asked(tmp_path: Path) -> None:
+def test_server_fulfils_all_testable_duties(tmp_path: Path) -> None:
     command = f"{sys.executable} -m malsim agent serve {tmp_path / 'm.sqlite'} --rules governed --as-person ann"
     table = assess_all([memory_of(f"mcp:{command}")], draws=1)
     (memory,) = table.memories
@@ -113,7 +113,7 @@ def test_forgotten_value_stays_refused(path: Path) -> None:
     assert service(path, "dan").claim("the port is 8080", 0.5)["verdict"] == "refused"
 
 
-def test_an_agent_corrects_its_own_cell_and_not_anothers(path: Path) -> None:
+def test_agent_corrects_only_its_own_cells(path: Path) -> None:
     port = handle(path, "the port is 8080")
     others = service(path, "dan").correct(port, "the port is 7070", 0.6, value=7070.0, object="port")
     assert any("does not let" in note or "do not let" in note for note in others["notes"])
@@ -131,7 +131,7 @@ def test_an_agent_cannot_take_the_name_of_a_person(path: Path) -> None:
     assert main(["agent", "serve", str(path), "--writer", "human"]) == 2
 
 
-def test_only_a_verifier_calls_a_claim_externally_verified(path: Path) -> None:
+def test_only_verifiers_may_verify_externally(path: Path) -> None:
     claim = {"title": "the pump hums", "confidence": 0.95, "verification": "external"}
     (refused,) = talk(lambda: service(path, "dan"), ("claim", claim))
     assert "not yours to verify" in refused

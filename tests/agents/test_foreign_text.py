@@ -1,4 +1,4 @@
-"""Text of a claim or a writer is never mistaken for malsim's own output, in every interface that prints claims."""
+"""Texts of claims and writers cannot pass for malsim's own output in any interface."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ ODD = (*map(chr, CODES), *FORGED)
 
 
 def hostile_texts(seed: int) -> list[str]:
-    """Return drawn texts; each begins with a letter and its number, so that no two are equal."""
+    """Draw texts that begin with a letter and a number, so that no two are equal."""
     draw = random.Random(seed)  # noqa: S311  # texts of a test
     return [f"t{number}" + "".join(draw.choices(ODD, k=draw.randint(1, 9))) + "." for number in range(COUNT)]
 
 
 def shown(letter: str) -> str:
-    """Return what may be printed for a letter."""
+    """Return the printed form of a letter."""
     hidden = unicodedata.category(letter) in {"Cc", "Cf", "Cs", "Zl", "Zp"} or "\U000e0000" <= letter <= "\U000e0fff"
     if letter == "\n":
         return "\\n"
@@ -50,13 +50,13 @@ def shown(letter: str) -> str:
 
 
 def in_quotes(text: str) -> str:
-    """Return what may be printed of a text between quotes."""
+    """Return the printed form of a text in quotes."""
     letters = {"\\": "\\\\", '"': '\\"', "\t": "\t"}
     return '"' + "".join(letters.get(letter) or shown(letter) for letter in text) + '"'
 
 
 def in_line(text: str) -> str:
-    """Return what may be printed of a text without quotes."""
+    """Return the printed form of a text without quotes."""
     return "".join("\\t" if letter == "\t" else shown(letter) for letter in text)
 
 
@@ -67,7 +67,7 @@ HARMLESS = "obs_b000"
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> MemoryService:
-    """Return a store of one harmless claim and 200 hostile ones of as many writers, all alike but for their texts."""
+    """Return a store with one harmless claim, and 200 claims that differ from it only in hostile texts."""
     service = MemoryService(tmp_path_factory.mktemp("foreign") / "m.sqlite", clock=lambda: 1.0)
     texts = [("TITLE", "WRITER", HARMLESS), *zip(TEXTS, WRITERS, HANDLES, strict=True)]
     for text, writer, handle in texts:
@@ -79,32 +79,32 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> MemoryService:
 
 
 def expected(page: str, text: str, writer: str, handle: str) -> str:
-    """Return the page of the harmless claim with the rendered texts of another in place of its own."""
+    """Return the page of the harmless claim with the printed texts of another claim in its place."""
     body = "\n".join(f"  | {in_line(line)}" for line in f"BODY-{text}".split("\n"))
     page = page.replace("  | BODY-TITLE", body).replace('"TITLE"', in_quotes(text)).replace(HARMLESS, handle)
     return page.replace("TITLE", in_line(text)).replace("WRITER", in_line(writer))
 
 
 def unmeasured(page: str) -> str:
-    """Return a page without the line that counts the words and bytes of its cell."""
+    """Return a page without the line that counts words and bytes."""
     return re.sub(r"  footprint .*\n", "", page)
 
 
 @pytest.mark.parametrize("call", ["why", "expand"])
-def test_a_page_of_a_cell_holds_rendered_text_alone(service: MemoryService, call: str) -> None:
+def test_page_of_a_cell_contains_only_escaped_text(service: MemoryService, call: str) -> None:
     page = getattr(service, call)(HARMLESS)
     for text, writer, handle in zip(TEXTS, WRITERS, HANDLES, strict=True):
         assert unmeasured(getattr(service, call)(handle)) == expected(unmeasured(page), text, writer, handle)
 
 
-def test_one_field_of_a_cell_is_rendered_too(service: MemoryService) -> None:
+def test_single_field_of_a_cell_is_escaped(service: MemoryService) -> None:
     for text, handle in zip(["TITLE", *TEXTS], [HARMLESS, *HANDLES], strict=True):
         for field, value in (("body", f"BODY-{text}"), ("object", f"object-{text}")):
             lines = "\n".join(f"  | {in_line(line)}" for line in value.split("\n"))
             assert service.expand(f"{handle}#{field}") == (lines if "\n" in value else in_line(value))
 
 
-def test_a_push_has_one_line_a_cell(service: MemoryService) -> None:
+def test_push_has_one_line_per_cell(service: MemoryService) -> None:
     lines = str(service.push(budget=10**6, limit=10**4)).split("\n")
     assert len(lines) == COUNT + 1 + 5 + 3  # the harmless cell, five of the ten cells, and three lines after them
     by_handle = {line.split(" ", 1)[0]: line for line in lines}
@@ -125,7 +125,7 @@ def test_a_netlist_has_the_texts_escaped_and_loads_back(service: MemoryService) 
         assert (cells[handle]["title"], cells[handle]["writer"], cells[handle]["body"]) == (title, writer, f"BODY-{title}")
 
 
-def test_look_prints_rendered_text_alone(service: MemoryService, capsys: pytest.CaptureFixture[str]) -> None:
+def test_look_prints_only_escaped_text(service: MemoryService, capsys: pytest.CaptureFixture[str]) -> None:
     store = str(service.store.path)
     assert main(["look", store, HARMLESS]) == 0
     page = capsys.readouterr().out
@@ -148,7 +148,7 @@ def test_pytest_reports_each_check_in_one_line(tmp_path: Path) -> None:
 
 
 def toml(text: str) -> str:
-    """Return a text as it stands in a basic string of TOML."""
+    """Return a text as a basic string of TOML."""
     return "".join(letter if letter.isalnum() else f"\\U{ord(letter):08x}" for letter in text)
 
 

@@ -1,4 +1,4 @@
-"""The hooks, called as Claude Code calls them: JSON on stdin as its documentation shows it, JSON on stdout."""
+"""Hooks, called as Claude Code documents: JSON on stdin and stdout."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ STOP = {**SESSION, "hook_event_name": "Stop", "stop_hook_active": False}
 
 
 class Hooks:
-    """The hooks of one store, called one after the other."""
+    """Hooks of one store."""
 
     def __init__(self, store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self.store, self._monkeypatch, self._capsys = store, monkeypatch, capsys
         self.said = ""
 
     def __call__(self, event: str, message: Any, *options: str, code: int = 0) -> dict[str, Any]:
-        """What a hook answers; `said` is what it writes to stderr."""
+        """Return the answer of a hook, and keep its stderr in `stderr`."""
         given = message if isinstance(message, str | bytes) else json.dumps(message)
         given = given.encode() if isinstance(given, str) else given
         self._monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given)))
@@ -43,7 +43,7 @@ class Hooks:
         return answer
 
     def claim(self, title: str, day: float, *edges: dict[str, str]) -> str:
-        """Somebody claims something, and the memory ticks."""
+        """Admit a claim and tick the memory."""
         with Store(self.store) as store:
             claim = {"t": day, "kind": "obs", "writer": "agent", "title": title, "confidence": 0.6, "edges": list(edges)}
             handle = str(store.admit([claim])["handle"][0])
@@ -57,7 +57,7 @@ def hooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 def disputed(hooks: Hooks) -> str:
-    """A store that has two cells about the pump, one against the other; the handle of the one that must be opened."""
+    """Write two contradicting cells about the pump, and return the handle of the cell that must be opened."""
     hooks("session-start", START)
     with Store(hooks.store) as store:
         day = store.day or 0.0
@@ -74,7 +74,7 @@ def test_session_begins_with_map_and_instructions(hooks: Hooks) -> None:
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_an_agent_that_changed_folders_keeps_its_store(
+def test_store_is_found_from_a_subfolder(
     hooks: Hooks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, known: bool
 ) -> None:
     deep = tmp_path / "project" / "src" / "core"
@@ -89,7 +89,7 @@ def test_an_agent_that_changed_folders_keeps_its_store(
     assert not (deep / "m.sqlite").exists()
 
 
-def test_a_store_above_the_project_is_another_one(hooks: Hooks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_store_above_the_project_is_not_used(hooks: Hooks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hooks("session-start", START)
     (tmp_path / "project" / ".git").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "project")
@@ -122,7 +122,7 @@ def test_turn_is_blocked_until_it_opens_cells_and_writes(hooks: Hooks) -> None:
     assert hooks("stop", {**STOP, "stop_hook_active": True}) == {}
 
 
-def test_nobody_is_held_back_more_than_three_times(hooks: Hooks) -> None:
+def test_turn_is_refused_at_most_three_times(hooks: Hooks) -> None:
     disputed(hooks)
     hooks("prompt", PROMPT)
     answers = [hooks("stop", STOP) for _ in range(5)]
@@ -130,13 +130,13 @@ def test_nobody_is_held_back_more_than_three_times(hooks: Hooks) -> None:
     assert answers[3] == {}
 
 
-def test_duties_may_be_waived(hooks: Hooks) -> None:
+def test_requirements_can_be_disabled(hooks: Hooks) -> None:
     disputed(hooks)
     hooks("prompt", PROMPT)
     assert hooks("stop", STOP, "--require", "none") == {}
 
 
-def test_two_sessions_are_held_to_their_own_turns(hooks: Hooks) -> None:
+def test_sessions_have_separate_turns(hooks: Hooks) -> None:
     disputed(hooks)
     hooks("prompt", PROMPT)
     assert hooks("tool", {**TOOL, "session_id": "another"}) == {}
@@ -174,13 +174,13 @@ def test_pushed_lines_are_fenced_with_their_writers(hooks: Hooks) -> None:
     assert all(" by agent, version 1" in line for line in lines if "the pump of line 3" in line)
 
 
-def test_the_fifth_push_of_a_cell_nudges_once(hooks: Hooks) -> None:
+def test_fifth_push_of_a_cell_suggests_an_op_once(hooks: Hooks) -> None:
     handle = disputed(hooks)
     pushed = [hooks("prompt", PROMPT)["hookSpecificOutput"]["additionalContext"] for _ in range(7)]
     assert [f"addf watch tick [keys: {handle}]" in text for text in pushed] == [False] * 4 + [True, False, False]
 
 
-def test_a_turn_that_was_held_back_is_not_held_back_again(hooks: Hooks) -> None:
+def test_refused_turn_is_not_refused_again(hooks: Hooks) -> None:
     disputed(hooks)
     hooks("prompt", PROMPT)
     assert hooks("stop", STOP)["decision"] == "block"

@@ -1,4 +1,4 @@
-"""A recorder that is killed loses at most the calls whose messages wait for the log, under a second of calls."""
+"""A killed recorder loses at most the messages in the queue of its log."""
 
 from __future__ import annotations
 
@@ -38,7 +38,6 @@ def asked(number: int) -> bytes:
 
 
 def ask(pipe: int) -> None:
-    """Ask one question after another, as fast as they are taken."""
     with suppress(OSError):
         for number in count():
             os.write(pipe, asked(number))

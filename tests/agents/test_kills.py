@@ -1,4 +1,4 @@
-"""A server killed in the middle of a call loses nothing that it acknowledged, and what is no message kills none."""
+"""A killed server loses no acknowledged claim, and invalid messages do not stop it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"na
 
 
 class RawClient:
-    """A client that writes lines to a server and reads lines back."""
+    """Client that writes lines to a server and reads its lines."""
 
     def __init__(self, store: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -42,7 +42,7 @@ class RawClient:
         self.server.stdin.flush()
 
     def request(self, method: str, **params: Any) -> dict[str, Any]:
-        """The answer to a request; {} where the server is gone."""
+        """Return the answer to a request, or {} if the server has ended."""
         assert self.server.stdout
         self._number += 1
         with contextlib.suppress(BrokenPipeError):
@@ -55,7 +55,7 @@ class RawClient:
         return {}
 
     def claim(self, title: str) -> str | None:
-        """The verdict on a claim, None where the server is gone."""
+        """Return the verdict on a claim, or None if the server has ended."""
         answer = self.request("tools/call", name="claim", arguments={"title": title, "confidence": 0.5})
         return str(answer["result"]["content"][0]["text"]) if answer else None
 
@@ -68,7 +68,7 @@ class RawClient:
 
 
 def killed_in_a_call(store: Path, delay: float, round_: int) -> list[str]:
-    """What a server acknowledged before it was killed, `delay` seconds after its first answer."""
+    """Return the claims that a server acknowledged before it was killed, `delay` seconds after its first answer."""
     client, done = RawClient(store), list[str]()
     timer = threading.Timer(delay, client.server.kill)
     for number in range(10_000):

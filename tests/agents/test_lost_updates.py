@@ -1,4 +1,4 @@
-"""No update is lost: a stale write is refused or marked, also between two servers on one store."""
+"""Stale writes are refused or marked, also with two servers on one store."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_stale_correction_is_refused_with_the_newer_handle(path: Path) -> None
         assert "Sunday" not in str(store.memory.cells["title"].to_list())
 
 
-def test_a_stale_correction_that_names_no_version_marks_both(path: Path) -> None:
+def test_correction_without_a_version_marks_both_cells(path: Path) -> None:
     cell = first(path)
     newer = service(path, "ann", 2.0).correct(cell, "deploys run on Friday", 0.6)["handle"]
     bob = service(path, "bob", 3.0)
@@ -63,7 +63,7 @@ def test_a_stale_correction_that_names_no_version_marks_both(path: Path) -> None
     assert not set(bob.push("deploys").sections.expand) & {newer, last}
 
 
-def test_claim_about_an_object_takes_the_version_it_was_based_on(path: Path) -> None:
+def test_claim_based_on_an_old_version_is_refused(path: Path) -> None:
     with Store(path) as store:
         read = store.version(first(path))
     sunday: dict[str, Any] = {"title": "deploys run on Sunday", "confidence": 0.6, "object": "deploys", "value": "Sunday"}
@@ -74,7 +74,7 @@ def test_claim_about_an_object_takes_the_version_it_was_based_on(path: Path) -> 
         service(path, "cid", 3.0).claim("the fan hums", 0.6, object="fan", value="hums", if_seen=1)
 
 
-def test_a_claim_beside_another_value_marks_both(path: Path) -> None:
+def test_claim_of_another_value_marks_both_cells(path: Path) -> None:
     monday, bob = first(path), service(path, "bob", 2.0)
     beside = bob.claim("deploys run on Sunday", 0.6, object="deploys", value="Sunday")
     assert any(monday in note for note in beside["notes"])
@@ -108,7 +108,7 @@ def test_a_stale_update_is_refused(path: Path) -> None:
 
 
 def asked_at_once(path: Path, tool: str, given: Callable[[str], dict[str, Any]]) -> list[str]:
-    """Return the answers of two servers on one store, of bob and of cid, to one call each."""
+    """Return the answers of two servers on one store to concurrent calls of bob and cid."""
 
     async def ask(writer: str) -> str:
         parameters = StdioServerParameters(

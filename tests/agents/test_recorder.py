@@ -1,4 +1,4 @@
-"""The recorder between a client and a server: what both say is unchanged, what was claimed and asked stands in a log."""
+"""Recorder between a client and a server: messages pass unchanged, and calls are logged."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def answer(number: Any, text: str, **result: Any) -> bytes:
 
 
 class Recording:
-    """A log on a clock of the test's own."""
+    """Recorder's log with a clock that the test sets."""
 
     def __init__(self, path: Path, **options: Any) -> None:
         self.path, self.hours = path, 0.0
@@ -59,7 +59,7 @@ class Recording:
         self._number = 0
 
     def call(self, tool: str, text: str = "", failed: bool = False, **arguments: Any) -> None:  # noqa: FBT001, FBT002
-        """A call and its answer, six hours after the last."""
+        """Log a call and its answer, and advance the clock by six hours."""
         self._number += 1
         self.log.sent(call(self._number, tool, **arguments))
         self.log.answered(answer(self._number, text, isError=failed))
@@ -94,7 +94,7 @@ def test_reference_memory_session_is_logged_as_events(tmp_path: Path) -> None:
     assert bring(tmp_path / "log.jsonl").memory.cells["title"].to_list() == ["runs", "is red", "stands"]
 
 
-def test_a_log_is_gone_on_with(tmp_path: Path) -> None:
+def test_existing_log_is_continued(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     Recording(path).call("remember", subject="pump", content="runs")
     again = Recording(path)
@@ -103,7 +103,7 @@ def test_a_log_is_gone_on_with(tmp_path: Path) -> None:
     assert [(line["t"], line.get("object")) for line in again.lines()] == [(0.0, "pump"), (1.0, "pump")]
 
 
-def test_a_line_cut_short_is_taken_back(tmp_path: Path) -> None:
+def test_incomplete_last_line_is_removed(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     Recording(path).call("remember", subject="pump", content="runs")
     with path.open("a") as file:
@@ -112,20 +112,20 @@ def test_a_line_cut_short_is_taken_back(tmp_path: Path) -> None:
     assert [line["object"] for line in events_in(path)] == ["pump", "fan"]
 
 
-def test_a_server_that_is_not_installed_leaves_no_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_server_leaves_no_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["agent", "record", "--", "./no_such_server"]) == 2
     assert not list(tmp_path.iterdir())
 
 
-def test_another_file_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_file_that_is_not_a_log_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "notes.jsonl").write_text('{"a": 1}\n')
     assert main(["agent", "record", "-o", str(tmp_path / "notes.jsonl"), "--", "true"]) == 2
     assert "not a log of malsim agent record" in capsys.readouterr().err
     assert (tmp_path / "notes.jsonl").read_text() == '{"a": 1}\n'
 
 
-def test_no_secret_and_under_redact_no_text_reaches_the_log(tmp_path: Path) -> None:
+def test_secrets_and_redacted_texts_stay_out_of_the_log(tmp_path: Path) -> None:
     key = "AKIA" + "QX7ZP2LMN4RT6WYB"
     for name, options in (("open", {}), ("hashes", {"hashes": True})):
         recording = Recording(tmp_path / name, **options)
@@ -159,7 +159,7 @@ def run(folder: Path, *words: str, said: bytes = b"") -> subprocess.CompletedPro
     )
 
 
-def test_bytes_order_death_and_errors_pass_on(tmp_path: Path) -> None:
+def test_bytes_exit_code_and_stderr_pass_through(tmp_path: Path) -> None:
     server = [sys.executable, str(tmp_path / "server.py")]
     value = b"".join(call(n, "remember", subject="pump", text=f"runs {n} é " + "x" * 70_000) + b"\n" for n in range(20))
     value += b"no JSON \xff\n"

@@ -1,4 +1,4 @@
-"""The server, asked by the protocol's own client: in process with a clock of ours, over stdio and over HTTP."""
+"""Server, called by the protocol's own client in process, over stdio and over HTTP."""
 
 from __future__ import annotations
 
@@ -31,8 +31,6 @@ def text(result: Any) -> str:
 
 
 def talk(store: Path, script: Any, clock: Any = None, writer: str = "ann") -> Any:
-    """What a script gets from a server in this process."""
-
     async def run() -> Any:
         server = memory_server(lambda: MemoryService(store, writer=writer, clock=clock))
         async with Client(server) as client:
@@ -41,7 +39,7 @@ def talk(store: Path, script: Any, clock: Any = None, writer: str = "ann") -> An
     return asyncio.run(run())
 
 
-def test_a_claim_is_judged_pushed_opened_corrected_and_explained(tmp_path: Path) -> None:
+def test_claim_can_be_pushed_opened_and_corrected(tmp_path: Path) -> None:
     day = [1.0]
 
     async def script(client: Client) -> list[str]:
@@ -73,7 +71,7 @@ def test_a_claim_is_judged_pushed_opened_corrected_and_explained(tmp_path: Path)
     assert cells.filter(title="pump 3 runs")["status"].to_list() == ["superseded"]
 
 
-def test_it_lists_its_tools_the_ten_cells_and_a_prompt(tmp_path: Path) -> None:
+def test_tools_resources_and_prompt_are_listed(tmp_path: Path) -> None:
     async def script(client: Client) -> tuple[set[str], int, str, str]:
         tools = {tool.name for tool in (await client.list_tools()).tools}
         prompt = await client.get_prompt("orient")

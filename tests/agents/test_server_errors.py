@@ -1,4 +1,4 @@
-"""Errors for agents: one line of at most 300 characters, nothing of another scope; where the server finds its store."""
+"""Errors for agents: one line of at most 300 characters, without anything from another scope."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def answer(path: Path, tool: str, arguments: dict[str, Any], scope: str = "") ->
         ("wire", {"name": "x", "program": "addf " * 5_000}),
     ],
 )
-def test_an_error_has_at_most_300_characters_in_one_line(tmp_path: Path, tool: str, arguments: dict[str, Any]) -> None:
+def test_error_has_at_most_300_characters_in_one_line(tmp_path: Path, tool: str, arguments: dict[str, Any]) -> None:
     text = answer(tmp_path / "m.sqlite", tool, arguments)
     assert len(text) <= 300, text
     assert "\n" not in text
     assert "memory.cells" not in text
 
 
-def test_an_error_in_one_scope_names_no_cell_of_another(tmp_path: Path) -> None:
+def test_error_names_no_cell_of_another_scope(tmp_path: Path) -> None:
     path = tmp_path / "m.sqlite"
     secret = MemoryService(path, scope="hers", clock=lambda: 1.0).claim("a plan", 0.5)["handle"]
     for tool in ("expand", "why", "forget"):
@@ -67,7 +67,7 @@ def test_an_error_in_one_scope_names_no_cell_of_another(tmp_path: Path) -> None:
             assert text.count(secret) == (name == secret)
 
 
-def test_the_server_tells_the_version_of_malsim(tmp_path: Path) -> None:
+def test_server_reports_its_version(tmp_path: Path) -> None:
     async def run() -> str:
         async with Client(memory_server(lambda: MemoryService(tmp_path / "m.sqlite"))) as client:
             return str(getattr(client.server_info, "version", None))
@@ -75,7 +75,7 @@ def test_the_server_tells_the_version_of_malsim(tmp_path: Path) -> None:
     assert asyncio.run(run()) == program_version()
 
 
-def test_a_server_in_a_subfolder_finds_the_store_of_the_project(tmp_path: Path) -> None:
+def test_server_in_a_subfolder_finds_the_store(tmp_path: Path) -> None:
     MemoryService(tmp_path / "m.sqlite").close()
     (tmp_path / "sub").mkdir()
 

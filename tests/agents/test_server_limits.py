@@ -1,4 +1,4 @@
-"""The server where there is no room, another process writes, a client leaves in a call, or thousands call at once."""
+"""Server with a full disk, a locked store, a client that leaves, and thousands of calls."""
 
 from __future__ import annotations
 
@@ -31,8 +31,6 @@ INSPECTOR = shutil.which("mcp-inspector")
 
 
 def talk(service: Any, script: Any) -> Any:
-    """What a script gets from a server of a service that is made once."""
-
     async def run() -> Any:
         async with Client(memory_server(service)) as client:
             return await script(client)
@@ -95,7 +93,7 @@ def test_locked_store_is_reported_in_one_sentence(tmp_path: Path) -> None:
     assert after.startswith("admitted")
 
 
-def test_a_client_that_leaves_in_a_call_takes_nobody_with_it(tmp_path: Path) -> None:
+def test_client_leaving_in_a_call_does_not_stop_others(tmp_path: Path) -> None:
     leaving = RawClient(tmp_path / "m.sqlite")
     leaving.say({"jsonrpc": "2.0", "id": 7, "method": "tools/call",
                  "params": {"name": "claim", "arguments": {"title": "said and gone", "confidence": 0.5}}})  # fmt: skip
@@ -133,7 +131,7 @@ def test_two_thousand_calls_at_once_lose_nothing(tmp_path: Path) -> None:
     ],
     ids=["tools", "resources", "prompt", "claim", "unknown tool"],
 )
-def test_the_inspector_is_content(words: list[str], expected: str, tmp_path: Path) -> None:
+def test_mcp_inspector_accepts_the_server(words: list[str], expected: str, tmp_path: Path) -> None:
     server = [sys.executable, "-m", "malsim", "agent", "serve", str(tmp_path / "m.sqlite")]
     command = [str(INSPECTOR), "--cli", *server, "--method", *words]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -1,4 +1,4 @@
-"""Simulation equals reality: what a run's writers and reader do, clients do at a store, and all scores are equal."""
+"""Simulated and real use agree: clients repeat a run at a store, and all scores are equal."""
 
 from __future__ import annotations
 
@@ -33,14 +33,13 @@ SCORES = ("stated", "calibration", "support_mass", "challenge_mass", "effective"
 
 
 class Agents:
-    """Clients of servers of their own at one store, each in its own name, on one clock that a test sets."""
+    """Clients with a server each on one store, with a clock that the test sets."""
 
     def __init__(self, store: Path) -> None:
         self.store, self.day = store, 0.0
         self.clients: dict[str, Client] = {}
 
     async def call(self, writer: str, tool: str, **arguments: Any) -> str:
-        """What a tool answers a writer, who connects with the first call."""
         if writer not in self.clients:
             server = memory_server(lambda: MemoryService(self.store, writer=writer, clock=lambda: self.day))
             self.clients[writer] = await Client(server).__aenter__()
@@ -48,20 +47,19 @@ class Agents:
         return "\n".join(part.text for part in answer.content if part.type == "text")
 
     async def leave(self) -> None:
-        """Disconnect them all, the last first."""
         for client in reversed(self.clients.values()):
             await client.__aexit__(None, None, None)
 
 
 def deeds(run: ms.Run) -> pl.DataFrame:
-    """What happened in a run, in its order: who claimed which cell, and which cell the reader opened."""
+    """Return the claims, pushes and reads of a run, in order."""
     writer = pl.col("detail").str.strip_prefix("by ")
     kinds = ["pushed", "expanded", "admitted"]
     return run.events.filter(pl.col("kind").is_in(kinds)).with_columns(writer=pl.when(kind="admitted").then(writer))
 
 
 async def play(run: ms.Run, agents: Agents) -> None:
-    """Do at a store what was done in a run; what each turn ends with and each push shows must be the same in both."""
+    """Repeat the events of a run at a store, and compare the scores after each turn and the lines of each push."""
     for (t,), together in deeds(run).group_by("t", maintain_order=True):
         agents.day = t
         for deed in together.iter_rows(named=True):
@@ -73,7 +71,6 @@ async def play(run: ms.Run, agents: Agents) -> None:
 
 
 async def do(run: ms.Run, agents: Agents, deed: dict[str, Any]) -> None:
-    """One deed of a run."""
     match deed["kind"]:
         case "pushed":
             fact = deed["cause"].removeprefix("task: ")
@@ -86,7 +83,7 @@ async def do(run: ms.Run, agents: Agents, deed: dict[str, Any]) -> None:
 
 
 def claim_of(run: ms.Run, handle: str) -> dict[str, Any]:
-    """The claim that a cell was made of."""
+    """Return the claim behind a cell."""
     cells, row = run.memory.cells, run.memory.row(handle)
     cell = cells.row(row, named=True)
     edges = run.memory.edges.filter(pl.col("source") == row, pl.col("t") == cell["created"])
@@ -96,7 +93,7 @@ def claim_of(run: ms.Run, handle: str) -> dict[str, Any]:
 
 
 def compare_cells(store: Store, ran: pl.DataFrame) -> None:
-    """The scores that a turn ended with, exactly."""
+    """Compare the scores after a turn, exactly."""
     remaining = store.memory.cells.select(pl.col("handle").alias("cell"), *SCORES)
     assert_frame_equal(remaining, ran.select("cell", *SCORES), check_exact=True, check_row_order=False)
 
@@ -121,14 +118,14 @@ def play_to_the_end(run: ms.Run, path: Path) -> None:
     asyncio.run(day())
 
 
-def test_an_hour_with_an_agent_is_the_hour_simulated(tmp_path: Path) -> None:
+def test_served_hour_equals_the_simulated_hour(tmp_path: Path) -> None:
     run = ms.run(DAY, days=0.1, record="all", record_every=1)
     assert len(deeds(run).filter(kind="pushed")) == 20
     play_to_the_end(run, tmp_path / "day.sqlite")
 
 
 @pytest.mark.nightly
-def test_a_day_of_two_hundred_turns_is_the_day_simulated(tmp_path: Path) -> None:
+def test_served_day_equals_the_simulated_day(tmp_path: Path) -> None:
     run = ms.run(DAY, record="all", record_every=1)
     assert len(deeds(run).filter(kind="pushed")) >= 200
     play_to_the_end(run, tmp_path / "day.sqlite")
@@ -147,7 +144,6 @@ CLAIMS = st.lists(
 @settings(max_examples=10)
 @given(drawn=CLAIMS)
 def test_client_claims_equal_those_a_run_admits(drawn: list[Any], tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Random graphs: what scripted claims become in a run is what they become when clients make them."""
     replaced: set[int] = set()
     for number, (*_, edges) in enumerate(drawn[1:], start=1):
         assume(

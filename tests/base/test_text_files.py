@@ -1,4 +1,4 @@
-"""Byte order marks and UTF-16 in every text format that is read."""
+"""Byte order marks and UTF-16 in every text format."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_byte_order_mark_changes_nothing(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("name", FORMATS)
-def test_utf16_is_named(name: str, encoding: str, tmp_path: Path) -> None:
+def test_utf16_file_is_refused(name: str, encoding: str, tmp_path: Path) -> None:
     file, text, reader = FORMATS[name]
     path = tmp_path / file
     path.parent.mkdir(exist_ok=True)
@@ -110,7 +110,7 @@ def test_gzipped_lines_with_a_mark_are_read(tmp_path: Path) -> None:
     assert read_table(path).rows() == [(1,)]
 
 
-def test_damaged_parquet_is_one_sentence(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_damaged_parquet_prints_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     frame = pl.DataFrame({"writer": ["ann", "bob"] * 500, "value": ["1", "2"] * 500})
     path = tmp_path / "a.parquet"
     frame.write_parquet(path)

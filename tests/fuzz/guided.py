@@ -47,7 +47,7 @@ SLOW = 5.0  # seconds of CPU
 
 
 class Fuzzer:
-    """The readers, how often each was asked, and what was found."""
+    """Fuzzer of all readers, with counts of inputs and the crashes found."""
 
     most, end = 100_000, float("inf")  # inputs, and the time on the clock
 
@@ -65,14 +65,14 @@ class Fuzzer:
         self.found: dict[str, bytes] = {}
 
     def seeds(self, corpus: Path) -> None:
-        """Write each good input into the corpus."""
+        """Write all good inputs into the corpus."""
         corpus.mkdir(parents=True, exist_ok=True)
         for number, name in enumerate(self.names):
             for index, good in enumerate(self.formats[name].good):
                 (corpus / f"good-{number}-{index}").write_bytes(bytes([number]) + good)
 
     def one(self, given: bytes) -> None:
-        """Let a reader read an input."""
+        """Pass an input to its reader."""
         if not given:
             return
         if self.inputs.total() >= self.most or time.monotonic() > self.end:
@@ -91,7 +91,7 @@ class Fuzzer:
             self._keep(f"{name}: over {SLOW:g} s", text)
 
     def tell(self) -> None:
-        """Say how many inputs each reader took, and end."""
+        """Print the number of inputs per reader, and exit."""
         for name, count in self.inputs.most_common():
             sys.stderr.write(f"{count:>9,} {name}\n")
         sys.stderr.write(f"{self.inputs.total():>9,} inputs, {len(self.found)} errors that are none of malsim's own\n")
@@ -117,7 +117,7 @@ def _place(crash: Exception) -> str:
 
 
 def main() -> None:
-    """Fuzz for so many inputs or seconds, then say how many each reader took and what was found."""
+    """Fuzz for the given number of inputs or seconds, then report the inputs per reader and the crashes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=100_000, metavar="N")
     parser.add_argument("--seconds", type=int, default=600, metavar="S")

@@ -1,4 +1,4 @@
-"""Hostile versions of good inputs: drawn from a seed, so that what was found is found again."""
+"""Hostile variants of good inputs, drawn from a seed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _QUOTED = re.compile(r'"[^"\n]*"')
 
 
 def hostile_text(text: str, draw: random.Random) -> str:
-    """The text after one to three changes to its numbers, words, lines or brackets."""
+    """Return the text after one to three changes of numbers, words, lines or brackets."""
     for _ in range(draw.randint(1, 3)):
         text = draw.choice((_number, _word, _line, _letters, _nested))(text, draw)
     return text
@@ -77,7 +77,7 @@ def _nested(text: str, draw: random.Random) -> str:
 
 
 def hostile_bytes(held: bytes, draw: random.Random) -> bytes:
-    """The bytes after one to eight changes: cut, flipped, or a run of others put in."""
+    """Return the bytes after one to eight cuts, flips or insertions."""
     made = bytearray(held)
     for _ in range(draw.randint(1, 8)):
         at = draw.randrange(len(made)) if made else 0

@@ -1,4 +1,4 @@
-"""Readers of what other programs send: memories of all formats, hooks, tool arguments, recorded messages, mappings."""
+"""Readers of foreign input: memories, hooks, tool arguments, recorded messages and mappings."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ MAPPING = b'[[write]]\ntool = "add"\narguments = { text = "{text}" }\n[[read]]\n
 
 
 def memory_files(folder: Path) -> dict[str, tuple[list[bytes], Callable[[bytes, Path], object], bool]]:
-    """Return a good file of each format that is imported, its reader, and whether it is a text."""
+    """Return a good file of each importable format, its reader, and whether it is text."""
     formats = dict[str, tuple[list[bytes], Any, bool]]()
     for name, make in SAMPLES.items():
         (index := folder / f"sample-{name}").mkdir()
@@ -67,7 +67,7 @@ def memory_files(folder: Path) -> dict[str, tuple[list[bytes], Callable[[bytes, 
 
 
 def others(folder: Path) -> dict[str, tuple[list[bytes], Callable[[bytes, Path], object], bool]]:
-    """Return good inputs of agents' messages and of files that stand beside a memory, with their readers."""
+    """Return good inputs of agents' messages and related files, with their readers."""
     store = folder / "served.sqlite"
     server = memory_server(lambda: MemoryService(store, writer="ann", clock=lambda: 1.0))
 
@@ -133,7 +133,7 @@ def _call_in(held: bytes) -> tuple[str, dict[str, Any]]:
 
 
 def _typed(error: BaseException | None) -> None:
-    """Raise the cause of a tool's error unless it is an error of malsim's own or of the arguments."""
+    """Raise the cause of a tool's error, unless it is a `MalsimError` or a validation error."""
     first = error
     while error is not None:
         if isinstance(error, (MalsimError, ValidationError)):

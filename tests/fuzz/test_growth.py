@@ -1,4 +1,4 @@
-"""Inputs that cost far more than their length, found by doubling them: each is read in time with its length, or refused."""
+"""Inputs whose cost would grow faster than their length are refused."""
 
 from __future__ import annotations
 

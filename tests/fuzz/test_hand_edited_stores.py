@@ -1,4 +1,4 @@
-"""A store that somebody edited with sqlite3 is read, or refused as damaged: never a crash, by any way in."""
+"""A store edited with sqlite3 is read or refused as damaged, and never crashes a command."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_invalid_day_is_damage(column: str, value: str, held: bytes, tmp_path: P
         _ = store.day
 
 
-def test_day_0_is_a_date(held: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_day_0_must_be_a_date(held: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "m.sqlite"
     edited(path, held, "meta", "value", "'soon'")
     with Store(path) as store:

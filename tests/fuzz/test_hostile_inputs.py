@@ -60,7 +60,7 @@ TRACE = Trace.of_arrays(range(4), {"x": np.array([[0.5, 1.0]] * 4), "y": np.aran
 
 @dataclass(frozen=True)
 class Format:
-    """Good inputs, how they are made hostile, and who reads them."""
+    """Good inputs, their reader, and whether they are text."""
 
     good: list[bytes]
     read: Callable[[bytes, Path], object]
@@ -86,7 +86,7 @@ def _store(path: Path) -> None:
 
 
 def _command(*words: str, limits: str = "") -> Callable[[Path], object]:
-    """A command on the file; what it refuses by its exit code is raised, so that a bug is told from a refusal."""
+    """Return a reader that runs a command on a file, and fails if the command reports a bug."""
 
     def runs(path: Path) -> None:
         value = io.StringIO()
@@ -101,7 +101,7 @@ def _command(*words: str, limits: str = "") -> Callable[[Path], object]:
 
 
 def _recall(folder: Path) -> list[bytes]:
-    """Databases of Recall's, of both ages, as malsim's own fixtures hold them."""
+    """Return a small Recall database."""
     path = folder / "recall.sqlite"
     with contextlib.closing(sqlite3.connect(path)) as held, held:
         held.execute("CREATE TABLE cells (key TEXT, handle TEXT, json TEXT)")
@@ -164,7 +164,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Form
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_an_input_is_read_or_refused(
+def test_hostile_input_is_read_or_refused(
     name: str,
     made: tuple[Path, dict[str, Format]],
     request: pytest.FixtureRequest,

@@ -1,4 +1,4 @@
-"""Recall files made of the reference's sample, for whoever reads them."""
+"""Recall files made from the reference's sample."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TICKS = ("2026-05-12T00:00:00.000Z", "2026-05-13T00:00:00.000Z", "2026-05-31T00:
 
 
 def database(path: Path, *, old: bool = False, change: Callable[[dict[str, Any]], None] | None = None) -> Path:
-    """The sample as the reference writes it: under `old` as before 0.6.1, with two tables and six columns."""
+    """Write the sample as Recall does; `old` means before 0.6.1, with two tables and six columns."""
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("CREATE TABLE cells (key TEXT PRIMARY KEY, handle, kind, content_key, status, json TEXT NOT NULL)")
@@ -48,26 +48,24 @@ def database(path: Path, *, old: bool = False, change: Callable[[dict[str, Any]]
 
 @pytest.fixture(scope="session")
 def recall_cells() -> list[dict[str, Any]]:
-    """The cells of the sample, as the reference hydrates them."""
     cells: list[dict[str, Any]] = SAMPLE["cells"]
     return cells
 
 
 @pytest.fixture(scope="session")
 def recall_database() -> Callable[..., Path]:
-    """What writes the sample into a database; see `database`."""
     return database
 
 
 @pytest.fixture(scope="session")
 def recall_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample as a database of its own that nobody may write to; `untouched` watches over it."""
+    """Return a database with the sample, which `untouched` protects."""
     return database(tmp_path_factory.mktemp("recall") / "recall.sqlite3")
 
 
 @pytest.fixture
 def untouched(recall_file: Path) -> Iterator[None]:
-    """Whatever a test reads of Recall's stays as it was, with nothing left beside it."""
+    """Check that a test leaves Recall's file and its folder unchanged."""
 
     def traces() -> tuple[bytes, int, list[Path]]:
         return (

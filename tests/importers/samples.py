@@ -1,4 +1,4 @@
-"""A made-up sample of each format, written the way the format's own program writes it."""
+"""A made-up sample of each format, as the format's own program writes it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def at(day: int, hour: int = 6) -> str:
 
 
 def history(path: Path, rows: Iterable[Sequence[Any]]) -> Path:
-    """Rows (memory, old, new, event, created, updated, actor, role) as mem0 2.0 keeps them."""
+    """Write rows (memory, old, new, event, created, updated, actor, role) as mem0 2.0 does."""
     whole = [(f"h{i}", *row[:6], int(row[3] == "DELETE"), *row[6:]) for i, row in enumerate(rows)]
     return database(path, "history", HISTORY, whole)
 

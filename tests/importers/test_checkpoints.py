@@ -1,4 +1,4 @@
-"""LangGraph's checkpoints: messages once each, and every value of a channel, the former ones superseded."""
+"""Import of LangGraph's checkpoints: messages, and the values of channels with their former versions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_packed_items_are_read_back(value: Any) -> None:
 
 
 @given(st.binary(max_size=60))
-def test_hostile_bytes_are_a_value_or_a_value_error(data: bytes) -> None:
+def test_arbitrary_bytes_give_a_value_or_a_value_error(data: bytes) -> None:
     with suppress(ValueError):
         unpacked(data)
 
@@ -47,7 +47,7 @@ def checkpoint(day: int, valve: str, *texts: str) -> bytes:
     return packed
 
 
-def test_messages_stand_once_and_a_changed_value_supersedes(tmp_path: Path) -> None:
+def test_message_is_read_once_and_a_new_value_supersedes(tmp_path: Path) -> None:
     source = tmp_path / "graph.sqlite"
     told = (("is it open?",), ("is it open?", "yes"), ("is it open?", "yes"))
     rows = [

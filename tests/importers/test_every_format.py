@@ -1,4 +1,4 @@
-"""One suite for every importer: found by what is in it, read only, honest about what is absent, usable like any memory."""
+"""Shared tests of all importers: recognition, read-only access, missing values, and use of the imported memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing is locked in: what came goes back as it was, with the numbers that the memory has now."""
+"""Export of stores: imported data comes back unchanged, with the memory's current numbers."""
 
 from __future__ import annotations
 

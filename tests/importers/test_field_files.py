@@ -1,4 +1,4 @@
-"""Files as they are found in the field: encoded twice, damaged or glued lines, deletions without an item, odd notes."""
+"""Import of files with damage and oddities: double encoding, damaged or joined lines, deletions without an item."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_letta_file_encoded_twice_gives_the_same_claims(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("writer", "statuses", "unnamed"), [("ines", ["annexed", "active"], None), ("agent", ["active"] * 2, "1")]
 )
-def test_deletion_of_all_annexes_or_is_counted(
+def test_deletion_without_an_item_annexes_or_is_counted(
     tmp_path: Path, writer: str, statuses: list[str], unnamed: str | None
 ) -> None:
     lines = [

@@ -1,4 +1,4 @@
-"""What an importer has no place for is in its report, and what it can keep is kept."""
+"""Reports of importers name the values that a memory has no place for."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_vector_store_payload_keeps_its_metadata(tmp_path: Path) -> None:
     assert came.extras["value"].to_list() == ['{"colour": "red"}']
 
 
-def test_graphiti_s_episodes_without_a_row_are_counted(tmp_path: Path) -> None:
+def test_unused_and_missing_graphiti_episodes_are_counted(tmp_path: Path) -> None:
     source = tmp_path / "dump.jsonl"
     episodes = [{"uuid": item, "content": item, "source_description": item} for item in ("p1", "p2", "p3")]
     source.write_text("".join(json.dumps(line) + "\n" for line in [FACT, *episodes]), encoding="utf-8")

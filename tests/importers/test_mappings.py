@@ -1,4 +1,4 @@
-"""What each sample comes to: objects, writers, times, confidence, supersession, and what is counted instead of invented."""
+"""Import of each sample: objects, writers, times, confidences, supersession and counts."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_graphiti_keeps_both_times_and_counts_restatements(tmp_path: Path) -> No
     assert json.loads(extras["expired_at"]) == samples.at(9)
 
 
-def test_arw(tmp_path: Path) -> None:
+def test_arw_records_are_read_with_links(tmp_path: Path) -> None:
     came = bring(samples.arw(tmp_path))
     assert came.start == "2026-01-01"
     assert rows(came, "object", "title", "writer", "stated", "stability", "created") == [
@@ -140,7 +140,7 @@ def test_letta_deletions_annex_cells(name: str, given: dict[str, str], tmp_path:
     ]  # fmt: skip
 
 
-def test_claude_code(tmp_path: Path) -> None:
+def test_claude_code_folder_is_read(tmp_path: Path) -> None:
     came = bring(samples.claude_code(tmp_path))
     assert rows(came, "object", "title", "writer", "kind") == [
         ("MEMORY", "Tests run with make check", "claude", "obs"),
@@ -151,7 +151,7 @@ def test_claude_code(tmp_path: Path) -> None:
     assert came.memory.cells["created"].null_count() == 0
 
 
-def test_a_handle_is_longer_where_two_would_meet() -> None:
+def test_colliding_handles_are_made_longer() -> None:
     keys = ("36779", "88362")  # their hashes begin with the same eight digits
     rows = pl.DataFrame({"key": ["1", *keys], "title": ["a", "b", "c"], "writer": ["w"] * 3})
     cells = assemble(Records(form="test", cells=rows)).memory.cells

@@ -1,4 +1,4 @@
-"""Folders of notes: which lines are observations, and the relations between notes."""
+"""Import of folders of notes: observations, and relations between notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The MCP reference memory's file: its dialects, and the last line that a writer never finished."""
+"""Import of the MCP reference memory: its dialects, and an incomplete last line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""mem0: a history of adds, updates and deletes is a chain of claims; the payload knows who wrote."""
+"""Import of mem0: a history of adds, updates and deletes becomes a chain of claims, and the payload names the writers."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ EVENTS = st.tuples(
 
 
 def one_by_one(events: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """What the events come to, told event by event: key, title, status, dated or not."""
+    """Replay the events one by one; return key, title, status and whether dated, per version."""
     cells: list[list[Any]] = []
     latest: dict[str, int] = {}
     version: dict[str, int] = {}
@@ -132,7 +132,7 @@ def one_by_one(events: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 @given(st.lists(EVENTS, min_size=1, max_size=12))
-def test_chains_equal_those_of_events_replayed_in_turn(events: list[tuple[Any, ...]]) -> None:
+def test_versions_equal_events_replayed_one_by_one(events: list[tuple[Any, ...]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         rows = [(f"h{i}", *event, 0, None, None) for i, event in enumerate(events)]
         came = bring(history(Path(folder) / "history.db", rows))

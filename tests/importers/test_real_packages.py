@@ -1,4 +1,4 @@
-"""What the real packages write, read back: mem0ai's history and LangGraph's SqliteStore; skipped where they are not."""
+"""Import of files written by the real packages mem0ai and LangGraph, if they are installed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ FIRST, LATER = "2026-03-02T12:00:00+00:00", "2026-03-05T12:00:00+00:00"
 
 
 def real(name: str, package: str) -> Any:
-    """A module of a package that may not be installed."""
     try:
         there = find_spec(name) is not None
     except ModuleNotFoundError:
@@ -27,7 +26,7 @@ def real(name: str, package: str) -> Any:
     return importlib.import_module(name)
 
 
-def test_the_history_that_mem0_itself_keeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_history_written_by_mem0_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEM0_TELEMETRY", "False")
     monkeypatch.setenv("MEM0_DIR", str(tmp_path / "mem0"))
     storage = real("mem0.memory.storage", "mem0ai")
@@ -69,7 +68,7 @@ def test_oldest_mem0_history_is_read_before_and_after_migration(tmp_path: Path, 
     assert before["title"].to_list() == ["tea"]
 
 
-def test_the_store_that_langgraph_itself_keeps(tmp_path: Path) -> None:
+def test_store_written_by_langgraph_is_read(tmp_path: Path) -> None:
     sqlite = real("langgraph.store.sqlite", "langgraph-checkpoint-sqlite")
     with sqlite.SqliteStore.from_conn_string(str(tmp_path / "store.sqlite")) as store:
         store.setup()

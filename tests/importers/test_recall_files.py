@@ -1,4 +1,4 @@
-"""A user's own Recall files: brought in as they stand, never written to, their secrets left where they are."""
+"""Import of Recall files: cells stay unchanged, files are only read, and secrets are left out."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def counts(path: Path) -> dict[str, str]:
     return {item.strip(): count for item, count in bring(path).report.rows()}
 
 
-def test_cells_come_as_they_stand(recall_file: Path, recall_cells: list[dict[str, Any]]) -> None:
+def test_recall_cells_are_imported_unchanged(recall_file: Path, recall_cells: list[dict[str, Any]]) -> None:
     came = bring(recall_file)
     assert came.start == "2026-04-01"
     recorded = {cell["key"]: cell for cell in recall_cells}

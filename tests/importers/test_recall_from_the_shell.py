@@ -1,4 +1,4 @@
-"""A Recall database imported, looked at and lent to another store, from the shell."""
+"""A Recall database on the command line: import, look, and priming of another store."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_import_and_look_from_the_shell(recall_file: Path, tmp_path: Path, capsy
         assert store.ticks.height == 1  # looking left no trace
 
 
-def test_a_store_primes_another_from_the_shell(
+def test_store_primes_another_store_from_the_shell(
     recall_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shared, own = str(tmp_path / "global.sqlite"), str(tmp_path / "project.sqlite")

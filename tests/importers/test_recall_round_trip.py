@@ -1,4 +1,4 @@
-"""Whatever numbers and texts a Recall archive holds, they come back equal: imported, stored, exported, imported again."""
+"""Round trip of drawn Recall archives: import, store, export, and import again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FLAGS = ("annexed", "locked", "pinned", "requiresReview", "allowBackgroundUse")
 
 @st.composite
 def changes(draw: st.DrawFn) -> dict[str, Any]:
-    """What one cell is to say instead."""
+    """Draw new values for one cell."""
     return {
         "scores": {name: draw(SHARES) for name in SCORES},
         "flags": {name: draw(st.booleans()) for name in FLAGS},
@@ -43,7 +43,7 @@ def changes(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def carried(archive: dict[str, Any], folder: Path, end: str) -> Path:
-    """The archive imported into a store, and exported from it as Recall's own again."""
+    """Import an archive into a store, and export it again."""
     theirs, store, ours = folder / "theirs.json", folder / "m.sqlite", folder / f"ours.{end}"
     theirs.write_text(json.dumps(archive), encoding="utf-8")
     assert main(["import", str(theirs), "-o", str(store)]) == 0

@@ -1,4 +1,4 @@
-"""What other memories keep apart comes in as scopes of a store, where that is asked for, and goes out as such."""
+"""Owners in other memories become scopes of a store if requested, and are exported as scopes."""
 
 from __future__ import annotations
 
@@ -18,25 +18,21 @@ DAY = "2026-01-01T00:00:00Z"
 
 
 def fact(uuid: str, group: str) -> dict[str, Any]:
-    """An edge of Graphiti's."""
     ends = {"source_node_name": "tea", "target_node_name": "hot"}
     return {"uuid": uuid, "fact": "tea is hot", "name": "IS", "group_id": group, "valid_at": DAY, "created_at": DAY, **ends}
 
 
 def memory(number: str, user: str) -> dict[str, Any]:
-    """One of mem0's."""
     return {"id": number, "memory": "tea is hot", "hash": "h", "user_id": user, "created_at": DAY}
 
 
 def agent(name: str) -> dict[str, Any]:
-    """One of Letta's, that wrote to a block."""
     call = {"id": f"c-{name}", "function": {"name": "core_memory_append", "arguments": json.dumps(
         {"label": f"of {name}", "content": "tea is hot"})}}  # fmt: skip
     return {"name": name, "block_ids": [], "messages": [{"created_at": DAY, "tool_calls": [call]}]}
 
 
 def langgraph(path: Path) -> None:
-    """A store of LangGraph's with two namespaces."""
     with sqlite3.connect(path) as file:
         file.execute("CREATE TABLE store (prefix TEXT, key TEXT, value TEXT, updated_at TEXT)")
         rows = [(who, "tea", json.dumps({"content": "tea is hot"}), DAY) for who in ("ann", "bob")]
@@ -46,7 +42,7 @@ def langgraph(path: Path) -> None:
 
 @pytest.fixture(params=["graphiti", "mem0", "letta", "langgraph"])
 def source(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A source that holds the same of ann and of bob."""
+    """Write a source with the same fact for ann and for bob."""
     path = tmp_path / f"{request.param}.json"
     documents: dict[str, Any] = {
         "graphiti": [fact("e1", "ann"), fact("e2", "bob")],

@@ -1,4 +1,4 @@
-"""An imported memory in use: replayed, run from, and tested with a check."""
+"""Imported memories in use: replay, runs and checks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def mcp(folder: Path) -> Path:
     return path
 
 
-def test_replay_wants_a_confidence_and_then_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_replay_needs_a_confidence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = str(mcp(tmp_path))
     assert main(["compare", source, "-o", str(tmp_path / "out")]) == 2
     message = capsys.readouterr().err
@@ -50,7 +50,7 @@ def test_replay_wants_a_confidence_and_then_answers(tmp_path: Path, capsys: pyte
     assert json.loads(capsys.readouterr().out)["objects"] == 1
 
 
-def test_a_scenario_runs_from_it_and_a_check_judges_it(tmp_path: Path) -> None:
+def test_scenario_starts_from_an_imported_memory(tmp_path: Path) -> None:
     source, scenario = mcp(tmp_path), tmp_path / "s.toml"
     scenario.write_text(CHECK, encoding="utf-8")
     assert main(["run", str(scenario), "--from", str(source), "-o", str(tmp_path / "out"), "--no-plots"]) == 0
@@ -63,7 +63,7 @@ def test_a_scenario_runs_from_it_and_a_check_judges_it(tmp_path: Path) -> None:
     assert main(["test", str(scenario)]) == 0
 
 
-def test_run_from_an_unnamed_memory_is_not_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_from_a_memory_given_by_option_is_not_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, scenario, out = mcp(tmp_path), tmp_path / "s.toml", tmp_path / "out"
     scenario.write_text(CHECK, encoding="utf-8")
     (folder := tmp_path / "folder").mkdir()
@@ -79,7 +79,6 @@ def test_run_from_an_unnamed_memory_is_not_repeated(tmp_path: Path, capsys: pyte
 
 @pytest.fixture(params=[*SAMPLES, "recall"])
 def source(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A sample of each format."""
     if request.param == "recall":
         path: Path = request.getfixturevalue("recall_database")(tmp_path / "recall.sqlite3")
         return path

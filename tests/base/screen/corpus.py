@@ -1,4 +1,4 @@
-"""Texts with credentials or personal data, made from templates and drawn values, and texts that only look like it."""
+"""Corpus of texts with credentials or personal data, made from templates, and of harmless look-alikes."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _letters(draw: random.Random, letters: str, low: int, high: int) -> str:
 
 
 def password(draw: random.Random) -> str:
-    """As people and generators make them: a word with digits and symbols, or letters drawn."""
+    """Draw a password: a word with digits and symbols, or random letters."""
     words = ("tiger", "Summer", "dragon", "Welcome", "hunter", "blue", "Monday", "Castle", "pizza")
     makers: tuple[Callable[[], str], ...] = (
         lambda: draw.choice(words) + _letters(draw, string.digits, 2, 4) + _letters(draw, "!#%?@", 0, 1),
@@ -174,7 +174,7 @@ def password(draw: random.Random) -> str:
 
 
 def token(draw: random.Random) -> str:
-    """Hexadecimal, base 62, base 64 or base 32 of 128 bits or more."""
+    """Draw a token of 128 bits or more in hexadecimal, base 62, base 64 or base 32."""
     makers: tuple[Callable[[], str], ...] = (
         lambda: draw.randbytes(draw.choice((16, 20, 32))).hex(),
         lambda: _letters(draw, string.ascii_letters + string.digits, 20, 48),
@@ -186,7 +186,7 @@ def token(draw: random.Random) -> str:
 
 
 def assigned_texts(draw: random.Random, count: int) -> list[str]:
-    """Assignments of passwords and tokens in code, settings, headers, commands and sentences."""
+    """Draw assignments of passwords and tokens in code, settings, headers, commands and sentences."""
     texts = []
     for _ in range(count):
         names, value = draw.choice(((PASSWORD_NAMES, password(draw)), (SECRET_NAMES, token(draw))))
@@ -227,12 +227,12 @@ OTHERS: tuple[Callable[[random.Random], str], ...] = (
 
 
 def other_texts(draw: random.Random, count: int) -> list[str]:
-    """Headers, logins, sentences, cookies, seed phrases, presigned and connection addresses, password hashes."""
+    """Draw headers, logins, sentences, cookies, seed phrases, addresses and password hashes."""
     return [OTHERS[number % len(OTHERS)](draw) for number in range(count)]
 
 
 def format_texts(draw: random.Random, each: int) -> list[tuple[str, str]]:
-    """Return texts with one credential of each format, and its kind: the made-up one, with other letters where these fit."""
+    """Draw texts with one credential of each format, and its kind."""
     kinds = [(kind, pattern, text) for kind, (_, pattern, text) in formats().items() for _ in range(each)]
     return [(kind, draw.choice(AROUND).format(_varied(text, pattern, draw))) for kind, pattern, text in kinds]
 
@@ -247,7 +247,7 @@ def _varied(text: str, pattern: re.Pattern[str], draw: random.Random) -> str:
 
 
 def benign_texts(draw: random.Random, count: int) -> list[str]:
-    """The look-alikes, and content hashes, identifiers and code names drawn anew."""
+    """Draw harmless texts that look like credentials."""
     words = ("user", "order", "cache", "report", "index", "build", "stage", "valve", "pump", "shift", "model", "layer")
     makers: tuple[Callable[[], str], ...] = (
         lambda: f"sha256: {draw.randbytes(32).hex()}",
@@ -330,7 +330,7 @@ PERSONAL: dict[str, Callable[[random.Random], str]] = {
 
 
 def personal_texts(draw: random.Random, count: int) -> list[tuple[str, str]]:
-    """Texts that hold one piece of personal data each, with its kind."""
+    """Draw texts with one piece of personal data each, and its kind."""
     around = ("{}", "call {} today", "it is {}.", "x: {}", "({})", "contact={}", "my number is {}, thanks")
     kinds = list(PERSONAL)
     return [

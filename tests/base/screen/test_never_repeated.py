@@ -1,4 +1,4 @@
-"""A credential that came in anywhere stands in nothing that a command prints or writes."""
+"""A credential in the input appears in nothing that a command prints or writes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PLACES = {
 
 
 def text_in(folder: Path) -> str:
-    """Everything that lies in a folder, frames as text."""
+    """Return everything in a folder as text, also frames."""
     frames = [str(pl.read_parquet(path).to_dicts()) for path in folder.rglob("*.parquet")]
     return "".join([*frames, *(path.read_bytes().decode("latin-1") for path in folder.rglob("*") if path.is_file())])
 

@@ -1,4 +1,4 @@
-"""The screen on a generated corpus: what it catches, what it names, and how often it rings falsely; detect-secrets beside it."""
+"""Detection of credentials and personal data: hits, named kinds and false alarms, also compared with detect-secrets."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_look_alikes_rarely_raise_an_alarm() -> None:
     assert share(benign_texts(random.Random(SEED), 1_500)) <= 0.01
 
 
-def test_the_sources_of_this_project_ring_hardly_ever() -> None:
+def test_source_code_rarely_raises_an_alarm() -> None:
     lines = [
         line
         for path in (Path(__file__).parents[3] / "malsim").rglob("*.py")
@@ -90,8 +90,7 @@ def test_personal_data_is_caught_and_named() -> None:
     assert sum(any(personal_data(text)) for text in benign) / len(benign) <= 0.01
 
 
-def test_it_knows_formats_that_it_was_never_shown() -> None:
-    """A corpus that shares no name, wrapping or format with the screen's own data."""
+def test_unseen_formats_are_found() -> None:
     draw = random.Random(SEED)
     for kind in MADE_UP:
         assert share([made_up_texts(kind, draw) for _ in range(400)]) >= 0.99, kind
@@ -99,7 +98,6 @@ def test_it_knows_formats_that_it_was_never_shown() -> None:
 
 
 def test_screen_finds_more_than_detect_secrets_with_fewer_alarms() -> None:
-    """Yelp's detect-secrets with its default plugins, a line at a time, on the same texts."""
     scan = pytest.importorskip("detect_secrets.core.scan")
     settings = pytest.importorskip("detect_secrets.settings")
     draw = random.Random(SEED)
