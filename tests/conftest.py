@@ -1,8 +1,8 @@
 """Hypothesis profiles, and the selection of quick and nightly tests.
 
 Hypothesis draws the same examples in each run; HYPOTHESIS_PROFILE=whole or search draws more. A test is quick unless
-`slow.txt` lists it: `pytest -m quick`. `pytest --note-slow` writes that list. A push runs only a sample of the cases of tests
-in `nightly.txt`, and quick runs only a sample of some tests in `slow.txt`.
+`slow.txt` lists it: `pytest -m quick`. `pytest --note-slow` writes that list. A push runs only a sample of the cases of
+tests in `nightly.txt`, and quick runs only a sample of some tests in `slow.txt`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-for threads in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):  # a process a core: more threads would wait for each other
+for threads in (
+    "POLARS_MAX_THREADS",
+    "OPENBLAS_NUM_THREADS",
+):  # there is one process per core
     os.environ.setdefault(threads, "1")
 
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=30)
@@ -29,7 +32,7 @@ _SECONDS: defaultdict[str, list[float]] = defaultdict(list)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options for long fuzzing and for the list of slow tests."""
-    parser.addoption("--fuzz-seconds", type=float, default=0.0, metavar="N", help="try inputs of each format for so long")
+    parser.addoption("--fuzz-seconds", type=float, default=0.0, metavar="N", help="fuzz each format for N seconds")
     parser.addoption("--note-slow", action="store_true", help=f"write the tests over {LIMIT} s a case to tests/slow.txt")
 
 
@@ -51,13 +54,13 @@ def listed(path: Path) -> dict[str, int]:
 def put_off(items: list[pytest.Item], tests: dict[str, int]) -> set[pytest.Item]:
     """Return the cases that a list leaves out."""
     cases: Counter[str] = Counter()
-    out = set()
+    left_out = set()
     for item in items:
         name = name_of(item.nodeid)
         if name in tests and (not tests[name] or cases[name] % tests[name]):
-            out.add(item)
+            left_out.add(item)
         cases[name] += 1
-    return out
+    return left_out
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses
@@ -81,7 +84,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write the list of slow tests, if requested and if all tests ran in this process."""
     if session.config.getoption("--note-slow") and not hasattr(session.config, "workerinput"):
-        every = listed(SLOW)
+        samples = listed(SLOW)
         slow = sorted(name for name, seconds in _SECONDS.items() if sum(seconds) > LIMIT * len(seconds))
-        lines = [f"{name} {every[name]}" if every.get(name) else name for name in slow]
+        lines = [f"{name} {samples[name]}" if samples.get(name) else name for name in slow]
         SLOW.write_text("\n".join([*lines, ""]), encoding="utf-8")

@@ -44,17 +44,8 @@ property = "always (eff(obs_a1a1) >= 2/3)"
 def test_displayed_text_contains_no_control_characters(text: str) -> None:
     plain = plain_text(text)
     assert not {unicodedata.category(letter) for letter in plain if letter not in "\t\n"} & {"Cc", "Cs"}
-    assert not {unicodedata.bidirectional(letter) for letter in plain} & {
-        "LRE",
-        "RLE",
-        "LRO",
-        "RLO",
-        "PDF",
-        "LRI",
-        "RLI",
-        "FSI",
-        "PDI",
-    }
+    direction_marks = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+    assert not {unicodedata.bidirectional(letter) for letter in plain} & direction_marks
     assert plain_text(plain) == plain
     assert "\n" not in one_line(text)
 
@@ -124,8 +115,8 @@ def test_interrupted_write_leaves_the_old_file_or_none(tmp_path: Path) -> None:
 
 
 def _interrupted(folder: Path) -> None:
-    with folder_of_files(folder) as index:
-        (index / "cells.parquet").write_bytes(b"half")
+    with folder_of_files(folder) as temporary:
+        (temporary / "cells.parquet").write_bytes(b"half")
         raise KeyboardInterrupt
 
 

@@ -17,7 +17,7 @@ TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
 TOOLS = [{"name": "remember", "inputSchema": TEXT}, {"name": "recall", "inputSchema": TEXT}]
 
 
-def called(name: str, text: str) -> str:
+def result_of(name: str, text: str) -> str:
     if name == "remember":
         about = text.split(" is ", maxsplit=1)[0]
         NOTES[:] = [note for note in NOTES if not note.startswith(about)] + [text]
@@ -27,24 +27,21 @@ def called(name: str, text: str) -> str:
 
 def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
     if method == "initialize":
-        return {
-            "protocolVersion": params["protocolVersion"],
-            "capabilities": {},
-            "serverInfo": {"name": "small", "version": "1"},
-        }
+        server = {"name": "small", "version": "1"}
+        return {"protocolVersion": params["protocolVersion"], "capabilities": {}, "serverInfo": server}
     if method == "tools/list":
         return {"tools": [] if "deaf" in sys.argv else TOOLS}
     if "explode" in params["arguments"]["text"]:
         return {"isError": True, "content": [{"type": "text", "text": "no such word"}]}
-    return {"content": [{"type": "text", "text": called(params["name"], params["arguments"]["text"])}]}
+    return {"content": [{"type": "text", "text": result_of(params["name"], params["arguments"]["text"])}]}
 
 
 def settle() -> None:
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-    indices = {name: value for name, value in os.environ.items() if name.startswith("XDG_")}
-    indices |= {"HOME": os.environ["HOME"], "cwd": str(Path.cwd()), "child": str(child.pid)}
-    lines = [f"{name}={value}" for name, value in indices.items()]
-    Path.home().joinpath("places").write_text("\n".join(lines), encoding="utf-8")
+    environment = {name: value for name, value in os.environ.items() if name.startswith("XDG_")}
+    environment |= {"HOME": os.environ["HOME"], "cwd": str(Path.cwd()), "child": str(child.pid)}
+    lines = [f"{name}={value}" for name, value in environment.items()]
+    Path.home().joinpath("environment").write_text("\n".join(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":

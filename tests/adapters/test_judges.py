@@ -42,7 +42,7 @@ class Careful:
     read = peek
 
 
-def there(package: str) -> None:
+def skip_without(package: str) -> None:
     if not find_spec(package):
         pytest.skip(f"{package} is not installed")
 
@@ -52,22 +52,22 @@ def there(package: str) -> None:
 )
 def test_judge_errs_at_its_stated_rate(rate: str, truly: str, wrong: str) -> None:
     judge = Judge(**{rate: 0.2})  # type: ignore[arg-type]  # a rate
-    value = [judge.verdict(truly, "x is A", "x is B", number) for number in range(DRAWS)]
-    assert set(value) == {truly, wrong}
-    assert value.count(wrong) / DRAWS == pytest.approx(0.2, abs=0.025)  # four standard errors
-    assert value == [judge.verdict(truly, "x is A", "x is B", number) for number in range(DRAWS)]
+    verdicts = [judge.verdict(truly, "x is A", "x is B", number) for number in range(DRAWS)]
+    assert set(verdicts) == {truly, wrong}
+    assert verdicts.count(wrong) / DRAWS == pytest.approx(0.2, abs=0.025)  # four standard errors
+    assert verdicts == [judge.verdict(truly, "x is A", "x is B", number) for number in range(DRAWS)]
     assert {Judge().verdict(truly, number) for number in range(100)} == {truly}
 
 
 def test_extractor_invents_and_rewords_at_given_rates() -> None:
-    heard = [Judge(invention=0.2).hears("A", number) for number in range(DRAWS)]
-    assert 1.0 - heard.count("A") / DRAWS == pytest.approx(0.2, abs=0.025)
+    values = [Judge(invention=0.2).hears("A", number) for number in range(DRAWS)]
+    assert 1.0 - values.count("A") / DRAWS == pytest.approx(0.2, abs=0.025)
     assert len({Judge(wording="varied").words("x is A", number) for number in range(9)}) == 9
     assert Judge().words("x is A", 1) == "x is A"
 
 
 @pytest.mark.parametrize(
-    ("judge", "said"),
+    ("judge", "problem"),
     [
         ("miss=1.5", "out of bounds"),
         ("miss=much", "not a number"),
@@ -75,8 +75,8 @@ def test_extractor_invents_and_rewords_at_given_rates() -> None:
         ("wording=odd", "no such wording"),
     ],
 )
-def test_invalid_judge_is_refused(judge: str, said: str) -> None:
-    with pytest.raises(AdapterError, match=said):
+def test_invalid_judge_is_refused(judge: str, problem: str) -> None:
+    with pytest.raises(AdapterError, match=problem):
         load_factory(f"{judge}/tests.adapters.test_judges:Careful")
 
 
@@ -87,11 +87,11 @@ def test_memory_without_a_judge_is_labelled() -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_mem0_pipeline_keeps_repeats_that_its_judge_misses() -> None:
-    there("mem0")
-    held = {}
+    skip_without("mem0")
+    counts = {}
     for judge in ("miss=0", "miss=0,wording=varied", "miss=1,wording=varied"):
         memory = load_factory(f"{judge}/malsim.adapters.mem0:pipeline")()
         for day, value in enumerate(("open", "shut", "open")):
             memory.write([Claim(float(day), "ann", "valve", value, text=f"valve is {value}")], float(day))
-        held[judge] = len(memory.peek(Query("valve", "what is valve?"), 3.0, 10))  # type: ignore[arg-type]  # a list
-    assert list(held.values()) == [2, 2, 3]
+        counts[judge] = len(memory.peek(Query("valve", "what is valve?"), 3.0, 10))  # type: ignore[arg-type]  # a list
+    assert list(counts.values()) == [2, 2, 3]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from malsim.adapters.mapping import read_mapping, shipped_mappings
 from malsim.adapters.mcp import XDG, McpServer
 from malsim.base.errors import AdapterError
 from malsim.cli import main
+from tests.adapters.test_sandbox import ended
 
 SERVER = Path(__file__).with_name("small_mcp_server.py")
 SCENARIO = Path(__file__).parents[2] / "scenarios/a_then_b_then_a.toml"
@@ -35,29 +35,17 @@ def shows(server: McpServer) -> list[str]:
     return [item["text"] for item in server.peek(Query("o", "what is o?"), 3.0, 10)]
 
 
-def ended(process: int) -> bool:
-    """Return whether a process has ended, even if its parent has not collected it."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
-
-
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_server_writes_only_into_its_folder() -> None:
     server = McpServer(f"{sys.executable} {SERVER} settles")
-    value = shows(server)
-    indices = dict(line.split("=", 1) for line in Path(server.folder, "places").read_text(encoding="utf-8").splitlines())
-    assert value == ["o is A"]
-    assert set(indices.values()) - {indices["child"]} == {os.path.realpath(server.folder)}
-    assert {"HOME", "cwd", *(f"XDG_{name}" for name in XDG)} < set(indices)
+    assert shows(server) == ["o is A"]
+    lines = Path(server.folder, "environment").read_text(encoding="utf-8").splitlines()
+    environment = dict(line.split("=", 1) for line in lines)
+    assert set(environment.values()) - {environment["child"]} == {os.path.realpath(server.folder)}
+    assert {"HOME", "cwd", *(f"XDG_{name}" for name in XDG)} < set(environment)
     server.close()
     assert not Path(server.folder).exists()
-    for _ in range(100):
-        if ended(int(indices["child"])):
-            break
-        time.sleep(0.02)
-    assert ended(int(indices["child"]))
+    assert ended(environment["child"])
 
 
 def test_user_mapping_assigns_fields_to_tool_arguments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -85,7 +85,7 @@ def test_coroutine_that_is_not_awaited_is_an_error(*, trusted: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "problem"),
     [
         (lambda: Claim(5.0, "ann", "x", "A", valid_to=4.0), "valid_to: ends before it begins; given: 4.0; allowed: above 5"),
         (lambda: Claim(5.0, "ann", "x", "A", valid_from=math.nan), "Claim: valid_from: not a day"),
@@ -94,6 +94,6 @@ def test_coroutine_that_is_not_awaited_is_an_error(*, trusted: bool) -> None:
         (lambda: Query("x", scope="a" * 10_000), "allowed: text of at most 200 characters; name a person"),
     ],
 )
-def test_invalid_fields_are_refused(make: Any, said: str) -> None:
-    with pytest.raises(DataError, match=said):
+def test_invalid_fields_are_refused(make: Any, problem: str) -> None:
+    with pytest.raises(DataError, match=problem):
         make()

@@ -39,16 +39,16 @@ STREAMS = 30
 
 @pytest.fixture(params=PACKAGES, ids=lambda name: name.rpartition("/")[2].removeprefix("malsim.adapters."))
 def name(request: pytest.FixtureRequest) -> str:
-    needed(PACKAGES[request.param])
+    skip_without(PACKAGES[request.param])
     return str(request.param)
 
 
-def needed(package: str) -> None:
+def skip_without(package: str) -> None:
     if find_spec(package) is None:
         pytest.skip(f'{package} is not there: pip install -c constraints.txt -e ".[memories]"')
 
 
-def looked(name: str, claims: Sequence[tuple[float, str]]) -> list[tuple[str, float]]:
+def shown_by(name: str, claims: Sequence[tuple[float, str]]) -> list[tuple[str, float]]:
     """Return the values and ranks that a real memory shows after claims on days."""
     host = Host(name, name)
     asks = [Ask(0, "factory")]
@@ -79,16 +79,16 @@ def test_real_memory_completes_a_run(name: str) -> None:
 @pytest.mark.filterwarnings("ignore")  # of the package's own, as it is imported
 @pytest.mark.parametrize("name", MODELS)
 def test_minimal_model_answers_like_the_original(name: str) -> None:
-    needed(PACKAGES[name])
+    skip_without(PACKAGES[name])
     for claims in streams():
         model = play(MODELS[name], *(f"{day} {value}" for day, value in claims))
-        assert looked(name, claims) == sorted((value, round(rank, 9)) for value, rank in model), claims
+        assert shown_by(name, claims) == sorted((value, round(rank, 9)) for value, rank in model), claims
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_mem0_keeps_repeats_only_without_a_model() -> None:
-    needed("mem0")
-    assert [value for value, _ in looked("malsim.adapters.mem0:without_model", A_B_A)] == ["A", "A", "B"]
+    skip_without("mem0")
+    assert [value for value, _ in shown_by("malsim.adapters.mem0:without_model", A_B_A)] == ["A", "A", "B"]
     assert play("mem0_additive", "0 A", "1 B", "2 A") == [("A", 1.0), ("B", 1.0)]
 
 

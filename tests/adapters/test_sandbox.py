@@ -32,7 +32,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason=
 
 def _swallows() -> None:
     while True:
-        with suppress(BaseException):  # so are some memories
+        with suppress(BaseException):  # as some memories do
             time.sleep(LIMIT)
 
 
@@ -60,22 +60,22 @@ def _memory(attack: Callable[[], object]) -> type:
 @pytest.fixture(name="folders")
 def _folders() -> Iterator[set[str]]:
     """Check that no folder of a sandbox is left."""
-    here = _sandboxes_here()
-    yield here
-    assert _sandboxes_here() <= here
+    before = _sandboxes_here()
+    yield before
+    assert _sandboxes_here() <= before
 
 
 def _sandboxes_here() -> set[str]:
     """Return the folders of sandboxes whose process is a child of this one."""
-    found = set()
-    for index in Path("/proc").glob("[0-9]*/environ"):
+    folders = set()
+    for path in Path("/proc").glob("[0-9]*/environ"):
         try:
-            parent = (index.parent / "stat").read_text(encoding="ascii").rpartition(")")[2].split()[1]
-            marks = [item for item in index.read_bytes().split(b"\0") if item.startswith(MARK.encode())]
+            parent = (path.parent / "stat").read_text(encoding="ascii").rpartition(")")[2].split()[1]
+            marks = [item for item in path.read_bytes().split(b"\0") if item.startswith(MARK.encode())]
         except OSError:
             continue
-        found |= {mark.decode().partition("=")[2] for mark in marks if parent == str(os.getpid())}
-    return found
+        folders |= {mark.decode().partition("=")[2] for mark in marks if parent == str(os.getpid())}
+    return folders
 
 
 def _asks(rep: int, value: str) -> list[Ask]:
@@ -103,23 +103,24 @@ class _Stopping(Sandbox):
 
 
 def test_child_processes_and_files_end_with_the_sandbox(tmp_path: Path) -> None:
-    value = tmp_path / "said"
+    note = tmp_path / "note"
 
     def attack() -> None:
         child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
         folder = tempfile.mkdtemp()
         os.fork()
-        value.write_text(f"{child.pid} {folder}", encoding="utf-8")
+        note.write_text(f"{child.pid} {folder}", encoding="utf-8")
         sys.stdout.write("\x1b[31mnoise")
 
     with closing(_Stopping(_memory(attack))) as sandbox:
         assert sandbox.run(_asks(0, "bad"))[0][2][0].value == "bad"
-    child, folder = value.read_text(encoding="utf-8").split()
+    child, folder = note.read_text(encoding="utf-8").split()
     assert not Path(folder).parent.exists()
-    assert _ended(child)
+    assert ended(child)
 
 
-def _ended(process: str) -> bool:
+def ended(process: str) -> bool:
+    """Return whether a process ends within five seconds, even if its parent does not collect it."""
     for _ in range(100):
         try:
             if Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] in "ZX":

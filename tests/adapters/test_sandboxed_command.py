@@ -79,9 +79,9 @@ def _marked(folder: str) -> list[str]:
     return [mark for mark in map(_mark, Path("/proc").glob("[0-9]*/environ")) if mark.startswith(folder)]
 
 
-def _mark(place: Path) -> str:
+def _mark(path: Path) -> str:
     try:
-        words = place.read_bytes().split(b"\0")
+        words = path.read_bytes().split(b"\0")
     except OSError:
         return ""
     return next((item.decode().partition("=")[2] for item in words if item.startswith(MARK.encode())), "")
@@ -163,7 +163,7 @@ def test_exit_code_0_in_a_call_fails_the_command(words: list[str], who: str, cap
 def test_pytest_runs_foreign_laws_in_a_sandbox(folder: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "scenarios"]
     environment = {"PYTHONPATH": f"{folder}:{ROOT}", "PATH": ""}
-    found = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert found.returncode == 1
-    assert "1 error" in found.stdout
-    assert "law theirs (their_exiting_law): its process ended (exit code 0)" in found.stdout
+    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "1 error" in result.stdout
+    assert "law theirs (their_exiting_law): its process ended (exit code 0)" in result.stdout

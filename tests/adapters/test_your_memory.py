@@ -26,20 +26,20 @@ POISONER = Path(__file__).parents[2] / "scenarios/poisoner.toml"
 FRAMES = ("cells", "signals", "events")
 
 
-def own(memory: type, *, trusted: bool = True, limit: float = 10.0) -> Adapter:
+def adapter_of(memory: type, *, trusted: bool = True, limit: float = 10.0) -> Adapter:
     return Adapter.of(memory, trusted=trusted, limit=limit)
 
 
 def run(memory: type, *, trusted: bool = True, limit: float = 10.0, **changes: object) -> ms.Run:
     settings: dict[str, Any] = {"days": 30.0, "replications": 4} | changes
-    return ms.run(POISONER, memory=own(memory, trusted=trusted, limit=limit), **settings)
+    return ms.run(POISONER, memory=adapter_of(memory, trusted=trusted, limit=limit), **settings)
 
 
 def test_memory_gives_the_same_answers_as_its_law() -> None:
-    ours, law = run(memories.Last), ms.run(POISONER, law="last_write", days=30.0, replications=4)
-    both = [item.metrics().filter(pl.col("metric").is_in(["accuracy", "harm"])) for item in (ours, law)]
+    memory, law = run(memories.Last), ms.run(POISONER, law="last_write", days=30.0, replications=4)
+    both = [item.metrics().filter(pl.col("metric").is_in(["accuracy", "harm"])) for item in (memory, law)]
     assert both[0]["value"].to_list() == pytest.approx(both[1]["value"].to_list())
-    assert ours.cells["effective"].null_count() == ours.cells.height
+    assert memory.cells["effective"].null_count() == memory.cells.height
 
 
 def test_result_is_independent_of_process_and_replications() -> None:
@@ -211,7 +211,7 @@ def test_phrases_are_settable_and_checked() -> None:
             return super().peek(query, now, limit)
 
     phrases = Phrases(sentence="{writer} says that {object} seems {value}", question="tell me of {object}")
-    ms.run(POISONER, memory=own(Spy), phrases=phrases, days=10.0, replications=1)
+    ms.run(POISONER, memory=adapter_of(Spy), phrases=phrases, days=10.0, replications=1)
     assert "tell me of valve" in texts
     assert any(text.startswith("honest-") and "says that pump seems running" in text for text in texts)
     for wrong in ({"sentence": "{subject} is"}, {"question": "what is {value}?"}, {"answer": "("}, {"answer": "is .*"}):

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from malsim.adapters import Claim, Query
 
-BROKEN_BY = "stopped"  # a value whose claim breaks the broken ones
-CLOSED = Path("closed")  # where those that are closed say so
+BROKEN_BY = "stopped"  # value whose claim breaks the broken memories
+CLOSED = Path("closed")  # file in which closed memories leave a line
 
 
 class Last:
@@ -142,10 +142,3 @@ class Dies(Last):
     def tick(self, _: float) -> None:
         if self.trips:
             os._exit(3)
-
-
-class Tampers(Last):
-    """Shows something of which process it lives in."""
-
-    def item(self, claim: Claim) -> dict[str, Any]:
-        return {**super().item(claim), "text": str(os.getpid())}

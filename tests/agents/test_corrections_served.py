@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,12 +17,9 @@ from malsim.memory.store import open_memory
 
 pytest.importorskip("mcp", reason="the extra agents is not installed")
 
-from mcp import Client
-
-from malsim.agents.server import memory_server
+from tests.agents.test_server import answers_to
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 GOVERNED = Rules.governed()
@@ -31,17 +27,6 @@ GOVERNED = Rules.governed()
 
 def service(path: Path, writer: str, *, person: bool = False, day: float = 5.0) -> MemoryService:
     return MemoryService(path, writer=writer, rules=GOVERNED, clock=lambda: day, person=person)
-
-
-def talk(open_service: Callable[[], MemoryService], *calls: tuple[str, dict[str, Any]]) -> list[str]:
-    """Return the answers of a server to calls of its tools."""
-
-    async def run() -> list[str]:
-        async with Client(memory_server(open_service)) as client:
-            answers = [await client.call_tool(tool, arguments) for tool, arguments in calls]
-        return ["\n".join(part.text for part in answer.content) for answer in answers]  # type: ignore[union-attr]
-
-    return asyncio.run(run())
 
 
 @pytest.fixture
@@ -61,7 +46,7 @@ def handle(path: Path, title: str) -> str:
 def test_a_correction_by_a_person_holds_against_every_writer(path: Path) -> None:
     port = handle(path, "the port is 8080")
     right = {"cell": port, "title": "the port is 9090", "value": 9090}
-    (corrected, pushed) = talk(
+    (corrected, pushed) = answers_to(
         lambda: service(path, "ann", person=True), ("correct", right), ("push", {"objective": "port wall"})
     )
     assert corrected.startswith("admitted as obs_")
@@ -72,7 +57,7 @@ def test_a_correction_by_a_person_holds_against_every_writer(path: Path) -> None
     same_title = {"title": "The  port is 80\u200b80", "confidence": 0.8}
     from_it = {"title": "the wall lets it in", "confidence": 0.8, "edges": [{"relation": "derived_from", "target": port}]}
     known = {"title": "the port is 9090", "confidence": 0.6}
-    answers = talk(
+    answers = answers_to(
         lambda: service(path, "dan", day=6.0), *(("claim", claim) for claim in (again, same_title, from_it, known))
     )
     assert [answer.split()[0] for answer in answers] == ["refused:", "refused:", "refused:", "collided"]
@@ -133,7 +118,7 @@ def test_an_agent_cannot_take_the_name_of_a_person(path: Path) -> None:
 
 def test_only_verifiers_may_verify_externally(path: Path) -> None:
     claim = {"title": "the pump hums", "confidence": 0.95, "verification": "external"}
-    (refused,) = talk(lambda: service(path, "dan"), ("claim", claim))
+    (refused,) = answers_to(lambda: service(path, "dan"), ("claim", claim))
     assert "not yours to verify" in refused
     assert "human" in refused
     assert len(refused) <= 300

@@ -30,15 +30,15 @@ class Hooks:
 
     def __init__(self, store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self.store, self._monkeypatch, self._capsys = store, monkeypatch, capsys
-        self.said = ""
+        self.stderr = ""
 
     def __call__(self, event: str, message: Any, *options: str, code: int = 0) -> dict[str, Any]:
         """Return the answer of a hook, and keep its stderr in `stderr`."""
-        given = message if isinstance(message, str | bytes) else json.dumps(message)
-        given = given.encode() if isinstance(given, str) else given
-        self._monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given)))
+        text = message if isinstance(message, str | bytes) else json.dumps(message)
+        data = text.encode() if isinstance(text, str) else text
+        self._monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
         assert main(["agent", "hook", event, "--store", str(self.store), *options]) == code
-        out, self.said = self._capsys.readouterr()
+        out, self.stderr = self._capsys.readouterr()
         answer: dict[str, Any] = json.loads(out) if out else {}
         return answer
 
@@ -152,7 +152,7 @@ def test_unknown_events_are_ignored(hooks: Hooks, message: str) -> None:
 @pytest.mark.parametrize("message", ["{", "[]", "[" * 100_000, b"\xff\xfe{", b"\x00\xff\x00"])
 def test_unreadable_input_is_reported_on_stderr(hooks: Hooks, message: str | bytes) -> None:
     assert hooks("prompt", message, code=1) == {}
-    assert "not a JSON object" in hooks.said
+    assert "not a JSON object" in hooks.stderr
     assert hooks("prompt", message, "--on-error", "block", code=2) == {}
 
 
@@ -191,4 +191,4 @@ def test_refused_turn_is_not_refused_again(hooks: Hooks) -> None:
 def test_unreadable_store_blocks_only_with_on_error_block(hooks: Hooks, option: str, code: int) -> None:
     hooks.store.write_text("no store", encoding="utf-8")
     assert hooks("prompt", PROMPT, "--on-error", option, code=code) == {}
-    assert "no store" in hooks.said or "malsim agent hook prompt" in hooks.said
+    assert "no store" in hooks.stderr or "malsim agent hook prompt" in hooks.stderr

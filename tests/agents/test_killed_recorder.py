@@ -16,7 +16,7 @@ from malsim.agents.mcp_recorder import WAITING
 if TYPE_CHECKING:
     from pathlib import Path
 
-ENOUGH = 1_500  # calls before the kill
+CALLS = 1_500  # before the kill
 SERVER = """
 import json, sys
 for line in sys.stdin:
@@ -26,21 +26,16 @@ for line in sys.stdin:
 """
 
 
-def asked(number: int) -> bytes:
+def question(number: int) -> bytes:
     arguments = {"subject": "pump", "content": f"runs {number}"}
-    message = {
-        "jsonrpc": "2.0",
-        "id": number,
-        "method": "tools/call",
-        "params": {"name": "remember", "arguments": arguments},
-    }
-    return json.dumps(message).encode() + b"\n"
+    message = {"id": number, "method": "tools/call", "params": {"name": "remember", "arguments": arguments}}
+    return json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
 
 
 def ask(pipe: int) -> None:
     with suppress(OSError):
         for number in count():
-            os.write(pipe, asked(number))
+            os.write(pipe, question(number))
 
 
 def test_killed_recorder_keeps_all_but_its_last_second(tmp_path: Path) -> None:
@@ -54,7 +49,7 @@ def test_killed_recorder_keeps_all_but_its_last_second(tmp_path: Path) -> None:
         questions = threading.Thread(target=ask, args=(recorder.stdin.fileno(),))
         questions.start()
         answered = 0
-        while answered < ENOUGH:
+        while answered < CALLS:
             assert recorder.stdout.readline()
             answered += 1
         recorder.kill()

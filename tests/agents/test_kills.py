@@ -72,10 +72,10 @@ def killed_in_a_call(store: Path, delay: float, round_: int) -> list[str]:
     client, done = RawClient(store), list[str]()
     timer = threading.Timer(delay, client.server.kill)
     for number in range(10_000):
-        value = client.claim(title := f"round {round_}, claim {number}")
-        if value is None:
+        verdict = client.claim(title := f"round {round_}, claim {number}")
+        if verdict is None:
             break
-        assert value.startswith("admitted")
+        assert verdict.startswith("admitted")
         done.append(title)
         if number == 0:
             timer.start()
@@ -84,7 +84,9 @@ def killed_in_a_call(store: Path, delay: float, round_: int) -> list[str]:
     return done
 
 
-def lose_nothing(store: Path, kills: int) -> None:
+@pytest.mark.parametrize("kills", [2, pytest.param(40, marks=pytest.mark.nightly)])
+def test_kills_lose_nothing_that_was_acknowledged(kills: int, tmp_path: Path) -> None:
+    store = tmp_path / "m.sqlite"
     delay, done = random.Random(5), list[str]()  # noqa: S311  # the same moments each time
     for number in range(kills):
         done += killed_in_a_call(store, delay.uniform(0.0, 0.15), number)
@@ -95,22 +97,12 @@ def lose_nothing(store: Path, kills: int) -> None:
         assert again.tick(again.day or 0.0).height >= len(done) >= kills
 
 
-def test_two_kills_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
-    lose_nothing(tmp_path / "m.sqlite", 2)
-
-
-@pytest.mark.nightly
-def test_forty_kills_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
-    lose_nothing(tmp_path / "m.sqlite", 40)
-
-
 def test_invalid_messages_do_not_stop_the_server(tmp_path: Path) -> None:
     client = RawClient(tmp_path / "m.sqlite")
     for message in (b"", b"{", b"\xff\xfe", b"[" * 5_000, b'{"jsonrpc": "2.0", "id": {}, "method": 3}', b'"text"'):
         client.say(message)
     answer = client.request("no/such/method")
     assert "error" in answer
-    value = client.claim("it lives")
+    verdict = client.claim("it lives")
     client.close()
-    assert value
-    assert value.startswith("admitted")
+    assert str(verdict).startswith("admitted")

@@ -138,38 +138,38 @@ def test_secrets_and_redacted_texts_stay_out_of_the_log(tmp_path: Path) -> None:
 
 
 NAMES = st.sampled_from(["entities", "name", "observations", "text", "query"])
-SAID = st.recursive(
+ARGUMENTS = st.recursive(
     st.none() | st.booleans() | st.floats() | st.text(max_size=9),
-    lambda some: st.lists(some, max_size=3) | st.dictionaries(NAMES, some, max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4),
     max_leaves=12,
 )
 
 
-@given(tool=st.sampled_from(["create_entities", "memory_store", "x", "searchNodes"]), said=SAID)
-def test_arbitrary_tool_arguments_are_read_without_error(tool: str, said: Any) -> None:
-    for event in events_of(tool, said if isinstance(said, dict) else {"content": said}, "", ["pump"]):
+@given(tool=st.sampled_from(["create_entities", "memory_store", "x", "searchNodes"]), content=ARGUMENTS)
+def test_arbitrary_tool_arguments_are_read_without_error(tool: str, content: Any) -> None:
+    for event in events_of(tool, content if isinstance(content, dict) else {"content": content}, "", ["pump"]):
         assert isinstance(event.kind, str)
 
 
-def run(folder: Path, *words: str, said: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+def run(folder: Path, *words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     (folder / "server.py").write_text(SERVER)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     return subprocess.run(
-        [sys.executable, *words], input=said, capture_output=True, check=False, env=environment, timeout=60
+        [sys.executable, *words], input=stdin, capture_output=True, check=False, env=environment, timeout=60
     )
 
 
 def test_bytes_exit_code_and_stderr_pass_through(tmp_path: Path) -> None:
     server = [sys.executable, str(tmp_path / "server.py")]
-    value = b"".join(call(n, "remember", subject="pump", text=f"runs {n} é " + "x" * 70_000) + b"\n" for n in range(20))
-    value += b"no JSON \xff\n"
+    messages = b"".join(call(n, "remember", subject="pump", text=f"runs {n} é " + "x" * 70_000) + b"\n" for n in range(20))
+    messages += b"no JSON \xff\n"
     record = ["-m", "malsim", "agent", "record", "-o", str(tmp_path / "log.jsonl"), "--", *server]
-    alone, between = run(tmp_path, *server[1:], said=value), run(tmp_path, *record, said=value)
+    alone, between = run(tmp_path, *server[1:], stdin=messages), run(tmp_path, *record, stdin=messages)
     assert between.stdout == alone.stdout
     assert between.returncode == alone.returncode == 0
     assert len(events_in(tmp_path / "log.jsonl")) == 20
 
-    died = run(tmp_path, *record, said=value + b'{"method": "die"}\n')
+    died = run(tmp_path, *record, stdin=messages + b'{"method": "die"}\n')
     assert died.returncode == 7
     assert b"it died" in died.stderr
     assert died.stdout == alone.stdout
@@ -202,8 +202,8 @@ def test_recorder_does_not_change_the_servers_answers(tmp_path: Path) -> None:
 
 def test_log_is_judged_and_priced_under_a_law(tmp_path: Path) -> None:
     recording = Recording(tmp_path / "log.jsonl")
-    for writer, says in (("ann", "runs"), ("cyd", "runs"), ("bob", "stands")):
-        recording.call("remember", subject="pump", content=says, agent_id=writer, confidence=0.8)
+    for writer, value in (("ann", "runs"), ("cyd", "runs"), ("bob", "stands")):
+        recording.call("remember", subject="pump", content=value, agent_id=writer, confidence=0.8)
     recording.call("recall", query="the pump?")
     assert main(["compare", str(tmp_path / "log.jsonl"), "--laws", "records", "--json"]) == 0
     assert main(["judge", "majority", "--only", "price", "--on", str(tmp_path / "log.jsonl"), "--fact", "pump"]) == 0

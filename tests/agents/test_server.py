@@ -7,8 +7,7 @@ import os
 import socket
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -23,6 +22,10 @@ from mcp.client.streamable_http import streamable_http_client
 
 from malsim.agents.server import memory_server
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
 TOOLS = {"push", "expand", "why", "signals", "wires", "netlist", "claim", "correct", "forget", "wire"}
 
 
@@ -30,13 +33,20 @@ def text(result: Any) -> str:
     return "\n".join(part.text for part in result.content)
 
 
-def talk(store: Path, script: Any, clock: Any = None, writer: str = "ann") -> Any:
+def talk(open_service: Callable[[], MemoryService], script: Any) -> Any:
     async def run() -> Any:
-        server = memory_server(lambda: MemoryService(store, writer=writer, clock=clock))
-        async with Client(server) as client:
+        async with Client(memory_server(open_service)) as client:
             return await script(client)
 
     return asyncio.run(run())
+
+
+def answers_to(open_service: Callable[[], MemoryService], *calls: tuple[str, dict[str, Any]]) -> list[str]:
+    async def script(client: Client) -> list[str]:
+        return [text(await client.call_tool(tool, arguments)) for tool, arguments in calls]
+
+    answers: list[str] = talk(open_service, script)
+    return answers
 
 
 def test_claim_can_be_pushed_opened_and_corrected(tmp_path: Path) -> None:
@@ -46,20 +56,20 @@ def test_claim_can_be_pushed_opened_and_corrected(tmp_path: Path) -> None:
         first = text(await client.call_tool("claim", {"title": "pump 3 runs", "confidence": 0.6, "topics": ["pump"]}))
         handle = first.split()[2].rstrip(",")
         against = [{"relation": "contradicts", "target": handle}]
-        said = [
-            first,
-            text(await client.call_tool("claim", {"title": "pump 3 stands", "confidence": 0.6, "edges": against})),
-        ]
+        second = {"title": "pump 3 stands", "confidence": 0.6, "edges": against}
+        answers = [first, text(await client.call_tool("claim", second))]
         day[0] = 2.0
         Store(tmp_path / "m.sqlite").tick(2.0)
-        said.append(text(await client.call_tool("push", {"objective": "the pump"})))
-        said.append(text(await client.call_tool("expand", {"cell": handle})))
-        said.append(text(await client.call_tool("why", {"cell": handle})))
-        said.append(text(await client.call_tool("correct", {"cell": handle, "title": "pump 3 hums", "confidence": 0.6})))
-        said.append(text(await client.call_tool("netlist", {})))
-        return said
+        answers.append(text(await client.call_tool("push", {"objective": "the pump"})))
+        answers.append(text(await client.call_tool("expand", {"cell": handle})))
+        answers.append(text(await client.call_tool("why", {"cell": handle})))
+        answers.append(text(await client.call_tool("correct", {"cell": handle, "title": "pump 3 hums", "confidence": 0.6})))
+        answers.append(text(await client.call_tool("netlist", {})))
+        return answers
 
-    first, against, push, opened, why, correction, netlist = talk(tmp_path / "m.sqlite", script, lambda: day[0])
+    first, against, push, opened, why, correction, netlist = talk(
+        lambda: MemoryService(tmp_path / "m.sqlite", writer="ann", clock=lambda: day[0]), script
+    )
     assert first.startswith("admitted as obs_")
     assert against.startswith("admitted")
     assert "EXPAND REQUIRED" in push
@@ -79,7 +89,7 @@ def test_tools_resources_and_prompt_are_listed(tmp_path: Path) -> None:
         cell = await client.read_resource(str(resources[0].uri))
         return tools, len(resources), prompt.messages[0].content.text, cell.contents[0].text  # type: ignore[union-attr]
 
-    tools, count, prompt, cell = talk(tmp_path / "m.sqlite", script)
+    tools, count, prompt, cell = talk(lambda: MemoryService(tmp_path / "m.sqlite"), script)
     assert tools == TOOLS
     assert count == 10
     assert "Wire your edges" in prompt
@@ -87,7 +97,7 @@ def test_tools_resources_and_prompt_are_listed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "said"),
+    ("tool", "arguments", "problem"),
     [
         ("expand", {"cell": "dec_none"}, "no such cell"),
         ("expand", {"cell": "x" * 200_000}, "too long"),
@@ -99,29 +109,31 @@ def test_tools_resources_and_prompt_are_listed(tmp_path: Path) -> None:
     ],
 )
 def test_bad_input_is_one_error_and_the_server_continues(
-    tool: str, arguments: dict[str, Any], said: str, tmp_path: Path
+    tool: str, arguments: dict[str, Any], problem: str, tmp_path: Path
 ) -> None:
     async def script(client: Client) -> tuple[str, str]:
         try:
             answer = text(await client.call_tool(tool, arguments))
-        except Exception as error:  # noqa: BLE001  # the protocol's own error, for a tool that is none
+        except Exception as error:  # noqa: BLE001  # the protocol's own error for an unknown tool
             answer = str(error)
         return answer, text(await client.call_tool("claim", {"title": "it lives", "confidence": 0.5}))
 
-    answer, after = talk(tmp_path / "m.sqlite", script)
-    assert said in answer
+    answer, after = talk(lambda: MemoryService(tmp_path / "m.sqlite"), script)
+    assert problem in answer
     assert after.startswith("admitted")
     assert len(answer) < 2_000
 
 
-def test_many_calls_at_once_lose_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [60, pytest.param(2_000, marks=pytest.mark.nightly)])
+def test_many_calls_at_once_lose_nothing(count: int, tmp_path: Path) -> None:
     async def script(client: Client) -> list[str]:
-        calls = (client.call_tool("claim", {"title": f"claim {number}", "confidence": 0.5}) for number in range(60))
+        calls = (client.call_tool("claim", {"title": f"claim {number}", "confidence": 0.5}) for number in range(count))
         return [text(answer) for answer in await asyncio.gather(*calls)]
 
-    answers = talk(tmp_path / "m.sqlite", script)
+    answers = talk(lambda: MemoryService(tmp_path / "m.sqlite"), script)
     assert all(answer.startswith("admitted") for answer in answers)
-    assert open_memory(tmp_path / "m.sqlite").height == 10 + 60
+    titles = sorted(open_memory(tmp_path / "m.sqlite").cells["title"][10:])
+    assert titles == sorted(f"claim {number}" for number in range(count))
 
 
 def environment() -> dict[str, str]:

@@ -19,6 +19,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from malsim.agents.server import memory_server
+from tests.agents.test_server import answers_to
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,12 +28,8 @@ WRONG = {"relation": "refutes", "target": ""}
 
 
 def answer(path: Path, tool: str, arguments: dict[str, Any], scope: str = "") -> str:
-    async def run() -> str:
-        async with Client(memory_server(lambda: MemoryService(path, scope=scope, clock=lambda: 1.0))) as client:
-            given = await client.call_tool(tool, arguments)
-        return "\n".join(part.text for part in given.content)  # type: ignore[union-attr]
-
-    return asyncio.run(run())
+    (text,) = answers_to(lambda: MemoryService(path, scope=scope, clock=lambda: 1.0), (tool, arguments))
+    return text
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,9 @@
-"""Server with a full disk, a locked store, a client that leaves, and thousands of calls."""
+"""Server with a full disk, a locked store, and a client that leaves."""
 
 from __future__ import annotations
 
-import asyncio
-import json
-import os
-import shutil
 import sqlite3
-import subprocess
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,24 +12,13 @@ from malsim.memory.store import open_memory
 
 pytest.importorskip("mcp", reason="the extra agents is not installed")
 
-from mcp import Client
-
-from malsim.agents.server import memory_server
 from tests.agents.test_kills import RawClient
-from tests.agents.test_server import text
+from tests.agents.test_server import talk, text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-INSPECTOR = shutil.which("mcp-inspector")
-
-
-def talk(service: Any, script: Any) -> Any:
-    async def run() -> Any:
-        async with Client(memory_server(service)) as client:
-            return await script(client)
-
-    return asyncio.run(run())
+    from mcp import Client
 
 
 async def claim(client: Client, number: int, body: str = "") -> str:
@@ -103,39 +86,3 @@ def test_client_leaving_in_a_call_does_not_stop_others(tmp_path: Path) -> None:
     assert str(staying.claim("still here")).startswith("admitted")
     staying.close()
     assert set(open_memory(tmp_path / "m.sqlite").cells["title"][10:]) <= {"said and gone", "still here"}
-
-
-def ask_at_once(path: Path, calls: int) -> None:
-    async def script(client: Client) -> list[str]:
-        return await asyncio.gather(*(claim(client, number) for number in range(calls)))
-
-    answers = talk(lambda: MemoryService(path), script)
-    assert all(answer.startswith("admitted") for answer in answers)
-    assert sorted(open_memory(path).cells["title"]) == sorted(f"claim {number}" for number in range(calls))
-
-
-@pytest.mark.nightly
-def test_two_thousand_calls_at_once_lose_nothing(tmp_path: Path) -> None:
-    ask_at_once(tmp_path / "m.sqlite", 2_000)
-
-
-@pytest.mark.skipif(INSPECTOR is None, reason="npm's @modelcontextprotocol/inspector is not installed")
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["tools/list"], "EXPAND|claim"),
-        (["resources/list"], "REF_map_0003"),
-        (["prompts/get", "--prompt-name", "orient"], "This memory holds"),
-        (["tools/call", "--tool-name", "claim", "--tool-arg", "title=hello", "confidence=0.5"], "admitted as obs_"),
-        (["tools/call", "--tool-name", "no_such_tool"], "no_such_tool"),
-    ],
-    ids=["tools", "resources", "prompt", "claim", "unknown tool"],
-)
-def test_mcp_inspector_accepts_the_server(words: list[str], expected: str, tmp_path: Path) -> None:
-    server = [sys.executable, "-m", "malsim", "agent", "serve", str(tmp_path / "m.sqlite")]
-    command = [str(INSPECTOR), "--cli", *server, "--method", *words]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
-    answer = json.loads(done.stdout)
-    assert any(part in json.dumps(answer) for part in expected.split("|"))
-    assert answer.get("isError", False) == ("no_such_tool" in words)

@@ -78,8 +78,8 @@ async def do(run: ms.Run, agents: Agents, deed: dict[str, Any]) -> None:
         case "expanded":
             await agents.call("reader", "expand", cell=deed["subject"])
         case "admitted":
-            value = await agents.call(deed["writer"], "claim", **claim_of(run, deed["subject"]))
-            assert value.startswith(f"admitted as {deed['subject']}"), value
+            answer = await agents.call(deed["writer"], "claim", **claim_of(run, deed["subject"]))
+            assert answer.startswith(f"admitted as {deed['subject']}"), answer
 
 
 def claim_of(run: ms.Run, handle: str) -> dict[str, Any]:
@@ -94,13 +94,13 @@ def claim_of(run: ms.Run, handle: str) -> dict[str, Any]:
 
 def compare_cells(store: Store, ran: pl.DataFrame) -> None:
     """Compare the scores after a turn, exactly."""
-    remaining = store.memory.cells.select(pl.col("handle").alias("cell"), *SCORES)
-    assert_frame_equal(remaining, ran.select("cell", *SCORES), check_exact=True, check_row_order=False)
+    served = store.memory.cells.select(pl.col("handle").alias("cell"), *SCORES)
+    assert_frame_equal(served, ran.select("cell", *SCORES), check_exact=True, check_row_order=False)
 
 
 def compare_push(run: ms.Run, t: float, pushed: str) -> None:
     """Compare the lines; the client also sees each line's writer and version."""
-    if round(t * 1_440) % 5 == 0:  # a push is made again from the start: a fifth of them will do
+    if round(t * 1_440) % 5 == 0:  # repeating a push is slow, so only a fifth of them
         lines = {re.sub(r" by \S+, version \d+$", "", line) for line in pushed.splitlines()}
         assert set(run.push(t).lines) <= lines
 
@@ -146,12 +146,11 @@ CLAIMS = st.lists(
 def test_client_claims_equal_those_a_run_admits(drawn: list[Any], tmp_path_factory: pytest.TempPathFactory) -> None:
     replaced: set[int] = set()
     for number, (*_, edges) in enumerate(drawn[1:], start=1):
-        assume(
-            not replaced & {index % number for _, index in edges}
-        )  # a server marks claims on a replaced version; a run does not
+        # a server marks claims on a replaced version; a run does not
+        assume(not replaced & {index % number for _, index in edges})
         replaced |= {index % number for relation, index in edges if relation == "supersedes"}
     agents = Agents(tmp_path_factory.mktemp("claims") / "m.sqlite")
-    value: list[dict[str, Any]] = []
+    claims: list[dict[str, Any]] = []
 
     async def speak() -> list[str]:
         handles: list[str] = []
@@ -163,7 +162,7 @@ def test_client_claims_equal_those_a_run_admits(drawn: list[Any], tmp_path_facto
             answer = await agents.call(writer, "claim", **claim)
             handles.append(answer.split()[2].rstrip(",") if answer.startswith("admitted") else "obs_none_0000")
             named = {"handle": handles[-1]} if answer.startswith("admitted") else {}
-            value.append({**claim, **named, "writer": writer, "t": agents.day, "body": ""})
+            claims.append({**claim, **named, "writer": writer, "t": agents.day, "body": ""})
         await agents.leave()
         return handles
 
@@ -171,7 +170,7 @@ def test_client_claims_equal_those_a_run_admits(drawn: list[Any], tmp_path_facto
     with Store(agents.store) as store:
         served = store.tick(1.0).cells.filter(pl.col("writer") != "_init")
     quiet = ms.read(DAY).replace(
-        writers=(), reader=None, claims=as_claims(from_mappings(value)), days=1.0, turn_every=DAY_MS
+        writers=(), reader=None, claims=as_claims(from_mappings(claims)), days=1.0, turn_every=DAY_MS
     )
     ran = ms.run(quiet).memory.cells
     columns = ["handle", "title", "writer", "status", *SCORES]

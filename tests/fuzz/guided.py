@@ -1,8 +1,7 @@
-"""Fuzz the readers with coverage as the guide: `python -m tests.fuzz.guided --inputs 1000000`, which needs atheris.
+"""Coverage-guided fuzzing of all text readers: `python -m tests.fuzz.guided --inputs 1000000`, which needs atheris.
 
-Every reader of text takes part: of an input the first byte says which, the rest is what it reads. Inputs that reach new
-branches are kept in a corpus, from which the next run goes on. An error that is none of malsim's own is told once by its
-place, with an input that brings it about, and the run goes on; the exit code is 1 then.
+The first byte of an input chooses the reader, and the rest is its input. Inputs that reach new branches are stored in a
+corpus, with which the next run begins. A crash is reported once per location, with its input, and the exit code is then 1.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ LOG = b"""{"t": 0.0, "event": "write", "item": "m1", "object": "pump", "value": 
 GRAPH = b"""{"type": "entity", "name": "pump", "entityType": "thing", "observations": ["it runs"]}
 {"type": "relation", "from": "pump", "to": "valve", "relationType": "feeds"}
 """
-LEFT_OUT = (  # bytes, or whole runs
+LEFT_OUT = (  # formats of bytes, and slow ones
     "frame", "store", "recall database", "design", "stream", "run folder", "shell", "manifest",
 )  # fmt: skip
 SLOW = 5.0  # seconds of CPU
@@ -85,7 +84,7 @@ class Fuzzer:
             self.formats[name].read(text, self.folder)
         except self._refusals:
             pass
-        except Exception as crash:  # noqa: BLE001  # what is looked for
+        except Exception as crash:  # noqa: BLE001  # a crash
             self._keep(f"{name}: {type(crash).__name__} at {_place(crash)}: {str(crash)[:100]!r}", text)
         if time.process_time() - began > SLOW:
             self._keep(f"{name}: over {SLOW:g} s", text)
@@ -94,7 +93,7 @@ class Fuzzer:
         """Print the number of inputs per reader, and exit."""
         for name, count in self.inputs.most_common():
             sys.stderr.write(f"{count:>9,} {name}\n")
-        sys.stderr.write(f"{self.inputs.total():>9,} inputs, {len(self.found)} errors that are none of malsim's own\n")
+        sys.stderr.write(f"{self.inputs.total():>9,} inputs, {len(self.found)} crashes\n")
         shutil.rmtree(self.folder, ignore_errors=True)
         os._exit(int(bool(self.found)))
 

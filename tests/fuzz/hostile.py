@@ -29,21 +29,21 @@ def hostile_text(text: str, draw: random.Random) -> str:
     return text
 
 
-def _spot(pattern: re.Pattern[str], text: str, draw: random.Random, put: str) -> str:
-    spots = [found.span() for found in pattern.finditer(text)]
-    if not spots:
+def _replaced(pattern: re.Pattern[str], text: str, draw: random.Random, put: str) -> str:
+    spans = [match.span() for match in pattern.finditer(text)]
+    if not spans:
         return text + put
-    start, end = draw.choice(spots)
+    start, end = draw.choice(spans)
     return text[:start] + put + text[end:]
 
 
 def _number(text: str, draw: random.Random) -> str:
-    return _spot(_NUMBER, text, draw, draw.choice(NUMBERS))
+    return _replaced(_NUMBER, text, draw, draw.choice(NUMBERS))
 
 
 def _word(text: str, draw: random.Random) -> str:
     word = draw.choice(WORDS)
-    return _spot(_QUOTED, text, draw, '"' + word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"')
+    return _replaced(_QUOTED, text, draw, '"' + word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"')
 
 
 def _line(text: str, draw: random.Random) -> str:
@@ -63,11 +63,8 @@ def _line(text: str, draw: random.Random) -> str:
 
 def _letters(text: str, draw: random.Random) -> str:
     at = draw.randrange(len(text) + 1)
-    return (
-        text[:at]
-        + draw.choice(("\0", "\x1b", "\u202e", "[", "]", '"', "=", "(", "\\", "#", ".", "-", "𝒳"))
-        + text[at + draw.randint(0, 3) :]
-    )
+    letter = draw.choice(("\0", "\x1b", "\u202e", "[", "]", '"', "=", "(", "\\", "#", ".", "-", "𝒳"))
+    return text[:at] + letter + text[at + draw.randint(0, 3) :]
 
 
 def _nested(text: str, draw: random.Random) -> str:
@@ -76,16 +73,16 @@ def _nested(text: str, draw: random.Random) -> str:
     return text[:at] + left * many + right * many + text[at:]
 
 
-def hostile_bytes(held: bytes, draw: random.Random) -> bytes:
+def hostile_bytes(data: bytes, draw: random.Random) -> bytes:
     """Return the bytes after one to eight cuts, flips or insertions."""
-    made = bytearray(held)
+    changed = bytearray(data)
     for _ in range(draw.randint(1, 8)):
-        at = draw.randrange(len(made)) if made else 0
+        at = draw.randrange(len(changed)) if changed else 0
         what = draw.randrange(3)
         if what == 0 and draw.random() < 0.2:
-            del made[at:]
+            del changed[at:]
         elif what == 1:
-            made[at : at + draw.randint(1, 8)] = draw.randbytes(draw.randint(1, 8))
-        elif made:
-            made[at % len(made)] ^= 1 << draw.randrange(8)
-    return bytes(made)
+            changed[at : at + draw.randint(1, 8)] = draw.randbytes(draw.randint(1, 8))
+        elif changed:
+            changed[at % len(changed)] ^= 1 << draw.randrange(8)
+    return bytes(changed)

@@ -28,13 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["memory_files", "others"]
 
-EVENT = {
-    "session_id": "s",
-    "prompt": "is the pump on?",
-    "tool_name": "Edit",
-    "tool_input": {"file_path": "a.py"},
-    "cwd": ".",
-}
+EVENT = {"session_id": "s", "prompt": "is the pump on?", "tool_name": "Edit", "tool_input": {"file_path": "a.py"}}
 CALLS = (
     ("claim", {"title": "pump 3 runs", "confidence": 0.6, "topics": ["pump"], "edges": [{"relation": "supports", "target": "obs_a1a1"}]}),
     ("push", {"objective": "the pump", "budget_words": 100, "limit": 3}),
@@ -53,13 +47,13 @@ def memory_files(folder: Path) -> dict[str, tuple[list[bytes], Callable[[bytes, 
     """Return a good file of each importable format, its reader, and whether it is text."""
     formats = dict[str, tuple[list[bytes], Any, bool]]()
     for name, make in SAMPLES.items():
-        (index := folder / f"sample-{name}").mkdir()
-        path = make(index)
+        (sample := folder / f"sample-{name}").mkdir()
+        path = make(sample)
         file = path if path.is_file() else max(path.rglob("*.md"))
         is_text = file.read_bytes()[:6] != b"SQLite"
 
-        def read(held: bytes, _: Path, *, file: Path = file, path: Path = path, name: str = name) -> object:
-            file.write_bytes(held)
+        def read(data: bytes, _: Path, *, file: Path = file, path: Path = path, name: str = name) -> object:
+            file.write_bytes(data)
             return bring(path), bring(path, form=name)
 
         formats[f"{name} memory"] = ([file.read_bytes()], read, is_text)
@@ -71,40 +65,37 @@ def others(folder: Path) -> dict[str, tuple[list[bytes], Callable[[bytes, Path],
     store = folder / "served.sqlite"
     server = memory_server(lambda: MemoryService(store, writer="ann", clock=lambda: 1.0))
 
-    def tool(held: bytes, _: Path) -> None:
-        name, arguments = _call_in(held)
+    def tool(data: bytes, _: Path) -> None:
+        name, arguments = _call_in(data)
         try:
             asyncio.run(server.call_tool(name, arguments))
-        except Exception as error:  # noqa: BLE001  # looked at by its type
+        except Exception as error:  # noqa: BLE001  # checked by its type
             _typed(error)
 
-    def recorded(held: bytes, _: Path) -> None:
-        name, arguments = _call_in(held)
+    def recorded(data: bytes, _: Path) -> None:
+        name, arguments = _call_in(data)
         events_of(name, arguments, "", ["pump"])
         log = TrafficLog(folder / "traffic.jsonl", "ann")
         params = {"name": name, "arguments": arguments}
         log.sent(json.dumps({"id": 1, "method": "tools/call", "params": params}).encode())
-        log.sent(held)
-        log.answered(
-            json.dumps(
-                {"id": 1, "result": {"content": [{"type": "text", "text": held.decode("utf-8", "replace")}]}}
-            ).encode()
-        )
-        log.answered(held)
+        log.sent(data)
+        content = [{"type": "text", "text": data.decode("utf-8", "replace")}]
+        log.answered(json.dumps({"id": 1, "result": {"content": content}}).encode())
+        log.answered(data)
 
-    def continued(held: bytes, _: Path) -> object:
-        (folder / "old.jsonl").write_bytes(held)
+    def continued(data: bytes, _: Path) -> object:
+        (folder / "old.jsonl").write_bytes(data)
         return TrafficLog(folder / "old.jsonl", "ann")
 
-    def hook(held: bytes, _: Path) -> None:
+    def hook(data: bytes, _: Path) -> None:
         words = ["agent", "hook", "prompt", "--store", str(store)]
-        value = io.StringIO()
-        with patch("sys.stdin", io.TextIOWrapper(io.BytesIO(held))), redirect_stdout(io.StringIO()), redirect_stderr(value):
+        stderr = io.StringIO()
+        with patch("sys.stdin", io.TextIOWrapper(io.BytesIO(data))), redirect_stdout(io.StringIO()), redirect_stderr(stderr):
             main(words)
-        assert "this is a bug" not in value.getvalue(), value.getvalue()
+        assert "this is a bug" not in stderr.getvalue(), stderr.getvalue()
 
-    def mapping(held: bytes, _: Path) -> object:
-        (folder / "m.toml").write_bytes(held)
+    def mapping(data: bytes, _: Path) -> object:
+        (folder / "m.toml").write_bytes(data)
         return read_mapping(folder / "m.toml")
 
     line = {"t": 0.0, "event": "write", "item": "m1", "object": "pump", "value": "runs", "at": "2026-01-01T00:00:00+00:00"}
@@ -116,15 +107,15 @@ def others(folder: Path) -> dict[str, tuple[list[bytes], Callable[[bytes, Path],
         "mapping": ([MAPPING], mapping, True),
         "ini": (
             [b"[JOINT_0]\nSCALE = 200\n# a comment\n[A]\nB=1\n"],
-            lambda held, _: ini_variables(held.decode("utf-8", "replace")),
+            lambda data, _: ini_variables(data.decode("utf-8", "replace")),
             True,
         ),
     }
 
 
-def _call_in(held: bytes) -> tuple[str, dict[str, Any]]:
+def _call_in(data: bytes) -> tuple[str, dict[str, Any]]:
     try:
-        name, arguments = json.loads(held)
+        name, arguments = json.loads(data)
     except (ValueError, TypeError, RecursionError):
         raise DataError("not a call") from None
     if not isinstance(name, str) or not isinstance(arguments, dict):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MANY = 20_000
 INSTANCES = f"loadrt limit1 names={','.join(f'a{n}' for n in range(1_100))}\n"
 NETS = "".join(f"net s{n} a{n}.out\n" for n in range(1_100))
-FOUND: dict[str, tuple[str, Callable[[], object]]] = {
+REFUSED: dict[str, tuple[str, Callable[[], object]]] = {
     "a dotted key": ("a key of more than 100 parts", lambda: parse(f'why = "x"\na{".a" * MANY} = 1\n')),
     "a dotted table": ("a key of more than 100 parts", lambda: parse(f'why = "x"\n[a{" . a" * MANY}]\n')),
     "a count": ("too many instances", lambda: read_hal("loadrt limit1 count=90000000000000000\n")),
@@ -36,10 +36,10 @@ FOUND: dict[str, tuple[str, Callable[[], object]]] = {
 }
 
 
-@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize("name", REFUSED)
 def test_input_that_grows_faster_than_its_text_is_refused(name: str) -> None:
-    value, read = FOUND[name]
-    with pytest.raises(MalsimError, match=value):
+    problem, read = REFUSED[name]
+    with pytest.raises(MalsimError, match=problem):
         read()
 
 

@@ -67,13 +67,13 @@ class Format:
     text: bool = True
 
 
-def _scenario(held: bytes, folder: Path) -> None:
-    check_size(parse(held.decode(), where=str(folder / "a.toml")))
+def _scenario(data: bytes, folder: Path) -> None:
+    check_size(parse(data.decode(), where=str(folder / "a.toml")))
 
 
 def file_of(name: str, read: Callable[[Path], object]) -> Callable[[bytes, Path], object]:
-    def reads(held: bytes, folder: Path) -> object:
-        (folder / name).write_bytes(held)
+    def reads(data: bytes, folder: Path) -> object:
+        (folder / name).write_bytes(data)
         return read(folder / name)
 
     return reads
@@ -89,13 +89,13 @@ def _command(*words: str, limits: str = "") -> Callable[[Path], object]:
     """Return a reader that runs a command on a file, and fails if the command reports a bug."""
 
     def runs(path: Path) -> None:
-        value = io.StringIO()
-        redirected = contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(value)
+        stderr = io.StringIO()
+        redirected = contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(stderr)
         with redirected[0], redirected[1], pytest.MonkeyPatch.context() as patch:
             patch.setenv("MALSIM_LIMITS", limits)
             code = main([word.replace("FILE", str(path)) for word in words])
         assert code in (0, 1, 2), code
-        assert "this is a bug" not in value.getvalue(), value.getvalue()[:2_000]
+        assert "this is a bug" not in stderr.getvalue(), stderr.getvalue()[:2_000]
 
     return runs
 
@@ -103,13 +103,13 @@ def _command(*words: str, limits: str = "") -> Callable[[Path], object]:
 def _recall(folder: Path) -> list[bytes]:
     """Return a small Recall database."""
     path = folder / "recall.sqlite"
-    with contextlib.closing(sqlite3.connect(path)) as held, held:
-        held.execute("CREATE TABLE cells (key TEXT, handle TEXT, json TEXT)")
-        held.execute("CREATE TABLE edges (from_key TEXT, relation TEXT, to_key TEXT, weight REAL)")
+    with contextlib.closing(sqlite3.connect(path)) as data, data:
+        data.execute("CREATE TABLE cells (key TEXT, handle TEXT, json TEXT)")
+        data.execute("CREATE TABLE edges (from_key TEXT, relation TEXT, to_key TEXT, weight REAL)")
         for number in range(3):
             cell = {"key": f"k{number}", "handle": f"obs_a1a{number}", "kind": "obs", "title": f"the pump {number}",
                     "owner": "ann", "scores": {"confidence": 0.5}, "createdAt": "2024-01-01T00:00:00Z"}  # fmt: skip
-            held.execute("INSERT INTO cells VALUES (?, ?, ?)", (f"k{number}", f"obs_a1a{number}", json.dumps(cell)))
+            data.execute("INSERT INTO cells VALUES (?, ?, ?)", (f"k{number}", f"obs_a1a{number}", json.dumps(cell)))
     return [path.read_bytes()]
 
 
@@ -129,15 +129,15 @@ def formats_in(folder: Path) -> dict[str, Format]:
     sent = memory_files(folder) | others(folder)
     return {name: Format(*parts) for name, parts in sent.items()} | {
         "scenario": Format([text.encode() for text in SCENARIOS], _scenario),
-        "property": Format([PROPERTY.encode()], lambda held, _: check(held.decode(), TRACE)),
-        "netlist": Format([NETLIST.encode()], lambda held, _: parse_netlist(held.decode(), file="a.malnet")),
-        "hal": Format([HAL.encode()], lambda held, _: read_hal(held, file="a.hal")),
+        "property": Format([PROPERTY.encode()], lambda data, _: check(data.decode(), TRACE)),
+        "netlist": Format([NETLIST.encode()], lambda data, _: parse_netlist(data.decode(), file="a.malnet")),
+        "hal": Format([HAL.encode()], lambda data, _: read_hal(data, file="a.hal")),
         "rules": Format([RULES.encode()], file_of("rules.toml", Rules.read)),
         "manifest": Format([json.dumps(manifest, indent=1).encode()], file_of("run/manifest.json", rerun)),
         "claims": Format([CLAIMS.encode()], file_of("claims.csv", read_claims)),
-        "series": Format([b"0.9x5 0.4+0.02x20 _x3"], lambda held, _: series(held.decode())),
-        "text": Format([b'password = "hunter2" ann@example.org +49 30 123456'], lambda held, _: (credentials(held.decode()), [*personal_data(held.decode())])),
-        "claim": Format([CLAIMS.encode()], lambda held, _: admit(Memory.empty(), [{"writer": "a", "title": held.decode(), "confidence": 0.5}])),
+        "series": Format([b"0.9x5 0.4+0.02x20 _x3"], lambda data, _: series(data.decode())),
+        "text": Format([b'password = "hunter2" ann@example.org +49 30 123456'], lambda data, _: (credentials(data.decode()), [*personal_data(data.decode())])),
+        "claim": Format([CLAIMS.encode()], lambda data, _: admit(Memory.empty(), [{"writer": "a", "title": data.decode(), "confidence": 0.5}])),
         "baseline": Format([(folder / "a.cells.csv").read_bytes()], file_of("a.cells.csv", lambda path: recording.read(path.parent, "a"))),
         "frame": Format([(folder / "run" / "cells.parquet").read_bytes()], file_of("f.parquet", read_claims), text=False),
         "recall database": Format(_recall(folder), file_of("r.sqlite", bring), text=False),
@@ -158,57 +158,57 @@ FORMATS = (
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Format]]:
+def readers(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Format]]:
     folder = tmp_path_factory.mktemp("fuzz")
     return folder, formats_in(folder)
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_hostile_input_is_read_or_refused(
-    name: str,
-    made: tuple[Path, dict[str, Format]],
-    request: pytest.FixtureRequest,
+    name: str, readers: tuple[Path, dict[str, Format]], request: pytest.FixtureRequest
 ) -> None:
-    folder, formats = made
+    folder, formats = readers
     seconds = request.config.getoption("--fuzz-seconds", 0.0)
     end, number = time.monotonic() + seconds, 0
     while number < FEW or time.monotonic() < end:
         draw = random.Random(f"{SEED} {name} {number}")
         good = draw.choice(formats[name].good)
-        held = (
+        data = (
             hostile_text(good.decode(), draw).encode("utf-8", "replace") if formats[name].text else hostile_bytes(good, draw)
         )
-        _try(formats[name], held, folder, f"{name} {number}")
+        _try(formats[name], data, folder, f"{name} {number}")
         number += 1
-    request.node.user_properties.append(("inputs", number))  # pytest --junit-xml keeps the figure
+    request.node.user_properties.append(("inputs", number))  # kept by pytest --junit-xml
 
 
-def _try(of: Format, held: bytes, folder: Path, which: str) -> None:
-    value = ""
+def _try(form: Format, data: bytes, folder: Path, which: str) -> None:
+    message = ""
     before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            of.read(held, folder)
+            form.read(data, folder)
     except (MalsimError, NetlistError) as refused:
-        value = str(refused)
+        message = str(refused)
     except Exception as crash:
-        raise AssertionError(f"input {which} ended in {type(crash).__name__}: {str(crash)[:200]}\n{held[:300]!r}") from crash
-    assert len(value) < 20_000, f"the error of input {which} is a book"
+        raise AssertionError(f"input {which} ended in {type(crash).__name__}: {str(crash)[:200]}\n{data[:300]!r}") from crash
+    assert len(message) < 20_000, f"the error of input {which} is too long"
     assert time.process_time() - began < LONGEST_CPU, f"input {which} took too long"
-    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < MOST_GROWTH, f"input {which} took too much"
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < MOST_GROWTH, (
+        f"input {which} took too much memory"
+    )
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "property_",
     [
         "always (x >= 2/3)", "always (2/3 <= x)", "eventually (max(1, 2) < x)", "always (x - 1/3 >= prev(2))", "x > 0 scale 1e-320",
         "always[0:1] (x >= 2/3) until (y > 1/3)", "rise(x > 1/3)",
     ],
 )  # fmt: skip
-def test_constant_arithmetic_is_judged_or_refused(asked: str) -> None:
+def test_constant_arithmetic_is_judged_or_refused(property_: str) -> None:
     try:
-        verdict = check(asked, TRACE)
+        verdict = check(property_, TRACE)
     except MalsimError:
         return
     assert str(verdict.margin.witness)

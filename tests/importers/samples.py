@@ -10,9 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-__all__ = ["SAMPLES", "database", "history", "lines"]
+    from malsim.importers.building.assemble import ImportedMemory
 
-HISTORY = (
+__all__ = ["SAMPLES", "counts", "database", "history", "lines"]
+
+HISTORY = [
     "id",
     "memory_id",
     "old_memory",
@@ -23,7 +25,11 @@ HISTORY = (
     "is_deleted",
     "actor_id",
     "role",
-)
+]
+
+
+def counts(imported: ImportedMemory) -> dict[str, str]:
+    return {item.strip(): count for item, count in imported.report.rows()}
 
 
 def lines(path: Path, records: Iterable[dict[str, Any]], *, end: str = "") -> Path:
@@ -51,12 +57,8 @@ def entity(name: str, *observations: str, kind: str = "service") -> dict[str, An
 
 def mcp(folder: Path) -> Path:
     relation = {"type": "relation", "from": "billing-api", "to": "ledger-db", "relationType": "writes_to"}
-    records = [
-        entity("billing-api", "listens on 8443", "owned by team Rook"),
-        entity("ledger-db", "runs on port 5433"),
-        relation,
-    ]
-    return lines(folder / "memory.jsonl", records)
+    entities = [entity("billing-api", "listens on 8443", "owned by team Rook"), entity("ledger-db", "runs on port 5433")]
+    return lines(folder / "memory.jsonl", [*entities, relation])
 
 
 def at(day: int, hour: int = 6) -> str:
@@ -82,7 +84,7 @@ def mem0(folder: Path) -> Path:
 
 
 def event_log(folder: Path) -> Path:
-    lines = [
+    events = [
         {"t": 0.0, "event": "write", "item": "m1", "object": "pump", "value": "runs", "writer": "ann", "belief": 0.8,
          "at": at(1)},
         {"t": 1.0, "event": "write", "item": "m2", "object": "pump", "value": "stands", "writer": "bob", "at": at(2)},
@@ -90,9 +92,7 @@ def event_log(folder: Path) -> Path:
         {"t": 2.0, "event": "read", "object": "pump", "query": "the pump?", "at": at(3)},
         {"t": 3.0, "event": "delete", "item": "m1", "at": at(4)},
     ]  # fmt: skip
-    path = folder / "log.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return path
+    return lines(folder / "log.jsonl", events, end="\n")
 
 
 def graphiti(folder: Path) -> Path:
@@ -103,14 +103,8 @@ def graphiti(folder: Path) -> Path:
         edge | {"uuid": "e2", "source": "Rook", "target": "ledger", "fact": "Team Rook owns the ledger", "created_at": at(9),
                 "valid_at": at(8), "episodes": ["ep9"]},
     ]  # fmt: skip
-    episodes = {
-        "uuid": "ep7",
-        "content": "Rook took billing.",
-        "source": "text",
-        "source_description": "wiki",
-        "valid_at": at(1),
-    }
-    return lines(folder / "dump.jsonl", [*edges, episodes], end="\n")
+    episode = {"uuid": "ep7", "content": "Rook took billing.", "source_description": "wiki", "valid_at": at(1)}
+    return lines(folder / "dump.jsonl", [*edges, episode], end="\n")
 
 
 def arw(folder: Path) -> Path:

@@ -49,9 +49,10 @@ def checkpoint(day: int, valve: str, *texts: str) -> bytes:
 
 def test_message_is_read_once_and_a_new_value_supersedes(tmp_path: Path) -> None:
     source = tmp_path / "graph.sqlite"
-    told = (("is it open?",), ("is it open?", "yes"), ("is it open?", "yes"))
+    threads = (("is it open?",), ("is it open?", "yes"), ("is it open?", "yes"))
     rows = [
-        checkpoint(day, value, *texts) for day, value, texts in zip((1, 2, 3), ("open", "open", "shut"), told, strict=True)
+        checkpoint(day, value, *texts)
+        for day, value, texts in zip((1, 2, 3), ("open", "open", "shut"), threads, strict=True)
     ]
     with closing(sqlite3.connect(source)) as base:
         base.execute("CREATE TABLE checkpoints (thread_id, checkpoint_ns, checkpoint_id, type, checkpoint, metadata)")

@@ -35,8 +35,8 @@ def _titles(path: Path, text: str) -> tuple[list[str], dict[str, str]]:
     ],
 )
 def test_memory_file_is_read_around_its_damage(tmp_path: Path, text: str, titles: list[str], unreadable: str | None) -> None:
-    found, report = _titles(tmp_path / "memory.jsonl", text)
-    assert found == titles
+    imported, report = _titles(tmp_path / "memory.jsonl", text)
+    assert imported == titles
     assert report.get("lines left out: not readable") == unreadable
 
 

@@ -15,15 +15,12 @@ from malsim.importers.building.bring import bring
 from malsim.importers.reading.records import Options, Records
 from malsim.memory.push.ask import ask
 from tests.importers import samples
+from tests.importers.samples import counts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from malsim.importers.building.assemble import ImportedMemory
-
-
-def counts(came: ImportedMemory) -> dict[str, str]:
-    return {item.strip(): count for item, count in came.report.rows()}
 
 
 def rows(came: ImportedMemory, *columns: str) -> list[tuple[Any, ...]]:
@@ -47,15 +44,8 @@ def test_graphiti_successor_is_guessed_from_source_and_name(
 ) -> None:
     old = {"uuid": "a", "source_node_name": "Rook", "target_node_name": "billing-api", "name": "OWNS", "fact": "old",
            "group_id": "g", "valid_at": samples.at(1), "invalid_at": samples.at(8), "expired_at": samples.at(9)}  # fmt: skip
-    new = {
-        "uuid": "b",
-        "source": source,
-        "target": target,
-        "name": name,
-        "fact": "new",
-        "group_id": "g",
-        "valid_at": samples.at(8),
-    }
+    ends = {"source": source, "target": target, "name": name}
+    new = {"uuid": "b", "fact": "new", "group_id": "g", "valid_at": samples.at(8)} | ends
     other = new | {"uuid": "c", "group_id": "h"}
     (tmp_path / "edges.json").write_text(json.dumps({"edges": [old, new, other]}), encoding="utf-8")
     came = bring(tmp_path / "edges.json")
@@ -74,8 +64,8 @@ def test_graphiti_keeps_both_times_and_counts_restatements(tmp_path: Path) -> No
     first = came.memory.cells.row(0, named=True)
     assert (round(first["created"]), round(first["touched"])) == (0, 2)
     assert round(first["valid_to"]) == 7
-    told = [ask(came.memory, "Rook|OWNS", now=20.0, at=day).row(0, named=True)["title"] for day in (3.0, 12.0)]
-    assert told == ["Team Rook owns billing-api", "Team Rook owns the ledger"]
+    titles = [ask(came.memory, "Rook|OWNS", now=20.0, at=day).row(0, named=True)["title"] for day in (3.0, 12.0)]
+    assert titles == ["Team Rook owns billing-api", "Team Rook owns the ledger"]
     assert edges(came) == [(2, "supports", 0, 1.0), (1, "supersedes", 0, 0.0)]
     extras = dict(came.extras.filter(came.extras["cell"] == "e1").select("name", "value").rows())
     assert json.loads(extras["expired_at"]) == samples.at(9)
@@ -122,16 +112,16 @@ def test_letta_writes_are_dated_and_block_lines_are_not(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "given"),
+    ("name", "arguments"),
     [
         ("memory", {"command": "delete", "path": "/memories/human"}),
         ("memory_rethink", {"label": "human", "new_memory": ""}),
     ],
 )
-def test_letta_deletions_annex_cells(name: str, given: dict[str, str], tmp_path: Path) -> None:
+def test_letta_deletions_annex_cells(name: str, arguments: dict[str, str], tmp_path: Path) -> None:
     path = samples.letta(tmp_path)
     document = json.loads(path.read_text())
-    call = {"id": "c6", "function": {"name": name, "arguments": json.dumps(given)}}
+    call = {"id": "c6", "function": {"name": name, "arguments": json.dumps(arguments)}}
     document["agents"][0]["messages"].append({"id": "m6", "created_at": samples.at(6), "tool_calls": [call]})
     document["blocks"] = []
     path.write_text(json.dumps(document), encoding="utf-8")

@@ -6,15 +6,10 @@ from typing import TYPE_CHECKING
 
 from malsim.importers.building.bring import bring
 from malsim.importers.reading.notes import NoteObservation, note_of
+from tests.importers.samples import counts
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from malsim.importers.building.assemble import ImportedMemory
-
-
-def counts(came: ImportedMemory) -> dict[str, str]:
-    return {item.strip(): count for item, count in came.report.rows()}
 
 
 def test_only_observation_lines_become_claims() -> None:

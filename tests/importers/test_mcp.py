@@ -6,13 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from malsim.importers.building.bring import bring
+from tests.importers.samples import counts
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-def counts(came: Any) -> dict[str, str]:
-    return {item.strip(): count for item, count in came.report.rows()}
 
 
 def test_observations_and_relations_are_claims_in_file_order(tmp_path: Path) -> None:

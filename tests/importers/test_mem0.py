@@ -6,7 +6,7 @@ import json
 import sqlite3
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from hypothesis import given
@@ -14,19 +14,16 @@ from hypothesis import strategies as st
 
 from malsim.importers.building.bring import bring
 from malsim.importers.reading.records import Options
+from tests.importers.samples import HISTORY, counts, database
 
-COLUMNS = "id, memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted, actor_id, role"
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 ADDED, LATER, LAST = (f"2026-03-0{day}T12:00:00+00:00" for day in (2, 5, 7))
 
 
-def history(path: Path, rows: list[tuple[Any, ...]], columns: str = COLUMNS) -> Path:
-    connection = sqlite3.connect(path)
-    connection.execute(f"CREATE TABLE history ({columns})")
-    count = len(columns.split(","))
-    connection.executemany(f"INSERT INTO history VALUES ({', '.join('?' * count)})", rows)  # noqa: S608  # our own
-    connection.commit()
-    connection.close()
-    return path
+def history(path: Path, rows: list[tuple[Any, ...]], columns: Sequence[str] = HISTORY) -> Path:
+    return database(path, "history", columns, rows)
 
 
 CHAIN = [
@@ -66,7 +63,7 @@ def test_payload_names_the_writer_where_the_history_does_not(tmp_path: Path) -> 
 
 
 def test_older_files_and_memories_as_json(tmp_path: Path) -> None:
-    columns = "id, memory_id, prev_value, new_value, event, timestamp, is_deleted"
+    columns = ["id", "memory_id", "prev_value", "new_value", "event", "timestamp", "is_deleted"]
     rows = [("a", "41", None, "one", "ADD", "2026-03-02 12:00:00", 0), ("b", "41", "one", "two", "UPDATE", ADDED, 0)]
     old = bring(history(tmp_path / "v1.db", rows, columns)).memory.cells
     assert old.select("title", "created", "status").rows() == [("one", 0.5, "superseded"), ("two", None, "active")]
@@ -79,9 +76,8 @@ def test_update_without_its_add_implies_the_old_version(tmp_path: Path) -> None:
     rows = [("b", "41", "one", "two", "UPDATE", ADDED, LATER, 0, None, None), ("x", "5", None, None, "NONE", *[None] * 5)]
     came = bring(history(tmp_path / "history.db", rows))
     assert came.memory.cells.select("title", "status").rows() == [("one", "superseded"), ("two", "active")]
-    report = {item.strip(): count for item, count in came.report.rows()}
-    assert report["versions known only from the row that replaced them"] == "1"
-    assert report["events left out: no text, or of an unknown kind"] == "1"
+    assert counts(came)["versions known only from the row that replaced them"] == "1"
+    assert counts(came)["events left out: no text, or of an unknown kind"] == "1"
 
 
 def test_a_live_database_is_copied_with_its_log(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from malsim.base.errors import StoreError
 from malsim.importers.building.bring import bring
 from malsim.memory import Memory, tick
+from tests.importers.samples import counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,10 +26,6 @@ SECRET = "sk-" + "a1B2" * 8
 def archive(path: Path, cells: list[Any]) -> Path:
     path.write_text(json.dumps({"schemaVersion": "recall.cells.export.v1", "cells": cells}), encoding="utf-8")
     return path
-
-
-def counts(path: Path) -> dict[str, str]:
-    return {item.strip(): count for item, count in bring(path).report.rows()}
 
 
 def test_recall_cells_are_imported_unchanged(recall_file: Path, recall_cells: list[dict[str, Any]]) -> None:
@@ -55,7 +52,7 @@ def test_recall_cells_are_imported_unchanged(recall_file: Path, recall_cells: li
 
 
 def test_report_counts_what_was_imported_and_left_out(recall_file: Path, recall_cells: list[dict[str, Any]]) -> None:
-    report = counts(recall_file)
+    report = counts(bring(recall_file))
     assert report["cells, from a Recall database"] == "43"
     assert (report["superseded"], report["edges"], report["writers"]) == ("8", "113", "5")
     assert (report["left out: operator_runs"], report["left out: secrets (never read)"]) == ("3", "1")
@@ -73,12 +70,12 @@ def test_database_archive_and_old_file_give_the_same_memory(
         scores = ["key", "handle", "writer", "stated", "effective", "currency", "status", "pinned", "support_mass"]
         assert came.cells.select(scores).equals(whole.cells.select(scores))
         assert came.edges.sort("source", "target", "relation").equals(whole.edges.sort("source", "target", "relation"))
-    report = counts(tmp_path / "old.sqlite3")
+    report = counts(bring(tmp_path / "old.sqlite3"))
     assert {"absent: programs", "absent: value", "absent: hyperedges"} <= report.keys()
 
 
-def test_table_of_secrets_is_not_imported(tmp_path: Path, recall_database: Callable[..., Path]) -> None:
-    def spoil(cell: dict[str, Any]) -> None:
+def test_secrets_are_not_imported(tmp_path: Path, recall_database: Callable[..., Path]) -> None:
+    def add_secrets(cell: dict[str, Any]) -> None:
         if cell["handle"] == "tsk_83fd":
             cell["body"] = f"use {SECRET} for it"
         if cell["handle"] == "rsk_9d6e":
@@ -86,10 +83,10 @@ def test_table_of_secrets_is_not_imported(tmp_path: Path, recall_database: Calla
         if cell["handle"] == "obs_c721":
             cell["policy"]["sensitivity"], cell["body"] = "secret", "nobody is to read this"
 
-    source, out = recall_database(tmp_path / "recall.sqlite3", change=spoil), tmp_path / "memory.sqlite"
+    source, out = recall_database(tmp_path / "recall.sqlite3", change=add_secrets), tmp_path / "memory.sqlite"
     came = bring(source)
     came.memory.save(out)
-    assert counts(source)["cells with a text withheld"] == "3"
+    assert counts(came)["cells with a text withheld"] == "3"
     assert "withheld" in Memory.open(out).expand("tsk_83fd").cell["body"]
     content = out.read_bytes()
     for text in (SECRET, "nobody is to read this", "the sealed words", "sec_0123456789ab"):
@@ -136,9 +133,8 @@ def test_unreadable_parts_of_an_archive_are_counted(tmp_path: Path) -> None:
         {"relation": "supports", "target": "a1", "weight": 1}, {"relation": "supports", "target": "gone", "weight": 1},
         {"relation": "likes", "target": "a1", "weight": 1}]}  # fmt: skip
     came = bring(archive(tmp_path / "a.json", [good, odd, 3, {"handle": "no key"}]))
-    report = {item.strip(): count for item, count in came.report.rows()}
-    assert report["cells left out: not readable"] == "2"
-    assert report["edges left out: an end names no cell"] == "2"
+    assert counts(came)["cells left out: not readable"] == "2"
+    assert counts(came)["edges left out: an end names no cell"] == "2"
     assert came.memory.cells["handle"].to_list() == ["obs_00a1", "b2"]
     assert came.memory.edges.height == 1
     about = good | {"tags": {"subject": ["pump", "valve"], "topics": ["works"]}}

@@ -42,7 +42,7 @@ def changes(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-def carried(archive: dict[str, Any], folder: Path, end: str) -> Path:
+def exported(archive: dict[str, Any], folder: Path, end: str) -> Path:
     """Import an archive into a store, and export it again."""
     theirs, store, ours = folder / "theirs.json", folder / "m.sqlite", folder / f"ours.{end}"
     theirs.write_text(json.dumps(archive), encoding="utf-8")
@@ -66,7 +66,7 @@ def test_export_and_import_give_the_same_archive(
     for edge, weight in zip((edge for cell in cells for edge in cell["edgesOut"]), weights, strict=False):
         edge["weight"] = weight if edge["weight"] > 0 else -weight
     with tempfile.TemporaryDirectory() as folder:
-        ours = carried({"schemaVersion": "recall.cells.export.v2", "cells": cells, "hyperedges": []}, Path(folder), end)
+        ours = exported({"schemaVersion": "recall.cells.export.v2", "cells": cells, "hyperedges": []}, Path(folder), end)
         first, again = bring(Path(folder) / "theirs.json"), bring(ours)
     assert again.start == first.start
     assert again.memory.cells.equals(first.memory.cells)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import string
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from malsim.base.screen.credentials import formats, seed_words
@@ -33,128 +34,7 @@ ASSIGNED = (
     'self.{n} = "{v}"', "ENV {n}={v}", "?{n}={v}&x=1", 'config["{n}"] = "{v}"', "{n} => '{v}'", '{n}: str = "{v}"', "-e {n}={v}",
     "host=db;{n}={v};port=1", '- name: {n}\n  value: "{v}"', '<add key="{n}" value="{v}" />',
 )  # fmt: skip
-BENIGN = """
-pwd = os.getcwd()
-password: ${DB_PASSWORD}
-password = os.environ["DB_PASSWORD"]
-password = getpass.getpass()
-token = request.headers.get("Authorization")
-const token = await getToken();
-api_key = config.api_key
-secret = secrets.token_hex(16)
-password: str
-password: string
-token: string | null
-"password": {"type": "string", "minLength": 8}
-The password is required.
-the password is incorrect, try again
-Your password must be at least 8 characters long.
-Password: ********
-password=<your-password>
-API_KEY=your-api-key-here
-api_key: "{{ vault.api_key }}"
-token: ${{ secrets.GITHUB_TOKEN }}
-Authorization: Bearer <token>
-Authorization: Bearer $TOKEN
-curl -u "$USER:$PASS" https://example.com
-curl -u user:password https://example.com
-postgres://user:${PASSWORD}@localhost/db
-https://example.com/docs#password-reset
-sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-commit 4b825dc642cb6eb9a060e54bf8d69288fbee4904
-integrity="sha512-oqVuAfXRKap7fdgcCY5uykM6+R9GqQ8K/uxy9rx7HNQlGYl1kPzQho1wx4JwY8wC"
-ETag: "33a64df551425fcc55e4d42a148795d9f25f89d4"
-id: 123e4567-e89b-12d3-a456-426614174000
-primary_key = "user_id"
-cache_key = f"user:{user_id}:profile"
-key = "content-type"
-key: 9f86d081884c7d659a2feaa0c55ad015
-for key, value in items.items():
-token_count = 4096
-max_tokens: 2048
-tokenizer = AutoTokenizer.from_pretrained("bert-base-uncased")
-passed = 12, failed = 3
-pass_through: true
-bypass = enabled
-password_hash = hash_password(password)
-secretary: Miss Pennyworth
-the secret of the pump is its valve
-the key is to check the valve first
-keyboard: qwertz-layout-german
-monkey = "capuchin"
-the token ring network was slow
-author: Jane Doe
-authorization_endpoint: https://login.example.com/oauth2/authorize
-auth = HTTPBasicAuth(user, password)
-session = requests.Session()
-session_id = uuid.uuid4()
-cookie: accepted by the user
-csrf_token: {{ csrf_token }}
-if password == "":
-assert token is not None
-password = input("Password: ")
-passwordField.placeholder = "Enter your password"
-<input type="password" name="password" />
-<label for="password">Password</label>
-def reset_password(user, token):
-password_reset_token_expiry_hours = 24
-SECRET_KEY = env("SECRET_KEY")
-secretKeyRef: {name: db-secret, key: password}
-kubectl get secret my-secret -o yaml
-docker secret create db_password ./password.txt
-aws_secret_access_key = ${AWS_SECRET_ACCESS_KEY}
-private_key_path: /etc/ssl/private/server.key
-ssh-keygen -t ed25519 -f ~/.ssh/id_ed25519
-ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0q9Xk3 user@host
-public_key = "MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE="
-version: 2.4.1-beta.3+build.20240115
-the meeting token was handed to Ann at 10:30
-login: jane, role: admin
-credentials: include
-"credentials": "same-origin"
-passport number required at check in
-passenger_key: seat-12A
-compass = north
-api-key header is missing
-token expired at 2024-01-15T10:30:00Z
-error: invalid api key provided
-keyword: acknowledgement
-public_key_fingerprint: SHA256:uNiVztksCsDhcc0u9e8BgrJXVGDvkjw4
-access_token_lifetime: 3600
-"token_type": "Bearer"
-auth_method: password
-password_policy: strong
-docker pull nginx@sha256:0d17b565c37bcbd895e9d92315a05c1c3c9a29f762b011a10c54a66cd53c9b31
-data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk
-node_modules/.pnpm/@babel+core@7.23.0/node_modules
-s3://bucket-name/path/to/object-2024-01-15.parquet
-arn:aws:iam::123456789012:role/service-role/AWSLambdaBasicExecutionRole
-tripwire obs_a3ee flagged twice; dec_a3ee-scores-eff fell to 0.31
-the pump at the north station was replaced on Monday by the night shift
-signature=abc&expires=1700000000
-secret_santa_list: [ann, bob]
-password = None
-password = ""
-token = null
-api_key = undefined
-PASSWORD_MIN_LENGTH = 12
-token_url = "https://auth.example.com/oauth/token"
-refreshToken: localStorage.getItem('refreshToken')
-password: { required: true, minlength: 8 }
-password.length < 8
-val password = findViewById<EditText>(R.id.password)
-password = "correct"
-this.password = password;
-Password = model.Password
-"passwordConfirm": "Passwords do not match"
-key=value
-key1=value1&key2=value2
-partition_key: customer_region_2024
-sort_key = "created_at#2024-01-15"
-idempotency_key: 7d4f1c2e-8b3a-4f6e-9c1d-2a5b8e7f0d3c
-layout_key = "dashboard.main.panel3"
-translation key: errors.validation.password.too_short
-""".strip().splitlines()
+BENIGN = Path(__file__).with_name("benign.txt").read_text(encoding="utf-8").splitlines()
 
 
 def _letters(draw: random.Random, letters: str, low: int, high: int) -> str:

@@ -31,7 +31,7 @@ def share(texts: list[str]) -> float:
 def test_known_formats_are_found_and_mostly_named() -> None:
     texts = format_texts(random.Random(SEED), 6)
     assert share([text for _, text in texts]) >= 0.99
-    named = sum(kind in {item.kind for item in credentials(text)} for kind, text in texts)
+    named = sum(kind in {credential.kind for credential in credentials(text)} for kind, text in texts)
     assert named / len(texts) >= 0.9
 
 
@@ -61,31 +61,25 @@ def test_look_alikes_rarely_raise_an_alarm() -> None:
 
 
 def test_source_code_rarely_raises_an_alarm() -> None:
-    lines = [
-        line
-        for path in (Path(__file__).parents[3] / "malsim").rglob("*.py")
-        for line in path.read_text("utf-8").splitlines()
-    ]
+    sources = (Path(__file__).parents[3] / "malsim").rglob("*.py")
+    lines = [line for path in sources for line in path.read_text("utf-8").splitlines()]
     assert share(lines) <= 0.001
 
 
 def test_redaction_keeps_kinds_and_withholding_removes_them() -> None:
     draw = random.Random(SEED)
     for text in (*(text for _, text in format_texts(draw, 1)), *assigned_texts(draw, 100), *other_texts(draw, 44)):
-        kinds = {item.kind for item in credentials(text)}
-        assert {item.kind for item in credentials(redacted(text))} == kinds, text
+        kinds = {credential.kind for credential in credentials(text)}
+        assert {credential.kind for credential in credentials(redacted(text))} == kinds, text
         assert not credentials(withheld(text)), withheld(text)
 
 
 def test_personal_data_is_caught_and_named() -> None:
     texts = personal_texts(random.Random(SEED), 700)
     for kind in {kind for kind, _ in texts}:
-        of_kind = [text for item, text in texts if item == kind]
-        hits = [kind in {name for name, _, _ in personal_data(text)} for text in of_kind]
-        assert sum(hits) / len(hits) >= 0.95, (
-            kind,
-            [text for text, hit in zip(of_kind, hits, strict=True) if not hit][:5],
-        )
+        of_kind = [text for name, text in texts if name == kind]
+        missed = [text for text in of_kind if kind not in {name for name, _, _ in personal_data(text)}]
+        assert len(missed) <= 0.05 * len(of_kind), (kind, missed[:5])
     benign = benign_texts(random.Random(SEED), 1_500)
     assert sum(any(personal_data(text)) for text in benign) / len(benign) <= 0.01
 
@@ -103,12 +97,12 @@ def test_screen_finds_more_than_detect_secrets_with_fewer_alarms() -> None:
     draw = random.Random(SEED)
     positive, benign = assigned_texts(draw, 150) + [text for _, text in format_texts(draw, 1)], benign_texts(draw, 300)
     with settings.default_settings():
-        theirs = [
+        hits = [
             sum(any(any(scan.scan_line(line)) for line in text.splitlines()) for text in texts) / len(texts)
             for texts in (positive, benign)
         ]
-    assert share(positive) >= theirs[0]
-    assert share(benign) < theirs[1]
+    assert share(positive) >= hits[0]
+    assert share(benign) < hits[1]
 
 
 TOKEN = "gh" + "p_aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG6"
@@ -137,7 +131,7 @@ DRESSES: dict[str, Callable[[str], str]] = {
 @pytest.mark.parametrize("dress", DRESSES)
 def test_disguised_credential_is_found_and_withheld_whole(dress: str) -> None:
     text = DRESSES[dress](TOKEN)
-    assert [item.kind for item in credentials(f"use {text} at once")] == ["GitHub token"]
+    assert [credential.kind for credential in credentials(f"use {text} at once")] == ["GitHub token"]
     assert withheld(f"use {text} at once").replace('"', "") == "use (withheld: GitHub token) at once"
     assert holds_secret(redacted(f"use {text} at once"))
 
