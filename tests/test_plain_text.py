@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import unicodedata
-from typing import TYPE_CHECKING
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -19,9 +19,6 @@ from malsim.base.plain_text import PlainStream, one_line, plain_text
 from malsim.base.screen.credentials import stand_in
 from malsim.cli import main
 from malsim.showing.plots.style import sheet
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NAMES = "$$ x_1 $\\alpha \x1b[31m\u202e"
 SCENARIO = """why = "text is text"

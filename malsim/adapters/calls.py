@@ -22,14 +22,7 @@ _thread = threading.local()  # each thread that makes calls has its own event lo
 
 
 def awaited(answer: Any) -> Any:
-    """Return the result of a call; a coroutine is run on this thread's event loop.
-
-    >>> async def read():
-    ...     return ["an item"]
-    >>> awaited(read()), awaited(["an item"])
-    (['an item'], ['an item'])
-    >>> end_loop()
-    """
+    """Return the result of a call; a coroutine is run on this thread's event loop."""
     if not hasattr(answer, "__await__"):
         return answer
     import asyncio
@@ -45,16 +38,7 @@ def awaited(answer: Any) -> Any:
 
 @contextmanager
 def every_coroutine_awaited() -> Iterator[None]:
-    """Raise `RuntimeError` if the block dropped a coroutine without awaiting it, so that nothing was done.
-
-    >>> async def write():
-    ...     return None
-    >>> with every_coroutine_awaited():
-    ...     _ = write(); del _
-    Traceback (most recent call last):
-        ...
-    RuntimeError: coroutine 'write' was never awaited: nothing was done; await it, and make the call an `async def`
-    """
+    """Raise `RuntimeError` if the block dropped a coroutine without awaiting it, so that nothing was done."""
     with warnings.catch_warnings(record=True) as messages:
         warnings.filterwarnings("always", message=_UNAWAITED, category=RuntimeWarning)
         yield
@@ -73,11 +57,7 @@ def end_loop() -> None:
 
 
 def text_of(problem: BaseException) -> str:
-    """Return the error of a call as text of bounded length, even if `str` fails on it.
-
-    >>> text_of(ValueError("no")), len(text_of(ValueError("x" * 10_000)))
-    ('raised ValueError: no', 2020)
-    """
+    """Return the error of a call as text of bounded length, even if `str` fails on it."""
     try:
         words = str(problem)
     except Exception:  # noqa: BLE001  # foreign code
@@ -90,11 +70,7 @@ def cut(words: str) -> str:
 
 
 def plain(given: Any) -> Any:
-    """Return a value in a form that an error can show: a number, or text of bounded length.
-
-    >>> plain(1.5), plain({"id": 1})
-    (1.5, "{'id': 1}")
-    """
+    """Return a value in a form that an error can show: a number, or text of bounded length."""
     if given is None or type(given) in (bool, int, float):
         return given
     try:
@@ -115,16 +91,7 @@ def takes_limit(call: Callable[..., Any]) -> bool:
 
 
 class Calls:
-    """Thread that runs calls one at a time.
-
-    >>> calls = Calls()
-    >>> calls.make(lambda: 2 + 2)
-    4
-    >>> calls.make(lambda: exit("no"))
-    Traceback (most recent call last):
-        ...
-    RuntimeError: SystemExit: no
-    """
+    """Thread that runs calls one at a time, and is replaced after a call that exceeds the limit."""
 
     def __init__(self, limit: float = LIMIT, *, name: str = "") -> None:
         self.limit, self.name = limit, name

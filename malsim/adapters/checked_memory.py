@@ -41,13 +41,9 @@ class CheckedMemory:
     """User's memory with a time limit for its calls and a check of its answers.
 
     Calls without an answer are sent with the next call that has one, or on closing. Once a call of this memory, or of
-    another of its kind, has exceeded its limit (`hung`), the same call fails at once.
-
-    Raises
-    ------
-    AdapterError
-        A call raised, took longer than its limit, ended its process, or returned something other than a list of
-        items (of texts, of events), NaN, a belief outside 0 to 1 or an unknown status; the error names memory and call.
+    another of its kind, has exceeded its limit (`hung`), the same call fails at once. Raises `AdapterError` if a call
+    raises, exceeds its limit, ends its process, or returns something other than a list of items (of texts, of events), NaN,
+    a belief outside 0 to 1 or an unknown status; the error names memory and call.
     """
 
     def __init__(self, name: str, host: Host | Sandbox, number: int, hung: dict[str, Breakdown]) -> None:

@@ -11,13 +11,11 @@ import mmap
 import os
 import struct
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import NamedTuple
 
 MARK = "MALSIM_SANDBOX"
 LIMIT, LOADING = 10.0, 60.0  # seconds for a call, and for an import
@@ -49,14 +47,7 @@ def command_process() -> Iterator[None]:
 
 
 def before_loading(where: str) -> None:
-    """Raise `NeedsSandboxError` if this process may not load code of another package.
-
-    >>> with command_process():
-    ...     before_loading("theirs")
-    Traceback (most recent call last):
-        ...
-    malsim.adapters.foreign_code.NeedsSandboxError: theirs
-    """
+    """Raise `NeedsSandboxError` if this process may not load code of another package."""
     if os.environ.get(MARK) == "":
         raise NeedsSandboxError(where)
 

@@ -25,20 +25,10 @@ RATES = ("miss", "false_alarm", "invention")
 class Judge:
     """Judge in place of a language model; it makes no error if all rates are 0.
 
-    Parameters
-    ----------
-    miss
-        Share of equal or contradicting facts that are taken for new ones.
-    false_alarm
-        Share of unrelated pairs of facts that are taken for a contradiction.
-    invention
-        Share of claims that are read as a value that no writer claimed.
-    wording
-        `plain`: all claims of a value have the same wording; `varied`: the wording differs.
-    seed
-        Seed of the draws.
-
-    Raises `AdapterError` for a rate outside 0 to 1 and for an unknown wording.
+    `miss` is the share of equal or contradicting facts that are taken for new ones, `false_alarm` the share of unrelated
+    pairs of facts that are taken for a contradiction, and `invention` the share of claims that are read as a value that no
+    writer claimed. With `wording` `plain` all claims of a value have the same wording; with `varied` it differs. `seed` is
+    the seed of the draws. Raises `AdapterError` for a rate outside 0 to 1 and for an unknown wording.
     """
 
     miss: float = 0.0

@@ -34,11 +34,7 @@ class Step:
     may_fail: bool = False
 
     def filled(self, words: Mapping[str, str]) -> dict[str, Any]:
-        """Return the arguments with the words inserted.
-
-        >>> Step(tool="add", arguments={"names": ["{object}"], "limit": 5}).filled({"object": "valve"})
-        {'names': ['valve'], 'limit': 5}
-        """
+        """Return the arguments with the words inserted."""
         return {name: _filled(value, words) for name, value in self.arguments.items()}
 
 

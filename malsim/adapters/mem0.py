@@ -132,7 +132,6 @@ class Mem0Pipeline(Mem0Store):
 
 
 def pipeline(judge: Judge | None = None) -> Mem0Pipeline:
-    """Return the full pipeline, run in this process."""
     return Mem0Pipeline(judge or Judge())
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partialmethod
 from typing import Any, TypeAlias
 
 from malsim.adapters.calls import takes_limit
@@ -90,22 +91,17 @@ class ReadBy:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.memory, name)
 
-    def read(self, query: Query, now: float, limit: int) -> Any:
-        return self._ask("read", query, now, limit)
-
-    def peek(self, query: Query, now: float, limit: int) -> Any:
-        return self._ask("peek", query, now, limit)
-
     def _ask(self, call: str, query: Query, now: float, limit: int) -> Any:
         arguments = (query, now, limit) if self._limited[call] else (query, now)
         items = getattr(self.memory, call)(*arguments)
         return self._later(items) if hasattr(items, "__await__") else self._answer(items)
 
+    read, peek = partialmethod(_ask, "read"), partialmethod(_ask, "peek")
+
     async def _later(self, items: Awaitable[Any]) -> Any:
         return self._answer(await items)
 
     def _answer(self, items: Any) -> Any:
-        """Return the reader's choice among the current items; the bench refuses an answer that is not a list."""
         if not isinstance(items, (list, tuple)):
             return items
         current = [item for item in items if item.get("active", True) and item.get("status", "current") == "current"]

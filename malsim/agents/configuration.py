@@ -8,14 +8,12 @@ from __future__ import annotations
 import json
 import shlex
 import tomllib
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from malsim.agents.turn_hooks import EVENTS
 from malsim.base.errors import UsageError
 from malsim.base.files.text_files import read_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SERVER = "memory"
 ACTS = "Bash|Edit|MultiEdit|Write|NotebookEdit|apply_patch"
@@ -25,10 +23,7 @@ SECONDS = 30
 def configuration(agent: str, folder: Path, store: str, writer: str) -> dict[Path, str]:
     """Return the text of each file to write in a project's folder; existing entries of a file stay.
 
-    Raises
-    ------
-    UsageError
-        An existing file cannot be read, or has a server of that name.
+    Raises `UsageError` for an existing file that cannot be read, or has a server of that name.
     """
     return (_claude_code if agent == "claude-code" else _codex)(folder, store, writer)
 

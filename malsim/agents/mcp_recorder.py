@@ -10,18 +10,16 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import IO, TYPE_CHECKING, Any, BinaryIO
+from pathlib import Path
+from typing import IO, Any, BinaryIO
 
 from malsim.agents.tool_calls import CallEvent, events_of, item_name
 from malsim.base.errors import UsageError
 from malsim.base.limits import any_addresses
 from malsim.base.screen import withheld
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
 
 DAY = 86_400.0
 LONGEST = 4_000  # characters of a logged text
@@ -182,7 +180,6 @@ def record(command: Sequence[str], log: TrafficLog, *, client: BinaryIO, answers
 
 
 def _pass_on(source: IO[bytes], target: IO[bytes], copy: Callable[[bytes], None]) -> None:
-    """Pass on bytes until either side closes, and copy each line."""
     line = bytearray()
     with suppress(OSError):
         while chunk := os.read(source.fileno(), CHUNK):

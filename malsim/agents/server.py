@@ -51,7 +51,6 @@ class ServiceThread:
         return call(self._service)
 
     def close(self) -> None:
-        """Wait for the last call, and close the store."""
         if self._service is not None:
             self._pool.submit(self._service.close)
         self._pool.shutdown()

@@ -39,21 +39,10 @@ DAY_SECONDS = 86_400.0
 class MemoryService:
     """Access of one writer to a store. Each call is one transaction, and passes the store's gate, screen and locks.
 
-    Parameters
-    ----------
-    path
-        The store, which is created if it does not exist. An empty store begins with the ten cells.
-    writer
-        Name of the writer of all claims.
-    rules
-        Rules of the memory.
-    scope
-        Scope of the writer, which sees the cells of this scope and those shared with it.
-    clock
-        Function that returns the current day; by default the wall clock, from the date of the store's day 0.
-    person
-        Whether the writer is a person, who may verify, correct and erase what anybody wrote. An agent may not have the name
-        `human`.
+    The store at `path` is created if it does not exist; an empty store begins with the ten cells. `writer` makes all claims,
+    and sees the cells of `scope` and those shared with it. `clock` returns the current day; by default it is the wall clock,
+    from the date of the store's day 0. A `person` may verify, correct and erase what anybody wrote. An agent may not be
+    called `human`.
     """
 
     def __init__(
@@ -266,7 +255,6 @@ def _erased(memory: Memory) -> int:
 
 
 def _with_value(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a claim, with a value that is a text as `value_text`."""
     given = dict(fields)
     return given | {"value": None, "value_text": given["value"]} if isinstance(given.get("value"), str) else given
 

@@ -9,18 +9,8 @@ from typing import Any
 class MalsimError(Exception):
     """Base of all errors that malsim raises deliberately.
 
-    Parameters
-    ----------
-    problem
-        The problem in one sentence.
-    where
-        File, line, key or column, as far as known.
-    given
-        The given value; a credential in it is withheld.
-    allowed
-        The allowed values.
-    hint
-        One thing to try, as an imperative.
+    `problem` is one sentence. `where` names the file, line, key or column; `given` is the value found there, in which
+    credentials are withheld; `allowed` gives the allowed values; `hint` is one thing to try.
 
     >>> print(MalsimError("no such rule", where="rules.toml:3", given="ceiling", hint="try support_ceiling"))
     rules.toml:3: no such rule; given: 'ceiling'; try support_ceiling

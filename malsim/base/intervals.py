@@ -89,11 +89,7 @@ def difference_interval(
 
 
 def mean_of(values: Array) -> float:
-    """Return the mean of the values without NaN; NaN if all are NaN.
-
-    >>> mean_of(np.array([1.0, np.nan, 2.0]))
-    1.5
-    """
+    """Return the mean of the values without NaN; NaN if all are NaN."""
     sample = values[~np.isnan(values)]
     return float(sample.mean()) if len(sample) else np.nan
 
@@ -108,7 +104,6 @@ def skewness(values: Array) -> float:
 
 
 def _ends(values: Array, bounds: Bounds, *, stopped: bool) -> tuple[float, float]:
-    """Return the widest ends of the intervals that apply to unequal values, clipped to the bounds."""
     level = STOPPED_EARLY if stopped and len(values) < PATIENCE else CONFIDENCE
     ends = [student(values, confidence=level)[1:]]
     if abs(skewness(values)) > SKEWED:
@@ -272,10 +267,6 @@ def ends(draws: Array, *, axis: int | None = None) -> tuple[Any, Any]:
 
 
 def ends_if_any(ends: tuple[float, float, float]) -> tuple[float | None, float | None, float | None]:
-    """Return mean and ends with None for NaN, as frames store them.
-
-    >>> ends_if_any((0.5, np.nan, np.nan))
-    (0.5, None, None)
-    """
+    """Return mean and ends with None for NaN, as frames store them."""
     mean, low, high = (None if np.isnan(end) else end for end in ends)
     return mean, low, high

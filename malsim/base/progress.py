@@ -17,11 +17,7 @@ def watched() -> bool:
 
 
 def progress(steps: Iterable[T], *, what: str, unit: str, delay: float = DELAY) -> Iterable[T]:
-    """Yield the steps, with a progress bar on stderr after `delay` seconds.
-
-    >>> sum(progress([1, 2, 3], what="sum", unit="number"))
-    6
-    """
+    """Yield the steps, with a progress bar on stderr after `delay` seconds."""
     if not watched():
         return steps
     from tqdm import tqdm

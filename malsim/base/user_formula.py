@@ -6,18 +6,15 @@ import hashlib
 import inspect
 import json
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from malsim.base.errors import RulesError
 from malsim.base.files.text_files import read_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 INPUTS = ("stated", "calibration", "support", "challenge")
 Function = Callable[..., Any]

@@ -108,8 +108,6 @@ def _threads(source: Source) -> Records:
 
 
 class _Message:
-    """Text, writer and id of one message of a thread."""
-
     def __init__(self, kind: str, fields: dict[str, Any]) -> None:
         content = fields.get("content")
         parts = content if isinstance(content, list) else [content]

@@ -89,6 +89,5 @@ def _items(source: Source) -> Iterator[dict[str, Any]]:
 
 
 def _texts(observations: list[Any]) -> list[str]:
-    """Return the texts of observations; some servers write objects with a text and a time."""
     items = [first_text(item, *_CONTENTS) if isinstance(item, dict) else item for item in observations]
     return [text for item in items if (text := text_of(item))]

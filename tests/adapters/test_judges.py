@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -11,9 +12,6 @@ from malsim.adapters import Claim, Query
 from malsim.adapters.judges import CONTRADICTS, NEW, SAME, Judge
 from malsim.adapters.load import load_factory
 from malsim.base.errors import AdapterError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 DRAWS = 4000
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,9 +16,6 @@ from malsim.adapters.load import load_factory
 from malsim.adapters.readers import READERS
 from malsim.base.errors import AdapterError
 from malsim.cli import main
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 POISONER = Path(__file__).parents[2] / "scenarios/poisoner.toml"
 LOG, LAST = (f"tests.adapters.user_memories:{name}" for name in ("Log", "Last"))

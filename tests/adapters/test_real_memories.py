@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,9 +16,6 @@ from malsim.adapters.engine.adapter import Adapter
 from malsim.adapters.engine.host import Ask, Host
 from malsim.base.errors import AdapterError
 from malsim.laws import play
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 POISONER = Path(__file__).parents[2] / "scenarios/poisoner.toml"
 SERVER = Path(__file__).with_name("small_mcp_server.py")

@@ -9,9 +9,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -21,9 +22,6 @@ from malsim.adapters.engine.sandbox import Sandbox
 from malsim.adapters.foreign_code import MARK
 from malsim.cli import main
 from tests.adapters.user_memories import Last
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 POISONER = Path(__file__).parents[2] / "scenarios/poisoner.toml"
 LIMIT = 0.3

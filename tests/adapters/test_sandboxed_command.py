@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,9 +18,6 @@ from malsim.base.errors import AdapterError
 from malsim.cli import main
 from malsim.laws import registry_reset
 from tests.laws.test_foreign_laws import LAW, install
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
 ROOT = str(Path(__file__).parents[2])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -18,9 +18,6 @@ from malsim.memory.store import open_memory
 pytest.importorskip("mcp", reason="the extra agents is not installed")
 
 from tests.agents.test_server import answers_to
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GOVERNED = Rules.governed()
 

@@ -7,7 +7,8 @@ import re
 import subprocess
 import sys
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,9 +17,6 @@ from malsim.base.errors import UsageError
 from malsim.cli import main
 from malsim.netlist.language.parse import parse
 from malsim.netlist.load import load
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 COUNT = 200
 CODES = (

@@ -9,12 +9,9 @@ import sys
 import threading
 from contextlib import suppress
 from itertools import count
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from malsim.agents.mcp_recorder import WAITING
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CALLS = 1_500  # before the kill
 SERVER = """

@@ -9,15 +9,13 @@ import random
 import subprocess
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 from malsim.memory.store import Store, open_memory
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytest.importorskip("mcp", reason="the extra agents is not installed")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -18,9 +19,6 @@ pytest.importorskip("mcp", reason="the extra agents is not installed")
 
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def service(path: Path, writer: str, day: float = 1.0) -> MemoryService:

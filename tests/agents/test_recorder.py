@@ -8,7 +8,8 @@ import os
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,9 +19,6 @@ from malsim.agents.mcp_recorder import TrafficLog
 from malsim.agents.tool_calls import events_of
 from malsim.cli import main
 from malsim.importers.building.bring import bring
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SERVER = """
 import json, sys

@@ -7,7 +7,9 @@ import os
 import socket
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,10 +23,6 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from malsim.agents.server import memory_server
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 TOOLS = {"push", "expand", "why", "signals", "wires", "netlist", "claim", "correct", "forget", "wire"}
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,9 +21,6 @@ from mcp.client.stdio import stdio_client
 
 from malsim.agents.server import memory_server
 from tests.agents.test_server import answers_to
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WRONG = {"relation": "refutes", "target": ""}
 

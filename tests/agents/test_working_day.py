@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -23,9 +24,6 @@ pytest.importorskip("mcp", reason="the extra agents is not installed")
 from mcp import Client
 
 from malsim.agents.server import memory_server
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DAY = "scenarios/agents/working_day.toml"
 FIELDS = ("kind", "title", "body", "object", "value", "topics", "source_refs", "verification", "stability")

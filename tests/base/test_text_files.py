@@ -5,9 +5,10 @@ from __future__ import annotations
 import codecs
 import json
 import random
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 import pytest
@@ -23,9 +24,6 @@ from malsim.netlist import NetlistError, parse
 from malsim.netlist.hal import read_hal
 from malsim.netlist.hal.tokens import ini_variables
 from malsim.scenario.file.scenario_file import holds_rules_alone, read
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 CHECK = 'why = "x"\n[run]\ndays = 2\n[[claim]]\nat = "0d"\nwriter = "a"\ntitle = "t"\nconfidence = 0.5\n'
 CHECK += '[[check]]\nname = "n"\nproperty = "always (size(t) >= 0)"\n'

@@ -16,13 +16,11 @@ import time
 import traceback
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.fuzz.hostile import hostile_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 READERS = [
     "malsim.base",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 from pydantic import ValidationError
@@ -21,10 +23,6 @@ from malsim.cli import main
 from malsim.importers.building.bring import bring
 from malsim.netlist.hal.tokens import ini_variables
 from tests.importers.samples import SAMPLES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 __all__ = ["memory_files", "others"]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -11,10 +12,6 @@ from malsim.memory import Rules
 from malsim.netlist import NetlistError
 from malsim.netlist.hal import read_hal
 from malsim.scenario.file.scenario_file import parse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 MANY = 20_000
 INSTANCES = f"loadrt limit1 names={','.join(f'a{n}' for n in range(1_100))}\n"

@@ -5,17 +5,14 @@ from __future__ import annotations
 import contextlib
 import random
 import sqlite3
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from malsim.base.errors import MalsimError, StoreError
 from malsim.cli import main
 from malsim.memory.store import Store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 ODD = ("NULL", "'x'", "''", "-1", "0.5", "1e999", "9223372036854775807", "x'00ff'")
 TABLES = ("cells", "edges", "writers", "ticks", "past", "meta", "scores", "past_scores", "clocks", "unseen", "views")

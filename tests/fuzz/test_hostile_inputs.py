@@ -13,9 +13,9 @@ import resource
 import sqlite3
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -40,9 +40,6 @@ from malsim.sim.writers.engine.claim_files import read_claims
 from tests.fuzz.hostile import hostile_bytes, hostile_text
 from tests.fuzz.readers import memory_files, others
 from tests.importers.samples import SAMPLES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[2]
 FEW, LONGEST_CPU, MOST_GROWTH = 40, 5.0, 2**30

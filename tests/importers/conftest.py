@@ -6,13 +6,11 @@ import hashlib
 import json
 import os
 import sqlite3
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 VECTORS = Path(os.environ.get("MALSIM_VECTORS") or Path(__file__).parents[1] / "vectors")
 FOLDER = VECTORS / "recall" if (VECTORS / "recall").is_dir() else VECTORS

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,9 +13,6 @@ from hypothesis import strategies as st
 
 from malsim.importers.building.bring import bring
 from malsim.importers.langgraph import unpacked
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False) | st.text() | st.binary(),

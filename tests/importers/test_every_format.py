@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -16,9 +16,6 @@ from malsim.importers.reading.records import Options
 from malsim.memory import Memory, tick
 from malsim.memory.store import Store
 from tests.importers.samples import SAMPLES, counts
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 every = pytest.mark.parametrize("name", SAMPLES)
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from malsim.importers.building.bring import bring
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ORLA = '{"type":"entity","name":"Orla","entityType":"person","observations":["works nights"]}'
 SHED = '{"type":"entity","name":"shed","entityType":"place","observations":["has two locks"]}'

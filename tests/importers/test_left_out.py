@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from malsim.importers.building.bring import bring
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAYLOAD = {"data": "it is open", "hash": "x", "user_id": "ann", "created_at": "2026-01-01T00:00:00+00:00", "colour": "red"}
 FACT = {

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from malsim.importers.building.bring import bring
 from malsim.importers.reading.notes import NoteObservation, note_of
 from tests.importers.samples import counts
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_only_observation_lines_become_claims() -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from malsim.importers.building.bring import bring
 from tests.importers.samples import counts
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_observations_and_relations_are_claims_in_file_order(tmp_path: Path) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 from hypothesis import given
@@ -15,9 +16,6 @@ from hypothesis import strategies as st
 from malsim.importers.building.bring import bring
 from malsim.importers.reading.records import Options
 from tests.importers.samples import HISTORY, counts, database
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ADDED, LATER, LAST = (f"2026-03-0{day}T12:00:00+00:00" for day in (2, 5, 7))
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import importlib
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from malsim.importers.building.bring import bring
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FIRST, LATER = "2026-03-02T12:00:00+00:00", "2026-03-05T12:00:00+00:00"
 

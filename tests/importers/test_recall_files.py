@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,10 +16,6 @@ from malsim.base.errors import StoreError
 from malsim.importers.building.bring import bring
 from malsim.memory import Memory, tick
 from tests.importers.samples import counts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 pytestmark = pytest.mark.usefixtures("untouched")
 SECRET = "sk-" + "a1B2" * 8

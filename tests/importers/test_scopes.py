@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from malsim.cli import main
 from malsim.memory.store import Store
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DAY = "2026-01-01T00:00:00Z"
 

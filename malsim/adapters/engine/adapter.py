@@ -62,11 +62,7 @@ class Phrases:
         return filled(self.question, {"object": object_})
 
     def values_in(self, text: str, values: Iterable[str]) -> list[str]:
-        """Return the values that a text contains; of two overlapping values, only the longer.
-
-        >>> Phrases().values_in("the valve is half open", ["open", "half open", "shut"])
-        ['half open']
-        """
+        """Return the values that a text contains; of two overlapping values, only the longer."""
         if self._pattern is not None:
             match = self._pattern.search(text.encode("utf-8", "replace").decode("utf-8"))
             text = "" if match is None else (match["value"] if "value" in match.groupdict() else match[1]) or ""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from malsim.adapters.engine.adapter import Phrases
-    from malsim.adapters.engine.shown_item import ShownItem
+    from malsim.adapters.engine.host import ShownItem
     from malsim.memory.graph.tombstones import Retraction
     from malsim.memory.port import Claims, Vocabulary
 
@@ -93,7 +93,6 @@ class Interpreter:
 
 
 def _texts(claims: Claims) -> dict[int, str]:
-    """Return title and body of the scripted claims, by row."""
     if claims.words is None or claims.scripted is None or not (claims.scripted != NONE).any():
         return {}
     words = claims.words()

@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
-from malsim.adapters.engine.host import CLOSE, MAKE, Breakdown, seconds_for
-from malsim.adapters.engine.shown_item import ShownItem
+from malsim.adapters.engine.host import CLOSE, MAKE, Breakdown, ShownItem, seconds_for
 from malsim.adapters.foreign_code import MARK, calls_in
 from malsim.base.errors import AdapterError
 from malsim.base.limits import Limits
@@ -147,10 +146,8 @@ class Sandbox:
 def run_sandboxed(words: Sequence[str], *, given: str | None = None) -> int:
     """Run a command in a sandbox, and return its exit code. `given` is its input if this process has read it already.
 
-    Raises
-    ------
-    AdapterError
-        The code of another package ended the process, or did not return in time, even if it held the interpreter lock.
+    Raises `AdapterError` if foreign code ends the process, or does not return in time, even if it holds the interpreter
+    lock.
     """
     hint = "report it to its author"
     with _streams(given) as streams:

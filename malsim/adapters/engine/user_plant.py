@@ -152,8 +152,6 @@ class UserPlant:
 
 
 class _Instances:
-    """Memories of a run with their claims, shown items and failures."""
-
     def __init__(
         self, adapter: Adapter, phrases: Phrases, where: str, replications: Sequence[int], vocabulary: Vocabulary
     ) -> None:

@@ -37,21 +37,11 @@ def kind_of(path: str | Path, *, default: str = "") -> str:
 
 
 def read_table(path: str | Path, *, default: str = "", texts: bool = False) -> pl.DataFrame:
-    """Read the table in a file; the suffix gives the format.
+    """Read the table in a file, whose suffix gives the format.
 
-    Parameters
-    ----------
-    default
-        Suffix assumed for a file with another suffix; empty to refuse such files.
-    texts
-        Read the columns of a CSV file as text, without guessing their types.
-
-    Raises
-    ------
-    DataError
-        The file does not exist, has another format, or is not a readable table.
-    ScenarioError
-        The file is larger than the limits in force, packed or unpacked.
+    `default` is the suffix assumed for other files, or empty to refuse them. With `texts` the columns of a CSV file stay
+    text. Raises `DataError` for a missing file, another format or an unreadable table, and `ScenarioError` for a file larger
+    than the limits in force, packed or unpacked.
     """
     import polars as pl
 

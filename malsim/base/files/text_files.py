@@ -21,7 +21,7 @@ def without_mark(data: bytes) -> bytes:
 
 
 def read_text(path: str | Path, *, refused: type[MalsimError] = DataError) -> str:
-    """Return the text of a UTF-8 file, without a byte order mark with plain line breaks.
+    """Return the text of a UTF-8 file without a byte order mark, with line breaks as in Unix.
 
     Raises `refused` for a file in UTF-16 or another encoding.
     """

@@ -5,12 +5,10 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator
+from typing import Literal
 
 from malsim.base.screen.randomness import is_password, is_reference, is_token
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Span = tuple[str, int, int]
 CUES = (

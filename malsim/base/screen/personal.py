@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 from stdnum import iban, luhn
 from stdnum.be import nn
@@ -17,9 +17,6 @@ from stdnum.fr import nir
 from stdnum.in_ import aadhaar
 from stdnum.pl import pesel
 from stdnum.tr import tckimlik
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Check: TypeAlias = Callable[[str], bool]
 

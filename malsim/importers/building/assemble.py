@@ -136,12 +136,7 @@ def with_handles(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _free_handle(kind: str, digest: bytes, used: set[str]) -> str:
-    """Return the shortest handle that is not in use, and add it to `used`.
-
-    >>> used = set()
-    >>> [_free_handle("obs", bytes(16), used) for _ in range(2)]
-    ['obs_00000000', 'obs_000000000000']
-    """
+    """Return the shortest handle that is not in use, and add it to `used`."""
     digits = digest.hex()
     names = (f"{kind}_{digits[:length]}" for length in _LENGTHS)
     handle = next((name for name in names if name not in used), f"{kind}_{digits}")

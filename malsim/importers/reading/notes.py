@@ -69,14 +69,7 @@ def files(folder: Path) -> Iterator[Path]:
 
 
 def note_of(text: str, name: str) -> Note:
-    r"""Parse a note; `name` is its file name without the suffix.
-
-    >>> note = note_of("---\ntitle: Port\n---\n- [port] listens on 8443 #net (from a log)\n- supersedes [[Old]]", "p")
-    >>> note.title, note.observations[0], note.relations
-    ('Port', NoteObservation(category='port', text='listens on 8443'), (('supersedes', 'Old'),))
-    >>> note.observations[0].tags, note.observations[0].context
-    (('net',), 'from a log')
-    """
+    """Parse a note; `name` is its file name without the suffix."""
     header, body = _header(text)
     if header and body.lstrip().startswith("---"):  # an editor added a second one
         second, rest = _header(body.lstrip())

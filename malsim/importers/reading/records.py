@@ -77,11 +77,7 @@ def day_of(value: object, *, local: bool = False) -> float | None:
 
 
 def texts(name: str, items: Iterable[object]) -> pl.Series:
-    """Return a column of texts: numbers become text, any other value becomes null.
-
-    >>> texts("id", ["a", 7, None, b"x"]).to_list()
-    ['a', '7', None, None]
-    """
+    """Return a column of texts: numbers become text, any other value becomes null."""
     values = list(items)
     try:
         return pl.Series(name, values, pl.String)
@@ -91,20 +87,12 @@ def texts(name: str, items: Iterable[object]) -> pl.Series:
 
 
 def null_if_blank(name: str) -> pl.Expr:
-    """Return an expression for a text column with blank texts as null.
-
-    >>> pl.DataFrame({"drink": ["tea", " "]}).select(null_if_blank("drink"))["drink"].to_list()
-    ['tea', None]
-    """
+    """Return an expression for a text column with blank texts as null."""
     return pl.when(pl.col(name).str.strip_chars() != "").then(pl.col(name)).alias(name)
 
 
 def lists(name: str, items: Iterable[list[str] | None]) -> pl.Series:
-    """Return a column of lists of texts; it is built from the flat items, eight times faster than row by row.
-
-    >>> lists("topics", [["a", "b"], None]).to_list()
-    [['a', 'b'], []]
-    """
+    """Return a column of lists of texts; it is built from the flat items, eight times faster than row by row."""
     values = list(items)
     counts = [len(entry) if entry else 0 for entry in values]
     rows = pl.DataFrame({"row": pl.int_range(len(values), eager=True), "times": pl.Series(counts, dtype=pl.UInt32)})
@@ -187,21 +175,13 @@ _RELATIONS = {
 
 
 def relation_of(word: object) -> tuple[str, float]:
-    """Return the relation that a word names, and its weight; an unknown word gives `concerns`.
-
-    >>> relation_of("replaces"), relation_of("relates to")
-    (('supersedes', 0.0), ('concerns', -0.5))
-    """
+    """Return the relation that a word names, and its weight; an unknown word gives `concerns`."""
     name = word.strip().lower().replace(" ", "_").replace("-", "_") if isinstance(word, str) else ""
     return _RELATIONS.get(name, ("concerns", -0.5))
 
 
 def share_of(value: object) -> float | None:
-    """Return a number from 0 to 1, or None for anything else.
-
-    >>> share_of(1), share_of(1.2), share_of("0.5"), share_of(True)
-    (1.0, None, None, None)
-    """
+    """Return a number from 0 to 1, or None for anything else."""
     return float(value) if is_number(value) and 0.0 <= value <= 1.0 else None
 
 

@@ -57,7 +57,6 @@ class Source:
 
     @cached_property
     def head(self) -> bytes:
-        """First bytes of a file; empty for a folder."""
         if not self.path.is_file():
             return b""
         with self.path.open("rb") as file:

@@ -13,7 +13,6 @@ _INTERNAL = ("rep", "author", "content", "successor", "worth")
 
 
 def write(cells: Cells, path: Path) -> dict[str, int]:
-    """Write the cells, and return the counts for the report."""
     with path.open("w", encoding="utf-8") as file:
         file.writelines(f"{line}\n" for line in _lines(cells))
     return {

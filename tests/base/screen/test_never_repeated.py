@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from malsim.cli import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TOKEN = "ghp_" + "Zk3v9Qp2Xw7Lm4Tb8Rn1" + "Yc6Ds0Fg5HjK"
 SCRIPTED = (

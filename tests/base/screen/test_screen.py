@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import random
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -17,9 +17,6 @@ from malsim.base.screen import credentials, holds_secret, personal_data, redacte
 from malsim.base.screen.credentials import IDENTIFIER, formats, stand_in, views
 from tests.base.screen.corpus import assigned_texts, benign_texts, format_texts, other_texts, personal_texts
 from tests.base.screen.held_out import MADE_UP, harmless_texts, made_up_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SEED = 25
 
