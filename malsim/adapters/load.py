@@ -67,7 +67,7 @@ def make_memory(factory: Callable[[], UserMemory], name: str) -> UserMemory:
     missing = [call for call in CALLS if not callable(getattr(memory, call, None))]
     if missing:
         hint = f"define the methods {', '.join(CALLS)}"
-        raise AdapterError("a call is missing", where=name, given=", ".join(missing), hint=hint)
+        raise AdapterError("a method is missing", where=name, given=", ".join(missing), hint=hint)
     return memory
 
 

@@ -49,7 +49,9 @@ class McpServer:
         words = shlex.split(command)
         named = read_mapping(Path(words.pop(0))) if words and words[0].endswith(".toml") else None
         if not words:
-            raise AdapterError("no command", where=f"mcp:{command}", hint='mcp:COMMAND, or "mcp:MAPPING.toml COMMAND"')
+            raise AdapterError(
+                "the command is missing", where=f"mcp:{command}", hint='write mcp:COMMAND, or "mcp:MAPPING.toml COMMAND"'
+            )
         if not shutil.which(words[0]):
             raise AdapterError("does not start", where=f"mcp:{command}", hint="check that it is installed and on the PATH")
         self._named, self._mappings, self._stack = named, [named] if named else shipped_mappings(), ExitStack()
@@ -125,7 +127,7 @@ class McpServer:
             from mcp import ClientSession, MCPError, StdioServerParameters, stdio_client
         except ImportError as problem:
             hint = 'pip install -c constraints.txt "malsim[agents]"'
-            raise AdapterError("needs the SDK of the Model Context Protocol", where="mcp", hint=hint) from problem
+            raise AdapterError("needs mcp, which is not installed", where="mcp", hint=hint) from problem
         logging.getLogger("mcp").setLevel(logging.CRITICAL)  # lines of a server outside the protocol are ignored
         self._error = MCPError
         enter = self._stack.enter_context
@@ -145,9 +147,8 @@ class McpServer:
         folders = dict.fromkeys(("HOME", "USERPROFILE", "TMPDIR", *(f"XDG_{name}" for name in XDG)), folder)
         npm = {"npm_config_cache": os.environ.get("NPM_CONFIG_CACHE", str(Path.home() / ".npm"))}
         given = {name: value for mapping in self._mappings for name, value in mapping.environment.items()}
-        user = {
-            name: value for name, value in os.environ.items() if name != "CLAUDE_PROJECT_DIR"
-        }  # folder of the user's store
+        # the project folder contains the user's own store
+        user = {name: value for name, value in os.environ.items() if name != "CLAUDE_PROJECT_DIR"}
         return user | npm | folders | {name: value.format(folder=folder) for name, value in given.items()}
 
     def _fitting(self, command: str) -> ToolMapping:

@@ -104,7 +104,9 @@ class MemoryService:
 
         if fields.get("verification") == "external" and not {self.writer, "*"} & {*self.rules.verifiers.split()}:
             allowed = f"unverified, checked or tested; external is for {self.rules.verifiers}"
-            raise UsageError("not yours to verify", where="verification", given=self.writer, allowed=allowed)
+            raise UsageError(
+                "this writer may not verify a claim externally", where="verification", given=self.writer, allowed=allowed
+            )
         claim = {"kind": "obs", "rep": self.rep, "writer": self.writer, "title": title, "confidence": confidence}
         claim |= {"t": self.now(), "origin": "human" if self.person else "", **_with_value(fields)}
         claim = {name: _bounded(value, name) for name, value in claim.items() if value not in (None, [], "")}

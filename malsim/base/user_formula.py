@@ -129,7 +129,7 @@ class UserFormula:
         """
         if not self.source:
             raise RulesError(
-                "the source is not known",
+                "the source is unknown",
                 where="formula",
                 given=self.name,
                 hint="write the function in a file or notebook cell",

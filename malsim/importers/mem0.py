@@ -19,20 +19,9 @@ _COLUMNS: dict[str, tuple[str, ...]] = {  # with the names that earlier versions
 }  # fmt: skip
 _SCOPES = ("user_id", "agent_id", "run_id", "app_id")
 _WHEN = ("created", "updated")
-_PAYLOAD = {
-    "their_actor": "actor_id",
-    "attributed": "attributed_to",
-    "their_role": "role",
-    "user": "user_id",
-}  # of a payload
-_VOICES = (
-    "actor",
-    "their_actor",
-    "attributed",
-    "role",
-    "their_role",
-    "user",
-)  # fields that name the writer; the first one present counts
+_PAYLOAD = {"their_actor": "actor_id", "attributed": "attributed_to", "their_role": "role", "user": "user_id"}
+# Fields that name the writer; the first one present counts.
+_VOICES = ("actor", "their_actor", "attributed", "role", "their_role", "user")
 _DROPPED = frozenset(
     {"hash", "score", "text_lemmatized", "event", "owner", "organization", "immutable", "structured_attributes"}
 )

@@ -64,7 +64,7 @@ def _nothing_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     for child in children:
         assert not Path(child.folder).exists()
-        for _ in range(100):  # the killed may take a moment
+        for _ in range(100):  # killed processes may take a moment to end
             if not _marked(child.folder):
                 break
             time.sleep(0.05)

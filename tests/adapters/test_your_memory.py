@@ -43,13 +43,12 @@ def test_memory_gives_the_same_answers_as_its_law() -> None:
 
 
 def test_result_is_independent_of_process_and_replications() -> None:
-    here, there, alone = run(memories.Last), run(memories.Last, trusted=False), run(memories.Last, first=2, replications=1)
+    trusted, sandboxed = run(memories.Last), run(memories.Last, trusted=False)
+    single, order = run(memories.Last, first=2, replications=1), ["t", "rep"]
     for name in FRAMES:
-        assert digest(getattr(here, name)) == digest(getattr(there, name))
-        of_two, order = getattr(here, name).filter(pl.col("rep") == 2), ["t", "rep"]
-        assert digest(of_two.sort(order, maintain_order=True)) == digest(
-            getattr(alone, name).sort(order, maintain_order=True)
-        )
+        assert digest(getattr(trusted, name)) == digest(getattr(sandboxed, name))
+        second = getattr(trusted, name).filter(pl.col("rep") == 2).sort(order, maintain_order=True)
+        assert digest(second) == digest(getattr(single, name).sort(order, maintain_order=True))
 
 
 def test_value_is_found_in_a_text_answer() -> None:
@@ -82,7 +81,7 @@ def test_failing_memory_does_not_affect_others(memory: type, sentence: str) -> N
     assert not result.signals.filter(~others).height
     right = pl.col("signal") == "right"
     assert result.signals.filter(right).equals(sound.signals.filter(right & others))
-    assert f"replication {next(iter(result.failures))} broke off" in repr(result)
+    assert f"replication {next(iter(result.failures))} failed" in repr(result)
 
 
 @pytest.mark.parametrize(
@@ -247,5 +246,5 @@ def test_phrase_cannot_contain_format_code(phrase: dict[str, str], problem: str)
 
 
 def test_pattern_search_takes_linear_time() -> None:
-    assert Phrases(answer="(a+)+$").values_in("a" * 100_000 + "b", ["open"]) == []  # re would not end
+    assert Phrases(answer="(a+)+$").values_in("a" * 100_000 + "b", ["open"]) == []  # Python's re would take exponential time
     assert Phrases(answer="is (?P<value>.+)").values_in("it IS half open \ud800", ["open", "half open"]) == ["half open"]

@@ -102,8 +102,8 @@ def test_agent_corrects_only_its_own_cells(path: Path) -> None:
     assert open_memory(path).cells.filter(handle=port)["status"][0] == "active"
     with pytest.raises(UsageError, match="not allowed to retract"):
         service(path, "dan").forget(port)
-    own = service(path, "bob").correct(port, "the port is 9090", 0.6, value=9090.0)
-    assert own["fell"] == [port, handle(path, "open 8080 in the wall")]
+    corrected = service(path, "bob").correct(port, "the port is 9090", 0.6, value=9090.0)
+    assert corrected["fell"] == [port, handle(path, "open 8080 in the wall")]
     assert service(path, "dan").claim("so it is", 0.5, object="port", value=8080.0)["verdict"] == "refused"
 
 
@@ -116,7 +116,7 @@ def test_an_agent_cannot_take_the_name_of_a_person(path: Path) -> None:
 def test_only_verifiers_may_verify_externally(path: Path) -> None:
     claim = {"title": "the pump hums", "confidence": 0.95, "verification": "external"}
     (refused,) = answers_to(lambda: service(path, "dan"), ("claim", claim))
-    assert "not yours to verify" in refused
+    assert "may not verify" in refused
     assert "human" in refused
     assert len(refused) <= 300
     by_person = service(path, "ann", person=True).claim("the pump hums", 0.95, verification="external")

@@ -57,5 +57,5 @@ def test_files_that_source_one_another_are_limited(tmp_path: Path) -> None:
     with pytest.raises(MalsimError) as refused:
         read_hal("source a0.hal\n", folder=tmp_path)
     assert isinstance(refused.value, NetlistError)
-    assert any(fault.problem == "sourced files are too large" for fault in refused.value.faults)
+    assert any(fault.problem == "the sourced files are too large" for fault in refused.value.faults)
     assert len(refused.value.faults) < MANY

@@ -85,7 +85,7 @@ def test_imported_memory_can_be_saved_and_shown(name: str, tmp_path: Path) -> No
     memory = Memory.open(store)
     for handle in memory.cells["handle"]:
         assert handle in str(memory.expand(handle))
-    write(came, store)  # once more: nothing is new
+    write(came, store)  # again, with nothing new
 
 
 def test_unknown_formats_and_files_are_refused(tmp_path: Path) -> None:

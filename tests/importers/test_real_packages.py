@@ -16,11 +16,11 @@ FIRST, LATER = "2026-03-02T12:00:00+00:00", "2026-03-05T12:00:00+00:00"
 
 def real(name: str, package: str) -> Any:
     try:
-        there = find_spec(name) is not None
+        spec = find_spec(name)
     except ModuleNotFoundError:
-        there = False
-    if not there:
-        pytest.skip(f'{package} is not there: pip install -c constraints.txt -e ".[memories]"')
+        spec = None
+    if spec is None:
+        pytest.skip(f'needs {package}: pip install -c constraints.txt -e ".[memories]"')
     return importlib.import_module(name)
 
 

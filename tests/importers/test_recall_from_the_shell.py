@@ -39,20 +39,20 @@ def test_import_and_look_from_the_shell(recall_file: Path, tmp_path: Path, capsy
     assert main(["import", str(tmp_path / "gone.sqlite3"), "-o", str(tmp_path / "new.sqlite")]) == 2
     assert not (tmp_path / "new.sqlite").exists()
     with Store(out, write=False) as store:
-        assert store.ticks.height == 1  # looking left no trace
+        assert store.ticks.height == 1  # look writes nothing
 
 
 def test_store_primes_another_store_from_the_shell(
     recall_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shared, own = str(tmp_path / "global.sqlite"), str(tmp_path / "project.sqlite")
+    shared, project = str(tmp_path / "global.sqlite"), str(tmp_path / "project.sqlite")
     assert main(["import", str(recall_file), "-o", shared]) == 0
-    assert main(["import", shared, "-o", own]) == 0
+    assert main(["import", shared, "-o", project]) == 0
     assert "new cells" in capsys.readouterr().out
-    memory = Memory.open(own)
+    memory = Memory.open(project)
     assert memory.cells["writer"].unique().to_list() == ["_init"]
     assert memory.cells["stated"].max() == 0.7
     assert memory.edges.is_empty()
-    assert main(["import", str(recall_file), "-o", own]) == 2  # what stands there is not written over
+    assert main(["import", str(recall_file), "-o", project]) == 2  # an existing memory is not overwritten
     assert "holds what this memory does not" in capsys.readouterr().err
-    assert Memory.open(own).cells.height == memory.cells.height
+    assert Memory.open(project).cells.height == memory.cells.height

@@ -42,7 +42,7 @@ def drawable(path: str, *, more: str = "") -> str:
     """Return the path of a figure. Raises `UsageError` if its suffix is not a known format."""
     if Path(path).suffix not in PICTURES:
         allowed = " ".join([*PICTURES, *filter(None, [more])])
-        raise UsageError("a figure's file name ends in its format", given=path, allowed=allowed)
+        raise UsageError("the suffix names no figure format", given=path, allowed=allowed)
     return path
 
 

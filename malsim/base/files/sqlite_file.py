@@ -85,7 +85,7 @@ def check_header(path: Path, application: int, version: int | range, *, what: st
     if not header.startswith(MAGIC[: len(header)]):
         raise StoreError("not an SQLite file", where=str(path), hint="use malsim import for JSON archives")
     if len(header) < HEADER:
-        raise StoreError("cut short: not a whole SQLite file", where=str(path), hint="restore a copy")
+        raise StoreError("damaged: not a whole SQLite file", where=str(path), hint="restore a copy")
     page, pages, actual, owner = (int.from_bytes(header[part], "big") for part in _PARTS)
     if owner != application:
         raise StoreError(f"an SQLite file, but not a {what} of malsim", where=str(path), hint="try malsim import")
@@ -95,7 +95,7 @@ def check_header(path: Path, application: int, version: int | range, *, what: st
         given = f"version {actual}"
         raise StoreError(f"a {what} of {age} malsim", where=str(path), given=given, allowed=str(versions[-1]), hint=hint)
     if path.stat().st_size < (LARGEST_PAGE if page == 1 else page) * pages and not (had_log or holds_log(path)):
-        raise StoreError("cut short: pages are missing at its end", where=str(path), hint="restore a copy")
+        raise StoreError("damaged: pages are missing at its end", where=str(path), hint="restore a copy")
     if _has_lost_log(path):
         raise lost_log(path)
     return actual

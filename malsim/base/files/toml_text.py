@@ -88,7 +88,7 @@ def lines_of(text: str) -> Lines:
 
 
 def line_of(lines: Lines, path: Path) -> int:
-    """Return the line of a path, or of its nearest ancestor with a line; 1 if there is none."""
+    """Return the line of a path, or of its nearest ancestor with a line, else 1."""
     return next((lines[path[:size]] for size in range(len(path), 0, -1) if path[:size] in lines), 1)
 
 

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 
 # References to a value (variables, calls, templates, paths, types) and obvious placeholders.
-_HANDLE = re.compile(r"(?:dec|obs|bel|tsk|obj|rsk|ref|ver|hyp|prg)_[0-9a-f]{2,8}")  # as in `pass: dec_a3ee stands`
+_HANDLE = re.compile(r"(?:dec|obs|bel|tsk|obj|rsk|ref|ver|hyp|prg)_[0-9a-f]{2,8}")  # such as dec_a3ee
 _REFERENCE = re.compile(
     r"""^(?:
         [$%@]?[{(\[<].*                       # ${X}, %(x)s, {{ x }}, <your-token>, [x]

@@ -185,7 +185,9 @@ class Source:
                         value = None if not glued else True
                 except UnicodeDecodeError as error:
                     if line.endswith(b"\n"):
-                        raise StoreError("not UTF-8 text", where=f"{self.path}:{number}", hint="save it as UTF-8") from error
+                        raise StoreError(
+                            "not UTF-8 text", where=f"{self.path}:{number}", hint="save the file as UTF-8"
+                        ) from error
                     value = None  # the file ends within a character
                 except (ValueError, RecursionError):
                     value = None

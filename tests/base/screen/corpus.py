@@ -111,9 +111,9 @@ def other_texts(draw: random.Random, count: int) -> list[str]:
     return [OTHERS[number % len(OTHERS)](draw) for number in range(count)]
 
 
-def format_texts(draw: random.Random, each: int) -> list[tuple[str, str]]:
+def format_texts(draw: random.Random, count: int) -> list[tuple[str, str]]:
     """Draw texts with one credential of each format, and its kind."""
-    kinds = [(kind, pattern, text) for kind, (_, pattern, text) in formats().items() for _ in range(each)]
+    kinds = [(kind, pattern, text) for kind, (_, pattern, text) in formats().items() for _ in range(count)]
     return [(kind, draw.choice(AROUND).format(_varied(text, pattern, draw))) for kind, pattern, text in kinds]
 
 

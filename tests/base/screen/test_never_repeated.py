@@ -15,7 +15,7 @@ SCRIPTED = (
     'value = 1\ntitle = "{title}"\nbody = "{body}"\nconfidence = 0.5\n[[claim]]\nat = "0d"\nwriter = "bob"\nhandle = "{handle}"\n'
     'title = "fine"\nconfidence = 0.5\n[[writers]]\nname = "{population}"\nbehaviour = "honest"\nevery = "1d"\n'
 )
-PLACES = {
+FIELDS = {
     "fact": "pump", "writer": "ann", "title": "t", "body": "b", "handle": "obs_a1a1", "population": "crowd",
 }  # fmt: skip
 
@@ -27,12 +27,12 @@ def text_in(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("law", ["mal", "last_write"])
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("field", FIELDS)
 def test_no_credential_is_repeated(
-    place: str, law: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    field: str, law: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "x.toml").write_text(SCRIPTED.format(**PLACES | {place: TOKEN}), encoding="utf-8")
+    (tmp_path / "x.toml").write_text(SCRIPTED.format(**FIELDS | {field: TOKEN}), encoding="utf-8")
     main(["run", "x.toml", "--law", law, "-o", "out", "--no-plots"])
     output = "".join(capsys.readouterr())
     assert TOKEN not in output
