@@ -46,11 +46,11 @@ class Interpreter:
         query = self._queries[object_]
         return query if scope is None or not query.scope else replace(query, scope=scope)
 
-    def arguments(self, object_: int, value: int, deed: Retraction) -> dict[str, Any]:
+    def arguments(self, object_: int, value: int, retraction: Retraction) -> dict[str, Any]:
         """Return the arguments of a call that corrects or forgets a value."""
-        instead = {"instead": None} if deed.do == "correct" else {}
+        instead = {"instead": None} if retraction.do == "correct" else {}
         given = {"object": self.objects[object_], "value": self._labels[object_][value], **instead}
-        return given | {"now": deed.now, "by": deed.by, "scope": self.scopes[object_]}
+        return given | {"now": retraction.now, "by": retraction.by, "scope": self.scopes[object_]}
 
     def claims(self, claims: Claims, edges: Mapping[int, Sequence[Edge]]) -> dict[int, list[tuple[int, Claim]]]:
         """Return (row, claim) pairs in order, by replication, without claims that have no object or no value."""

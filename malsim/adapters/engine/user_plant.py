@@ -81,20 +81,22 @@ class UserPlant:
         verdicts = Verdicts(verdict=verdict, row=row, dropped=dropped, issues=issues, superseded=superseded)
         return replace(state, view=table.view()), verdicts
 
-    def retract(self, state: UserState, rep: Ints, object_: Ints, value: Ints, deed: Retraction) -> tuple[UserState, Bools]:
+    def retract(
+        self, state: UserState, rep: Ints, object_: Ints, value: Ints, retraction: Retraction
+    ) -> tuple[UserState, Bools]:
         """Ask each memory that offers the call to correct or forget a value, then peek at the objects."""
         instances = state.instances
-        offered = bool(instances.members[deed.do])
+        offered = bool(instances.members[retraction.do])
         alive = np.array([offered and number not in instances.failures for number in rep.tolist()], dtype=bool)
         rows = list(zip(rep[alive].tolist(), object_[alive].tolist(), value[alive].tolist(), strict=True))
         asks = [
-            Ask(number, deed.do, deed.now, instances.interpreter.arguments(about, claimed, deed))
+            Ask(number, retraction.do, retraction.now, instances.interpreter.arguments(about, claimed, retraction))
             for number, about, claimed in rows
         ]
         for number, about in dict.fromkeys((number, about) for number, about, _ in rows):
-            asks += instances.looks(number, [about], deed.now, state.ticks)
+            asks += instances.looks(number, [about], retraction.now, state.ticks)
         instances.look(asks, instances.ask(asks))
-        return replace(state, view=instances.table.view(), now=max(deed.now, state.now)), alive
+        return replace(state, view=instances.table.view(), now=max(retraction.now, state.now)), alive
 
     def tick(self, state: UserState, now: float) -> UserState:
         """Let time pass in each memory, then peek at every object with a claim."""
