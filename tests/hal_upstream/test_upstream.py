@@ -1,4 +1,4 @@
-"""LinuxCNC's own HAL tests, run verbatim from the checkout that `MALSIM_LINUXCNC` names; nothing of them is kept here."""
+"""LinuxCNC's own HAL tests, run from the checkout named by `MALSIM_LINUXCNC`."""
 
 from __future__ import annotations
 
@@ -36,12 +36,14 @@ def printed(test: Path, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @pytest.mark.parametrize("name", SAME)
-def test_it_prints_what_halrun_prints(name: str, upstream: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_script_prints_the_expected_output(name: str, upstream: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert printed(upstream / name, capsys) == (upstream / name / "expected").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", CHECKED)
-def test_their_checker_passes_it(name: str, upstream: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_upstream_checker_accepts_the_output(
+    name: str, upstream: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     result = tmp_path / "result"
     result.write_text(printed(upstream / name, capsys), encoding="utf-8")
     checker = [sys.executable, str(upstream / name / "checkresult"), str(result)]
@@ -50,6 +52,6 @@ def test_their_checker_passes_it(name: str, upstream: Path, tmp_path: Path, caps
 
 
 @pytest.mark.parametrize("name", LACKING)
-def test_what_has_no_op_is_refused_by_its_line(name: str, upstream: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_component_is_refused(name: str, upstream: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["hal", "-f", str(upstream / name / "test.hal")]) == 2
     assert f"no op for this component; given: '{LACKING[name]}'" in capsys.readouterr().err

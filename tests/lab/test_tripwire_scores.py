@@ -167,7 +167,7 @@ def test_chatter_and_flood_follow_their_definitions() -> None:
     assert figures["flood"]["value"] == pytest.approx(5 / 13)
 
 
-def test_a_stream_that_does_not_fit_is_refused() -> None:
+def test_invalid_stream_is_refused() -> None:
     net = cusum()
     with pytest.raises(DataError, match="no such signal"):
         replay(net, {"y": np.zeros((3, 2))}, ["alarm"])

@@ -1,4 +1,4 @@
-"""Addresses: read and printed alike, refused with a reason, and evaluated against a walk done by hand."""
+"""Parsing, printing and evaluation of addresses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ addresses |= st.builds(Pin, names.filter(lambda name: name.split("-")[0] not in 
 
 
 @given(addresses)
-def test_an_address_prints_as_it_reads(point: Any) -> None:
+def test_printed_address_parses_to_the_same(point: Any) -> None:
     assert address(str(point)) == point
 
 
@@ -130,7 +130,7 @@ FRAMES = Frames(CELLS, EDGES, WRITERS, SIGNALS)
         ("low", [0.0, 1.0]),
     ],
 )
-def test_an_address_has_its_value_at_every_tick(where: str, values: list[object]) -> None:
+def test_address_has_a_value_at_every_tick(where: str, values: list[object]) -> None:
     assert evaluate(where, FRAMES)["value"].to_list() == pytest.approx(values)
 
 
@@ -176,28 +176,15 @@ def test_replications_do_not_mix() -> None:
     assert values.sort("rep", "t")["value"].to_list() == pytest.approx([0.25, 0.75, 0.1, 0.3])
 
 
-def test_a_memory_answers_addresses() -> None:
+def test_addresses_can_be_evaluated_on_a_memory() -> None:
     base = {"writer": "ann", "verification": "external", "kind": "obs"}
-    memory, _ = admit(
-        Memory.empty(),
-        [
-            base | {"handle": "obs_a1a1", "title": "one", "confidence": 0.8},
-            base
-            | {
-                "handle": "obs_b2b2",
-                "title": "two",
-                "confidence": 0.6,
-                "edges": [{"relation": "supports", "target": "obs_a1a1"}],
-            },
-            base
-            | {
-                "handle": "obs_c3c3",
-                "title": "three",
-                "confidence": 0.7,
-                "edges": [{"relation": "supersedes", "target": "obs_a1a1"}],
-            },
-        ],
-    )
+    supports, supersedes = ([{"relation": name, "target": "obs_a1a1"}] for name in ("supports", "supersedes"))
+    claims: list[dict[str, Any]] = [
+        {"handle": "obs_a1a1", "title": "one", "confidence": 0.8},
+        {"handle": "obs_b2b2", "title": "two", "confidence": 0.6, "edges": supports},
+        {"handle": "obs_c3c3", "title": "three", "confidence": 0.7, "edges": supersedes},
+    ]
+    memory, _ = admit(Memory.empty(), [base | claim for claim in claims])
     frames = Frames.of(memory, t=2.0)
     assert evaluate("obs_a1a1.~supports-scores-conf", frames)["value"].to_list() == [0.6]
     assert evaluate("obs_a1a1@v2-title", frames)["value"].to_list() == ["three"]
@@ -213,7 +200,7 @@ def test_a_memory_answers_addresses() -> None:
         ("mean(dec_0000.~supports.*#scores.eff)", "mean(dec_0000.~supports.*-scores-eff)"),
     ],
 )
-def test_other_spelling_of_a_field_is_refused_with_the_right_one(where: str, right: str) -> None:
+def test_hash_spelling_is_refused_with_a_correction(where: str, right: str) -> None:
     with pytest.raises(AddressError) as refused:
         evaluate(where, FRAMES, at=1.0)
     assert refused.value.hint == f"write {right}"
@@ -247,20 +234,15 @@ def test_ambiguous_handle_prefix_is_refused_in_a_netlist() -> None:
     text = TWO + 'dec_a3ff "three" conf(.5)\n' + WATCH.format("dec_a3-scores-eff") + "dec_a-flags-pinned = true\n"
     with pytest.raises(NetlistError) as error:
         load(text)
-    assert [(fault.line, fault.problem) for fault in error.value.faults] == [
-        (5, "several cells begin with this handle"),
-        (7, "several cells begin with this handle"),
-    ]
+    problem = "several cells begin with this handle"
+    assert [(fault.line, fault.problem) for fault in error.value.faults] == [(5, problem), (7, problem)]
 
 
-def test_a_reader_opens_by_the_same_addresses() -> None:
+def test_expand_accepts_the_same_addresses() -> None:
     memory = load(TWO).memory
     assert memory.expand("dec_a3").cell["handle"] == memory.expand("a3ee").cell["handle"] == "dec_a3ee"
-    assert [str(memory.expand(f"dec_a3ee{path}")) for path in ("#scores.eff", "-scores-eff", "#flags.pinned")] == [
-        "0.7",
-        "0.7",
-        "False",
-    ]
+    values = [str(memory.expand(f"dec_a3ee{path}")) for path in ("#scores.eff", "-scores-eff", "#flags.pinned")]
+    assert values == ["0.7", "0.7", "False"]
     with pytest.raises(AddressError, match="several cells begin with this handle"):
         load(TWO + 'dec_a3ff "three" conf(.5)').memory.expand("dec_a3")
     with pytest.raises(AddressError, match="no such field"):

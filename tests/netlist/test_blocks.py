@@ -38,7 +38,7 @@ def test_shipped_blocks_link_and_have_a_description(path: Path) -> None:
     assert block.statements[0].comment.startswith(f"# {path.stem}:")
     net = link(parse(f"addf {path.stem} tick"))
     functions = link(block).threads[0].functions
-    providers = [name for name in functions if "." in name]  # by signals that own what this one reads
+    providers = [name for name in functions if "." in name]  # of signals whose derived values this one reads
     own = [f"{path.stem}.{name}" for name in functions if "." not in name]
     assert net.threads[0].functions == (*providers, *own)
     late = [note for note in lint(block) if "late" in note.problem]
@@ -100,14 +100,10 @@ def test_a_block_is_added_once_and_an_unknown_one_is_no_function(tmp_path: Path)
         link(net(tmp_path, "addf there-and-back tick\naddf there-and-back tick\n"))
     with pytest.raises(NetlistError, match="no such function"):
         link(parse("addf there-and-back tick\n"))
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "it.malnet").write_text("addf ../there-and-back tick\n")
     with pytest.raises(NetlistError, match="no such function"):
-        link(read_only(tmp_path, "addf ../there-and-back tick\n"))
-
-
-def read_only(tmp_path: Path, text: str) -> malsim.netlist.Document:
-    (tmp_path / "in").mkdir(exist_ok=True)
-    (tmp_path / "in" / "it.malnet").write_text(text)
-    return read(tmp_path / "in" / "it.malnet")
+        link(read(tmp_path / "in" / "it.malnet"))
 
 
 def test_blocks_hold_blocks_and_the_whole_is_plain_text(tmp_path: Path) -> None:
@@ -144,14 +140,12 @@ net contradiction-load.disputed > cell-flags-review
 addf contradiction-load tick
 '''
 """
-    for handle, edges in (("obs_aaaa", ""), ("obs_bbbb", "")):
-        text += f"[[claim]]\nat = '0d'\nwriter = 'ann'\nhandle = '{handle}'\ntitle = '{handle}'\nconfidence = 0.8\n{edges}"
-    for index, (relation, target) in enumerate(
-        [("contradicts", "obs_aaaa"), ("supports", "obs_bbbb"), ("contradicts", "obs_bbbb")]
-    ):
-        text += (
-            f"[[claim]]\nat = '2d'\nwriter = 'w{index}'\nhandle = 'obs_{index}000'\ntitle = '{index}'\nconfidence = 0.8\n"
-        )
+    claim = "[[claim]]\nat = '{}d'\nwriter = '{}'\nhandle = '{}'\ntitle = '{}'\nconfidence = 0.8\n"
+    for handle in ("obs_aaaa", "obs_bbbb"):
+        text += claim.format(0, "ann", handle, handle)
+    edges = [("contradicts", "obs_aaaa"), ("supports", "obs_bbbb"), ("contradicts", "obs_bbbb")]
+    for index, (relation, target) in enumerate(edges):
+        text += claim.format(2, f"w{index}", f"obs_{index}000", index)
         text += f"verification = 'external'\nedges = [{{ relation = '{relation}', target = '{target}' }}]\n"
     result = run(scenario(text))
     assert result.memory.cells.filter("requires_review")["handle"].to_list() == ["obs_aaaa"]

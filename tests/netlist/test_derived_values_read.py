@@ -1,4 +1,4 @@
-"""Derived values that the law and the push read, and the one action that opposing actuators come down to."""
+"""Derived values that the law and the push read, and arbitration between actuators."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def arbitrated() -> Run:
 
 
 def test_strongest_requested_action_wins_for_a_cell() -> None:
-    """Freeze is 4, pin 3, demote 2, reinforce 1, on every cell at every tick."""
+    """The actions are numbered: freeze 4, pin 3, demote 2, reinforce 1."""
     run = arbitrated()
     wide = run.signals.pivot("signal", index=["t", "row"], values="value", aggregate_function="first")
     requests = wide.select(
@@ -67,7 +67,7 @@ def test_strongest_requested_action_wins_for_a_cell() -> None:
 
 
 def test_law_uses_derived_value_of_previous_tick() -> None:
-    """effective = published · trust, which the terms of an explanation add up to."""
+    """The law gives effective = published · trust, and the terms of the explanation add up to it."""
     run = arbitrated()
     cells = run.cells.filter((pl.col("cell") == "dec_a3ee") & (pl.col("t") > 1)).sort("t")
     trust = run.signals.filter((pl.col("signal") == "derive.cell-trust") & (pl.col("row") == "dec_a3ee")).sort("t")
@@ -82,7 +82,7 @@ def test_law_uses_derived_value_of_previous_tick() -> None:
 
 
 def test_time_constants_use_derived_value_of_previous_tick(tmp_path: Path) -> None:
-    """currency = floor + (c0 − floor) · exp(−Δt / (τ · scale)), where the scale is a half from the sixth day on."""
+    """The law gives currency = floor + (c0 − floor) · exp(−Δt / (τ · scale)); scale is 0.5 from the sixth day on."""
     (tmp_path / "it.toml").write_text(RANKED)
     scenario = api.read(tmp_path / "it.toml").replace(rules={"tau_scale": "cell-derived-half"})
     run = ms.run(scenario)
@@ -102,8 +102,8 @@ def test_time_constants_use_derived_value_of_previous_tick(tmp_path: Path) -> No
         scenario.replace(rules={"tau_scale": "cell-derived-nobodys"})
 
 
-def test_a_run_with_derived_values_and_signals_can_be_made_again(tmp_path: Path) -> None:
-    """The manifest has what runs beside the scenario's own text."""
+def test_run_with_derived_values_can_be_repeated(tmp_path: Path) -> None:
+    """The manifest also records the derived values and signals that are added to the scenario's netlist."""
     for name, rules in (("text", ""), ("rules", '[rules]\neffective = "cell-derived-half"\n')):
         path = tmp_path / f"{name}.toml"
         ephemeral = RANKED.replace('name = "tide"', 'name = "tide"\nclass = "ephemeral"')
@@ -115,13 +115,13 @@ def test_a_run_with_derived_values_and_signals_can_be_made_again(tmp_path: Path)
 
 
 def test_the_push_is_ordered_by_a_derived_value(tmp_path: Path) -> None:
-    """The one line that a reader is shown is the oldest cell about its fact."""
+    """A push of one line shows the oldest cell about the fact."""
     (tmp_path / "it.toml").write_text(RANKED + 'rank_by = "cell-derived-late"\n')
     scenario = api.read(tmp_path / "it.toml")
     assert scenario.reader
     run, plain = ms.run(scenario), ms.run(scenario.replace(reader=replace(scenario.reader, rank_by="")))
-    acted = {entry: item.events.filter((pl.col("kind") == "acted") & (pl.col("t") > 15)) for entry, item in
-             (("ranked", run), ("plain", plain))}  # fmt: skip
+    late = (pl.col("kind") == "acted") & (pl.col("t") > 15)
+    acted = {"ranked": run.events.filter(late), "plain": plain.events.filter(late)}
     born = run.memory.cells.select("rep", pl.col("handle").alias("subject"), "created")
     age = {
         name: float(events.join(born, on=["rep", "subject"]).select((pl.col("t") - pl.col("created")).mean()).item())
@@ -130,7 +130,7 @@ def test_the_push_is_ordered_by_a_derived_value(tmp_path: Path) -> None:
     assert age["ranked"] > age["plain"]
 
 
-def test_a_replication_alone_and_a_fork_are_as_among_others(tmp_path: Path) -> None:
+def test_replication_alone_and_fork_equal_the_whole_run(tmp_path: Path) -> None:
     (tmp_path / "it.toml").write_text(RANKED)
     scenario = api.read(tmp_path / "it.toml").replace(rules={"effective": "cell-derived-half"})
     run = ms.run(scenario)
@@ -139,10 +139,7 @@ def test_a_replication_alone_and_a_fork_are_as_among_others(tmp_path: Path) -> N
     assert ms.fork(run, day=12).cells.equals(run.cells)
 
 
-@pytest.mark.parametrize(
-    ("was", "given"),
-    [("cell-late = ", "cell-early = "), ("cell-late = ", "cell-lat = ")],
-)
+@pytest.mark.parametrize(("was", "given"), [("cell-late = ", "cell-early = "), ("cell-late = ", "cell-lat = ")])
 def test_derived_value_without_owner_is_refused(tmp_path: Path, was: str, given: str) -> None:
     (tmp_path / "it.toml").write_text(RANKED.replace(was, given) + 'rank_by = "cell-derived-late"\n')
     with pytest.raises(ScenarioError, match="no such derived value"):

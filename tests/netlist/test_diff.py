@@ -1,4 +1,4 @@
-"""The semantic diff: silent where nothing changed but the writing, and exact where something did."""
+"""Comparison of netlists by meaning."""
 
 from __future__ import annotations
 

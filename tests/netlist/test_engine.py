@@ -1,8 +1,7 @@
-"""The scan: the published tripwire, HAL's order of things, domains, reducers, actuators, replications that do not mix."""
+"""Scans of a net: order of functions, domains, reducers, actuators, and independence of replications."""
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
@@ -23,22 +22,17 @@ from malsim.netlist.wiring import link
 HERE = Path(__file__).parent
 PUBLISHED = (HERE / "published.malnet").read_text(encoding="utf-8")
 HELD = 'dec_signals_a2b7 "signals" conf(.6)\nobs_9c1f "noise" conf(.6)\n'
-HAL = HERE.parent / "vectors" / "hal"
 
 
-def run(
-    text: str, inputs: list[dict[str, Any]], *, replications: int = 1, period: float = 8.64e7, names: tuple[str, ...]
-) -> list[tuple[Any, ...]]:
-    """The values of signals after each of a row of scans on an empty memory."""
-    engine = Engine(link(parse(text)), replications=replications, tick=period)
+def run(text: str, inputs: list[dict[str, Any]], *, names: tuple[str, ...]) -> list[tuple[Any, ...]]:
+    """Return the values of signals after each of several scans of an empty memory."""
+    engine = Engine(link(parse(text)))
     memory = Memory.empty()
     state = engine.start(memory)
     rows = []
     for given_now in inputs:
         state = engine.scan(state, memory, given_now).state
-        rows.append(
-            tuple(state.signals[name].tolist() if replications > 1 else state.signals[name][0].item() for name in names)
-        )
+        rows.append(tuple(state.signals[name][0].item() for name in names))
     return rows
 
 
@@ -49,15 +43,8 @@ def test_published_tripwire_trips_latches_and_resets() -> None:
     for day in range(1, 11):
         if day in (4, 5):
             refutes = {"relation": "contradicts", "target": "dec_a3ee", "weight": -1.0}
-            expected = {
-                "writer": "eve",
-                "kind": "obs",
-                "title": f"no {day}",
-                "body": "",
-                "verification": "external",
-                "t": float(day),
-            }
-            memory = admit(memory, [expected | {"confidence": 0.9, "edges": [refutes]}]).memory
+            claim = {"writer": "eve", "kind": "obs", "title": f"no {day}", "body": "", "verification": "external"}
+            memory = admit(memory, [claim | {"t": float(day), "confidence": 0.9, "edges": [refutes]}]).memory
         if day == 7:
             denials = memory.cells["title"].str.starts_with("no ").to_numpy()
             memory = set_flag(memory, denials, "annexed", value=True)
@@ -80,7 +67,7 @@ def test_reader_scheduled_before_writer_is_a_tick_late() -> None:
     assert swapped == [(1, 0), (2, 1), (3, 2), (4, 3)]
 
 
-def test_a_slow_thread_runs_after_the_fast_one_at_every_nth_tick() -> None:
+def test_slow_thread_runs_last_at_every_nth_tick() -> None:
     text = """\
 thread slow every 3
 loadrt scale names=fast,slow
@@ -92,24 +79,12 @@ net z slow.out
 addf slow slow
 addf fast tick
 """
-    assert [z for (z,) in run(text, [{"clock.days": float(day)} for day in range(1, 8)], names=("z",))] == [
-        0,
-        0,
-        3,
-        3,
-        3,
-        6,
-        6,
-    ]
+    rows = run(text, [{"clock.days": float(day)} for day in range(1, 8)], names=("z",))
+    assert [z for (z,) in rows] == [0, 0, 3, 3, 3, 6, 6]
 
 
-def vector(case: str) -> list[dict[str, str]]:
-    with (HAL / f"{case}.csv").open(encoding="utf-8", newline="") as rows:
-        return list(csv.DictReader(rows))
-
-
-def test_a_count_taken_in_a_fast_thread_is_held_by_a_slow_one() -> None:
-    """LinuxCNC's threads.0, re-stated: what the slow thread sees is what the fast one made in the same tick."""
+def test_slow_thread_samples_a_count_of_a_fast_one() -> None:
+    """The slow thread sees the count of the same tick, as in LinuxCNC's test threads.0."""
     text = """\
 thread slow every 10
 loadrt updown names=n
@@ -147,16 +122,13 @@ claims = st.lists(
 
 
 def memories(batches: list[list[dict[str, Any]]]) -> list[Memory]:
-    """The memories after each batch and its tick; every claim disputes the first cell of its replication."""
+    """Return the memory after each batch and its tick; claims support or dispute the first cell of their replication."""
     memory, rows = Memory.empty(), []
     for day, batch in enumerate(batches, 1):
         for index, claim in enumerate(batch):
             first = memory.cells.filter(pl.col("rep") == claim["rep"])["handle"]
-            edges = (
-                [{"relation": "supports" if len(claim["title"]) % 2 else "contradicts", "target": first[0]}]
-                if len(first)
-                else []
-            )
+            relation = "supports" if len(claim["title"]) % 2 else "contradicts"
+            edges = [{"relation": relation, "target": target} for target in first.head(1)]
             claim |= {"t": float(day), "sequence": index, "edges": edges}
         memory = tick(admit(memory, batch).memory, float(day))
         rows.append(memory)
@@ -187,11 +159,9 @@ def test_net_inputs_equal_addresses_evaluated_on_frames(batches: list[list[dict[
             values = evaluate(where, frames)
             want = {rep: value for _, rep, value in values.rows()}
             for rep, value in enumerate(state.signals[name].tolist()):
-                other = want.get(rep)
-                assert value == pytest.approx(
-                    other if other is not None else 0 if name[:5] in {"count", "sum-c", "sum-n", "locke"} else np.nan,
-                    nan_ok=True,
-                )
+                missing = 0 if name[:5] in {"count", "sum-c", "sum-n", "locke"} else np.nan
+                expected = missing if want.get(rep) is None else want[rep]
+                assert value == pytest.approx(expected, nan_ok=True)
 
 
 EVERY_DOMAIN = """\
@@ -207,7 +177,7 @@ net trust calm.in < mean(cell-scores-eff)
 net topic-eff slope.in < mean(cell-scores-eff)
 net steep slope.slope
 net calm calm.out
-net alarm all.above > many.in-0 push.budget2
+net alarm all.above > many.in-0
 setp each.level 0.4
 setp all.level 0.5
 addf each tick
@@ -215,7 +185,7 @@ addf calm tick
 addf slope tick
 addf all tick
 addf many tick
-""".replace(" push.budget2", "")
+"""
 
 
 @given(st.lists(claims, min_size=1, max_size=4))
@@ -235,9 +205,8 @@ def test_replication_alone_equals_it_among_many(batches: list[list[dict[str, Any
 
 
 def test_scan_leaves_inputs_unchanged_and_resumes() -> None:
-    memory = memories(
-        [[{"rep": 0, "writer": "ann", "kind": "obs", "title": "a", "body": "", "confidence": 0.3, "topics": ["x"]}]]
-    )[0]
+    claim = {"rep": 0, "writer": "ann", "kind": "obs", "title": "a", "body": "", "confidence": 0.3, "topics": ["x"]}
+    (memory,) = memories([[claim]])
     engine = Engine(link(parse(EVERY_DOMAIN)))
     first = engine.scan(engine.start(memory), memory)
     copies = {name: value.copy() for name, value in first.state.signals.items()}
@@ -282,29 +251,18 @@ def test_flag_follows_its_signal() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "events"),
     [
-        (
-            "annexed",
-            "locked",
-            [
-                (2, "annexed"),
-                (3, "locked"),
-                (3, "conflict"),
-                (3, "reinstated"),
-                (5, "unlocked"),
-                (5, "annexed"),
-                (6, "reinstated"),
-            ],
-        ),
+        ("annexed", "locked", [(2, "annexed"), (3, "locked"), (3, "conflict"), (3, "reinstated"), (5, "unlocked"),
+                               (5, "annexed"), (6, "reinstated")]),
         ("pinned", "annexed", [(2, "pinned"), (3, "conflict"), (6, "unpinned")]),
         ("annexed", "reinstated", [(2, "annexed"), (3, "conflict"), (6, "reinstated")]),
         ("locked", "pinned", [(2, "locked"), (3, "pinned"), (5, "unpinned"), (6, "unlocked")]),
     ],
-)
+)  # fmt: skip
 def test_opposing_actuators_give_way_by_the_fixed_precedence(first: str, second: str, events: list[tuple[int, str]]) -> None:
     assert acted(f"dec_a3ee-flags-{first}", f"dec_a3ee-flags-{second}", 'dec_a3ee "a"\n')[0] == events
 
 
-def test_locks_are_kept_by_actuators_too() -> None:
+def test_actuators_respect_locks() -> None:
     cells = 'dec_a3ee "a" locked(1)\nDEC_b3ee "b"\n'
     events, memory = acted("cell-flags-annexed", "cell-flags-pinned", cells)
     assert events == [(2, "refused"), (2, "refused"), (3, "refused"), (3, "pinned"), (3, "conflict"), (3, "conflict"),

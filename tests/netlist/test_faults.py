@@ -1,13 +1,18 @@
-"""Messages about faulty netlist text, and about statements that no line can hold."""
+"""Faults of netlist text, statements that cannot be written, and `check`, which reports exactly what loading refuses."""
 
 from __future__ import annotations
 
-import pytest
+from functools import cache
+from typing import TYPE_CHECKING
 
-from malsim.netlist import render
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from malsim.netlist import load, render
 from malsim.netlist.language.faults import NetlistError
 from malsim.netlist.language.lexicon import LIMITS
-from malsim.netlist.language.parse import parse, scan
+from malsim.netlist.language.parse import parse, scan, undeclared_threads
 from malsim.netlist.language.statements import (
     Body,
     Cell,
@@ -21,22 +26,21 @@ from malsim.netlist.language.statements import (
     Statement,
     Value,
     Wire,
-)
+)  # fmt: skip
+from malsim.netlist.load import check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.memory import Memory
 
 
 def test_all_faults_are_reported_with_positions() -> None:
     text = 'net low\ndec_a3ee "t" conf(x) eff(!) conf\n\nlikes> b(1) \\\n  supports> c(y)\naddf weak slow\n"'
     with pytest.raises(NetlistError) as refused:
         parse(text, file="alarm.malnet")
-    indices = [fault.where for fault in refused.value.faults]
-    assert indices == [
-        "alarm.malnet:1:8",
-        "alarm.malnet:2:29",
-        "alarm.malnet:4:1",
-        "alarm.malnet:5:14",
-        "alarm.malnet:6:11",
-        "alarm.malnet:7:1",
-    ]
+    positions = [fault.where.removeprefix("alarm.malnet:") for fault in refused.value.faults]
+    assert positions == ["1:8", "2:29", "4:1", "5:14", "6:11", "7:1"]
     assert len(str(refused.value).splitlines()) == 6
 
 
@@ -114,7 +118,7 @@ def test_long_text_is_wrapped_and_reads_back() -> None:
     assert parse(text).statements == (body,)
 
 
-def test_words_keep_their_position_over_joined_lines() -> None:
+def test_positions_are_right_across_continuation_lines() -> None:
     (wire,) = parse("# a\nnet low \\\n  weak.in < \\\n dec_a3ee-scores-eff").statements[1:]
     assert isinstance(wire, Wire)
     assert [(end.address.line, end.address.column) for end in wire.ends] == [(3, 3), (4, 2)]  # type: ignore[attr-defined]
@@ -137,6 +141,69 @@ def test_words_keep_their_position_over_joined_lines() -> None:
         Edges("", (Edge("supports", "b c", 1.0),)),
     ],
 )
-def test_statement_that_fits_no_line_is_refused(statement: Statement) -> None:
+def test_unwritable_statement_is_refused(statement: Statement) -> None:
     with pytest.raises(ValueError, match=r"this cannot be written on one line|keyword|finite"):
         render([statement])
+
+
+LINES = """dec_aaaa "a" conf(.5)
+dec_bbbb "b" conf(.6) supports> obs_cccc (+.4)
+obs_cccc "c"
+dec_aaaa "again"
+dec_aaaa supersedes> dec_bbbb (0)
+dec_bbbb supersedes> dec_aaaa (0)
+dec_aaaa supports> dec_bbbb (-.4)
+dec_aaaa supports> dec_aaaa (.4)
+dec_bbbb likes> dec_aaaa (.1)
+  likes> dec_aaaa (.1)
+dec_aaaa supports> dec_dead (.4)
+junk junk @@
+body "text"
+prop created 3
+loadrt watch names=weak
+loadrt watch names=weak
+loadrt nothing
+net low weak.in < dec_aaaa-scores-eff
+net low weak.below
+net lone nobody.in
+setp weak.level .5
+addf weak tick
+addf weak slow
+thread slow every 3
+dec_aaaa-flags-locked = true""".splitlines()
+
+
+@cache
+def standing() -> Memory:
+    return load('obs_cccc "it stands"').memory
+
+
+def faults(text: str, memory: Memory | None) -> set[str]:
+    document, junk = scan(text)
+    result = check(document, memory)
+    needed = [f"no such cell {name}" for name in result.needed]
+    return {str(fault) for fault in [*junk, *undeclared_threads(document.statements), *result.faults]} | {*needed}
+
+
+@settings(max_examples=60)
+@given(st.lists(st.sampled_from(LINES), max_size=8), st.sampled_from([None, standing()]))
+def test_check_passes_exactly_what_loads(lines: Sequence[str], memory: Memory | None) -> None:
+    text = "\n".join(lines)
+    problems = faults(text, memory)
+    try:
+        load(text, memory)
+    except NetlistError as error:
+        messages = {str(fault) for fault in error.faults if "no such cell" not in str(fault)}
+        assert problems
+        assert messages <= problems
+    else:
+        assert not problems
+
+
+def test_all_faults_are_reported_among_invalid_lines() -> None:
+    text = "\n".join(faults("\n".join(LINES), standing()))
+    for problem in (
+        "has this key", "memory already has", "supersedes itself", "wrong sign", "must join two cells", "no such relation",
+        "not a statement", "no such cell", "this name is already used", "no such op", "no such instance", "no such thread",
+    ):  # fmt: skip
+        assert problem in text, problem

@@ -1,4 +1,4 @@
-"""Files that source files: each in its place, none from outside, none twice, every fault told."""
+"""Netlist files that source other files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Program cells that would run nothing are refused at the gate, with a sentence that would run."""
+"""Program cells that would run nothing are refused, with a valid example."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def claim(body: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("body", IDLE)
-def test_idle_programs_are_refused_with_a_sentence_that_runs(body: str, tmp_path: Path) -> None:
+def test_idle_program_is_refused_with_a_valid_example(body: str, tmp_path: Path) -> None:
     verdict = admit(Memory.empty(), [claim(body)]).verdicts.row(0, named=True)
     assert verdict["verdict"] == "refused"
     assert [issue["path"] for issue in verdict["issues"]] == ["body"]

@@ -1,4 +1,4 @@
-"""Lint: quiet on a net that is well made, and a note with place and reason on each thing that may not be meant."""
+"""Warnings of lint, loops and their signs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loading: a memory's text loads as that memory, bit for bit; what is wrong is told at once, and changes nothing."""
+"""Loading of netlists: round trips of memories, and faults that prevent loading."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ disputes: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
 
 @st.composite
 def memories(draw: st.DrawFn) -> Memory:
-    """A memory that has seen claims, ticks, disputes, corrections, and edges of their own."""
+    """Return a memory with claims, ticks, disputes, corrections and separate edges."""
     memory = Memory.empty()
     for day in (10.0, 60.0):
         made = draw(st.lists(claims, max_size=4))
@@ -84,7 +84,7 @@ def test_a_memory_loads_back_from_its_text_bit_for_bit(memory: Memory) -> None:
         assert same(tick(back, 70.0), tick(memory, 70.0))
 
 
-def test_lines_are_short_in_a_rendering_and_exact_in_a_save() -> None:
+def test_render_rounds_and_save_is_exact() -> None:
     memory = load('dec_a3ee "t" conf(0.123456789) annexed(1)').memory
     assert "conf(0.123457!)" in render(memory)
     assert "prop stated 0.123456789" in render(memory)
@@ -107,19 +107,15 @@ def test_published_example_loads_next_to_its_neighbours() -> None:
     assert [fault.words for fault in refused.value.faults] == ["dec_signals_a2b7", "obs_9c1f"]
 
 
-def test_the_published_forms_of_an_edge_load_alike() -> None:
-    forms = [
-        "dec_a3ee supports> obs_9c1f (+.6)",
-        "dec_a3ee supports->obs_9c1f(.6)",
-        "obs_9c1f supports< dec_a3ee(0.6)",
-    ]
+def test_all_published_edge_forms_load_the_same() -> None:
+    forms = ["dec_a3ee supports> obs_9c1f (+.6)", "dec_a3ee supports->obs_9c1f(.6)", "obs_9c1f supports< dec_a3ee(0.6)"]
     cells = 'dec_a3ee "a"\nobs_9c1f "b"\n'
     loaded = [load(cells + form).memory.edges for form in forms]
     loaded.append(load('obs_9c1f "b"\n' + cells.splitlines()[0] + "\n  supports> obs_9c1f(+.6)", None).memory.edges)
     assert [frame.select("weight", "writer", "t").rows() for frame in loaded] == [[(0.6, "netlist", 0.0)]] * 4
 
 
-def test_flags_are_set_where_they_may_be() -> None:
+def test_flags_are_set_by_assignment() -> None:
     text = 'dec_a3ee "a" locked(1)\nobs_9c1f "b"\nobs_9c1f-flags-annexed = true\n'
     text += "obs_9c1f-flags-pinned = yes\nobs_9c1f-flags-pinned = 0"
     cells = load(text).memory.cells
@@ -128,7 +124,7 @@ def test_flags_are_set_where_they_may_be() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("supports> obs_9c1f(.5)", "1: the source of these edges is missing"),
         ('body "x"', "1:body: no cell comes before this line"),
@@ -164,12 +160,12 @@ def test_flags_are_set_where_they_may_be() -> None:
         ("loadrt nope", "1:8: no such op"),
     ],
 )
-def test_refused_cells_are_reported_with_positions(text: str, told: str) -> None:
+def test_refused_cells_are_reported_with_positions(text: str, message: str) -> None:
     with pytest.raises(NetlistError) as refused:
         load(text)
-    index, problem = told.split(": ", 1)
+    position, problem = message.split(": ", 1)
     lines = [fault.line for fault in refused.value.faults if fault.problem.startswith(problem)]
-    assert int(index.split(":")[0]) in lines
+    assert int(position.split(":")[0]) in lines
 
 
 def test_all_faults_are_reported_and_nothing_is_loaded() -> None:
@@ -215,15 +211,11 @@ def test_a_store_of_the_reference_loads_back() -> None:
     from malsim.importers.reading.put import EDGES, put
     from malsim.importers.recall.cells import rows_of
 
-    told: Any = json.loads(
-        (Path(__file__).parents[1] / "vectors" / "recall" / "sample_recall.json").read_text(encoding="utf-8")
-    )
-    cells = told["cells"] if isinstance(told, dict) else told
-    rows = [
-        (edge["source"], edge["relation"], edge["target"], float(edge["weight"]))
-        for cell in cells
-        for edge in cell["edgesOut"]
-    ]
+    path = Path(__file__).parents[1] / "vectors" / "recall" / "sample_recall.json"
+    export: Any = json.loads(path.read_text(encoding="utf-8"))
+    cells = export["cells"] if isinstance(export, dict) else export
+    edges = [edge for cell in cells for edge in cell["edgesOut"]]
+    rows = [(edge["source"], edge["relation"], edge["target"], float(edge["weight"])) for edge in edges]
     memory = put(Memory.empty(), rows_of(cells), pl.DataFrame(rows, schema=EDGES, orient="row")).memory
     assert memory.cells.height > 5
     back = load(save(memory), rules=Rules.recall_v5()).memory
@@ -239,7 +231,7 @@ def test_replications_are_rendered_separately() -> None:
     assert save(memory, rep=7) == ""
 
 
-def test_memory_grown_by_loading_keeps_growing() -> None:
+def test_loaded_memory_accepts_claims_and_ticks() -> None:
     memory = load(HELD).memory
     after = admit(memory, [{"writer": "ann", "kind": "obs", "title": "t", "body": "", "confidence": 0.5, "t": 1.0,
                             "edges": [{"relation": "supports", "target": "obs_9c1f", "weight": 1.0}]}]).memory  # fmt: skip
@@ -256,7 +248,7 @@ def test_repeated_edge_is_stored_once() -> None:
         load(cells + "dec_a3ee supports> obs_9c1f (+.5)")
 
 
-def test_the_currency_of_a_seed_cell_is_where_its_decay_starts() -> None:
+def test_decay_starts_at_the_given_currency() -> None:
     memory = load('dec_a3ee "use SQLite" conf(.7!) curr(.9)').memory
     assert memory.cells["currency"].to_list() == [0.9]
     for day, expected in ((0.0, 0.9), (100.0, 0.1 + 0.8 * math.exp(-100 / 3650))):

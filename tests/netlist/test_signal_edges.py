@@ -1,4 +1,4 @@
-"""Standing signals where counting, rounding and levels decide: mutual edges, ties, values at a limit."""
+"""Standing signals at their limits: mutual edges, ties, and values equal to a level."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def claim(handle: str, confidence: float, *edges: tuple[str, str, bool], **more:
 
 def ticked(*claims: dict[str, Any], now: float = 1.0) -> Memory:
     memory = Memory.empty()
-    for item in claims:
-        memory = admit(memory, [item]).memory
+    for claim_ in claims:
+        memory = admit(memory, [claim_]).memory
     return tick(memory, now)
 
 
@@ -52,7 +52,7 @@ def test_a_mutual_edge_counts_once_for_criticality(*, mutual: bool) -> None:
 
 
 @pytest.mark.parametrize("pair", [(0.1, 0.7), (0.3, 0.7), (0.2, 0.6), (0.1, 0.6)])
-def test_cancelling_writers_change_no_belief(pair: tuple[float, float]) -> None:
+def test_edges_that_cancel_out_are_not_miswired(pair: tuple[float, float]) -> None:
     little, much = pair
     edges = [("contradicts", little, "a"), ("supports", much, "b"), ("contradicts", much, "c")]
     others = (
@@ -84,9 +84,9 @@ def test_page_hinkley_falls_silent_when_the_values_return() -> None:
     import ops
 
     state = ops.start(ops.load("page_hinkley"), settings={"threshold": 5.0, "slack": 0.0})
-    told = []
+    alarms = []
     for value in [*np.zeros(40), *np.full(20, 10.0), *np.zeros(100)]:
         state = ops.step(ops.load("page_hinkley"), {**state, "in_": np.array([value])}, tick=1.0)
-        told.append(bool(state["rose"][0]))
-    assert any(told)
-    assert not told[-1]
+        alarms.append(bool(state["rose"][0]))
+    assert any(alarms)
+    assert not alarms[-1]

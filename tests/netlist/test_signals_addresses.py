@@ -1,4 +1,4 @@
-"""Functions, neighbours in a cell's own row, worked-out fields and derived values: what wires read, what is refused."""
+"""Functions, neighbours of rows, computed fields and derived values on wires."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read(wires: str, *, now: float = 10.0, graph: str = GRAPH) -> dict[str, list
     return {name: values.tolist() for name, values in scan.derived.items()}
 
 
-def one(where: str, domain: str = "cell") -> list[float]:
+def values_of(where: str, domain: str = "cell") -> list[float]:
     return read(f"net it {domain}-derived-it < {where}")[f"{domain}-it"]
 
 
@@ -64,24 +64,22 @@ def one(where: str, domain: str = "cell") -> list[float]:
         ("add(writer-claims,mul(0,cell-age))", [0.0, 0.0, 0.0, 0.0]),
     ],
 )
-def test_this_refers_to_the_cell_of_the_row(where: str, expected: list[float]) -> None:
-    np.testing.assert_allclose(one(where), expected)
+def test_expressions_are_evaluated_per_row(where: str, expected: list[float]) -> None:
+    np.testing.assert_allclose(values_of(where), expected)
 
 
-def test_topics_list_the_share_of_each_writer() -> None:
-    """plant has two cells and yard one; bob's work lies in two topics, so his Herfindahl index is a half."""
-    assert one("add(topic-cells,0)", "topic") == [2.0, 1.0]
+def test_topic_sums_count_cells_and_work_per_writer() -> None:
+    """The topic plant has two cells and yard one; bob works in two topics, so his Herfindahl index is 0.5."""
+    assert values_of("add(topic-cells,0)", "topic") == [2.0, 1.0]
     index = "div(sum(mul(writer_topic-work,writer_topic-work)),mul(sum(writer_topic-work),sum(writer_topic-work)))"
-    np.testing.assert_allclose(one(index, "writer"), [1.0, 0.5, 0.0])
+    np.testing.assert_allclose(values_of(index, "writer"), [1.0, 0.5, 0.0])
 
 
-def test_tau_and_the_floor_are_those_of_the_rules() -> None:
-    """A stable cell's time constant."""
-    assert one("cell-tau")[0] == Rules().tau_stable
+def test_tau_comes_from_the_rules() -> None:
+    assert values_of("cell-tau")[0] == Rules().tau_stable
 
 
 def test_derived_values_are_read_in_the_tick_they_are_written() -> None:
-    """An expression that reads another's derived value follows it, through an op too."""
     wires = """
 loadrt scale names=twice domain=cell
 setp twice.gain 2
@@ -112,20 +110,17 @@ addf twice tick
     ],
 )
 def test_invalid_expressions_are_refused_at_load(wires: str, problem: str) -> None:
-    """Loops, two owners, none, domains that do not meet, fields that are not."""
     with pytest.raises(NetlistError, match=problem):
         load(wires)
 
 
 @pytest.mark.parametrize("text", ["div(cell-age)", "add(1,2,3)", "mean(3)", "frob(cell-age,2)", "dec_a3ee.supports.**-age"])
 def test_invalid_expressions_are_not_addresses(text: str) -> None:
-    """Too few arguments or too many, a number reduced, an unknown function, all neighbours of one named cell."""
     with pytest.raises(AddressError):
         address(text)
 
 
 def test_frames_question_refuses_values_computed_by_wires() -> None:
-    """Frames of a run hold columns; functions are a wire's."""
     with pytest.raises(AddressError, match="on wires"):
         evaluate("mean(cell.~supports.*-effective)", Memory.empty())
 
@@ -145,6 +140,5 @@ _CALLS = st.recursive(
 
 @given(_CALLS.filter(lambda text: "(" in text))
 def test_address_prints_as_parsed(text: str) -> None:
-    """`address(str(address(t))) == address(t)` of functions nested to any depth."""
     where = address(text)
     assert address(str(where)) == where

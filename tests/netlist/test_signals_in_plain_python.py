@@ -29,9 +29,10 @@ def random_claim(draw: np.random.Generator, day: int, number: int, handles: list
     return {
         "handle": f"{kind}_{day:02x}{number:02x}", "kind": kind, "writer": f"w{int(5 * draw.random() ** 2)}",
         "title": f"{day} {number}", "body": f"claim {day} {number}", "confidence": int(draw.integers(50, 1000)) / 1000,
-        "t": float(day) - draw.random(), "topics": [f"t{one}" for one in draw.choice(4, draw.integers(0, 3), replace=False)],
-        "edges": [{"relation": str(name), "target": one} for name, one in zip(names, sorted(targets), strict=True)],
-        "entities": [str(one) for one in draw.choice(WORK, draw.integers(0, 4), replace=False)],
+        "t": float(day) - draw.random(),
+        "topics": [f"t{topic}" for topic in draw.choice(4, draw.integers(0, 3), replace=False)],
+        "edges": [{"relation": str(name), "target": target} for name, target in zip(names, sorted(targets), strict=True)],
+        "entities": [str(entity) for entity in draw.choice(WORK, draw.integers(0, 4), replace=False)],
         "verification": ("unverified", "checked", "external")[draw.integers(3)],
         "stability": ("stable", "volatile", "ephemeral")[draw.integers(3)],
         "uncertainty": int(draw.integers(0, 1000)) / 1000, "concern": int(draw.integers(0, 1000)) / 1000,
@@ -39,7 +40,7 @@ def random_claim(draw: np.random.Generator, day: int, number: int, handles: list
 
 
 def edited(memory: Memory, draw: np.random.Generator, day: int) -> Memory:
-    """Annex, replace, open, age, pin and send to review some cells."""
+    """Return the memory with some cells annexed, replaced, opened, aged, pinned or sent to review."""
 
     def some(share: float) -> Any:
         return np.flatnonzero(draw.random(memory.height) < share)
@@ -89,9 +90,9 @@ def fired_after_comparing(seed: int) -> set[str]:
         rows = rows_of(signals, domain, state.topics["topic"].to_list())
         expected = [getattr(signals, name.replace("-", "_"))(row) for row in rows]
         values = np.nan_to_num(state.signals[signal.value_signal].astype(np.float64))
-        np.testing.assert_allclose(values, [one for one, _ in expected], atol=1e-9, err_msg=name)
+        np.testing.assert_allclose(values, [value for value, _ in expected], atol=1e-9, err_msg=name)
         fires = state.signals[signal.fires_signal]
-        np.testing.assert_array_equal(fires, [bool(one) for _, one in expected], err_msg=f"{name} fires")
+        np.testing.assert_array_equal(fires, [bool(firing) for _, firing in expected], err_msg=f"{name} fires")
     return {name for name, signal in names.items() if state.signals[signal.fires_signal].any()}
 
 
@@ -113,7 +114,6 @@ def test_readings_equal_plain_python_at_a_first_scan(seed: int) -> None:
         expected = [getattr(signals, reading.signal.name.replace("-", "_"))(row) for row in rows]
         assert (reading.rows, reading.firing) == (len(rows), sum(bool(fires) for _, fires in expected))
         for label, value in reading.highest:
-            names = {
-                signals.world.cells[row]["handle"] if reading.domain == "cell" else row or "the run": row for row in rows
-            }
+            cells = signals.world.cells
+            names = {cells[row]["handle"] if reading.domain == "cell" else row or "the run": row for row in rows}
             assert value == pytest.approx(float(expected[rows.index(names[label])][0]))

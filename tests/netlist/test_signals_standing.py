@@ -1,4 +1,4 @@
-"""The standing signals: each fires where it must and nowhere near, reads one owner's values, and does the same each time."""
+"""Standing signals: cases and near misses, scorecard, caching, and the commands that use them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_there_is_a_signal_for_each_case_and_an_axis_for_each() -> None:
-    """Thirty-five rows of the design, of which one is two files."""
+def test_every_signal_has_a_case() -> None:
     assert set(CASES) == set(catalogue())
     assert {item.display for item in catalogue().values()} == {"surfaced", "silent"}
 
@@ -54,12 +53,12 @@ def test_scorecard_has_delays_misses_and_false_alarms() -> None:
         assert row["fires"]
         assert row["silent"]
         assert (row["delay"], row["misses"]) == (0.0, 0.0)
-        assert min(row["delay_high"], row["misses_high"]) > 0.6  # of two streams little is known
+        assert min(row["delay_high"], row["misses_high"]) > 0.6  # intervals from two streams are wide
         assert row["arl0_low"] <= row["arl0"]
 
 
 def test_caching_between_scans_changes_no_result() -> None:
-    """An engine that has seen the memory before says of each change, new cells too, what one that never has says."""
+    """After each change an engine with cached values gives the same results as a new engine."""
     net, streams = link(parse(signals_text(catalogue()))), [merged(ordinary(1, ONSET), CASES["local-cluster-density"].fault)]
     keeping = Engine(net)
     state = keeping.start(Memory.empty())
@@ -79,7 +78,6 @@ def test_caching_between_scans_changes_no_result() -> None:
 
 
 def test_reading_does_not_change_a_store() -> None:
-    """Readings say rows, those that fire, and the highest of them."""
     case = CASES["contradiction-load"]
     *_, (day, memory) = play([merged(ordinary(1, ONSET + 2), case.start or {}, case.fault)], ONSET + 2)
     before = memory.cells
@@ -122,7 +120,6 @@ edges = [{ relation = "contradicts", target = "dec_a3ee" }]
 
 
 def test_a_scenario_runs_signals_by_name_and_derives_values(tmp_path: Path) -> None:
-    """`[netlist] signals`, `[derive]`: their signals are recorded like any other."""
     (tmp_path / "it.toml").write_text(SCENARIO)
     signals = api.run(tmp_path / "it.toml").signals
     assert {"contradiction-load.disputed", "time-to-stale.fires", "derive.cell-doubt"} <= set(signals["signal"])
@@ -138,14 +135,12 @@ def test_a_scenario_runs_signals_by_name_and_derives_values(tmp_path: Path) -> N
     ],
 )
 def test_scenario_errors_about_signals_name_the_problem(tmp_path: Path, was: str, given: str, problem: str) -> None:
-    """A signal that is none, and a value worked out from itself, at load."""
     (tmp_path / "it.toml").write_text(SCENARIO.replace(was, given))
     with pytest.raises(MalsimError, match=problem):
         api.read(tmp_path / "it.toml")
 
 
-def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Charter, write, tick and signals on a store of its own."""
+def test_charter_write_tick_and_signals_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = str(tmp_path / "m.sqlite")
 
     def output_of(*words: str, code: int = 0) -> str:

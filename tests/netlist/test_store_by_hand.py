@@ -1,4 +1,4 @@
-"""Stores edited by hand: the charter of any store, claims and programs written through the gate, days as dates."""
+"""Stores edited by commands: charter, claims and programs, ticks, and days as dates."""
 
 from __future__ import annotations
 
@@ -23,12 +23,10 @@ def store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def test_charter_can_be_added_to_an_existing_store(store: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The store is given the ten cells; each answer supersedes what was said before, and the next question is asked."""
+    """The store gets the ten charter cells; each answer supersedes the previous one, and the next question is asked."""
     assert main(["store", "charter", store, "--answer", "Ship."]) == 0
-    assert (
-        main(["store", "charter", store, "--question", "objective", "--answer", "Ship on Friday.", "--now", "2026-04-02"])
-        == 0
-    )
+    words = ["--question", "objective", "--answer", "Ship on Friday.", "--now", "2026-04-02"]
+    assert main(["store", "charter", store, *words]) == 0
     assert main(["store", "charter", store]) == 0
     output = capsys.readouterr().out
     assert output.startswith("objective: written as obj_")
@@ -44,20 +42,8 @@ def test_charter_can_be_added_to_an_existing_store(store: str, capsys: pytest.Ca
 
 
 def test_a_program_that_does_not_parse_is_refused_with_its_fault(store: str, capsys: pytest.CaptureFixture[str]) -> None:
-    program = [
-        "store",
-        "write",
-        store,
-        "--writer",
-        "ann",
-        "--kind",
-        "prg",
-        "--title",
-        "watch it",
-        "--confidence",
-        ".7",
-        "--body",
-    ]
+    program = ["store", "write", store, "--writer", "ann", "--kind", "prg", "--title", "watch it"]
+    program += ["--confidence", ".7", "--body"]
     assert main([*program, "addf wotch tick [keys: dec_a3ee]"]) == 1
     assert "did you mean watch" in capsys.readouterr().out
     assert main([*program, "addf watch tick [keys: dec_a3ee]"]) == 0
@@ -76,13 +62,13 @@ def test_tick_prints_largest_moves_and_requests(store: str, capsys: pytest.Captu
     assert main(["store", "tick", store, "--now", "2026-03-01"]) == 2
 
 
-def test_a_tick_reads_every_signal_that_there_is(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tick_can_read_every_signal(store: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["store", "tick", store, "--now", "2026-04-01", "--signals", "all"]) == 0
     out = capsys.readouterr().out
     assert all(name in out for name in catalogue())
 
 
-def test_claim_states_its_confidence(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_write_requires_a_confidence(store: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["store", "write", store, "--writer", "ann", "--title", "b"])
     assert "--confidence" in capsys.readouterr().err

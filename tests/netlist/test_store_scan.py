@@ -1,4 +1,4 @@
-"""A store runs what stands in it: as a run of the same claims does, whatever process ticks it, and nothing half done."""
+"""Scans of a store's netlist: equality with a run, export and import, killed ticks, and failed ticks."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ KINDS = ("tripped", "cleared", "flagged", "unflagged", "scheduled")
 
 
 def claims_of(drawn: list[tuple[int, str, str, str | None]]) -> list[dict[str, Any]]:
-    """Claims about the decision of the tripwire, some of them programs that watch it."""
+    """Return claims about the decision of the tripwire, some of them programs that watch it."""
     claims: list[dict[str, Any]] = []
-    for number, (day, writer, relation, program) in enumerate(sorted(drawn, key=lambda one: one[0])):
+    for number, (day, writer, relation, program) in enumerate(sorted(drawn, key=lambda event: event[0])):
         named = {"title": f"claim {number}", "handle": f"obs_{number:04x}", "source_refs": ["log:1"]}
         claim = {"t": day + 0.5, "writer": writer, "confidence": 0.6, **named}
         edges = [{"relation": relation, "target": "dec_a3ee", "weight": 1.0 if relation == "supports" else -1.0}]
@@ -108,12 +108,12 @@ def test_exported_and_imported_store_continues_equally(tmp_path: Path, name: str
     assert cli.main(["import", str(tmp_path / name), "-o", str(moves)]) == 0
     live(stays, claims, 3, DAYS)
     live(moves, claims, 3, DAYS)
-    with Store(stays, write=False) as item, Store(moves, write=False) as other:
-        assert item.standing.text == other.standing.text
-        after = item.events.filter(pl.col("t") > 2.0, pl.col("kind").is_in(KINDS)).select(COLUMNS)
+    with Store(stays, write=False) as store, Store(moves, write=False) as other:
+        assert store.standing.text == other.standing.text
+        after = store.events.filter(pl.col("t") > 2.0, pl.col("kind").is_in(KINDS)).select(COLUMNS)
         assert after.height
         assert after.rows() == other.events.filter(pl.col("kind").is_in(KINDS)).select(COLUMNS).rows()
-        assert item.memory.cells["effective"].to_list() == other.memory.cells["effective"].to_list()
+        assert store.memory.cells["effective"].to_list() == other.memory.cells["effective"].to_list()
 
 
 @pytest.mark.nightly
@@ -123,7 +123,7 @@ def test_killed_ticks_are_repeated_without_loss(tmp_path: Path) -> None:
     for path in (stays, dies):
         wired(path, TRIPWIRE + LINES)
     live(stays, claims, 1, DAYS)
-    moments = random.Random(3)  # noqa: S311  # moments, not secrets
+    moments = random.Random(3)  # noqa: S311  # reproducible, not secret
     for day in range(1, DAYS + 1):
         if today := [claim for claim in claims if day - 1 <= claim["t"] < day]:
             with Store(dies) as store:
@@ -140,13 +140,13 @@ def test_killed_ticks_are_repeated_without_loss(tmp_path: Path) -> None:
         else:
             with Store(dies) as store:
                 store.tick(float(day))
-    with Store(stays, write=False) as item, Store(dies, write=False) as other:
-        assert item.events.rows() == other.events.rows()
-        assert item.standing.state == other.standing.state
-        assert item.memory.cells["effective"].to_list() == other.memory.cells["effective"].to_list()
+    with Store(stays, write=False) as store, Store(dies, write=False) as other:
+        assert store.events.rows() == other.events.rows()
+        assert store.standing.state == other.standing.state
+        assert store.memory.cells["effective"].to_list() == other.memory.cells["effective"].to_list()
 
 
-def test_the_next_push_has_the_line_of_a_signal_that_fires(tmp_path: Path) -> None:
+def test_next_push_shows_a_firing_signal(tmp_path: Path) -> None:
     path = tmp_path / "memory.sqlite"
     wired(path, LINES)
     with Store(path) as store:
@@ -164,8 +164,8 @@ def test_tick_prints_alarms_and_render_has_wiring(tmp_path: Path, capsys: pytest
     assert cli.main(["netlist", "load", str(tmp_path / "trip.malnet"), "-o", path]) == 0
     for number in range(4):
         edge = ["--edge", "contradicts dec_a3ee -1"]
-        told = ["store", "write", path, "--writer", f"w{number}", "--title", f"no {number}", "--confidence", ".7", *edge]
-        assert cli.main(told) == 0
+        words = ["store", "write", path, "--writer", f"w{number}", "--title", f"no {number}", "--confidence", ".7", *edge]
+        assert cli.main(words) == 0
     capsys.readouterr()
     assert cli.main(["store", "tick", path]) == 0
     assert "tripped tripped" in capsys.readouterr().out

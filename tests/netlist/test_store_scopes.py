@@ -1,4 +1,4 @@
-"""Within a scope of a store netlists, addresses and signals read what stands in it, and nobody else's words reach a push."""
+"""Scopes of a store: netlists, addresses and signals read only the claims of their scope."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CLAIM = st.tuples(st.integers(0, 2), st.sampled_from(["ann", "bob"]), st.integer
 
 
 def claims_of(drawn: list[tuple[int, str, int, bool]]) -> list[dict[str, Any]]:
-    """Claims in three replications, each of which may contradict the first of its own."""
+    """Return claims in three replications; each may contradict the first claim of its replication."""
     first: dict[int, str] = {}
     claims = []
     for number, (rep, writer, value, contradicts) in enumerate(drawn):
@@ -78,7 +78,7 @@ SCOPES = {"everybodys": [], "anns": ["--scope", "ann"], "bobs": ["--scope", "bob
 
 
 @pytest.mark.parametrize("name", SCOPES)
-def test_no_word_of_another_scope_is_read(name: str, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_of_another_scope_is_not_read(name: str, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cells, within = 1 + list(SCOPES).index(name), SCOPES[name]
     for command in (
         ["look", store, "--signals", "all"], ["signals", store], ["signals", store, "time-to-stale"],
@@ -97,7 +97,7 @@ def test_no_word_of_another_scope_is_read(name: str, store: Path, capsys: pytest
         assert all(f"{cells - 1} more" in line for line in lines) if cells > 1 else lines
 
 
-def test_a_server_within_a_scope_reads_that_scope(store: Path) -> None:
+def test_server_reads_only_its_scope(store: Path) -> None:
     service = MemoryService(store, scope="ann", clock=lambda: 31.0)
     assert "anns word 1" in service.netlist()
     assert "bobs" not in service.netlist() + service.signals()

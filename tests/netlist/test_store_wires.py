@@ -1,4 +1,4 @@
-"""The life of a store with a tripwire: by the shell, from Python and through a protocol client, as in a run."""
+"""A store with a tripwire, used from the shell, from Python and through a protocol client, compared with a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TRIPWIRE = Path(ms.__file__).parents[1] / "scenarios" / "tripwire.malnet"
 AGAINST = {"kind": "obs", "writer": "bob", "title": "it locked", "confidence": 1.0, "source_refs": ["a"]}
 ACCUSES = [{"relation": "contradicts", "target": "dec_a3ee"}]
 DAYS = (1.0, 2.0, 3.0, 4.0)
-ACKNOWLEDGED = {2.0: 1.0, 3.0: 0.0}  # after the tick of these days the input is set to
+ACKNOWLEDGED = {2.0: 1.0, 3.0: 0.0}  # value of the input after the tick of each day
 
 
 def values(path: Path) -> dict[str, float]:
@@ -102,7 +102,7 @@ def test_a_tripwire_trips_clears_and_trips_again(live: Callable[[Path], Any], tm
     assert seen == by_python(tmp_path / "again.sqlite")
 
 
-def test_a_store_signals_what_a_run_of_the_same_claims_does(tmp_path: Path) -> None:
+def test_store_signals_equal_those_of_a_run(tmp_path: Path) -> None:
     wires = TRIPWIRE.read_text(encoding="utf-8")
     (tmp_path / "wires.malnet").write_text(wires, encoding="utf-8")
     claim = '[[claim]]\nat = "0.5d"\nwriter = "bob"\ntitle = "it locked"\nconfidence = 1.0\nsource_refs = ["a"]\n'
@@ -138,7 +138,7 @@ def test_a_saved_session_keeps_wires_and_their_state(tmp_path: Path) -> None:
     assert main(["hal", str(path), "-c", "gets tripped"]) == 0
 
 
-def test_a_changed_netlist_keeps_the_state_of_what_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_changed_netlist_keeps_state_of_unchanged_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, changed = tmp_path / "m.sqlite", tmp_path / "changed.malnet"
     by_python(path)
     text = TRIPWIRE.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A stream through a net, why a signal is what it is, the net drawn, and the commands that do these."""
+"""Runs of a net on a stream, causes of signals, drawings, and the netlist commands."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ STREAM = pl.DataFrame(
 
 
 def test_a_stream_runs_through_a_net_row_by_row() -> None:
-    made = run(link(read(TRIP)), STREAM)
-    assert made["tripped"].to_list() == [False, True, True, False, True, True]
-    assert made["t"].to_list() == STREAM["t"].to_list()
-    assert difference(made, made).is_empty()
-    assert difference(made, made.select("tripped").with_columns(~pl.col("tripped"))).height == 6
-    assert difference(made, made[:5])["column"].to_list() == ["length"]
+    result = run(link(read(TRIP)), STREAM)
+    assert result["tripped"].to_list() == [False, True, True, False, True, True]
+    assert result["t"].to_list() == STREAM["t"].to_list()
+    assert difference(result, result).is_empty()
+    assert difference(result, result.select("tripped").with_columns(~pl.col("tripped"))).height == 6
+    assert difference(result, result[:5])["column"].to_list() == ["length"]
 
 
 @pytest.mark.parametrize(
-    ("stream", "told"),
+    ("stream", "problem"),
     [
         (pl.DataFrame({"tripped": [1.0]}), "no wire reads this column"),
         (pl.DataFrame({"nope": [1.0]}), "no wire reads this column"),
@@ -50,16 +50,16 @@ def test_a_stream_runs_through_a_net_row_by_row() -> None:
         (pl.DataFrame({"reviewer.ack": [0.5]}), "wrong type for its signal"),
     ],
 )
-def test_a_stream_that_does_not_fit_is_refused(stream: pl.DataFrame, told: str) -> None:
-    with pytest.raises(DataError, match=told):
+def test_unfit_stream_is_refused(stream: pl.DataFrame, problem: str) -> None:
+    with pytest.raises(DataError, match=problem):
         run(link(read(TRIP)), stream)
 
 
-def recorded(made: pl.DataFrame) -> pl.DataFrame:
-    return made.unpivot(index="t", variable_name="signal", value_name="value").with_columns(rep=0)
+def recorded(result: pl.DataFrame) -> pl.DataFrame:
+    return result.unpivot(index="t", variable_name="signal", value_name="value").with_columns(rep=0)
 
 
-def test_why_walks_back_through_the_wires_to_what_moved_it() -> None:
+def test_why_traces_a_signal_back_to_its_cause() -> None:
     net = link(read(TRIP))
     signals = recorded(run(net, STREAM))
     steps = why("alarm.out", net, signals, at=3.5)
@@ -73,16 +73,15 @@ def test_why_walks_back_through_the_wires_to_what_moved_it() -> None:
         why("tripped", net, signals, at=0.5)
 
 
-def test_why_ends_at_the_claim_where_a_wire_begins_at_a_cell() -> None:
-    loaded = load(
-        'dec_a3ee "a" conf(.4)\nloadrt watch\nnet x dec_a3ee-scores-eff > watch.in\nnet y watch.below\naddf watch tick'
-    )
+def test_why_ends_at_the_cell_that_a_wire_reads() -> None:
+    wires = "loadrt watch\nnet x dec_a3ee-scores-eff > watch.in\nnet y watch.below\naddf watch tick"
+    loaded = load('dec_a3ee "a" conf(.4)\n' + wires)
     signals = recorded(run(loaded.net, pl.DataFrame({"t": [1.0, 2.0]}), memory=loaded.memory))
     steps = why("y", loaded.net, signals, moved=lambda where, t: f"{where} moved at {t}")
     assert steps[-1].cause == "dec_a3ee-scores-eff moved at 1.0"
 
 
-def test_a_loop_of_signals_is_walked_once() -> None:
+def test_why_visits_a_loop_once() -> None:
     net = link(parse("loadrt not\nnet x not.out > not.in\naddf not tick"))
     assert len(why("x", net, recorded(run(net, pl.DataFrame({"t": [1.0, 2.0, 3.0]}))))) == 1
 
@@ -105,8 +104,8 @@ def test_diagram_runs_left_to_right_except_late_reads() -> None:
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
     code = main(["netlist", *arguments])
-    told = capsys.readouterr()
-    return code, told.out + told.err
+    output = capsys.readouterr()
+    return code, output.out + output.err
 
 
 def test_netlist_commands_check_format_and_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,10 +121,8 @@ def test_netlist_commands_check_format_and_run(tmp_path: Path, capsys: pytest.Ca
     assert "nothing reads" in said(capsys, "lint", trip)[1]
     assert said(capsys, "diff", trip, trip) == (0, "")
     assert said(capsys, "diff", trip, str(HERE / "published.malnet"))[0] == 1
-    assert said(capsys, "run", trip, "--on", str(stream), "--expect", str(expect)) == (
-        0,
-        "6 ticks, 0 of them not as expected\n",
-    )
+    outcome = said(capsys, "run", trip, "--on", str(stream), "--expect", str(expect))
+    assert outcome == (0, "6 ticks, 0 of them not as expected\n")
     pl.DataFrame({"tripped": [0, 1, 1, 1, 1, 1]}).write_csv(expect)
     assert said(capsys, "run", trip, "--on", str(stream), "--expect", str(expect), "-o", str(tmp_path / "o.csv"))[0] == 1
     assert pl.read_csv(tmp_path / "o.csv").height == 6
@@ -134,7 +131,7 @@ def test_netlist_commands_check_format_and_run(tmp_path: Path, capsys: pytest.Ca
     assert (tmp_path / "t.svg").read_text(encoding="utf-8").startswith("<?xml")
 
 
-def test_a_graph_goes_into_a_store_and_comes_out_as_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_graph_is_loaded_into_a_store_and_rendered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     graph, store = tmp_path / "g.malnet", str(tmp_path / "m.sqlite")
     graph.write_text('dec_a3ee "a" conf(.7!)\ndec_b3ee "b" supports> dec_a3ee(.5)\n', encoding="utf-8")
     assert said(capsys, "load", str(graph), "-o", store) == (0, f"2 cells, 1 edges: {store}\n")
@@ -194,7 +191,7 @@ def test_check_refuses_what_load_would(tmp_path: Path, capsys: pytest.CaptureFix
     assert ["itself" in out, "not a statement" in out, "has this key" in out, "no such pin" in out] == [True] * 4
 
 
-def test_check_lists_needed_cells_and_with_a_store_misses_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_lists_needed_cells_or_finds_them_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store, text = str(tmp_path / "held.sqlite"), tmp_path / "more.malnet"
     load('obs_9c1f "there" conf(.5)').memory.save(store)
     text.write_text(
@@ -202,13 +199,8 @@ def test_check_lists_needed_cells_and_with_a_store_misses_them(tmp_path: Path, c
         "loadrt watch names=w\nnet s w.in < obs_ffff-scores-eff\ndec_eeee-flags-annexed = true\n"
     )
     code, out = said(capsys, "check", str(text))
-    assert (code, out.splitlines()) == (
-        0,
-        [
-            f"{text}:3:20: note: this edge repeats an edge above and is merged with it; given: 'obs_9c1f'",
-            f"{text}: needs dec_eeee obs_9c1f obs_ffff",
-            f"{text}: 1 ops, 1 signals, 0 programs",
-        ],
-    )
+    note = "note: this edge repeats an edge above and is merged with it; given: 'obs_9c1f'"
+    needs, counts = "needs dec_eeee obs_9c1f obs_ffff", "1 ops, 1 signals, 0 programs"
+    assert (code, out.splitlines()) == (0, [f"{text}:3:20: {note}", f"{text}: {needs}", f"{text}: {counts}"])
     code, out = said(capsys, "check", str(text), "--into", store)
     assert (code, out.count("no such cell"), "obs_9c1f" in out.partition("note")[0]) == (1, 2, False)

@@ -1,4 +1,4 @@
-"""Lines of surfaced signals in the next push: at most as many as fit, and none of silent signals."""
+"""Lines of surfaced signals in the next push."""
 
 from __future__ import annotations
 
@@ -59,23 +59,21 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     budget=st.lists(st.integers(0, 40), min_size=4, max_size=4),
 )
 def test_lines_fit_the_budget_and_others_are_counted(words: list[list[int]], budget: list[int]) -> None:
-    """A whole number of lines, the most urgent first."""
-    rep = np.repeat(np.arange(len(words)), [len(own) for own in words])
-    flat = [count for own in words for count in own]
+    rep = np.repeat(np.arange(len(words)), [len(lengths) for lengths in words])
+    flat = [count for lengths in words for count in lengths]
     size, none = np.array(flat, dtype=np.int64), np.zeros(len(words), dtype=np.int64)
     read = pl.DataFrame({"signal": [0] * len(flat), "label": ["x"] * len(flat), "value": 1.0, "others": 0})
     lines = SurfacedLines((signal_named("dependency-rot"),), rep, np.full(len(flat), -1), size, read, none)
     within = lines.within(np.array(budget[: len(words)]))
     assert (within.cost <= budget[: len(words)]).all()
-    for index, own in enumerate(words):
+    for index, lengths in enumerate(words):
         count = int((within.rep == index).sum())
-        assert count + within.more[index] == len(own)
-        assert count == len(own) or sum(own[: count + 1]) > budget[index]
+        assert count + within.more[index] == len(lengths)
+        assert count == len(lengths) or sum(lengths[: count + 1]) > budget[index]
         assert len(within.of(index)) == count + bool(within.more[index])
 
 
 def test_push_shows_surfaced_signals_only(run: Run) -> None:
-    """`triage-rank` brings three signals along that the scenario did not ask for: they tell nothing either."""
     lines = run.events.filter(pl.col("kind") == "surfaced")
     assert lines["cause"].str.starts_with("time-to-stale.fires(").all()
     assert lines["detail"].str.contains("queue for a refresh before decay bites").all()
@@ -86,7 +84,6 @@ def test_push_shows_surfaced_signals_only(run: Run) -> None:
 
 
 def test_surfaced_words_count_against_the_budget(run: Run, tmp_path: Path) -> None:
-    """The first push comes before the first scan, so it tells nothing."""
     words = run.signals.filter(pl.col("signal") == "words")
     plain = run_with(tmp_path, "").signals.filter(pl.col("signal") == "words")
     more = words.join(plain, on=["t", "rep"]).with_columns(more=pl.col("value") - pl.col("value_right"))
@@ -135,11 +132,8 @@ def test_push_needs_a_graph_and_a_reader(run: Run, tmp_path: Path) -> None:
 
 
 def test_user_signal_is_surfaced_when_declared(tmp_path: Path) -> None:
-    text = (
-        signal_named("time-to-stale")
-        .text.replace("time-to-stale", "going-stale")
-        .replace("derived-refresh", "derived-again")
-    )
+    text = signal_named("time-to-stale").text.replace("time-to-stale", "going-stale")
+    text = text.replace("derived-refresh", "derived-again")
     (tmp_path / "going-stale.malnet").write_text(text, encoding="utf-8")
     (tmp_path / "own.malnet").write_text("addf going-stale tick\n", encoding="utf-8")
     lines = run_with(tmp_path, '[netlist]\nfile = "own.malnet"\n').events.filter(pl.col("kind") == "surfaced")

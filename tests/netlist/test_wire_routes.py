@@ -1,4 +1,4 @@
-"""Wires of a drawn net: from pin to pin, and behind no box."""
+"""Drawings of nets: routes of wires, names of signals, parts of a net and Mermaid charts."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ layers = st.lists(st.lists(st.floats(0.5, 2.0), min_size=1, max_size=4), min_siz
 
 
 def points(path: Curve) -> list[tuple[float, ...]]:
-    return [tuple(item) for item in np.asarray(path.vertices, dtype=float).tolist()]
+    return [tuple(point) for point in np.asarray(path.vertices, dtype=float).tolist()]
 
 
 def stacked(heights: list[float]) -> list[tuple[float, float]]:
-    """Boxes one above the other, 0.7 apart, about the middle."""
+    """Return the edges of boxes that are stacked 0.7 apart around the middle."""
     top, edges = (sum(heights) + 0.7 * (len(heights) - 1)) / 2, []
     for height in heights:
         edges.append((top - height, top))
@@ -45,15 +45,11 @@ def test_no_wire_runs_behind_a_box(heights: list[list[float]], data: st.DataObje
     boxes = dict(enumerate(map(stacked, heights)))
     every = [(layer, index) for layer, edges in boxes.items() for index in range(len(edges))]
     joined = data.draw(st.lists(st.tuples(st.sampled_from(every), st.sampled_from(every)), min_size=1, max_size=6))
-    wires = [
-        Ends(
-            str(number),
-            (source[0], target[0]),
-            (source[0] * APART + WIDE, sum(boxes[source[0]][source[1]]) / 2),
-            (target[0] * APART, sum(boxes[target[0]][target[1]]) / 2),
-        )
-        for number, (source, target) in enumerate(joined)
-    ]
+    wires = []
+    for number, (source, target) in enumerate(joined):
+        start = source[0] * APART + WIDE, sum(boxes[source[0]][source[1]]) / 2
+        end = target[0] * APART, sum(boxes[target[0]][target[1]]) / 2
+        wires.append(Ends(str(number), (source[0], target[0]), start, end))
     for wire, path in zip(wires, routes(wires, boxes), strict=True):
         assert (points(path)[0], points(path)[-1]) == (wire.start, wire.end)
         for x, y in np.asarray(path.to_polygons(closed_only=False)[0], dtype=float).tolist():
@@ -84,7 +80,7 @@ addf alarm tick
 """
 
 
-def test_names_of_signals_stand_in_boxes_at_nine_points() -> None:
+def test_signal_names_are_inside_boxes_at_nine_points() -> None:
     layout = diagram(link(parse(SIGNALS)))
     figure = netlist(layout.boxes, layout.wires, values={"bad": "TRUE"})
     figure.draw_without_rendering()

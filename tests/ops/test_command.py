@@ -1,4 +1,4 @@
-"""`malsim op`: the palette, sheets, pictures, truth tables and recorded frames, and how it refuses."""
+"""The command `malsim op`: palette, data sheets, figures, truth tables and recorded frames."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def output_of(capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-def test_the_palette_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_op_command_lists_the_palette(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["op"]) == 0
     lines = output_of(capsys).splitlines()
     assert [line.split()[0] for line in lines] == ops.names()
 
 
-def test_a_sheet_is_the_declarations(capsys: pytest.CaptureFixture[str]) -> None:
+def test_op_command_prints_the_data_sheet(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["op", "pid"]) == 0
     text = output_of(capsys)
     assert all(pin in text for pin in ops.load("pid").slots)
@@ -54,7 +54,7 @@ def test_a_response_is_drawn(signal: str, tmp_path: Path, capsys: pytest.Capture
 
 
 @pytest.mark.parametrize("name", ["watch", "oneshot", "record", "ladder", "latch", "trend", "to-int", "siggen"])
-def test_any_op_can_be_drawn(name: str, tmp_path: Path) -> None:
+def test_every_kind_of_op_can_be_drawn(name: str, tmp_path: Path) -> None:
     assert main(["op", name, "--sine", "--calls", "30", "-o", str(tmp_path / "answer.png")]) == 0
 
 

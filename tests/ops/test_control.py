@@ -1,4 +1,4 @@
-"""slew2's promises, pid and autotune around a plant, and the detectors' published run lengths."""
+"""Limits of slew2, pid and autotune with a plant, and published run lengths of the detectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import ops
 
 
 def slewed(target: Any, maxv: float, maxa: float, low: float = -1e20, high: float = 1e20) -> Any:
-    """Positions, one call a day."""
+    """Return the positions of slew2, with one call per day."""
     sheet = ops.load("slew2")
     bounds = {"maxv": maxv, "maxa": maxa, "min": low, "max": high}
     _, result = ops.run(sheet, ops.start(sheet, 1, bounds), {"in": np.asarray(target, float)[:, np.newaxis]}, tick="1d")
@@ -43,7 +43,7 @@ def test_position_velocity_and_acceleration_keep_their_bounds(
 
 @settings(max_examples=30)
 @given(goal=st.floats(-50, 50), start=st.lists(st.floats(-50, 50), max_size=10), limits=FAST)
-def test_it_arrives_and_stays(goal: float, start: list[float], limits: tuple[float, float]) -> None:
+def test_slew2_arrives_and_stays(goal: float, start: list[float], limits: tuple[float, float]) -> None:
     maxv, maxa = limits
     needed = int(300 / maxv + 4 * maxv / maxa + 60 / np.sqrt(maxa)) + 40
     out = slewed([*start, *[goal] * needed], maxv, maxa)
@@ -52,19 +52,19 @@ def test_it_arrives_and_stays(goal: float, start: list[float], limits: tuple[flo
 
 @settings(max_examples=30)
 @given(rate=st.floats(-0.9, 0.9), limits=st.tuples(st.floats(1, 5), st.floats(0.05, 5)))
-def test_capture_locks_on_to_moving_signals(rate: float, limits: tuple[float, float]) -> None:
+def test_slew2_locks_on_to_a_ramp(rate: float, limits: tuple[float, float]) -> None:
     maxv, maxa = limits
     ramp = 5 + rate * np.arange(400)
     out = slewed(ramp, maxv, maxa)
     assert out[-50:].tolist() == ramp[-50:].tolist()
 
 
-def test_it_is_as_fast_as_its_bounds_allow() -> None:
+def test_slew2_is_as_fast_as_its_limits_allow() -> None:
     out = slewed([8.0] * 10, maxv=2.0, maxa=1.0)
     assert out.tolist() == [1.0, 3.0, 5.0, 7.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0]
 
 
-def test_load_jumps_and_not_enabled_goes_home() -> None:
+def test_slew2_load_jumps_and_disabled_returns_to_zero() -> None:
     sheet = ops.load("slew2")
     state = ops.start(sheet, 1, {"maxv": 1.0, "maxa": 1.0})
     state = ops.step(sheet, {**state, "in_": np.array([7.0]), "load": np.array([True])}, 1.0)
@@ -74,7 +74,7 @@ def test_load_jumps_and_not_enabled_goes_home() -> None:
 
 
 def closed_loop(gains: dict[str, float], steps: int, tick: float) -> Any:
-    """A third-order plant 1 / (s + 1)^3, sampled finely, driven by pid toward 1."""
+    """Return the output of a third-order plant 1 / (s + 1)^3, driven by pid towards 1."""
     sheet = ops.load("pid")
     state = ops.start(sheet, 1, {"command": 1.0, "enable": True, **gains})
     plant, result = np.zeros(3), []
@@ -109,7 +109,7 @@ def test_autotune_finds_gains_that_drive_the_plant() -> None:
 
 
 def first_alarm(shift: float, threshold: float, rows: int) -> Any:
-    """Calls to the first alarm of a two-sided CUSUM, slack 0.5, in each of many rows."""
+    """Return the calls to the first alarm of a two-sided CUSUM with slack 0.5, per row."""
     sheet = ops.load("cusum")
     state = ops.start(sheet, rows, {"threshold": threshold})
     random, alarm, call = np.random.default_rng(7), np.zeros(rows, int), 0
@@ -130,7 +130,7 @@ def test_the_published_run_lengths_of_a_cusum_hold(shift: float, threshold: floa
     assert error < 0.025 * published
 
 
-def test_a_cusum_is_its_own_mirror_and_a_reset_starts_again() -> None:
+def test_cusum_is_symmetric_and_reset_restarts_it() -> None:
     sheet = ops.load("cusum")
     values = np.random.default_rng(1).normal(0.5, 1, (50, 1))
     _, up = ops.run(sheet, ops.start(sheet), {"in": values})

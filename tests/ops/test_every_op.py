@@ -1,4 +1,4 @@
-"""Shared suite of all ops of the palette, presets included."""
+"""Shared tests of all ops of the palette and their presets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ some_seeds = given(seed=st.integers(0, 2**32 - 1))
 
 
 def sample(pin: Pin, shape: tuple[int, ...], random: np.random.Generator, *, nan: bool = False) -> Any:
-    """Values a wire could carry: repeats, signed zeros, large and small, and NaN where asked."""
+    """Return values for a pin: repeats, signed zeros, large and small numbers, and optionally NaN."""
     if pin.type == "bit":
         return random.random(shape) < 0.5
     low = 0.0 if np.isnan(bound(pin, "low")) else bound(pin, "low")
@@ -61,14 +61,14 @@ def test_op_sheet_is_complete(name: str) -> None:
     sheet = ops.load(name)
     assert sheet.summary.endswith(".")
     assert "Source:" in sheet.text
-    assert doctest.DocTestParser().get_examples(sheet.text), "a doctest shows the effect"
+    assert doctest.DocTestParser().get_examples(sheet.text), "the sheet has a doctest"
     assert list(sheet.outs)
     assert list(sheet.ins)
     for pin in sheet.declared.values():
         assert pin.unit
         assert pin.meaning
         if isinstance(pin, In):
-            assert bool(pin.nan) == (pin.dtype == np.float64), "a float input says what NaN does, and no other can"
+            assert bool(pin.nan) == (pin.dtype == np.float64), "float inputs, and only these, declare the effect of NaN"
     text = str(sheet)
     assert all(word in text for word in (*sheet.sizes, "Cadence", "NaN", "Outputs"))
     for key in sheet.declared:
@@ -118,7 +118,7 @@ def test_saved_and_restored_equals_uninterrupted(name: str, seed: int) -> None:
 @every_op
 @settings(max_examples=5)
 @some_seeds
-def test_nothing_is_changed_in_place(name: str, seed: int) -> None:
+def test_no_array_is_changed_in_place(name: str, seed: int) -> None:
     sheet = ops.load(name)
     before = ops.start(sheet, 3)
     random = np.random.default_rng(seed)
@@ -127,7 +127,7 @@ def test_nothing_is_changed_in_place(name: str, seed: int) -> None:
     after = ops.step(sheet, before, tick=0.25)
     assert all(same(before[key], copies[key]) for key in copies)
     again = ops.step(sheet, before, tick=0.25)
-    assert all(same(after[key], again[key]) for key in sheet.outs), "the same call gives the same answer"
+    assert all(same(after[key], again[key]) for key in sheet.outs), "the same call gives the same result"
 
 
 @every_op
@@ -178,7 +178,7 @@ def test_declared_cadence_is_true(name: str) -> None:
         after, _ = ops.run(sheet, ops.start(sheet, 6), stream)
         assert all(same(once[key], after[key]) for key in sheet.outs)
     else:
-        assert sheet.state, "what depends on earlier calls keeps state"
+        assert sheet.state, "an op that depends on earlier calls has state"
 
 
 def nan_seen(sheet: ops.Sheet, pin: str, *, quiet: bool) -> list[bool]:
@@ -204,7 +204,7 @@ def test_nan_is_handled_as_the_sheet_states(name: str) -> None:
         calls = nan_seen(sheet, pin, quiet=word not in ("kept", "compares false"))
         assert not any(calls[:10])
         if word in ("passes", "lingers", "sticks", "kept"):
-            assert any(calls), f"{pin}: it never shows"
+            assert any(calls), f"{pin}: NaN never reaches an output"
         if word == "passes":
             assert calls[10:] == [True] + [False] * 99, pin
         if word == "lingers":
@@ -216,12 +216,12 @@ def test_nan_is_handled_as_the_sheet_states(name: str) -> None:
             assert not any(calls), pin
 
 
-LEFT = {  # what a reset does not clear, and why that is no memory of the past
-    "oneshot": {"time_left"},  # HAL leaves it as it was; out and the timer are cleared
-    "trend": {"kept"},  # the ring beyond the values that count
+LEFT = {  # outputs that a reset does not clear, and why they do not matter
+    "oneshot": {"time_left"},  # unchanged in HAL; out and the timer are cleared
+    "trend": {"kept"},  # values outside the window
 }
-ELSEWHERE = {  # a reset that leads on from where a fresh op is
-    "estop-latch": {"ok_out", "fault_out", "watchdog", "reset_before"},  # it arms
+ELSEWHERE = {  # outputs that a reset sets to other values than the initial ones
+    "estop-latch": {"ok_out", "fault_out", "watchdog", "reset_before"},  # a reset arms it
     "safety-latch": {"reset_before"},
     "siggen": {"triangle", "sine", "cosine", "index"},  # the middle of a cycle
 }
@@ -243,7 +243,7 @@ def test_a_reset_forgets_the_past(name: str, seed: int) -> None:
 
 
 @every_op
-def test_a_reset_goes_where_a_fresh_op_is(name: str) -> None:
+def test_reset_gives_the_initial_state(name: str) -> None:
     sheet = ops.load(name)
     if "reset" not in sheet.slots:
         return
@@ -258,18 +258,18 @@ def steps_taken(sheet: ops.Sheet, rows: int) -> int:
     stream = {pin: np.repeat(array, rows, axis=1) for pin, array in inputs(sheet, 2, 1, seed=7).items()}
     begun, _ = ops.run(sheet, ops.start(sheet, rows), stream, tick="6h")
     function, counted = sys.modules[sheet.function.__module__].__dict__["function"], 0
-    own = function.__code__.co_filename
+    file = function.__code__.co_filename
 
     def trace(frame: FrameType, event: str, _: object) -> Any:
         nonlocal counted
-        if frame.f_code.co_filename != own:
+        if frame.f_code.co_filename != file:
             return None
         frame.f_trace_opcodes = True
         counted += event == "opcode"
         return trace
 
     if here := inspect.currentframe():
-        here.f_trace_opcodes = True  # Python 3.12 tells of none in the first call that asks for them only once it is traced
+        here.f_trace_opcodes = True  # Python 3.12 reports opcodes of the first call only if its caller is traced
     before = sys.gettrace()
     sys.settrace(trace)
     try:
@@ -282,11 +282,11 @@ def steps_taken(sheet: ops.Sheet, rows: int) -> int:
 @every_op
 def test_many_rows_take_no_more_steps_than_two(name: str) -> None:
     sheet = ops.load(name)
-    assert steps_taken(sheet, 2) == steps_taken(sheet, 100) > 0, "a loop over rows: work on whole arrays"
+    assert steps_taken(sheet, 2) == steps_taken(sheet, 100) > 0, "the op loops over rows"
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if "bad" in ops.load(name).slots])
-def test_an_op_that_flags_nan_flags_it(name: str) -> None:
+def test_bad_output_flags_nan(name: str) -> None:
     sheet = ops.load(name)
     first = next(iter(sheet.slots))
     _, result = ops.run(sheet, ops.start(sheet), {first: np.array([[0.0], [np.nan], [1.0]])}, outs=["bad"])
@@ -294,7 +294,7 @@ def test_an_op_that_flags_nan_flags_it(name: str) -> None:
 
 
 @every_op
-def test_it_runs_over_a_frame_and_answers_every_signal(name: str) -> None:
+def test_op_runs_over_a_frame_and_test_signals(name: str) -> None:
     sheet = ops.load(name)
     kind = next(iter(sheet.ins.values())).type
     column = {"bit": [True, False, True], "int": [0, 1, 1]}.get(kind, [0.5, 0.25, 1.0])

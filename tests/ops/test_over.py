@@ -1,9 +1,9 @@
-"""An op over a frame gives what a loop over each group's rows would have given."""
+"""Runs of an op over a frame or a file of halsampler, compared with a loop over the rows of each group."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -12,6 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ops
+from malsim.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 2), st.sampled_from("aßc"), st.floats(-5, 5) | st.just(float("nan")), st.booleans()),
@@ -23,7 +27,7 @@ CASES += [("record", {"depth": 2}), ("drift", {"limit": 0.5, "adapt": 0.1})]
 
 
 def looped(frame: pl.DataFrame, name: str, settings: dict[str, Any], tick: str) -> dict[str, list[Any]]:
-    """Row by row: one state of one row for each group, stepped in the frame's order."""
+    """Return the outputs of an op that is called row by row, with one state per group."""
     sizes = {key: settings[key] for key in settings if key in ops.load(name).sizes}
     sheet = ops.load(name, **sizes)
     rest = {key: value for key, value in settings.items() if key not in sizes}
@@ -40,7 +44,7 @@ def looped(frame: pl.DataFrame, name: str, settings: dict[str, Any], tick: str) 
 
 @pytest.mark.parametrize(("name", "settings"), CASES)
 @given(rows=ROWS)
-def test_it_equals_a_loop_on_unequal_groups(name: str, settings: dict[str, Any], rows: list[Any]) -> None:
+def test_over_equals_a_loop_over_groups(name: str, settings: dict[str, Any], rows: list[Any]) -> None:
     frame = pl.DataFrame(rows, schema={"rep": pl.Int64, "cell": pl.String, "x": pl.Float64, "_": pl.Boolean}, orient="row")
     answer = ops.over(frame, name, x="x", by=["rep", "cell"], tick="1h", **settings)
     assert answer.select(frame.columns).equals(frame)
@@ -71,7 +75,7 @@ def test_the_spacing_of_t_is_the_tick_in_whole_milliseconds() -> None:
 @pytest.mark.parametrize(
     "t", [[0.0, 1.0, 3.0], [0.0, 1.0, None], [0.0, 1.0, float("nan")], ["a", "b", "c"], [0.0, 1.0, 1.0]]
 )
-def test_times_that_make_no_tick_are_refused(t: list[Any]) -> None:
+def test_irregular_times_are_refused(t: list[Any]) -> None:
     with pytest.raises(ops.OpError, match=r"tick|times|one time"):
         ops.over(pl.DataFrame({"t": t, "x": [1.0, 2.0, 3.0]}), "ddt", x="x")
 
@@ -116,7 +120,7 @@ def test_any_pins_take_the_columns_type() -> None:
         ([[1.0], [2.0]], "smooth", "wrong type"),
     ],
 )
-def test_a_column_that_does_not_fit_is_refused(column: list[Any], name: str, problem: str) -> None:
+def test_column_of_wrong_type_is_refused(column: list[Any], name: str, problem: str) -> None:
     with pytest.raises(ops.OpError, match=problem):
         ops.over(pl.DataFrame({"x": column}), name, x="x")
 
@@ -135,7 +139,7 @@ def test_missing_and_clashing_columns_are_refused() -> None:
         ops.over(frame, "smooth", x="eff", nope=pl.col("eff"))
 
 
-def test_empty_one_and_very_unequal_frames() -> None:
+def test_empty_and_very_unequal_groups() -> None:
     empty = pl.DataFrame({"x": []}, schema={"x": pl.Float64})
     assert ops.over(empty, "smooth", x="x").schema == {"x": pl.Float64, "out": pl.Float64}
     assert ops.over(empty, "ddt", x="x", tick="1d").height == 0
@@ -153,9 +157,55 @@ def test_keys_may_be_null_and_columns_may_have_any_name() -> None:
 
 def test_run_refuses_shapes_that_differ() -> None:
     sheet = ops.load("sum2")
-    with pytest.raises(ops.OpError, match="one shape"):
-        ops.run(sheet, ops.start(sheet), {"in-0": np.ones((2, 1)), "in-1": np.ones((3, 1))})
-    with pytest.raises(ops.OpError, match="one shape"):
-        ops.run(sheet, ops.start(sheet), {"in-0": np.ones(2)})
-    with pytest.raises(ops.OpError, match="one shape"):
-        ops.run(sheet, ops.start(sheet), {})
+    for inputs in ({"in-0": np.ones((2, 1)), "in-1": np.ones((3, 1))}, {"in-0": np.ones(2)}, {}):
+        with pytest.raises(ops.OpError, match="one shape"):
+            ops.run(sheet, ops.start(sheet), inputs)
+
+
+SCRIPT = """loadrt threads name1=servo period1=1000000
+loadrt sampler cfg=fb depth=64
+loadrt siggen
+setp siggen.0.frequency 50
+net wave siggen.0.sine => sampler.0.pin.0
+net pulse siggen.0.square
+addf siggen.0.update servo
+addf sampler.0 servo
+start
+loadusr -w halsampler -t -n 20
+"""
+
+
+def test_a_recording_of_halsampler_feeds_an_op(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "machine.hal").write_text(SCRIPT, encoding="utf-8")
+    assert main(["hal", "-f", str(tmp_path / "machine.hal")]) == 0
+    (tmp_path / "samples.txt").write_text(capsys.readouterr().out, encoding="utf-8")
+    frame = ops.read_samples(tmp_path / "samples.txt", "fb", ["wave", "on"], tagged=True)
+    assert frame.columns == ["sample", "wave", "on"]
+    assert frame["sample"].to_list() == list(range(frame["sample"][0], frame["sample"][0] + 20))
+    smooth = ops.over(frame, "smooth", x="wave", t="sample", gain=0.5, tick="1ms")["out"]
+    value = 0.0
+    for sample, out in zip(frame["wave"], smooth, strict=True):
+        value += (sample - value) * 0.5
+        assert out == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "cfg", "problem"),
+    [
+        ("1 2.0\n1\n", "sf", ":2: wrong number of values in the row"),
+        ("1 x\n", "sf", ":1: a value has the wrong type"),
+        ("2 2.0\n", "bf", ":1: a value has the wrong type"),
+        ("1\noverrun\n2\n", "s", ":2: samples were lost"),
+        ("1\n", "q", "the types do not match the pins"),
+        ("1\n", "", "the types do not match the pins"),
+    ],
+)
+def test_invalid_row_is_reported_with_its_line(text: str, cfg: str, problem: str, tmp_path: Path) -> None:
+    (tmp_path / "samples.txt").write_text(text, encoding="utf-8")
+    with pytest.raises(ops.OpError, match=problem):
+        ops.read_samples(tmp_path / "samples.txt", cfg)
+
+
+def test_an_empty_file_is_an_empty_frame(tmp_path: Path) -> None:
+    (tmp_path / "samples.txt").write_text("", encoding="utf-8")
+    assert ops.read_samples(tmp_path / "samples.txt", "f").is_empty()

@@ -1,4 +1,4 @@
-"""Finding, loading and binding ops; other people's ops among them."""
+"""Look-up, loading and settings of ops, including third-party ops."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def function(in_: Array) -> dict[str, Array]:
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder on the path that looks like a site of installed packages."""
+    """Return a folder on the path that looks like a folder of installed packages."""
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv(MARK, str(tmp_path))  # as in the sandbox that a command would begin
+    monkeypatch.setenv(MARK, str(tmp_path))  # as in the sandbox of a command
     return tmp_path
 
 
@@ -57,7 +57,7 @@ def install(site: Path, module: str, text: str, points: dict[str, str]) -> None:
     (about / "entry_points.txt").write_text(f"[malsim.ops]\n{lines}\n", encoding="utf-8")
 
 
-def test_a_third_party_adds_an_op_by_an_entry_point_and_one_file(installed: Path) -> None:
+def test_entry_point_adds_a_third_party_op(installed: Path) -> None:
     install(installed, "half_an_op", HALVE, {"halve": "half_an_op"})
     assert "halve" in ops.names()
     assert isinstance(ops.sheets()["halve"], ops.Sheet)
@@ -80,7 +80,7 @@ def test_a_third_party_adds_an_op_by_an_entry_point_and_one_file(installed: Path
         HALVE.replace('"""Give', '""" """\n"""Give'),
     ],
 )
-def test_a_broken_op_breaks_no_other(installed: Path, text: str) -> None:
+def test_broken_op_does_not_affect_others(installed: Path, text: str) -> None:
     install(installed, "broken_op", text, {"broken": "broken_op", "lost": "no_such_module"})
     sys.modules.pop("broken_op", None)
     answer = ops.sheets()
@@ -143,7 +143,7 @@ def test_two_packages_with_one_op_name_are_refused(installed: Path) -> None:
         ops.load("twin")
 
 
-def test_every_file_of_the_folder_is_an_op_and_every_op_a_name() -> None:
+def test_every_file_in_the_folder_is_an_op() -> None:
     from pathlib import Path
 
     files = {path.stem for path in Path(ops.__path__[0]).glob("*.py")} - {"__init__"}
@@ -186,12 +186,12 @@ def test_sizes_make_pins_and_are_bounded() -> None:
     assert ops.start(ops.load("snapshot", type="bit"))["out"].dtype == np.bool_
 
 
-def test_a_family_is_set_at_once_or_one_by_one() -> None:
+def test_family_can_be_set_as_a_whole_or_singly() -> None:
     sheet = ops.load("score", inputs=3)
     assert ops.start(sheet, settings={"gain": 2, "gain-1": "5"})["gain"].tolist() == [[2.0], [5.0], [2.0]]
 
 
-def test_a_parameter_takes_one_value_a_row() -> None:
+def test_parameter_accepts_one_value_per_row() -> None:
     sheet = ops.load("smooth")
     state = ops.start(sheet, 3, {"gain": np.array([0.1, 0.2, 0.3])})
     assert ops.step(sheet, {**state, "in_": np.ones(3)})["out"].tolist() == [0.1, 0.2, 0.3]
@@ -213,7 +213,7 @@ def test_a_parameter_takes_one_value_a_row() -> None:
         ("12h", "d", 0.5),
     ],
 )
-def test_times_carry_their_unit(given: str, unit: str, value: float) -> None:
+def test_time_is_converted_from_its_unit(given: str, unit: str, value: float) -> None:
     assert number(given, unit=unit, where="here") == value
 
 
@@ -226,7 +226,7 @@ def test_invalid_duration_is_refused(given: object) -> None:
         number(given, unit="ms", where="here")
 
 
-def test_a_rate_takes_its_unit_or_a_number_in_it() -> None:
+def test_rate_accepts_a_unit_or_a_number() -> None:
     assert number("0.5/h", unit="1/d", where="here") == 12.0
     assert number("0.5", unit="1/d", where="here") == 0.5
     for wrong in ("10min", "3d", "0.5/parsec"):

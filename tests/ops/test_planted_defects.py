@@ -1,4 +1,4 @@
-"""Planted defects: the shared suite of ops finds each of them."""
+"""The shared tests of ops find planted defects."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ out = Out("1", "the sum; the op's whole state")
 def function(in_: Array, reset: Array, out: Array) -> dict[str, Array]:
     return {"out": np.where(reset, 0.0, out + in_)}
 '''
-OF_SOME = {"test_an_op_that_flags_nan_flags_it"}  # asked of those that have a pin for it
+OF_SOME = {"test_bad_output_flags_nan"}  # only for ops with this output
 SUMMED = "np.where(reset, 0.0, out + in_)"
 
 
 def failed(name: str) -> list[str]:
-    """The questions of the shared suite, of those asked by name alone, that an op answers wrong."""
-    questions = {key: item for key, item in vars(suite).items() if key.startswith("test_") and key not in OF_SOME}
-    by_op = {key: item for key, item in questions.items() if [*signature(item).parameters] == ["name"]}
+    """Return the shared tests with the parameter `name` only that fail for an op."""
+    tests = {key: test for key, test in vars(suite).items() if key.startswith("test_") and key not in OF_SOME}
     wrong = []
-    for question, ask in by_op.items():
-        try:
-            ask(name)
-        except AssertionError:
-            wrong.append(question)
+    for key, test in tests.items():
+        if [*signature(test).parameters] == ["name"]:
+            try:
+                test(name)
+            except AssertionError:
+                wrong.append(key)
     return wrong
 
 
@@ -58,7 +58,7 @@ def failed(name: str) -> list[str]:
     [
         (SUMMED, None),
         ("out + in_", "test_a_reset_forgets_the_past"),
-        ("np.where(reset, 1.0, out + in_)", "test_a_reset_goes_where_a_fresh_op_is"),
+        ("np.where(reset, 1.0, out + in_)", "test_reset_gives_the_initial_state"),
         ("np.where(reset, out * 0.5, out + in_)", "test_a_reset_forgets_the_past"),
         ("np.where(reset, 0.0, out + np.nan_to_num(in_))", "test_nan_is_handled_as_the_sheet_states"),
         ("np.where(reset, 0.0, np.nansum([out, in_], axis=0))", "test_nan_is_handled_as_the_sheet_states"),

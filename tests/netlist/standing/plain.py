@@ -1,4 +1,4 @@
-"""The 36 standing signals in plain Python over the frames of a memory after each tick, written from their rules."""
+"""The 36 standing signals in plain Python over the frames of a memory, written from their rules."""
 
 from __future__ import annotations
 
@@ -17,22 +17,14 @@ if TYPE_CHECKING:
     Reading = dict[Hashable, tuple[float, bool]]
 
 TAU = {"stable": 3650.0, "volatile": 30.0, "ephemeral": 7.0}
-WORK = {
-    "impact": 0.5,
-    "dependency": 0.5,
-    "reversibility": 0.5,
-    "novelty": 0.3,
-    "cost": 0.5,
-    "mitigation": 0,
-    "demand": 0,
-    "done": 0,
-}
-STEPS = 6  # versions that a chain is followed
+WORK = dict.fromkeys(("impact", "dependency", "reversibility", "cost"), 0.5) | {"novelty": 0.3}
+WORK |= dict.fromkeys(("mitigation", "demand", "done"), 0)
+STEPS = 6  # length up to which chains are followed
 
 
 @dataclass(eq=False)
 class World:
-    """The frames of a memory as lists of rows, after the tick of one day."""
+    """Frames of a memory after one tick, as lists of rows."""
 
     cells: list[dict[str, Any]]
     edges: list[dict[str, Any]]
@@ -71,13 +63,12 @@ class World:
 
     @cached_property
     def _out(self) -> dict[tuple[int, str], set[int]]:
-        found: dict[tuple[int, str], set[int]] = defaultdict(set)
+        ends: dict[tuple[int, str], set[int]] = defaultdict(set)
         for edge in self.edges:
-            found[edge["source"], edge["relation"]].add(edge["target"])
-            found[edge["source"], "*"].add(edge["target"])
-            found[edge["target"], "~" + edge["relation"]].add(edge["source"])
-            found[edge["target"], "~*"].add(edge["source"])
-        return found
+            for relation in (edge["relation"], "*"):
+                ends[edge["source"], relation].add(edge["target"])
+                ends[edge["target"], "~" + relation].add(edge["source"])
+        return ends
 
     def all_along(self, row: int, relation: str) -> set[int]:
         return self._out.get((row, relation), set())
@@ -104,7 +95,7 @@ class World:
         return True
 
     def behind(self, row: int, steps: int = STEPS) -> tuple[int, float]:
-        """Return how many versions lie behind a cell, and the least currency of them and the cell."""
+        """Return the number of versions behind a cell, and the least currency among them and the cell."""
         parts = [self.behind(old, steps - 1) for old in self.rows if steps and self.cells[old]["successor"] == row]
         depth = max((1 + part[0] for part in parts), default=0)
         return depth, min([self.cells[row]["currency"], *(part[1] for part in parts)])
@@ -119,18 +110,18 @@ class World:
 
     @cached_property
     def signs(self) -> dict[int, tuple[int, int]]:
-        """Return for each cell its edges into cells that two others speak of, and how many of these are against them."""
+        """Return per cell the number of edges into cells with at least two other edges, and how many contradict those."""
         weighted = [edge for edge in self.edges if edge["weight"] and {edge["source"], edge["target"]} <= set(self.active)]
-        found = dict.fromkeys(self.rows, (0, 0))
+        counts = dict.fromkeys(self.rows, (0, 0))
         for edge in weighted:
             others = [other for other in weighted if other["target"] == edge["target"] and other is not edge]
             terms = [other["weight"] * self.cells[other["source"]]["effective"] for other in others]
             if len(others) > 1:
                 total = sum(terms)
                 against = total * edge["weight"] < 0 and abs(total) > 1e-7
-                signed, wrong = found[edge["source"]]
-                found[edge["source"]] = signed + 1, wrong + against
-        return found
+                signed, wrong = counts[edge["source"]]
+                counts[edge["source"]] = signed + 1, wrong + against
+        return counts
 
     def of_writer(self, writer: str) -> list[int]:
         return [row for row in self.active if self.cells[row]["writer"] == writer]
@@ -167,7 +158,7 @@ def acceleration(values: Sequence[float]) -> float:
 
 
 def pulse(bits: Sequence[bool], width: int) -> bool:
-    """Return whether a rising edge came in the last `width` calls."""
+    """Return True if there was a rising edge in the last `width` calls."""
     edges = [bit and not before for before, bit in zip([False, *bits], bits, strict=False)]
     return any(edges[-width:])
 

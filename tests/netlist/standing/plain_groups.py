@@ -1,4 +1,4 @@
-"""The standing signals of tasks, writers, topics and the run, in plain Python; `plain` has those of single cells."""
+"""The standing signals of tasks, writers, topics and the run in plain Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 class AllSignals(Signals):
     def since(self, value: Callable[[World], float], begins: Callable[[World], bool]) -> list[float]:
-        """Return a value at every world from the first in which its row stands."""
+        """Return a value for every world in which its row exists."""
         return [value(world) for world in self.worlds if begins(world)]
 
     # salience
@@ -79,7 +79,7 @@ class AllSignals(Signals):
     # topics
 
     def supply_demand_gap(self, topic: str) -> tuple[float, bool]:
-        """Fire at the call after three calls above 0.4, as the debounce op does; fall after three calls below."""
+        """Fire after three calls above 0.4 and clear after three calls below, like the debounce op."""
         gaps: list[float] = []
         demands: list[float] = []
         for world in self.worlds:
@@ -140,7 +140,7 @@ class AllSignals(Signals):
         value = share(sum(item * item for item in work), sum(work) ** 2)
         return value, sum(map(len, own.values())) >= 5 and value > 0.7
 
-    # the run, and what is made of other signals
+    # the run, and signals of signals
 
     def query_coherence(self, _: None) -> tuple[float, bool]:
         world = self.world

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FiringCase", "first_firings", "of_case", "scorecard"]
 
-Firing = dict[str, set[tuple[int, str]]]  # of each signal the rows it fires on, by stream and name
+Firing = dict[str, set[tuple[int, str]]]  # rows (stream, name) on which each signal fires
 DAYS = 40
-WITHIN = 14  # days after its fault in which a signal has to fire
+WITHIN = 14  # days after the fault within which a signal must fire
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class FiringCase:
 
 
 def first_firings(cases: Sequence[FiringCase], *, days: int = DAYS) -> list[int | None]:
-    """The first day on which each fires; None where it never does. All streams are played at once."""
+    """Return the first day on which each case fires, None if never. All streams are played at once."""
     first: list[int | None] = [None] * len(cases)
     for day, firing in _firing_rows([item.events for item in cases], sorted({item.signal for item in cases}), days):
         for rep, item in enumerate(cases):
@@ -49,35 +49,20 @@ def first_firings(cases: Sequence[FiringCase], *, days: int = DAYS) -> list[int 
 
 
 def of_case(name: str, *, seed: int | None = None, benign: bool = False, days: int = DAYS) -> FiringCase:
-    """A signal's case, alone or among the ordinary work of a seed."""
+    """Return the case of a signal, alone or among the ordinary work of a seed."""
     case = CASES[name]
-    own = merged(case.start or {}, case.benign if benign else case.fault)
-    return FiringCase(name, own if seed is None else merged(ordinary(seed, days), own), case.target)
+    events = merged(case.start or {}, case.benign if benign else case.fault)
+    return FiringCase(name, events if seed is None else merged(ordinary(seed, days), events), case.target)
 
 
 def scorecard(
     names: Iterable[str] = (), *, seeds: int = 10, quiet: int = 20, days: int = DAYS, first_seed: int = 0
 ) -> pl.DataFrame:
-    """The table: what must fire, what must not, delay and misses among ordinary work, and ticks to a false alarm.
+    """Return a table with detections, mean delay, misses and ARL0 of signals, with 95 % intervals (`_low`, `_high`).
 
-    Parameters
-    ----------
-    seeds
-        How many streams of ordinary work each fault is put into; it comes at the tenth tick, and has 14 to be found.
-    quiet
-        How many streams of ordinary work alone ARL0 is measured on.
-    days
-        Ticks of such a stream.
-    first_seed
-        That of the first stream; the others follow.
-
-    Returns
-    -------
-    pl.DataFrame
-        signal, axis, shown; fires, silent: on its two streams alone; delay: mean ticks to the first firing on the target;
-        misses: share of streams without one; arl0: ticks of a run a false alarm, at least all there were where none came.
-        Each with the ends of its 95 % interval, `_low` and `_high`: of delay `mean_interval`, of misses Wilson's, of arl0
-        the wider of that of a Poisson count and that of the alarms a stream, as they cluster; null above where none came.
+    Each fault comes at the tenth tick of `seeds` streams of ordinary work, and must be found within 14 ticks; ARL0 is
+    measured on `quiet` streams without faults. The interval of ARL0 is the wider of that of a Poisson count and that of the
+    alarms per stream, because alarms cluster; `arl0_high` is null without alarms.
     """
     signals = [signal_named(name) for name in names] or list(catalogue().values())
     within = min(days, ONSET + WITHIN)
@@ -97,7 +82,7 @@ def scorecard(
 
 
 def _delay(delays: Sequence[int], seeds: int) -> dict[str, float | None]:
-    """The mean delay and the share of misses, with their intervals."""
+    """Return the mean delay and the share of misses, with their intervals."""
     low, high = wilson(1.0 - len(delays) / seeds, seeds)
     ends = mean_interval(np.array(delays, dtype=np.float64), (0.0, WITHIN))
     names = ("delay", "delay_low", "delay_high")
@@ -106,7 +91,7 @@ def _delay(delays: Sequence[int], seeds: int) -> dict[str, float | None]:
 
 
 def _run_length(days: int, alarms: NDArray[np.float64]) -> dict[str, float | None]:
-    """Ticks an alarm, of the alarms of each stream, and the wider of a Poisson count's ends and those of streams as drawn.
+    """Return the ticks per alarm for the alarms of each stream, with the wider of two intervals.
 
     >>> _run_length(40, np.zeros(20))["arl0_high"], round(_run_length(40, np.full(20, 0.5))["arl0"])
     (None, 80)

@@ -1,4 +1,4 @@
-"""Small streams of a memory day by day: cells that come, fields that change, and a tick after each day."""
+"""Streams of events for a memory: new cells and changed fields, with a tick after each day."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Edit", "Events", "cell", "merged", "ordinary", "play"]
 
-WRITERS, TOPICS = 5, 4  # of a day's work
+WRITERS, TOPICS = 5, 4  # of ordinary work
 
 
 @dataclass(frozen=True)
 class Edit:
-    """Fields of a cell that stands already: columns, or numbers of its work; `successor` by its handle."""
+    """New values for an existing cell: columns, or numbers of its work; `successor` is a handle."""
 
     handle: str
     fields: Mapping[str, Any] = field(default_factory=dict)
@@ -33,7 +33,7 @@ Events = dict[int, list["str | Edit"]]
 
 
 def cell(handle: str, *edges: str, conf: float = 0.7, line: str = "", **props: Any) -> str:
-    r"""The text of a cell with edges such as `supports> bel_0001(.6)`.
+    r"""Return the text of a cell with edges such as `supports> bel_0001(.6)`.
 
     >>> cell("obs_0001", "supports> bel_0001(.6)", writer="ann")
     'obs_0001 "obs 0001" conf(0.7) supports> bel_0001(.6)\n  prop writer ann\n'
@@ -43,7 +43,7 @@ def cell(handle: str, *edges: str, conf: float = 0.7, line: str = "", **props: A
 
 
 def merged(*streams: Mapping[int, Sequence[str | Edit]]) -> Events:
-    """Several streams at once."""
+    """Merge several streams into one."""
     events_of: Events = defaultdict(list)
     for stream in streams:
         for day, events in stream.items():
@@ -52,15 +52,15 @@ def merged(*streams: Mapping[int, Sequence[str | Edit]]) -> Events:
 
 
 def play(streams: Sequence[Events], days: int) -> Iterator[tuple[int, Memory]]:
-    """The memory after the tick of each day, one replication a stream."""
+    """Yield the memory after the tick of each day, with one replication per stream."""
     memory = Memory.empty()
     for day in range(days):
         for rep, events in enumerate(streams):
-            texts = "".join(item for item in events.get(day, []) if isinstance(item, str))
+            texts = "".join(event for event in events.get(day, []) if isinstance(event, str))
             memory = load(texts, memory, now=float(day), rep=rep).memory if texts else memory
         for rep, events in enumerate(streams):
-            for item in events.get(day, []):
-                memory = _edit(memory, item, rep) if isinstance(item, Edit) else memory
+            for event in events.get(day, []):
+                memory = _edit(memory, event, rep) if isinstance(event, Edit) else memory
         memory = tick(memory, float(day))
         yield day, memory
 
@@ -80,7 +80,7 @@ def _edit(memory: Memory, edit: Edit, rep: int) -> Memory:
 
 
 def ordinary(seed: int, days: int) -> Events:
-    """A day's work: about two claims, each on what another writer said before; most support, one in twelve contradicts."""
+    """Return ordinary work: about two claims a day about other writers' claims, of which one in twelve contradicts."""
     draw = np.random.default_rng(seed)
     stream: Events = {}
     cells: list[tuple[str, int]] = []
