@@ -24,12 +24,8 @@ def write(folder: Path, **texts: str) -> Path:
 
 
 def test_sourced_file_is_inlined_at_its_source(tmp_path: Path) -> None:
-    top = write(
-        tmp_path,
-        top="thread slow every 2\naddf a slow\nsource parts/one.malnet\naddf z tick",
-        parts__one="addf b slow\nsource two.malnet",
-        parts__two="addf c tick",
-    )
+    text, parts = "thread slow every 2\naddf a slow\nsource parts/one.malnet\naddf z tick", "addf b slow\nsource two.malnet"
+    top = write(tmp_path, top=text, parts__one=parts, parts__two="addf c tick")
     document = read(top)
     assert [statement.op for statement in document.statements if isinstance(statement, Schedule)] == [*"abcz"]
     assert [statement.line for statement in document.statements] == [1, 2, 1, 1, 4]
@@ -48,9 +44,8 @@ def test_source_cannot_leave_the_folder(tmp_path: Path) -> None:
     inside.mkdir()
     (inside / "link.malnet").symlink_to(tmp_path / "secret.malnet")
     absolute = (tmp_path / "secret.malnet").as_posix()
-    top = write(
-        inside, top=f"source ../secret.malnet\nsource link.malnet\nsource {absolute}\nsource sub/../../secret.malnet"
-    )
+    lines = ["source ../secret.malnet", "source link.malnet", f"source {absolute}", "source sub/../../secret.malnet"]
+    top = write(inside, top="\n".join(lines))
     assert message_of(top).count("must be within the folder") == 4
 
 

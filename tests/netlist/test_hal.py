@@ -178,8 +178,8 @@ getp not.0.out
 @pytest.mark.parametrize(
     ("more", "keep", "messages"),
     [
-        ("getp not.0.nope\nprint after\n", [], ["it.hal:8: no pin"]),
-        ("getp not.0.nope\nprint after\n", ["-k"], ["it.hal:8: no pin", "after"]),
+        ("getp not.0.nope\nprint after\n", [], ["it.hal:8: no such pin"]),
+        ("getp not.0.nope\nprint after\n", ["-k"], ["it.hal:8: no such pin", "after"]),
         ("loadusr halsampler -n 1\n", [], ["it.hal:8: no such sampler channel"]),
         ("step none\n", [], ["it.hal:8: step: out of bounds"]),
     ],

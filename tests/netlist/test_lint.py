@@ -20,9 +20,8 @@ def notes(text: str) -> list[str]:
 
 
 def test_published_tripwire_has_one_lint_note() -> None:
-    assert notes(PUBLISHED) == [
-        "netlist:7:21: nothing reads the outputs of this instance; given: 'severity'; wire one of its outputs"
-    ]
+    problem = "nothing reads the outputs of this instance"
+    assert notes(PUBLISHED) == [f"netlist:7:21: {problem}; given: 'severity'; wire one of its outputs"]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +30,7 @@ def test_published_tripwire_has_one_lint_note() -> None:
         ("loadrt watch\nnet x watch.above", "2:5: nothing reads this signal; given: 'x'"),
         (
             "loadrt watch\nnet x watch.in",
-            "2:5: nothing writes this signal; given: 'x'; wire an output to it, or set it: x = VALUE",
+            "2:5: nothing writes this signal; given: 'x'; wire an output to it, or set it: x =",
         ),
         ("loadrt watch", "1:8: no thread calls this instance; given: 'watch'; addf watch tick"),
         ("addf watch tick", "1:6: nothing reads the outputs of this instance"),

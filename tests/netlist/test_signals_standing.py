@@ -149,15 +149,13 @@ def test_charter_write_tick_and_signals_commands(tmp_path: Path, capsys: pytest.
         return capsys.readouterr().out
 
     assert output_of("charter").startswith("objective: ")
-    assert "taken as obj_" in output_of("charter", "--answer", "keep the pumps running", "--writer", "ann")
+    assert "written as obj_" in output_of("charter", "--answer", "keep the pumps running", "--writer", "ann")
     assert output_of("charter").startswith("constraints: ")
     assert "keep the pumps running" in output_of("charter", "--list")
-    assert "admitted as obs_" in output_of(
-        "write", "--writer", "ann", "--title", "pump 3 runs", "--confidence", ".8", "--source", "log:41"
-    )
-    assert "names no cell" in output_of(
-        "write", "--writer", "bob", "--title", "no", "--confidence", ".7", "--edge", "contradicts nobody", code=1
-    )
+    claim = ["--writer", "ann", "--title", "pump 3 runs", "--confidence", ".8", "--source", "log:41"]
+    assert "admitted as obs_" in output_of("write", *claim)
+    claim = ["--writer", "bob", "--title", "no", "--confidence", ".7", "--edge", "contradicts nobody"]
+    assert "no such cell" in output_of("write", *claim, code=1)
     assert output_of("tick", "--signals", "time-to-stale").startswith("day 1: ")
     assert output_of("signals").count(" fires on ") == len(catalogue())
     assert main(["signals"]) == 0
