@@ -56,7 +56,7 @@ def picture(judged: Judged) -> Picture | None:
     trace, bands = trace_of(judged.run), []
     areas, witnesses = list[tuple[Region, bool]](), []
     for outcome in judged.outcomes:
-        passed, asked = outcome.status == "pass", list[Region]()
+        passed, of_check = outcome.status == "pass", list[Region]()
         if isinstance(outcome.check, BaselineCheck):
             bands.append(band_frames(outcome.check, judged.run, outcome.comparison))
         elif isinstance(outcome.check, MetricCheck):
@@ -64,12 +64,12 @@ def picture(judged: Judged) -> Picture | None:
             levels = (np.isfinite(bound) and outcome.check.metric in LEVELS for bound in outcome.check.within)
             low, high = (bound if level else None for bound, level in zip(outcome.check.within, levels, strict=True))
             value = value_of(outcome.check.of)
-            asked = [Region(render(value), value, begins, ends, low, high)]
+            of_check = [Region(render(value), value, begins, ends, low, high)]
         elif outcome.verdict is not None and not isinstance(outcome.check, KindCheck):
-            asked = regions(Property(outcome.check.property).formula, trace)
+            of_check = regions(Property(outcome.check.property).formula, trace)
             day = outcome.verdict.margin.witness.day
-            witnesses += [{"panel": region.panel, "t": day} for region in asked if not passed and day is not None]
-        areas += [(region, passed) for region in asked]
+            witnesses += [{"panel": region.panel, "t": day} for region in of_check if not passed and day is not None]
+        areas += [(region, passed) for region in of_check]
     values = {region.panel: region.value for region, _ in areas}
     lines = {panel: line for panel in list(values)[:MOST_PANELS] if (line := _line(panel, trace, values[panel])) is not None}
     rows = [
@@ -96,9 +96,9 @@ def _line(panel: str, trace: Trace, value: Value) -> pl.DataFrame | None:
         return None
     if values.dtype == object or values.shape != (len(trace.times), len(trace.replications)):
         return None
-    known = ~np.isnan(values).all(axis=1)
-    low, middle, high = np.nanquantile(values[known], (0.05, 0.5, 0.95), axis=1)
-    line = pl.DataFrame({"t": trace.times[known] / DAY, "middle": middle, "low": low, "high": high})
+    present = ~np.isnan(values).all(axis=1)
+    low, middle, high = np.nanquantile(values[present], (0.05, 0.5, 0.95), axis=1)
+    line = pl.DataFrame({"t": trace.times[present] / DAY, "middle": middle, "low": low, "high": high})
     return line.select(pl.lit(panel).alias("panel"), "t", "middle", "low", "high")
 
 

@@ -28,7 +28,7 @@ from malsim.sim.context.turn import TurnCounters
 from malsim.sim.engine.intake import Inbox, Intake
 from malsim.sim.engine.populations import Populations
 from malsim.sim.processes.process_crew import Actors
-from malsim.sim.record.recorder import Recorder, TickContext
+from malsim.sim.record.recorder import Recorder
 from malsim.sim.record.scoring import FinalScores
 from malsim.sim.run import Run
 from malsim.sim.settings.memory_law import plant_of
@@ -186,16 +186,17 @@ class Bench:
         self.truth[changes.fact, changes.rep] = changes.value
         self.recorder.log.changed(changes)
         self.actors.on_tick(self.netlist_runner.of_runs if self.netlist_runner else dict)
-        shows_now = partial(shows, self.plant, self.state, now)
-        context = TickContext(self.snapshot, self.truth, self.counters, self.reviewers, self.netlist_runner, shows_now)
-        self.recorder.tick(now, last=last, context=context)
+        self.recorder.tick(
+            now, self.snapshot, self.truth, last=last, counters=self.counters, reviewers=self.reviewers,
+            netlist_runner=self.netlist_runner, shows=partial(shows, self.plant, self.state, now),
+        )  # fmt: skip
 
     def _read(self, session: Session, state: Any, number: int, now: float) -> tuple[Any, ClaimBatch]:
         plant, reps = self.plant, np.arange(len(self.context.reps))
         if isinstance(plant, AnswersReads):
             state = plant.answer(state, reps, session.asks(number), int(session.reader.limit), now, session.reader.scope)
-        shown = within(self._current(state, now), plant, state, now, self.scenario.facts, session.reader.scope)
-        fact, opened, claims = session.run_turn(shown, number, now, self.netlist_runner)
+        snapshot = within(self._current(state, now), plant, state, now, self.scenario.facts, session.reader.scope)
+        fact, opened, claims = session.run_turn(snapshot, number, now, self.netlist_runner)
         if isinstance(plant, AnswersReads):
             return state, claims
         state = plant.read(state, reps, fact, opened, now)

@@ -19,7 +19,7 @@ from malsim.sim.record.metrics import metrics
 from malsim.sim.record.run_data import RunData
 from malsim.sim.why import cell_cause
 from malsim.sim.why.cell_readers import readers
-from malsim.sim.why.refused_claims import claim_lines, endings
+from malsim.sim.why.refused_claims import cap_lines, endings, refusal_lines
 from malsim.sim.why.signal_cause import because, is_program, is_signal, of_program
 
 if TYPE_CHECKING:
@@ -160,7 +160,8 @@ class Run(RunData):
             f"{scenario.name}: {scenario.days:g} days, {frame['t'].n_unique()} ticks recorded{times}, seed {scenario.seed}",
             f"  {events}",
         ]
-        lines += claim_lines(self.events, self.bands, scenario.replications)
+        for claim_lines in (refusal_lines, cap_lines):
+            lines += claim_lines(self.events, self.bands, scenario.replications)
         if self.unseen:
             lines.append(f"  {self.unseen} claims arrived at or after the last tick and were not scanned")
         if self.dropped:

@@ -1,4 +1,4 @@
-"""Planted time constants out of runs of the bench: how often the 95 % interval holds them; minutes long, off by default.
+"""Tests that 95 % intervals cover planted time constants in simulated runs; minutes long, off by default.
 
 `pytest tests/bench/test_decay.py -n 0 -s` prints the table.
 """

@@ -1,4 +1,4 @@
-"""Ten breaks planted in real runs, all found, with fewer runs than at random on the median; minutes long, off by default."""
+"""Tests that ten planted violations are found with fewer runs than at random; minutes long, off by default."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every promised ratio, measured in one run; off by default: `pytest tests/bench -n 0`."""
+"""Test that every ratio keeps its limit, off by default: `pytest tests/bench -n 0`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenarios with one part broken, named by a line of text, to show that a check of a shipped scenario can fail."""
+"""Scenarios with one part broken, named by a line of text, to show that shipped checks can fail."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def mutated(scenario: Scenario, name: str) -> Scenario:
 
 
 def _without(scenario: Scenario, part: str) -> Scenario | None:
-    """With one of those who act, a fault, a gap, or what comes from outside left out."""
+    """Return the scenario without an actor, a fault, a gap or its external inputs; None if there is no such part."""
     key, _, index = part.partition(".")
     if part == "inputs" and scenario.netlist and scenario.netlist.inputs:
         return scenario.replace(netlist=replace(scenario.netlist, inputs=()))
@@ -62,7 +62,7 @@ def _without(scenario: Scenario, part: str) -> Scenario | None:
 
 
 def _claims(claims: pl.DataFrame, verb: str, part: str) -> pl.DataFrame | None:
-    """With an edge or a flag of one left out, a vote turned round, or (the verb a number) another confidence stated."""
+    """Return the claims with an edge or flag removed, an edge turned or a confidence changed; None without such a part."""
     rows: list[dict[str, Any]] = claims.to_dicts()
     name, key, *index = (*part.split(".")[1:], "", "")
     row = next((row for number, row in enumerate(rows) if name in (row["handle"], str(number))), {})
@@ -92,7 +92,7 @@ def _number(name: str, text: str) -> float:
 
 
 def _rewired(wires: NetlistConfig, name: str) -> NetlistConfig | None:
-    """Return the wires with a signal cut, an op not called, or the text replaced; None if there is no such part."""
+    """Return the netlist with a signal cut, an op not called, or text replaced; None if there is no such part."""
     document = wires.document
     if REWORD in name:
         old, _, new = name.partition(REWORD)

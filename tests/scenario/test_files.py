@@ -1,4 +1,4 @@
-"""Scenario files: what they say is what runs, and what is wrong is told with file, line, key, and what to try."""
+"""Tests of scenario files: settings reach the run, and errors name file, line, key and a hint."""
 
 from __future__ import annotations
 

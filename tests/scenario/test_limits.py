@@ -1,4 +1,4 @@
-"""A file that asks too much is refused before it runs, until `MALSIM_LIMITS` allows it."""
+"""Tests that oversized files are refused before they run, until `MALSIM_LIMITS` allows them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LIMITS = pytest.mark.parametrize(("name", "asked"), ASKED.items())
 
 @pytest.fixture
 def allow(monkeypatch: pytest.MonkeyPatch) -> Allow:
-    """Set the limits by name: `allow("ticks=11")`."""
+    """Return a function that sets limits: `allow("ticks=11")`."""
     return lambda text: monkeypatch.setenv("MALSIM_LIMITS", text)
 
 
@@ -104,7 +104,6 @@ STUDIES = {
 def test_studies_refuse_oversized_scenarios(
     command: str, path: str, allow: Allow, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each run of a study is held to the limits, in whichever process it is made."""
     asked = [*STUDIES[command], TRIPWIRE] if command == "tripwire" else [path, *STUDIES[command]]
     allow("ticks=2")
     assert main([command, *asked]) == 2
@@ -149,7 +148,7 @@ def test_environment_without_a_known_limit_is_refused(
 
 
 def test_file_within_the_limit_is_read(tmp_path: Path, allow: Allow, capsys: pytest.CaptureFixture[str]) -> None:
-    """Packed or not: forty million bytes in forty thousand are refused before they are a table."""
+    """The limit applies to the decompressed size, and is checked before a table is built."""
     bomb = tmp_path / "claims.csv.gz"
     bomb.write_bytes(gzip.compress(b"writer,object,value\n" + b"a,b,c\n" * 7_000_000))
     small = tmp_path / "few.csv"

@@ -1,4 +1,4 @@
-"""A check and a question to a run read an address alike: the same numbers, or the same refusal."""
+"""Tests that checks and queries of a run read an address alike: the same numbers, or a refusal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same run on another machine: bit for bit where the instructions are equal, within 1e-12 where they are not."""
+"""Tests of reruns on other machines: bit for bit with equal instruction sets, within 1e-12 otherwise."""
 
 from __future__ import annotations
 
@@ -63,13 +63,6 @@ def test_other_instructions_are_compared_within_a_tolerance(recorded: Path, step
     assert again.same == (step < 1e-12)
     assert "recorded NEON" in str(again)
     assert "within 1e-12" in str(again)
-
-
-def test_equal_instruction_sets_require_equal_hashes(recorded: Path) -> None:
-    manifest = json.loads(recorded.read_text(encoding="utf-8"))
-    manifest["sha256"]["cells"] = "0" * 64
-    recorded.write_text(json.dumps(manifest), encoding="utf-8")
-    assert not rerun(recorded).same
 
 
 def test_run_is_the_same_without_wide_instructions(recorded: Path) -> None:

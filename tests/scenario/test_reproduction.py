@@ -1,4 +1,4 @@
-"""Every failure prints one command; run as it stands, it fails again, alone, in the same words."""
+"""Tests that the command printed with each failure reproduces this failure alone, with the same text."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ GOAL = '[[goal]]\nname = "a goal"\nsometimes = "eventually at event(tripped)"\n'
 
 
 def failures(said: str) -> list[tuple[str, list[str]]]:
-    """Each failure's place with its name, and what is told of the replication to look at."""
+    """Return the place and name of each failure, and the lines about the replication to look at."""
     parts = re.split(r"^(?=\S.*: fail: )", said, flags=re.MULTILINE)[1:]
     told = ("expected: ", "got: ", "clause: ", "seed: ", "alone: ", "replication: ")
     found = []

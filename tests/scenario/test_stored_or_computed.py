@@ -1,4 +1,4 @@
-"""Stored against computed: in each world of the family the one that the manual names is right more often, on fresh seeds."""
+"""Test that the law named by the manual is right more often in each scenario of the family, on fresh seeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run that begins with a store: the same replications, days counted from its last, its hash on record."""
+"""Tests of runs that begin with a store: same replications, days counted from its last, recorded hash."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def claim(name: str, **more: Any) -> dict[str, Any]:
 
 
 def stored(path: Path) -> Memory:
-    """A store of three cells, written until day 20, ticked on day 20."""
+    """Write a store of three cells, last ticked on day 20, and return its memory."""
     with Store(path) as store:
         store.admit([claim("aaaa", t=2.0, stability="volatile"), claim("bbbb", t=5.0, writer="ben", reverify=30.0)])
         edges = [{"relation": "contradicts", "target": "obs_aaaa"}, {"relation": "supersedes", "target": "obs_bbbb"}]

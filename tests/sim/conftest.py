@@ -1,4 +1,4 @@
-"""Scenarios drawn from all there is: every behaviour, both kinds of fault, every reader, reviewers, gaps, other rules."""
+"""Fixtures that draw scenarios with every behaviour, fault, reader and reviewer, and check the causes of events."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ RULES = st.sampled_from(
 
 
 def _set(param: Param) -> SearchStrategy[float]:
-    """A parameter at its default, at its bounds, or at a small whole number between them."""
+    """Draw the default of a parameter, one of its bounds, or a small number between them."""
     bounds = [bound for bound in (param.low, param.high) if math.isfinite(bound)]
     small = [number for number in (0.5, 2.0, 4.0) if param.low <= number <= param.high]
     return st.sampled_from([float(param.default), *bounds, *small])
@@ -129,12 +129,12 @@ def _scenarios(draw: st.DrawFn) -> Scenario:
 
 @pytest.fixture(scope="session")
 def drawn() -> SearchStrategy[Scenario]:
-    """Scenarios of a few days, three replications each."""
+    """Strategy of scenarios of a few days with three replications each."""
     return _scenarios()
 
 
 class _Spy(Inbox):
-    """An inbox that remembers what populations put in."""
+    """Inbox that remembers the drafts of populations."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -147,7 +147,7 @@ class _Spy(Inbox):
 
 @pytest.fixture(scope="session")
 def posted() -> Callable[[Scenario], pl.DataFrame]:
-    """What populations put into the inbox: rep, writer, turn, t (ms), fact, value, stated, edges (how many), true."""
+    """Return the drafts of populations: rep, writer, turn, t (ms), fact, value, stated, edges (number), true."""
 
     def listed(scenario: Scenario) -> pl.DataFrame:
         made = bench.Bench(scenario)
@@ -189,7 +189,7 @@ FORMS = {
 
 
 def names(scenario: Scenario) -> set[str]:
-    """Who may write, even those whose every claim is refused."""
+    """Return all possible writers, including those whose claims are all refused."""
     members = {f"{item.name}-{n + 1}" for item in scenario.writers for n in range(item.count)}
     people = {JOB, *(item.by for item in scenario.corrections)}
     return {"reader", "reviewers", *people, *members, *scenario.claims["writer"]}
@@ -197,10 +197,9 @@ def names(scenario: Scenario) -> set[str]:
 
 @pytest.fixture(scope="session")
 def unresolved() -> Callable[[Run], list[tuple[object, ...]]]:
-    """The events of a run whose cause cannot be found."""
+    """Return a function that lists the events of a run whose cause cannot be resolved."""
 
     def traced(run: Run) -> list[tuple[object, ...]]:
-        """The events whose cause is empty, of another form than its kind's, or names what is not there."""
         known: dict[int, dict[str, set[object]]] = {}
         wires = run.scenario.netlist
         signals = {*wires.net.signals, *wires.pins, *(entry.op for entry in wires.net.programs)} if wires else set()
@@ -227,7 +226,7 @@ def unresolved() -> Callable[[Run], list[tuple[object, ...]]]:
 
 
 def graph_of(memory: Memory, own: pl.Expr) -> dict[str, pl.DataFrame]:
-    """The cells and edges of one replication, rows named by handles."""
+    """Return the cells and edges of one replication, with handles in place of rows."""
     handles = memory.cells["handle"]
     cells = memory.cells.with_columns(successor=handles.gather(memory.cells["successor"]))
     ends = {end: handles.gather(memory.edges[end]) for end in ("source", "target")}
@@ -238,10 +237,9 @@ def graph_of(memory: Memory, own: pl.Expr) -> dict[str, pl.DataFrame]:
 
 @pytest.fixture(scope="session")
 def replication_hashes() -> Callable[[Run, int], dict[str, str]]:
-    """The hashes of one replication_hashes of a run."""
+    """Return a function that hashes every frame of one replication, its counters, figures and final memory."""
 
     def hashed(run: Run, number: int) -> dict[str, str]:
-        """The hash of each frame of one replication: what was recorded, the counters, the figures, the memory at the end."""
         own = pl.col("rep") == number
         frames = {name: getattr(run, name).filter(own) for name in ("cells", "signals", "events", "writers")}
         if run.counters is not None:

@@ -1,4 +1,4 @@
-"""How a memory stands an attack: each figure on a story told by hand, against the run's own signals, and refusals."""
+"""Tests of attack scores on short stories and in runs, and of false values laundered through other names."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import pytest
 
 import malsim as ms
 from malsim.cli import main
+from malsim.scenario.file.scenario_file import read
+from malsim.sim import bench
 from malsim.sim.record.change_scores import AttackScores
 from malsim.sim.record.metrics import by_replication
 from malsim.sim.world.correction import Attack
@@ -21,7 +23,7 @@ FIGURES = ["attack_success", "attack_marked", "honest_lost", "recovery"]
 
 
 def told(days: list[tuple[float | None, float | None, bool]]) -> dict[str, float]:
-    """A fact under attack from day 2 to 5 and one that is not, a tick a day: right, wrong or silent each, a mark or none."""
+    """Return the scores of a story: one fact attacked from day 2 to 5 and one not; right, wrong or silent, and a mark."""
     scores = AttackScores(Attack(facts=("x",), start=2 * 86_400_000, end=5 * 86_400_000), ["x", "y"], 1)
     for day, (x, y, mark) in enumerate(days):
         right = np.array([[np.nan if item is None else item] for item in (x, y)])
@@ -37,20 +39,11 @@ def told(days: list[tuple[float | None, float | None, bool]]) -> dict[str, float
 
 
 def test_scores_of_a_short_story_match_hand_computation() -> None:
-    days = [
-        (1, 1, False),
-        (1, 1, False),
-        (0, 1, True),
-        (0, 0, False),
-        (None, 1, False),
-        (0, 1, False),
-        (0, 1, False),
-        (1, 1, False),
-    ]
-    figures = told(cast("Any", days))
-    assert figures["attack_success"] == pytest.approx(2 / 3)  # silence is no lie
+    answers = [(1, 1), (1, 1), (0, 1), (0, 0), (None, 1), (0, 1), (0, 1), (1, 1)]
+    figures = told(cast("Any", [(*pair, day == 2) for day, pair in enumerate(answers)]))
+    assert figures["attack_success"] == pytest.approx(2 / 3)  # silence is not a false answer
     assert figures["attack_marked"] == pytest.approx(1 / 2)
-    assert figures["honest_lost"] == pytest.approx(1 / 10)  # before the attack x counts among the others
+    assert figures["honest_lost"] == pytest.approx(1 / 10)  # before the attack, x counts as another fact
     assert figures["recovery"] == pytest.approx(2.0)
 
 
@@ -98,3 +91,34 @@ def test_guarded_rules_withstand_an_attack_that_sways_default() -> None:
     )
     assert guarded <= 0.02
     assert default >= 0.15
+
+
+LAUNDERING = Path(__file__).parents[2] / "scenarios" / "laundering.toml"
+FRESH = 91
+
+
+def told_right(law: str) -> dict[str, float]:
+    """Return the share of right answers in the second half, by the way of passing on."""
+    made = read(LAUNDERING).replace(law=law, seed=FRESH, replications=6)
+    late = bench.run(made).signals.filter((pl.col("t") > 20.0) & (pl.col("signal") == "right"))
+    by = late.group_by(pl.col("row").str.split("-").list.first()).agg(pl.col("value").mean())
+    return dict(by.iter_rows())
+
+
+@pytest.mark.parametrize("law", ["mal", "majority", "last_write", "truthfinder", "mem0_update"])
+def test_laundering_succeeds_under_five_laws(law: str) -> None:
+    right = told_right(law)
+    assert right["alone"] > 0.3
+    for way in ("summary", "echo", "corroborated"):
+        assert right[way] < right["alone"] - 0.1
+
+
+def test_summary_has_an_origin_edge_and_tool_echo_has_none() -> None:
+    run = bench.run(read(LAUNDERING).replace(replications=1, days=20.0))
+    writer = run.memory.cells["writer"]
+    edges = run.memory.edges.select("relation", writer=writer.gather(run.memory.edges["source"]))
+    told = edges.filter(pl.col("writer").str.starts_with("summary")).select("writer", "relation").unique().rows()
+    assert {relation for writer, relation in told if writer != "summary-1"} >= {"derived_from"}
+    assert "derived_from" not in {relation for writer, relation in told if writer == "summary-1"}
+    echoed = edges.filter(pl.col("writer").str.starts_with("echo"))["relation"].unique().to_list()
+    assert set(echoed) <= {"supersedes"}

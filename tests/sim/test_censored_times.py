@@ -1,4 +1,4 @@
-"""Times of which some are cut off: planted means lie in their intervals, and what is not known is not said."""
+"""Tests of censored times: intervals cover planted means, and unknown means are reported as unknown."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ accuracy = 0.8
 @pytest.mark.parametrize(("replications", "each"), [(8, 4), (20, 4), (40, 10)])
 @pytest.mark.parametrize("shape", [1.0, 2.0])
 def test_intervals_cover_the_planted_means(mean: float, replications: int, each: int, shape: float) -> None:
-    """The asked .92, less two and a half standard errors of so many draws."""
+    """Coverage is at least 0.92, less two and a half standard errors."""
     times = 400
     found = sum(hits(mean, shape, (replications, each), times, seed=5)) / times
     assert found >= SHARE - 2.5 * np.sqrt(SHARE * (1 - SHARE) / times)
@@ -102,7 +102,7 @@ def test_all_studies_print_the_same_pooled_value(tmp_path: Path) -> None:
 
 
 class Here(Executor):
-    """An executor that works at once."""
+    """Executor that runs each call at once."""
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         done: Future[Any] = Future()

@@ -1,4 +1,4 @@
-"""How a memory follows a changing truth: each figure on a story told by hand, and in a run."""
+"""Tests of the scores of a changing truth, on short stories."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ANSWER = [0, 0, 0, 1, 1, 1, 0, 0]
 
 
 def story(*, worth: float = 0.9, truth: list[int] = TRUTH, answer: list[int | None] | None = None) -> ChangeScores:
-    """One fact of two values in one replication, a tick a day; the answer is worth so much, the other value 0.1."""
+    """Return scores of one fact with two values, one tick per day; the answer is worth `worth`, the other value 0.1."""
     scores = ChangeScores(1, 1, 2, 3)
     for day, (true, value) in enumerate(zip(truth, answer or ANSWER, strict=True)):
         best: Array = np.full((2, 1, 1), 0.1 if value is not None else -np.inf)

@@ -1,4 +1,4 @@
-"""Drafts become claims: what the gate says of them is what it says of the same claims written out."""
+"""Tests that drafts get the same verdicts from the gate as the same claims written out."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def words(case: str) -> tuple[ClaimTemplates, tuple[Fact, ...], tuple[str, ...],
 
 
 def written(drafts: ClaimBatch, memory: Memory, facts: tuple[Fact, ...], writers: tuple[str, ...]) -> list[dict[str, Any]]:
-    """The claims of drafts as a person would write them."""
+    """Return the claims of drafts as a person would write them."""
     claims = []
     for n in range(len(drafts)):
         fact, form = facts[drafts.fact[n]], FORMS[drafts.form[n]]
@@ -65,7 +65,7 @@ def written(drafts: ClaimBatch, memory: Memory, facts: tuple[Fact, ...], writers
 
 @st.composite
 def batches(draw: st.DrawFn) -> ClaimBatch:
-    """A few drafts in the order of the gate, some posted twice, some with a confidence that no claim may have."""
+    """Draw a few drafts in the order of the gate, with duplicates and invalid confidences."""
     count = draw(st.integers(1, 5))
     ints = {"rep": 2, "fact": 1, "value": 1, "form": 2, "who": 2, "turn": 3}
     columns: dict[str, Any] = {
@@ -87,21 +87,15 @@ def ordered(drafts: ClaimBatch, words: ClaimTemplates) -> ClaimBatch:
 
 
 def standing(facts: tuple[Fact, ...], rules: Rules) -> Memory:
-    """Two cells a replication, one of them locked."""
-    claims = [
-        {
-            "rep": rep,
-            "writer": "ann",
-            "kind": "obs",
-            "title": f"cell {n}",
-            "object": facts[0].name,
-            "confidence": 0.6,
-            "locked": n == 1,
-        }
-        for rep in (2, 3, 4)
-        for n in range(2)
-    ]
+    """Return a memory with two cells per replication, one of them locked."""
+    common = {"writer": "ann", "kind": "obs", "object": facts[0].name, "confidence": 0.6}
+    claims = [common | {"rep": rep, "title": f"cell {n}", "locked": n == 1} for rep in (2, 3, 4) for n in range(2)]
     return admit(Memory.empty(), claims, rules).memory
+
+
+def other_claim(number: int) -> dict[str, Any]:
+    """Return a claim of another writer with the body of the draft `number` of ann."""
+    return {"rep": 2, "writer": "eve", "kind": "obs", "title": "tide is 1", "body": f"ann #{number}", "confidence": 0.5}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -128,20 +122,12 @@ POSTED = st.lists(st.one_of(batches(), st.integers(0, 3)), min_size=2, max_size=
 @settings(max_examples=40)
 @given(posted=POSTED, counted=st.booleans())
 def test_batches_are_judged_like_written_claims_on_any_memory(posted: list[ClaimBatch | int], *, counted: bool) -> None:
-    """A number stands for a claim of somebody else's, whose body is that of a draft of the writer ann."""
+    """Numbers stand for claims of another writer with the body of a draft by ann."""
     vocabulary, facts, writers, rules = words("sound")
     ours = theirs = standing(facts, rules)
     for number, part in enumerate(posted):
         if isinstance(part, int):
-            value = {
-                "rep": 2,
-                "writer": "eve",
-                "kind": "obs",
-                "title": "tide is 1",
-                "body": f"ann #{part}",
-                "confidence": 0.5,
-            }
-            ours, theirs = (admit(memory, [value], rules).memory for memory in (ours, theirs))
+            ours, theirs = (admit(memory, [other_claim(part)], rules).memory for memory in (ours, theirs))
             continue
         turn = 4 * number + np.arange(len(part)) if counted else part.turn
         drafts = ordered(replace(part, turn=turn), vocabulary)
@@ -165,7 +151,6 @@ def test_repeated_claims_are_compared_with_existing_cells() -> None:
         return vocabulary.claims(drafts, held).new
 
     assert [are_new(turn, memory) for turn in (0, 1, 1, 5, 3, 6)] == [True, True, False, True, False, True]
-    value = {"rep": 2, "writer": "eve", "kind": "obs", "title": "tide is 1", "body": "ann #7", "confidence": 0.5}
-    after = admit(memory, [value], rules).memory
+    after = admit(memory, [other_claim(7)], rules).memory
     assert not are_new(7, after)
     assert not are_new(8, after)

@@ -1,18 +1,19 @@
-"""The commands of a world: behaviours listed, a scenario begun, a run made again, its figures with their intervals."""
+"""Tests of commands: writers listed, a scenario created, a run repeated, figures with intervals."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 import malsim as ms
-from malsim.base.errors import AddressError
+from malsim.base.errors import AddressError, UsageError
 from malsim.cli import main
 from malsim.scenario import rerun as remaking
+from malsim.sim import run as run_module
 from malsim.sim.record.manifest import digest
 from malsim.sim.record.metrics import METRICS, by_replication, metric_bounds
 from malsim.sim.run import FRAMES
@@ -55,7 +56,7 @@ def world(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def made(world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    """The folder that a run was written to."""
+    """Return the folder of a written run."""
     assert main(["run", str(world), "-o", str(tmp_path / "out"), "--no-plots"]) == 0
     capsys.readouterr()
     return tmp_path / "out"
@@ -178,3 +179,17 @@ def test_one_replication_can_be_repeated_in_full(world: Path) -> None:
     assert alone.why(cell) == whole.why(cell, rep=4)
     with pytest.raises(AddressError, match=r"run\.replication\(4\)"):
         banded.why(cell, rep=4)
+
+
+@pytest.mark.parametrize("given", ["unknown", {"unknown": ValueError("x")}])
+def test_without_accepts_failures_by_number_only(given: Any) -> None:
+    run = ms.run("scenarios/mutual_dispute.toml", days=3)
+    with pytest.raises(UsageError, match="not a mapping from replication numbers"):
+        run.without(given)
+    assert run.without({}) is run
+
+
+def test_uninformative_interval_becomes_a_sentence() -> None:
+    wide = {"metric": "cells", "value": 2.0, "low": 0.0, "high": 106779.239, "replications": 2}
+    assert "too wide with 2 replications" in run_module._interval(wide)  # no run of ours is so wide
+    assert run_module._interval(wide | {"high": 3.0}) == " [0.000, 3.000]"  # the same

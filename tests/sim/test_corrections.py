@@ -1,4 +1,4 @@
-"""What people put right in a run: each figure on a story by hand, who may, what comes back, and refusals."""
+"""Tests of corrections in a run: scores on short stories, permissions, returning values, and refusals."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ FIGURES = ("resurfaced", "correction_shows", "residue", "silent_after", "correct
 
 
 def figures(scenario: Any, **changes: Any) -> dict[str, float]:
-    """The figures of a run, means over its replications."""
+    """Return the figures of a run, as means over its replications."""
     found = by_replication(ms.run(scenario, **changes))
     return {name: float(np.nanmean(found[name])) if (~np.isnan(found[name])).any() else np.nan for name in FIGURES}
 
 
 def governed(**changes: Any) -> dict[str, Any]:
-    """Rules of the shipped scenarios, some of them otherwise."""
+    """Return changed rules of the shipped scenarios."""
     return {"rules": ms.Rules.governed().replace(verifiers="editor", **changes)}
 
 
 def story(answers: str, *, do: Any = "correct", truth: str = "") -> dict[str, float]:
-    """One fact of two values, a tick a day: A, B, b (A is held beside) or - (nothing) answered; A is taken back on day 1."""
+    """Return the scores of answers A, B, b (B, with A still held) or - (none), one per day; A is retracted on day 1."""
     scores = CorrectionScores(2, 1, 1)
     item = np.zeros(1, dtype=np.int64)
     for day, answer in enumerate(answers):
@@ -103,7 +103,7 @@ def test_law_without_corrections_gets_only_a_claim() -> None:
 
 
 class Keyed:
-    """A value an object; it forgets for anybody."""
+    """Memory of one value per object, which forgets for anybody."""
 
     belief = edges = False
 
@@ -111,21 +111,18 @@ class Keyed:
         self.values: dict[str, str] = {}
 
     def write(self, claims: Sequence[Claim], _: float) -> None:
-        """Keep the last."""
         self.values |= {claim.object: claim.value for claim in claims}
 
     def tick(self, _: float) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def peek(self, query: Query, _: float, __: int) -> list[dict[str, Any]]:
-        """Get."""
         value = self.values.get(query.object)
         return [{"id": query.object, "object": query.object, "value": value, "rank": 1.0}] if value else []
 
     read = peek
 
     def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
-        """Drop it, whoever asks."""
         if self.values.get(object) == value:
             del self.values[object]
 
@@ -160,7 +157,7 @@ APART = FOLDER / "kept_apart.toml"
 
 
 def scope_figures(run: ms.Run) -> dict[str, float]:
-    """What is shown across scopes, means over replications."""
+    """Return the figures of scopes, as means over replications."""
     found = by_replication(run)
     return {name: float(np.nanmean(found[name])) for name in ("leaks", "shared_silent", "answers_lost")}
 

@@ -1,15 +1,17 @@
-"""Draws depend on their address and on nothing else, and look random along every part of it."""
+"""Tests that draws depend only on their address and look random, and that changes add up to the truth."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from malsim.sim.world import Fact, World
+from malsim.sim.world.clock import DAY
 from malsim.sim.world.draws import Array, Draws
 
 if TYPE_CHECKING:
@@ -83,3 +85,38 @@ def test_happens_compares_a_uniform_draw_with_the_share(share: float) -> None:
     address: dict[str, Any] = {"rep": np.arange(5)[:, None], "member": np.arange(3), "turn": 2}
     draws = Draws(4, "x")
     np.testing.assert_array_equal(draws.happens(share, "p", **address), draws.uniform("p", **address) < share)
+
+
+END = 5 * DAY
+fact: st.SearchStrategy[dict[str, Any]] = st.one_of(
+    st.builds(dict, hazard=st.sampled_from([0.0, 0.2, 3.0])),
+    st.builds(dict, changes=st.lists(st.integers(0, END + 1), max_size=4).map(tuple)),
+)
+
+
+@settings(max_examples=40)
+@given(st.lists(fact, max_size=3), st.integers(0, 3), st.lists(st.integers(0, 2 * END), min_size=1, max_size=4))
+def test_changes_add_up_to_the_truth(given_facts: list[dict[str, Any]], replications: int, times: list[int]) -> None:
+    facts = [Fact(name=f"f{n}", values=(0.0, 1.0, 2.0), **settings) for n, settings in enumerate(given_facts)]
+    world = World(facts, seed=3, reps=np.arange(replications), end=END)
+    rep, index = (part.ravel() for part in np.indices((replications, len(facts))))
+    held, before = world.first.T.copy(), 0
+    for t in sorted(times):
+        changes = world.between(before, t + 1)
+        assert (np.diff(changes.t) >= 0).all()
+        held[changes.rep, changes.fact], before = changes.value, t + 1
+        np.testing.assert_array_equal(world.at(rep, index, np.full(rep.shape, t)), held.ravel())
+        np.testing.assert_array_equal(world.at(rep, index, t), held.ravel())
+    for t in times:  # and back again
+        np.testing.assert_array_equal(world.at(rep, index, t), world.at(rep, index, np.full(rep.shape, t)))
+
+
+def test_drawn_first_values_are_balanced() -> None:
+    facts = [Fact(name=f"f{n}", values=(0.0, 1.0, 2.0), start="drawn", hazard=0.3) for n in range(40)]
+    reps, index = (part.ravel() for part in np.indices((50, len(facts))))
+    world = World([*facts, Fact(name="still", start="first")], seed=3, reps=np.arange(50), end=END)
+    share = np.bincount(world.at(reps, index, 0), minlength=3) / len(reps)
+    assert np.abs(share - 1 / 3).max() < 0.05
+    assert (world.at(np.arange(50), np.full(50, 40), END) == 0).all()
+    ends = np.full(len(reps), END)
+    np.testing.assert_array_equal(world.at(reps, index, END), world.at(reps, index, ends))

@@ -1,4 +1,4 @@
-"""Every event has its cause, and what the cause names is there; of many replications they are counted instead of kept."""
+"""Tests that every event has a cause that can be resolved, and that bands count events by kind."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def busy(**changes: object) -> Scenario:
-    """Writers at odds and a reader who is often refused."""
+    """Return a scenario of disagreeing writers and a reader who is often refused."""
     facts = tuple(Fact(name=name, hazard=0.2) for name in ("tide", "wind"))
     writers = (Population(behaviour="honest", count=3, rate=1.0), Population(behaviour="contrarian", rate=1.0))
     reader = Reader(behaviour="lazy", complies=0.5)

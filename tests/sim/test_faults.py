@@ -1,4 +1,4 @@
-"""Both kinds of fault: what each does to a stream, counted claim by claim, and that it does nothing else."""
+"""Tests of faults: each kind changes its share of claims and nothing else."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def noise(*, start: int = 0, end: int | None = None, **kinds: float) -> ClaimFau
 
 @pytest.fixture(scope="module")
 def clean(posted: Posted) -> pl.DataFrame:
-    """What is posted where nothing is at fault."""
+    """Return the posted claims without faults."""
     return posted(stream())
 
 
@@ -127,7 +127,7 @@ def test_bad_command_is_a_wrong_value_with_its_own_edges(posted: Posted) -> None
 
 
 def _quarrels(run: Run) -> float:
-    """The share of disputes between cells that say the same."""
+    """Return the share of disputes between cells that state the same value."""
     edges, cells = run.memory.edges.filter(pl.col("relation") == "contradicts"), run.memory.cells
     item, other = (cells["value"].gather(edges[end]) for end in ("source", "target"))
     return float(np.mean((item == other).to_numpy()))

@@ -1,4 +1,4 @@
-"""A fork is the run itself until its day, and wholly so where nothing is changed."""
+"""Tests that a fork equals the run until its day, and entirely without changes."""
 
 from __future__ import annotations
 

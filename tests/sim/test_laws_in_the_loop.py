@@ -1,4 +1,4 @@
-"""Any law in the loop: every shipped scenario that is not about a graph runs under laws that share nothing with it."""
+"""Tests that every shipped scenario without graph settings runs under laws of items."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import malsim as ms
 from malsim.base.errors import MalsimError
 from malsim.cli import main
 from malsim.scenario.file.scenario_file import read
-from malsim.sim.settings.askable import askable
-from malsim.sim.settings.memory_law import refuse_graph_settings
+from malsim.sim.settings.memory_law import askable, refuse_graph_settings
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
 POISONER = next(path for path in SCENARIOS if path.stem == "poisoner")
@@ -21,7 +20,6 @@ LAWS = ("last_write", "graphiti", "act_r")  # of one value each, of a belief of 
 
 
 def fits(path: Path) -> bool:
-    """Whether a scenario asks for nothing that only a graph has."""
     try:
         refuse_graph_settings(read(path).replace(law="last_write"))
     except MalsimError:

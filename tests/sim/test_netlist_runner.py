@@ -1,4 +1,4 @@
-"""A netlist inside the tick: what it reads, what it drives, what a run keeps of it."""
+"""Tests of a netlist in a run: what it reads and drives, and which signals are recorded."""
 
 from __future__ import annotations
 
@@ -93,9 +93,7 @@ def test_alarm_is_acknowledged_after_its_review() -> None:
     wires = TRIP.replace("dec_a3ee-flags-review", "escalation.weak")
     made = run(parse(scenario(wires, '[reviewers]\neach = "60h"')))
     assert made.events.filter(kind="escalated")["t"].to_list() == [4.0, 8.0]
-    assert made.signals.filter(signal="ack", value=1.0)["t"].to_list() == [
-        7.0,
-    ]
+    assert made.signals.filter(signal="ack", value=1.0)["t"].to_list() == [7.0]
     assert made.signals.filter(signal="tripped", value=1.0)["t"].to_list() == [4.0, 5.0, 6.0, 8.0, 9.0, 10.0]
 
 
@@ -109,14 +107,8 @@ net pushed reader.pushed
 @pytest.mark.parametrize(("words", "most"), [(40.0, 40.0), (-5.0, 0.0), (1e9, 1e9)])
 def test_push_keeps_to_the_budget_of_the_netlist(words: float, most: float) -> None:
     made = run(parse(scenario(BUDGET + f"budget = {words}\n", run="replications = 2", claims=WORLD)))
-    pushed, demand = (
-        made.signals.filter(
-            signal=name,
-        )
-        .filter(pl.col("t") > 1)["value"]
-        .to_numpy()
-        for name in ("pushed", "demand")
-    )
+    later = made.signals.filter(pl.col("t") > 1)
+    pushed, demand = (later.filter(signal=name)["value"].to_numpy() for name in ("pushed", "demand"))
     assert (pushed <= most).all()
     assert (pushed <= demand).all()
     assert demand.max() > 40
@@ -146,11 +138,8 @@ addf quorum tick [k: 2] [minEff: 0.3]
 
 
 def test_recorded_signals_follow_the_record_setting() -> None:
-    listed = run(
-        parse(
-            scenario(EVERYWHERE, run='replications = 2\nrecord = ["tripped", "low(obs_)", "calm(honest-1)"]', claims=WORLD)
-        )
-    )
+    listed_only = 'replications = 2\nrecord = ["tripped", "low(obs_)", "calm(honest-1)"]'
+    listed = run(parse(scenario(EVERYWHERE, run=listed_only, claims=WORLD)))
     assert set(listed.signals.select("signal", "row").unique().rows()) == {("tripped", None), ("calm", "honest-1")}
     bands = run(parse(scenario(EVERYWHERE, run='replications = 2\nrecord = "bands"', claims=WORLD)))
     assert bands.signals.is_empty()
@@ -173,14 +162,8 @@ def test_run_can_be_repeated_from_its_manifest(tmp_path: Path) -> None:
 
 
 def test_netlist_cells_exist_before_the_first_turn() -> None:
-    made = run(
-        parse(
-            scenario(
-                'dec_c4ee "from the text" conf(.8!)\ndec_c4ee supports> dec_c5ee(.5)\ndec_c5ee "too" conf(.3!)\n' + TRIP,
-                run="replications = 3",
-            )
-        )
-    )
+    cells = 'dec_c4ee "from the text" conf(.8!)\ndec_c4ee supports> dec_c5ee(.5)\ndec_c5ee "too" conf(.3!)\n'
+    made = run(parse(scenario(cells + TRIP, run="replications = 3")))
     first = made.cells.filter(pl.col("t") == 1.0).sort("rep")
     assert first.group_by("rep").len()["len"].to_list() == [3, 3, 3]
     assert first.filter(cell="dec_c5ee")["support_mass"].n_unique() == 1

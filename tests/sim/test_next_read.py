@@ -1,4 +1,4 @@
-"""The next read in a run: a push gives what came in since the last tick, and what it touches, the tick's numbers already."""
+"""Tests that a push shows claims made since the last tick, with the values that the next tick gives."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def run_of(drawn: list[Any], reads: str) -> ms.Run:
 
 
 def shown(run: ms.Run, day: int) -> dict[str, float]:
-    """The effective of each cell that a day's push has a line for, as it is printed there."""
+    """Return the printed effective of each cell in a day's push."""
     lines = [line for line in str(run.push(day)).splitlines() if " eff(" in line and line.lstrip("^").startswith("obs_")]
     return {line.lstrip("^").split()[0]: float(line.partition(" eff(")[2].partition(")")[0]) for line in lines}
 
@@ -67,7 +67,7 @@ def shown(run: ms.Run, day: int) -> dict[str, float]:
 @settings(max_examples=5, deadline=None)
 @given(drawn=DRAWN)
 def test_push_shows_the_values_of_a_tick_at_its_time(drawn: list[Any]) -> None:
-    """After an admission every cell shows what a tick would give; without one, what the last tick gave."""
+    """With new claims, cells show the values of the next tick, otherwise those of the last."""
     run = run_of(drawn, "now")
     created = run.memory.cells.select("handle", "created")
     for day in range(1, DAYS + 1):

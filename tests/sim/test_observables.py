@@ -1,4 +1,4 @@
-"""What is measured of every tick says what a slow look at each cell says, and bands sum it up however it comes in."""
+"""Tests of the signals of every tick against a slow reference, and of bands against whole signals."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from tests.bench.rows import loop
 
 @pytest.fixture(scope="module")
 def after_a_run() -> bench.Bench:
-    """Sixty days of the benchmark's writers and reader in three replications."""
+    """Return a run of sixty days of the benchmark's writers and reader, in three replications."""
     made = bench.Bench(replace(loop.scenario(3), days=60.0))
     made.calendar.run()
     return made
 
 
 def slow(snapshot: Snapshot, truth: Any, fact: int, rep: int) -> tuple[float, float, float, float]:
-    """Answer, belief, and the most that is said for and against the truth; NaN where nothing is."""
+    """Return answer, belief, and the largest worth for and against the truth of a fact; NaN without claims."""
     cell_index, best = snapshot.cell_index, (np.nan, -1.0)
     sides = {True: np.nan, False: np.nan}
     for row in np.flatnonzero(

@@ -1,14 +1,16 @@
-"""Checks of what a reader lets out: patterns at each turn's end, rules read again, an outside verifier."""
+"""Tests of output checks, audits by an external verifier, and readers that verify cells."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
+import pytest
 from scipy import stats
 
+import malsim as ms
 from malsim.scenario.file.scenario_file import read
 from malsim.sim import bench
 from malsim.sim.record.manifest import digest
@@ -25,7 +27,7 @@ FRESH = 77
 
 
 def guarded(*layers: str, **changes: object) -> Scenario:
-    """The scenario with only these layers, on a seed that it was not written on."""
+    """Return the scenario with only some layers, under a fresh seed."""
     made = read(SCENARIO).replace(seed=FRESH, replications=16, days=60.0)
     assert made.reader
     off = {name: value for name, value in OFF.items() if name not in layers}
@@ -81,3 +83,36 @@ def test_nothing_is_counted_without_output_checks() -> None:
     assert "caught_share" not in by_replication(plain)
     assert "caught_share" in by_replication(on)
     assert digest(plain.events) != digest(on.events)
+
+
+POISONED = read(SCENARIO.with_name("poisoner.toml")).replace(days=20.0, replications=3, record="all")
+
+
+def made(*, reinforced_by: Any = "update", **changes: Any) -> ms.Run:
+    assert POISONED.reader
+    rules = POISONED.rules.replace(reinforced_by=reinforced_by)
+    return ms.run(POISONED.replace(rules=rules, reader=replace(POISONED.reader, **changes)))
+
+
+def test_reader_verifies_cells_it_found_right() -> None:
+    run = made(updates=1.0)
+    events = run.events.filter(pl.col("kind") == "updated")
+    assert events.height
+    assert events["detail"].unique().to_list() == ["verification: tested"]
+    cells = run.memory.cells.join(events.select("rep", handle="subject"), on=["rep", "handle"], how="semi")
+    assert cells.height
+    assert cells["verification"].unique().to_list() == ["tested"]
+
+
+@pytest.mark.parametrize(("reinforced_by", "touched"), [("update", True), ("nothing", False)])
+def test_update_reinforces_under_the_rules(reinforced_by: str, *, touched: bool) -> None:
+    run = made(updates=1.0, reinforced_by=reinforced_by)
+    events = run.events.filter(pl.col("kind") == "updated").group_by("rep", handle="subject").agg(pl.col("t").max())
+    cells = run.memory.cells.join(events, on=["rep", "handle"]).filter(pl.col("t") > pl.col("created"))
+    assert cells.height
+    assert ((cells["touched"] >= cells["t"]).all(), (cells["touched"] < cells["t"]).all()) == (touched, not touched)
+
+
+def test_no_updates_change_nothing() -> None:
+    assert made().manifest["sha256"] == ms.run(POISONED).manifest["sha256"]
+    assert not made().events.filter(pl.col("kind") == "updated").height

@@ -1,4 +1,4 @@
-"""A turn of a run calls no frame: twice as many days make as many calls into polars, whoever writes."""
+"""Test that a turn makes no calls into polars: twice as many days make as many calls."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SCENARIOS = [path for path in sorted(Path("scenarios").glob("*.toml")) if path.s
 
 
 def calls(scenario: Scenario) -> int:
-    """How often code outside polars calls a function of polars while the scenario runs."""
+    """Return the number of calls from outside polars into polars while a scenario runs."""
     count = 0
 
     def profile(frame: FrameType, event: str, _: object) -> None:

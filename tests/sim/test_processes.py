@@ -1,4 +1,4 @@
-"""Users' SimPy processes beside the shipped writers."""
+"""Tests of users' SimPy processes next to the shipped writers."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ PEOPLE = '[reader]\n[reviewers]\ncount = 1\neach = "30h"\n'
 
 
 def written(*behaviours: str, besides: str = "") -> Scenario:
-    """The world with some behaviours, each often enough that a turn has several claims of one writer."""
+    """Return a scenario with some behaviours, each with several claims per writer and turn."""
     text = "".join(f'[[writers]]\nbehaviour = "{name}"\ncount = 3\nrate = 1.5\n' for name in behaviours)
     return parse(WORLD + text + besides)
 
 
 def same(one: ms.Run, other: ms.Run) -> None:
-    """Hold every frame of two runs equal; events of one instant may stand in another order."""
+    """Assert that two runs have equal frames, up to the order of simultaneous events."""
     for frame in ("cells", "signals", "writers"):
         assert getattr(one, frame).equals(getattr(other, frame)), frame
     columns = one.events.columns
@@ -52,7 +52,7 @@ def same(one: ms.Run, other: ms.Run) -> None:
 
 
 def guard(env: Environment, desk: Desk) -> Process:
-    """Look at the gate when it pleases, say what is seen, and wait for the verdict."""
+    """Observe the gate at random times, post the value and wait for the verdict."""
     while True:
         yield env.timeout(float(desk.random.exponential(0.7)))
         verdict = yield desk.post(object="gate", value=desk.sense("gate", 0.8), confidence=0.8)
@@ -60,7 +60,7 @@ def guard(env: Environment, desk: Desk) -> Process:
 
 
 def review_desk(env: Environment, desk: Desk) -> Process:
-    """Two people; each disputed cell takes one of them a day."""
+    """Let two people look into disputed cells, each for one day per cell."""
     people = simpy.Resource(env, capacity=2)
 
     def look_into(cell: str) -> Process:
@@ -103,7 +103,6 @@ def test_watching_process_changes_nothing() -> None:
 
 
 def line_of(desk: Desk) -> str:
-    """The cell that the gate's own object is answered with."""
     line = desk.ask("gate")
     assert line
     return line.cell
@@ -161,7 +160,7 @@ def test_tripped_signal_wakes_a_waiting_process() -> None:
 
 
 def fails(kind: str) -> Any:
-    """A process that goes wrong on day 3, in a way of its own."""
+    """Return a process that fails on day 3 in a given way."""
 
     def wrong(env: Environment, desk: Desk) -> Process:
         yield env.timeout(3)

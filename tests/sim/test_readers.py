@@ -1,4 +1,4 @@
-"""A cell says who reads it: by its handle, its key, a version, across edges, among all cells, through signals."""
+"""Tests of the readers of a cell: by handle, key, version, edges, wildcards and signals."""
 
 from __future__ import annotations
 

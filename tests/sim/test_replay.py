@@ -1,4 +1,4 @@
-"""Replay: heads follow the stream, every bad row is named, and real claims come out where they were measured."""
+"""Tests of replays: disputes follow the stream, bad rows are named, and real claims score as measured."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NONE = Rules(calibration="none")
 
 
 def brute(stream: list[tuple[str, str, str]], *, mutual: bool) -> set[tuple[int, int, str, int]]:
-    """The wiring claim by claim, as its rule is told."""
+    """Return the edges of a stream, computed claim by claim."""
     edges: set[tuple[int, int, str, int]] = set()
     standing: dict[int, tuple[str, str, str]] = {}
     head: dict[tuple[str, str], int] = {}
@@ -120,6 +120,7 @@ CSV = "time,writer,object,value,stated_confidence\n"
         (",ann, ,1,0.5", "no object"),
         (",ann,x,,0.5", "no value"),
         (",ann,x,1,1.0001", "from 0 to 1"),
+        (",ann,x,1,-0.1", "from 0 to 1"),
         (",ann,x,1,NaN", "from 0 to 1"),
         (",ann,x,1,high", "from 0 to 1"),
     ],
@@ -224,3 +225,30 @@ def test_tie_of_k_values_counts_one_kth_in_every_command(tmp_path: Path) -> None
     claims, truth = read_claims(tmp_path / "claims.csv").claims, read_truth(tmp_path / "truth.csv")
     assert replay_law(claims, truth, law="majority").score.value["accuracy"] == pytest.approx(wanted)  # type: ignore[union-attr]  # truth is given
     assert read_real(tmp_path).answers(Rules()).filter(object="o1")["right"].to_list() == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "days"),
+    [
+        ("2008-06-20 06:46:23+00:00", "2008-06-21 06:46:23+00:00", 1.0),
+        ("2008-06-20T06:00:00+02:00", "2008-06-20T06:00:00Z", 2 / 24),
+        ("2008-06-20T06:00:00-0530", "2008-06-20T12:30:00+0100", 0.0),
+        ("2008-06-20 06:00", "2008-06-22 18:00", 2.5),
+        ("1999", "2000", 365.0),
+        ("2008-W25", "2008-W26", 7.0),
+        ("2008-W25-1", "2008-W25-3", 2.0),
+        ("12.5", "13", 0.5),
+    ],
+)
+def test_common_time_formats_are_read(tmp_path: Path, first: str, second: str, days: float) -> None:
+    path = tmp_path / "claims.csv"
+    path.write_text(f"{CSV}{first},a,x,1,\n{second},a,x,2,\n", encoding="utf-8")
+    assert read_claims(path).claims["time"].to_list() == pytest.approx([0.0, days])
+
+
+def test_confidences_of_0_and_1_are_clipped_and_counted(tmp_path: Path) -> None:
+    path = tmp_path / "claims.csv"
+    path.write_text(f"{CSV}1,a,x,1,0\n2,b,x,1,1.0\n3,c,x,1,0.4\n4,d,x,1,\n", encoding="utf-8")
+    found = read_claims(path)
+    assert found.clipped == 2
+    assert found.claims["confidence"].to_list() == [0.001, 0.999, 0.4, 0.7]

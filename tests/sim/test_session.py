@@ -1,4 +1,4 @@
-"""The reader under its hooks: nothing it does, leaves out or breaks releases a turn that the stop hook refuses."""
+"""Tests that no behaviour or failure of the reader releases a turn that the stop hook refuses."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ DONE = ("acted", "declined", "written_back")
 
 
 def scenario(reader: Reader | None, **changes: Any) -> Scenario:
-    """Honest writers, a contrarian who keeps rows disputed, and truth that moves."""
+    """Return a scenario of honest writers, a contrarian and a changing truth."""
     facts = tuple(Fact(name=name, hazard=0.1, stability="ephemeral") for name in ("tide", "wind"))
     honest = Population(behaviour="honest", count=3, rate=0.7, verification="checked")
     writers = (honest, Population(behaviour="contrarian", rate=0.5))
@@ -55,7 +55,7 @@ def run_under(**settings_: Any) -> Run:
 
 
 def turns(run: Run) -> pl.DataFrame:
-    """One row a turn: rep, t, marked (rows with ^), words, opened (of those marked), and how many events of each kind."""
+    """Return one row per turn: rep, t, marked lines, words, opened marked lines, and the number of events of each kind."""
     pushed = run.events.filter(pl.col("kind") == "pushed")
     numbers = pushed["detail"].str.extract_all(r"\d+").list.to_struct(fields=["lines", "words", "marked"]).struct.unnest()
     frame = pl.concat([pushed.select("rep", "t"), numbers.cast(pl.Int64)], how="horizontal")
@@ -185,7 +185,6 @@ def test_obedient_reader_verifies_and_stubborn_does_not() -> None:
     )
 
     def harm(run: Run) -> int:
-        """Actions on marked rows that were false."""
         marked = run.events.filter((pl.col("kind") == "expanded") & (pl.col("detail") == "marked ^"))
         acted = run.events.filter((pl.col("kind") == "acted") & (pl.col("detail") != "true"))
         return acted.join(marked, on=["rep", "t", "subject"], how="semi").height

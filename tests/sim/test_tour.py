@@ -1,4 +1,4 @@
-"""The tour of a claim names real functions."""
+"""Tests that the tour of a claim in the manual names real functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People who choose which dispute to look into: what each policy puts first, and what holds of all of them."""
+"""Tests of triage policies: which dispute each prefers, and their common limits."""
 
 from __future__ import annotations
 
@@ -119,19 +119,8 @@ def test_unknown_policies_and_missing_reviewers_are_refused() -> None:
 
 def test_triage_command_prints_a_table_and_writes_a_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(SCENARIOS / "triage_popular.toml")
-    given = [
-        "triage",
-        path,
-        "--policies",
-        "first,value",
-        "--weekly",
-        "5,10",
-        "--replications",
-        "2",
-        "-o",
-        str(tmp_path / "o"),
-    ]
-    assert main(given) == 0
+    options = ["--policies", "first,value", "--weekly", "5,10", "--replications", "2", "-o", str(tmp_path / "o")]
+    assert main(["triage", path, *options]) == 0
     value = capsys.readouterr().out
     assert "wrong answers avoided per review" in value
     assert sorted(item.name for item in (tmp_path / "o").iterdir()) == ["triage.json", "triage.parquet", "triage.png"]

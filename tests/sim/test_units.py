@@ -1,4 +1,4 @@
-"""A duration may be given with its unit wherever one is asked for, and is the same as its number."""
+"""Tests that durations with units equal their numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces written as VCD are read back by pyvcd, an independent reader."""
+"""Tests that VCD files are read back by pyvcd, an independent reader."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""What a scenario's file may not say of its netlist, and where it is told so."""
+"""Tests that errors of a scenario's netlist name their line, and of the events of its alarms."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 from malsim.base.errors import MalsimError, ScenarioError
@@ -13,6 +14,8 @@ from malsim.sim.bench import run
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from malsim.sim.run import Run
 
 TRIP = """\
 dec_a3ee "use SQLite" conf(.9!)
@@ -101,7 +104,43 @@ def test_errors_of_a_netlist_file_name_that_file(tmp_path: Path) -> None:
 
 
 def test_broken_netlist_is_an_error_not_a_failure() -> None:
-    text = scenario(
-        TRIP.replace("dec_a3ee-scores", "dec_ffff-scores"), "[[check]]\nname = 'a'\nproperty = 'eventually tripped'\n"
-    )
-    assert judge(parse(text)).status == "error"
+    check = "[[check]]\nname = 'a'\nproperty = 'eventually tripped'\n"
+    assert judge(parse(scenario(TRIP.replace("dec_a3ee-scores", "dec_ffff-scores"), check))).status == "error"
+
+
+WIRES = """\
+loadrt estop-latch names=estop
+loadrt latch names=held
+net well estop.ok-out
+net beat estop.watchdog
+net fault estop.fault-out
+net not-held held.out-not
+net held held.out
+net go estop.reset
+net sane estop.ok-in
+sane = true
+addf estop tick
+addf held tick
+"""
+STARTED = '[[netlist.input]]\nsignal = "go"\nat = "4d"\nvalue = true\n'
+
+
+def told(made: Run) -> list[tuple[object, ...]]:
+    """Return the events of alarms, with day, kind, subject and cause."""
+    return made.events.filter(pl.col("kind").is_in(["tripped", "cleared"])).select("t", "kind", "subject", "cause").rows()
+
+
+def test_watchdog_trips_and_clears_like_a_latch() -> None:
+    made = run(read("scenarios/watchdog_silent_writer.toml").replace(replications=1))
+    silent = made.signals.filter(signal="silent").sort("t")
+    falls = silent.filter(pl.col("value").diff() < 0)["t"].to_list()
+    rises = silent.filter(pl.col("value").diff() > 0)["t"].to_list()
+    assert (len(rises), len(falls)) == (2, 1)
+    days = sorted([(t, "tripped") for t in rises] + [(t, "cleared") for t in falls])
+    assert told(made) == [(t, kind, "silent", "alive.tripped") for t, kind in days]
+
+
+def test_only_alarm_outputs_record_events() -> None:
+    made = run(parse(f"why = 'x'\n[run]\ndays = 6\n[netlist]\ntext = '''\n{WIRES}'''\n{STARTED}"))
+    assert made.signals.filter(signal="beat")["value"].sum() > 0
+    assert told(made) == [(1.0, "tripped", "fault", "estop.fault-out"), (4.0, "cleared", "fault", "estop.fault-out")]

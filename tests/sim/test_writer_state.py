@@ -1,4 +1,4 @@
-"""A writer with a state of its own: kept from claim to claim, apart in every replication, the same when run again."""
+"""Tests of writers with a state, which is kept from claim to claim and by replication."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LESS = 0.97
 
 
 def write(context: ClaimContext) -> ClaimDraft:
-    """It states less with each claim; every fourth claim it keeps to itself, and by its count checks what it was handed."""
+    """State less with each claim, keep every fourth claim silent, and check the state against the count."""
     mood = context.state["mood"]
     np.testing.assert_allclose(mood, LESS**context.turn)
     support = DraftEdge("supports", np.where(mood < LESS, context.own.peers.max(axis=1), -1))
@@ -41,7 +41,7 @@ def moody(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def run(first: int, replications: int) -> Run:
-    """Three of them, each with some claims a turn, beside honest ones."""
+    """Return a run of three writers with a state, each with several claims per turn, next to honest ones."""
     moody = Population(behaviour="moody", count=3, rate=2.5)
     return bench.run(
         Scenario(

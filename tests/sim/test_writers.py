@@ -1,4 +1,4 @@
-"""One suite for all behaviours: they say a claim, of what they sense, were shown and were told, and of nothing else."""
+"""Tests of all behaviours: drafts depend only on what their writers sense and are shown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from malsim.sim.engine.population_process import _parameters_of
 from malsim.sim.engine.populations import Populations
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.scenario import Scenario
-from malsim.sim.world import Fact, Sight, World
+from malsim.sim.world import Fact, World
 from malsim.sim.world.clock import DAY
 from malsim.sim.world.draws import Draws
 from malsim.sim.writers import behaviours
@@ -54,7 +54,7 @@ def test_palette_holds_these_sixteen_behaviours() -> None:
 
 @st.composite
 def contexts(draw: st.DrawFn) -> ClaimContext:
-    """Any context there could be: readings out of nowhere, rows of any memory."""
+    """Draw a context with any observations and any rows of a memory."""
     count = draw(st.integers(1, 6))
 
     def rows(*shape: int) -> Ints:
@@ -93,7 +93,7 @@ def say(name: str, context: ClaimContext, settings_: dict[str, float]) -> ClaimD
 
 
 def relabelled(context: ClaimContext, names: Ints) -> ClaimContext:
-    """The same context over a memory whose rows are called otherwise."""
+    """Return the context with the rows of cells renumbered."""
     seen, own = context.push, context.own
     more = {"first": names[own.first], "peers": names[own.peers], "again": own.again}
     told = LatestClaims(names[own.row], own.value, names[own.unsuperseded], more.__getitem__)
@@ -133,7 +133,7 @@ def test_renumbering_cells_does_not_change_drafts(name: str, context: ClaimConte
 
 
 def crowded(**changes: Any) -> Scenario:
-    """All behaviours at once; none of them reads, unless that is changed."""
+    """Return a scenario with every behaviour, by default without reading."""
     writers = []
     for name in behaviours():
         given_ = {"path": "claims/lines.csv"} if name == "from_file" else {}
@@ -205,16 +205,16 @@ def test_drafts_do_not_depend_on_the_future(posted: Posted) -> None:
 
 def test_writers_read_the_world_only_through_sense(monkeypatch: pytest.MonkeyPatch) -> None:
     doors: list[bool] = []
-    at, sight, post = World.at, World.sight, Populations.post
+    at, observe, post = World.at, World.observe, Populations.post
 
     def guarded(self: World, *where: Any) -> Ints:
         assert doors != [False], "the truth was read past the senses"
         return at(self, *where)
 
-    def through(self: World, *how: Any, **which: Any) -> Sight:
+    def through(self: World, *how: Any, **which: Any) -> Ints:
         doors.append(True)
         try:
-            return sight(self, *how, **which)
+            return observe(self, *how, **which)
         finally:
             doors.pop()
 
@@ -226,7 +226,7 @@ def test_writers_read_the_world_only_through_sense(monkeypatch: pytest.MonkeyPat
             doors.clear()
 
     monkeypatch.setattr(World, "at", guarded)
-    monkeypatch.setattr(World, "sight", through)
+    monkeypatch.setattr(World, "observe", through)
     monkeypatch.setattr(Populations, "post", posting)
     assert bench.run(crowded(reads=True)).memory.cells.height > 100
 

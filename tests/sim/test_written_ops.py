@@ -1,4 +1,4 @@
-"""A reader that wires an op to a cell that it opens again and again: what it reads then, what it is refused."""
+"""Tests of readers that write ops for cells which they open repeatedly."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def scenario(**reader: Any) -> Scenario:
-    """Two facts and writers who mostly agree about them, one of whom is too sure of itself."""
+    """Return a scenario of two facts, two honest writers and an overconfident one."""
     settings = {"behaviour": "writes_ops", "ops": 12, "watch_below": 0.7, "wants": 5, "observes": 0.1, **reader}
     honest = Population(behaviour="honest", count=2, rate=0.1, settings={"accuracy": 0.97}, verification="checked")
     sure = Population(behaviour="overconfident", rate=0.2, settings={"accuracy": 0.8}, verification="checked")
@@ -42,7 +42,6 @@ def of(run: Run, *kinds: str) -> pl.DataFrame:
 
 
 def test_watched_cell_is_opened_only_if_marked_or_fired(run: Run) -> None:
-    """Of all cells wired, none is opened as wanted on a day before which its op did not fire."""
     wired = of(run, "wired")
     assert wired.height > 6
     ops = wired.with_columns(op=pl.col("detail").str.extract(r"^(reader-op-\d+):"))
@@ -59,7 +58,6 @@ def test_watched_cell_is_opened_only_if_marked_or_fired(run: Run) -> None:
 
 
 def test_written_op_is_an_admitted_claim(run: Run) -> None:
-    """As many programs as ops wired, each by the reader, of the day it was wired, and with a verdict like any claim."""
     programs = run.memory.cells.filter((pl.col("kind") == "prg") & (pl.col("writer") == "reader"))
     wired = of(run, "wired").with_columns(said=pl.col("detail").str.extract(r": (\w+) ") + " " + pl.col("subject"))
     assert sorted(programs.select("rep", "created", "title").rows()) == sorted(wired.select("rep", "t", "said").rows())
@@ -72,7 +70,7 @@ def test_written_op_is_an_admitted_claim(run: Run) -> None:
 
 
 def test_kind_of_op_fits_the_cell(run: Run) -> None:
-    """A drift where an active cell contradicts it, which is then marked; a trend where it moved while it was read."""
+    """Drift ops are for contradicted cells, trend ops for cells whose effective moved."""
     wired = of(run, "wired").with_columns(kind=pl.col("detail").str.extract(r": (\w+) "))
     assert set(wired["kind"]) == set(READER_OPS)
     opened = of(run, "expanded").select("t", "rep", "subject", how="detail")
@@ -86,7 +84,6 @@ def test_kind_of_op_fits_the_cell(run: Run) -> None:
 
 
 def test_unparsable_op_is_refused() -> None:
-    """The gate says of each where it is wrong."""
     bad = bench.run(scenario(slips=1.0))
     assert of(bad, "wired").is_empty()
     refused = of(bad, "rejected")
@@ -100,7 +97,6 @@ def test_unparsable_op_is_refused() -> None:
 
 
 def test_rewired_op_replaces_the_former_one(run: Run) -> None:
-    """On the record, as any correction."""
     programs = run.memory.cells.filter((pl.col("kind") == "prg") & (pl.col("writer") == "reader"))
     few = bench.run(scenario(ops=2)).memory.cells.filter((pl.col("kind") == "prg") & (pl.col("writer") == "reader"))
     assert (few["status"] == "superseded").any()
@@ -124,7 +120,7 @@ def test_why_traces_an_op_to_its_cell(run: Run) -> None:
 
 
 def test_ops_are_removed_with_the_reader() -> None:
-    """Another number of ops, another behaviour, a netlist beside: the text has what this reader may wire, once."""
+    """The netlist holds the ops of the current reader, once."""
     own = scenario(ops=2).replace(netlist="loadrt watch names=own\nnet days own.in < clock.days\naddf own tick\n")
     assert own.netlist is not None
     assert own.replace(netlist=own.netlist.text).netlist == NetlistConfig.of(own.netlist.text)

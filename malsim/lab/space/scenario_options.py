@@ -62,7 +62,7 @@ def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | No
     Checks that the law cannot answer are left out and named on stderr; with `strict` they stay, and the judge refuses them.
     """
     from malsim.lab.space.settings import changed  # heavy, while every command declares these options
-    from malsim.sim.settings.askable import askable
+    from malsim.sim.settings.memory_law import askable
     from malsim.sim.settings.scenario import check_size
 
     given = getattr(args, "set", [])

@@ -16,7 +16,7 @@ from malsim.laws import shipped_laws
 from malsim.netlist import parse
 from malsim.scenario.judge.judge import judge_run
 from malsim.scenario.properties import Property
-from malsim.sim.settings.askable import askable
+from malsim.sim.settings.memory_law import askable
 from malsim.sim.settings.netlist_config import Input, NetlistConfig
 from malsim.sim.settings.scenario import Check
 

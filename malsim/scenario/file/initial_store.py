@@ -14,7 +14,7 @@ from malsim.importers.reading.notes import files
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
 from malsim.memory.tables.write import latest_day
-from malsim.sim.settings.initial_memory import InitialMemory
+from malsim.sim.settings.scenario import InitialMemory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,7 +16,7 @@ from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.properties.witness import margin_text
 from malsim.sim import bench
 from malsim.sim.record.metrics import by_replication
-from malsim.sim.settings.askable import refuse_unanswerable
+from malsim.sim.settings.memory_law import refuse_unanswerable
 from malsim.sim.settings.scenario import check_size
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def orient(memory: Memory, scenario: Scenario, now: float, log: EventLog) -> Memory:
     if not memory.height:
-        memory = _ten_cells(memory, scenario, now)
+        memory = _with_ten_cells(memory, scenario, now)
         log.every("bootstrapped", now, MAP, "ten cells", "the graph was empty")
     orient_reader(now, log)
     return memory
@@ -38,7 +38,7 @@ def orient_reader(now: float, log: EventLog) -> None:
     log.every("oriented", now, MAP, "the map cell and a digest", "a session begins")
 
 
-def _ten_cells(memory: Memory, scenario: Scenario, now: float) -> Memory:
+def _with_ten_cells(memory: Memory, scenario: Scenario, now: float) -> Memory:
     reps = np.arange(scenario.first, scenario.first + scenario.replications)
     if memory.table("writers").height:
         claims = ten_cells(t=now).drop("rep").join(pl.DataFrame({"rep": reps}), how="cross")

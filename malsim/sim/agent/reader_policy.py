@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -11,9 +11,22 @@ from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
-    from malsim.sim.agent.turns import Session
     from malsim.sim.context.snapshot import Snapshot
     from malsim.sim.context.turn import Turn
+    from malsim.sim.settings.reader import Reader
+
+
+class Perception(Protocol):
+    """Information that a session has about its readers in a turn, one row per replication; see `turns.Session`."""
+
+    reader: Reader
+
+    def obeys(self, number: int) -> Bools: ...
+    def senses(self, turn: Turn) -> Ints: ...
+    def remembers(self, turn: Turn) -> Ints: ...
+    def happens(self, share: float, purpose: str, number: int, member: int = 0) -> Bools: ...
+    def own(self, turn: Turn) -> Ints: ...
+    def watched(self, turn: Turn) -> tuple[Bools, Bools]: ...
 
 
 class ReaderPolicy:
@@ -23,7 +36,7 @@ class ReaderPolicy:
     are open are computed once.
     """
 
-    def __init__(self, session: Session, snapshot: Snapshot, turn: Turn) -> None:
+    def __init__(self, session: Perception, snapshot: Snapshot, turn: Turn) -> None:
         self.session, self.snapshot, self.turn = session, snapshot, turn
         obeys, policy = session.obeys(turn.number), session.reader.policy
         # readers that have forgotten the rules follow them only when blocked
@@ -38,7 +51,7 @@ class ReaderPolicy:
         self._context = session.remembers(turn)
         self._worth = self._line_worth()
         self._sensed = session.senses(turn)
-        self._observes = session.observes(turn)
+        self._observes = session.happens(session.reader.observes, "observes", turn.number)
         self._watched, self._fires = session.watched(turn)
 
     def work(self) -> None:
@@ -52,7 +65,8 @@ class ReaderPolicy:
 
     def again(self, blocked: Bools, attempt: int) -> None:
         turn = self.turn
-        complies = blocked & self.session.complies(turn, attempt)
+        share = self.session.reader.complies
+        complies = blocked & self.session.happens(share, "complies", turn.number, attempt)
         turn.opened |= complies[:, None] & turn.pushed.marked
         if self.verifies.any():
             self._verify()

@@ -77,7 +77,7 @@ class ReviewerPool:
         cell_index = snapshot.cell_index
         fact = cell_index.fact[done.row].astype(np.int64)
         uniforms = self._draws.uniform(SENSES, rep=self._reps[done.rep], turn=done.turn)
-        value = self._world.sight(uniforms, rep=done.rep, fact=fact, t=done.due).read(done.accuracy)
+        value = self._world.observe(uniforms, done.accuracy, rep=done.rep, fact=fact, t=done.due)
         edges = []
         for cell in (done.row, done.other)[: 1 + bool((done.other != NONE).any())]:
             agrees = value == cell_index.at("value", cell, none=NONE)

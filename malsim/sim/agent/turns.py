@@ -129,23 +129,27 @@ class Session:
             self.ops.note(rep, rows, reads % RECURRING == 1, snapshot)
             stale = turn.pushed.marked.take(lines) & ~snapshot.contradicted[rows]  # an op cannot make a stale cell current
             recurs = (reads % RECURRING == 0) & ~stale & ~self.ops.lines(turn.pushed.row)[0].take(lines)
-            slips = partial(self._happens, self.reader.slips, "slips", turn.number)
+            slips = partial(self.happens, self.reader.slips, "slips", turn.number)
             self.ops.write(turn, rep[recurs], rows[recurs], snapshot, slips)
         return rows
 
     def _begin(self, number: int, now: float) -> None:
         reader = self.reader
-        if reader.compact_every and number > 1 and (number - 1) % int(reader.compact_every) == 0:
-            self._context[:] = NONE
-            self._anchor = number  # the bootstrap cells, which state the rules, stay in the context
-            cause = f"compact_every {reader.compact_every:g}"
-            self._log.every("compacted", now, f"turn {number}", "the context was emptied", cause)
-        elif reader.reanchor_every and number > 1 and (number - 1) % int(reader.reanchor_every) == 0:
-            self._anchor = number
-            cause = f"reanchor_every {reader.reanchor_every:g}"
-            self._log.every("reanchored", now, f"turn {number}", "the rules were read again", cause)
 
-    def _happens(self, share: float, purpose: str, number: int, member: int = 0) -> Bools:
+        def is_due(every: float) -> bool:
+            return bool(every) and number > 1 and (number - 1) % int(every) == 0
+
+        if is_due(reader.compact_every):
+            self._context[:] = NONE
+            kind, detail, cause = "compacted", "the context was emptied", f"compact_every {reader.compact_every:g}"
+        elif is_due(reader.reanchor_every):
+            kind, detail, cause = "reanchored", "the rules were read again", f"reanchor_every {reader.reanchor_every:g}"
+        else:
+            return
+        self._anchor = number  # compaction keeps the bootstrap cells, which state the rules
+        self._log.every(kind, now, f"turn {number}", detail, cause)
+
+    def happens(self, share: float, purpose: str, number: int, member: int = 0) -> Bools:
         return self._draws.happens(share, purpose, rep=self._reps, member=member, turn=number)
 
     def obeys(self, number: int) -> Bools:
@@ -153,24 +157,18 @@ class Session:
         if self.reader.behaviour != "forgets_rules":
             return np.ones(len(self._reps), dtype=bool)
         share = 0.5 ** ((number - self._anchor) / self.reader.half_life)
-        return self._happens(share, "obeys", number)
+        return self.happens(share, "obeys", number)
 
     def senses(self, turn: Turn) -> Ints:
-        sight = self._world.sight(self._uniforms, rep=self._indices, fact=turn.fact, t=milliseconds(turn.now))
-        return sight.read(self.reader.skill)
+        t, rep = milliseconds(turn.now), self._indices
+        return self._world.observe(self._uniforms, self.reader.skill, rep=rep, fact=turn.fact, t=t)
 
     def remembers(self, turn: Turn) -> Ints:
         """Return the value of the turn's fact that each reader recalls from its context; NONE if it recalls none."""
         if not self.reader.recalls:
             return np.full(len(self._reps), NONE, dtype=np.int64)
         value = self._context[self._indices, turn.fact].astype(np.int64)
-        return np.where(self._happens(self.reader.recalls, "recalls", turn.number), value, NONE)
-
-    def observes(self, turn: Turn) -> Bools:
-        return self._happens(self.reader.observes, "observes", turn.number)
-
-    def complies(self, turn: Turn, attempt: int) -> Bools:
-        return self._happens(self.reader.complies, "complies", turn.number, attempt)
+        return np.where(self.happens(self.reader.recalls, "recalls", turn.number), value, NONE)
 
     def own(self, turn: Turn) -> Ints:
         return self._own[self._indices, turn.fact]
@@ -196,10 +194,10 @@ class Session:
         for name, count in counts.items():
             self.counters.add(name, count)
         if self.counters.compacts:
-            shown = (turn.pushed.row != NONE) * (1 + turn.opened.astype(np.int64))
+            copies = (turn.pushed.row != NONE) * (1 + turn.opened.astype(np.int64))
             init = snapshot.cell_index.at("init", turn.pushed.row, none=False)
-            self.counters.add("shown", shown.sum(axis=1))
-            self.counters.add("shown_init", (shown * init).sum(axis=1))
+            self.counters.add("shown", copies.sum(axis=1))
+            self.counters.add("shown_init", (copies * init).sum(axis=1))
         self.acted[turn.fact, self._indices] += acts
         if self.reader.recalls:
             rep = np.flatnonzero(turn.observed != NONE)
@@ -220,7 +218,7 @@ class Session:
         if not self.reader.updates:
             return
         right = turn.released & (turn.acted != NONE) & (turn.observed != NONE) & (turn.observed == turn.value)
-        rep = np.flatnonzero(right & self._happens(self.reader.updates, "updates", turn.number))
+        rep = np.flatnonzero(right & self.happens(self.reader.updates, "updates", turn.number))
         self.updated = turn.acted[rep]
         self._log.updated(turn, rep, self.updated)
 

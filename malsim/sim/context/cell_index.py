@@ -89,9 +89,9 @@ class CellIndex:
 
     def on_admitted(self, statement: Ints, row: Ints) -> None:
         """Note the cells that claims became, with the index of each claim's statement, NONE if unknown."""
-        known = np.flatnonzero((row != NONE) & (statement != NONE))
+        rows = np.flatnonzero((row != NONE) & (statement != NONE))
         words, topics = self._statements
-        self._admitted.append((row[known], words[statement[known]], topics[statement[known]]))
+        self._admitted.append((row[rows], words[statement[rows]], topics[statement[rows]]))
 
     def grow(self, view: View) -> None:
         before = self._cells

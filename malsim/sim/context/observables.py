@@ -18,14 +18,7 @@ if TYPE_CHECKING:
     from malsim.sim.context.turn import TurnCounters
     from malsim.sim.world import Fact
 
-OF_FACTS = {
-    "truth": "true value of the fact",
-    "answer": "value of the most effective active claim, the earliest of equals",
-    "belief": "effective of that claim",
-    "right": "1 if the answer is true, else 0",
-    "for_truth": "largest effective of an active claim of the true value",
-    "against_truth": "largest effective of an active claim of another value",
-}
+OF_FACTS = ("truth", "answer", "belief", "right", "for_truth", "against_truth")
 TURN = (
     "acted", "acted_false", "acted_stale", "acted_init", "declined", "withheld", "blocks", "expanded", "words", "learned",
     "lost",
@@ -59,9 +52,11 @@ def best_by_value(snapshot: Snapshot, truth: Ints) -> Array:
 def answers(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bool) -> dict[str, Array]:
     """Return the signals of OF_FACTS, each of shape (facts, replications), NaN for facts without an active claim.
 
-    Without `full`, `truth` and `answer`, whose values cannot be averaged, are left out. A memory without belief has only
-    `right`, and its answer is the first by rank. A tie of k values counts as right by 1/k, unless the earliest value
-    leads (`view.leads`). `by_value` comes from `best_by_value`.
+    `answer` is the value of the most effective active claim, the earliest of equals, and `belief` its effective.
+    `for_truth` and `against_truth` are the largest effective of a claim of the true value and of another value. Without
+    `full`, `truth` and `answer`, whose values cannot be averaged, are left out. A memory without belief has only `right`,
+    and its answer is the first by rank. A tie of k values counts as right by 1/k, unless the earliest value leads
+    (`view.leads`). `by_value` comes from `best_by_value`.
     """
     cell_index, size = snapshot.cell_index, truth.size
     best = by_value.ravel().copy()

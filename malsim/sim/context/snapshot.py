@@ -194,5 +194,5 @@ def shows(plant: Any, state: Any, now: float, facts: Ints, scope: str) -> Bools 
 def within(snapshot: Snapshot, plant: Any, state: Any, now: float, facts: Sequence[Fact], scope: str) -> Snapshot:
     """Return the snapshot as seen in a scope; unchanged if no fact has a scope or the memory itself answers reads."""
     apart = any(fact.scope for fact in facts) and not isinstance(plant, AnswersReads)
-    shown = shows(plant, state, now, np.arange(len(facts)), scope) if apart else None
-    return snapshot if shown is None else snapshot.showing(shown)
+    mask = shows(plant, state, now, np.arange(len(facts)), scope) if apart else None
+    return snapshot if mask is None else snapshot.showing(mask)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.sim.world.clock import DAY
+from malsim.sim.engine.population_process import NEVER, DueClaims, whole_gap
 from malsim.sim.world.draws import Draws, exponential
 
 if TYPE_CHECKING:
@@ -16,44 +16,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Array, Ints
     from malsim.sim.context.event_log import RunContext
-    from malsim.sim.engine.population_process import PopulationProcess
-
-Spans: TypeAlias = list[tuple[int, slice]]
-NEVER = np.iinfo(np.int64).max
-
-
-@dataclass(frozen=True)
-class DueClaims:
-    """Claims that are due, grouped by population.
-
-    `population` and `place` are the indexes of the population and the writer. `rep` is the index of the replication in
-    the run, `number` its number. `member` is the index of the writer in its population, `turn` the number of its earlier
-    claims, and `t` the time in ms. `draws` holds the random draws of all populations. `spans` lists each population that
-    has claims, with the slice of its claims.
-    """
-
-    population: Ints
-    place: Ints
-    rep: Ints
-    number: Ints
-    member: Ints
-    turn: Ints
-    t: Ints
-    fact: Ints
-    draws: Draws = field(kw_only=True)
-    spans: Spans = field(kw_only=True)
-
-    def __len__(self) -> int:
-        return len(self.place)
-
-    def uniform(self, purpose: str) -> Array:
-        draws = replace(self.draws, of=self.population)
-        return draws.uniform(purpose, rep=self.number, member=self.member, turn=self.turn)
-
-    def rows(self, population: int, rows: slice | Ints) -> DueClaims:
-        """Return the claims at the given rows, which belong to one population."""
-        columns = [getattr(self, name)[rows] for name in _COLUMNS]
-        return DueClaims(*columns, draws=self.draws, spans=[(population, slice(0, len(columns[0])))])
+    from malsim.sim.engine.population_process import PopulationProcess, Spans
 
 
 class ClaimSchedule:
@@ -90,7 +53,8 @@ class ClaimSchedule:
             self._due[index] = due = self._next(index, turn + 1, t)
             index = index[due < before]
         if not rounds:
-            return _NOBODY
+            none = np.zeros(0, dtype=np.int64)
+            return DueClaims(*[none] * 8, draws=self._draws, spans=[])
         index, turn, t = rounds[0] if len(rounds) == 1 else (np.concatenate(parts) for parts in zip(*rounds, strict=True))
         if len(rounds) > 1:
             order = np.argsort(self._who[index, 0], kind="stable")
@@ -117,15 +81,6 @@ class ClaimSchedule:
         return np.where(due < self._last[writer], due, NEVER)
 
 
-def whole_gap(gap: Array) -> Ints:
-    return np.maximum(1, np.rint(gap * DAY)).astype(np.int64)
-
-
 def _spans(population: Ints) -> Spans:
     edges = population.searchsorted(np.arange(population[-1] + 2)).tolist() if len(population) else []
     return [(index, slice(start, end)) for index, (start, end) in enumerate(pairwise(edges)) if start < end]
-
-
-_COLUMNS = tuple(part.name for part in fields(DueClaims) if part.type == "Ints")
-_NONE = np.zeros(0, dtype=np.int64)
-_NOBODY = DueClaims(*[_NONE] * len(_COLUMNS), draws=Draws(0, ("",)), spans=[])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory.graph.arrays import Bools, Ints
-    from malsim.sim.engine.claim_schedule import DueClaims
+    from malsim.sim.engine.population_process import DueClaims
 
 
 class OwnClaims:
@@ -55,7 +55,7 @@ class OwnClaims:
         """
         if turn != self._turn:
             self._turn, self._spoke = turn, self._spoke[:0]
-        index = due.place * self._facts + due.fact
+        index = due.writer * self._facts + due.fact
         row, value = self._row[index].astype(np.int64), self._value[index].astype(np.int64)
         return LatestClaims(row, value, self._take_unsuperseded(index), partial(self.more, due))
 
@@ -66,14 +66,14 @@ class OwnClaims:
         if name == "first":
             shared = (due.population * self._replications + due.rep) * self._facts + due.fact
             return self._first[shared].astype(np.int64)  # type: ignore[no-any-return]
-        index = due.place * self._facts + due.fact
+        index = due.writer * self._facts + due.fact
         again: Bools = (rank_within_group(index) > 0) | np.isin(index, self._spoke)
         self._spoke = np.append(self._spoke, index)
         return again
 
     def _peers(self, due: DueClaims) -> Ints:
         members = np.arange(self._sizes[due.population[0]])
-        index = (due.place - due.member)[:, None] + members
+        index = (due.writer - due.member)[:, None] + members
         peers: Ints = self._row.reshape(-1, self._facts)[index, due.fact[:, None]].astype(np.int64)
         peers[np.arange(len(due)), due.member] = NONE
         return peers
@@ -83,9 +83,9 @@ class OwnClaims:
         if not self._has_unsuperseded[index].any():
             return np.zeros((len(index), 0), dtype=np.int64)
         waiting, row = self._unsuperseded
-        asked, first = np.unique(index, return_index=True)
-        position = np.searchsorted(asked, waiting).clip(max=len(asked) - 1)
-        due = asked[position] == waiting
+        distinct, first = np.unique(index, return_index=True)
+        position = np.searchsorted(distinct, waiting).clip(max=len(distinct) - 1)
+        due = distinct[position] == waiting
         claim = first[position[due]]
         nth = rank_within_group(claim)
         rows = np.full((len(index), int(nth.max(initial=-1)) + 1), NONE)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from malsim.base.errors import ScenarioError, nearest
 from malsim.memory.graph.frames import rank_within_group
-from malsim.sim.engine.claim_schedule import NEVER, whole_gap
 from malsim.sim.settings.population import SHARES
 from malsim.sim.world import SENSES
 from malsim.sim.world.clock import DAY, milliseconds
@@ -22,11 +21,54 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.sim.context.event_log import RunContext
-    from malsim.sim.engine.claim_schedule import DueClaims
     from malsim.sim.settings.population import ClaimFault, Population
     from malsim.sim.world import World
     from malsim.sim.writers.engine.claim_batch import ClaimBatch
     from malsim.sim.writers.engine.claim_context import LatestClaims, Script, ShownRows
+
+Spans: TypeAlias = list[tuple[int, slice]]
+NEVER = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class DueClaims:
+    """Claims that are due, grouped by population.
+
+    `population` and `writer` are the indexes of the population and the writer. `rep` is the index of the replication in
+    the run, `number` its number. `member` is the index of the writer in its population, `turn` the number of its earlier
+    claims, and `t` the time in ms. `draws` holds the random draws of all populations. `spans` lists each population that
+    has claims, with the slice of its claims.
+    """
+
+    population: Ints
+    writer: Ints
+    rep: Ints
+    number: Ints
+    member: Ints
+    turn: Ints
+    t: Ints
+    fact: Ints
+    draws: Draws = field(kw_only=True)
+    spans: Spans = field(kw_only=True)
+
+    def __len__(self) -> int:
+        return len(self.writer)
+
+    def uniform(self, purpose: str) -> Array:
+        draws = replace(self.draws, of=self.population)
+        return draws.uniform(purpose, rep=self.number, member=self.member, turn=self.turn)
+
+    def rows(self, population: int, rows: slice | Ints) -> DueClaims:
+        """Return the claims at the given rows, which belong to one population."""
+        columns = [getattr(self, name)[rows] for name in _COLUMNS]
+        return DueClaims(*columns, draws=self.draws, spans=[(population, slice(0, len(columns[0])))])
+
+
+_COLUMNS = tuple(part.name for part in fields(DueClaims) if part.type == "Ints")
+
+
+def whole_gap(gap: Array) -> Ints:
+    return np.maximum(1, np.rint(gap * DAY)).astype(np.int64)
 
 
 class PopulationProcess:
@@ -120,7 +162,7 @@ class PopulationProcess:
                 shared = self._lineage.uniform(SENSES, rep=due.number, member=self._fact_numbers[due.fact])
                 uniforms = np.where(alike, shared, uniforms)
             t = np.maximum(due.t - milliseconds(lag), 0)
-            return self._world.sight(uniforms, rep=due.rep, fact=due.fact, t=t).read(accuracy)
+            return self._world.observe(uniforms, accuracy, rep=due.rep, fact=due.fact, t=t)
 
         return ClaimContext(
             rep=due.number, member=due.member, turn=due.turn, fact=due.fact, choices=self._world.choices[due.fact],

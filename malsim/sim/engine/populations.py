@@ -21,10 +21,10 @@ from malsim.sim.writers.engine.claim_context import ClaimDraft, DraftEdge, Shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from malsim.memory.graph.arrays import Bools, Ints
+    from malsim.memory.graph.arrays import Ints
     from malsim.sim.context.event_log import RunContext
     from malsim.sim.context.snapshot import Snapshot
-    from malsim.sim.engine.claim_schedule import DueClaims
+    from malsim.sim.engine.population_process import DueClaims
     from malsim.sim.settings.population import Population
     from malsim.sim.settings.scenario import Scenario
     from malsim.sim.world import World
@@ -170,8 +170,8 @@ class EdgePolicies:
     """
 
     def __init__(self, populations: Sequence[Population]) -> None:
-        self._disputes = _Share("disputes", [population.disputes for population in populations])
-        self._supports = _Share("supports", [population.supports for population in populations])
+        self._disputes = np.array([population.disputes for population in populations])  # probabilities
+        self._supports = np.array([population.supports for population in populations])
         self._mutual = np.array([population.mutual for population in populations], dtype=bool)
         self._revises = np.array([population.revises for population in populations], dtype=bool)
         self._some_are_mutual = bool(self._mutual.any())
@@ -181,30 +181,17 @@ class EdgePolicies:
         others = (push.value != NONE) & (push.row != own.row[:, None])
         agrees = push.value == draft.value[:, None]
         plain = True if draft.graded is None else ~draft.graded
-        if self._disputes.some:
+        if self._disputes.any():
             rival = push.pick(push.row, push.best(others & ~agrees))
-            rival = np.where(self._disputes.happens(due) & plain, rival, NONE)
+            rival = np.where((due.uniform("disputes") < self._disputes[due.population]) & plain, rival, NONE)
             if self._some_are_mutual:
                 mutual = self._mutual[due.population]
                 edges.append(DraftEdge("contradicts", np.where(mutual, rival, NONE), mutual=True))
                 rival = np.where(mutual, NONE, rival)
             edges.append(DraftEdge("contradicts", rival))
-        if self._supports.some:
+        if self._supports.any():
             friend = push.pick(push.row, push.best(others & agrees))
-            edges.append(DraftEdge("supports", np.where(self._supports.happens(due) & plain, friend, NONE)))
+            supports = (due.uniform("supports") < self._supports[due.population]) & plain
+            edges.append(DraftEdge("supports", np.where(supports, friend, NONE)))
         revises = self._revises[due.population] & plain
         return edges + [DraftEdge("supersedes", np.where(revises, row, NONE)) for row in (own.row, *own.unsuperseded.T)]
-
-
-class _Share:
-    """Probability of a habit in each population; `some` is set if any population has the habit."""
-
-    def __init__(self, habit: str, share: Sequence[float]) -> None:
-        self._habit, self._share = habit, np.array(share)
-        self._always = self._share == 1.0
-        self._is_random = bool((~self._always & (self._share > 0.0)).any())
-        self.some = bool((self._share > 0.0).any())
-
-    def happens(self, due: DueClaims) -> Bools:
-        happens: Bools = self._always[due.population]
-        return due.uniform(self._habit) < self._share[due.population] if self._is_random else happens

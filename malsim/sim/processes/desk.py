@@ -78,8 +78,8 @@ class Desk:
         """Return the lines that a reader would be shown about an object of the scenario, best first."""
         room, fact = self._room, self._room.fact(object)
         pushed = room.look().push(np.array([self._rep]), np.array([fact]), self._env.now, limit=limit)
-        shown = pushed.row[0] != NONE
-        return room.lines(pushed.row[0][shown], pushed.marked[0][shown])
+        present = pushed.row[0] != NONE
+        return room.lines(pushed.row[0][present], pushed.marked[0][present])
 
     def ask(self, object: str) -> CellLine | None:  # noqa: A002
         """Return the active cell about an object with the highest belief, the earliest of equals; None without a cell."""
@@ -97,12 +97,13 @@ class Desk:
 
     def sense(self, object: str, accuracy: float = 1.0) -> float | str:  # noqa: A002
         """Return the value of an object as observed now with an accuracy. Each call is a new draw."""
-        room, fact = self._room, np.array([self._room.fact(object)])
+        room, fact = self._room, self._room.fact(object)
         self._looks += 1
-        uniforms = room.draws(self.name).uniform(SENSES, rep=np.array([self.replication]), turn=self._looks)
-        t = np.array([round(self._env.now * DAY)])
-        sight = room.context.world.sight(uniforms, rep=np.array([self._rep]), fact=fact, t=t)
-        return room.facts[int(fact[0])].values[int(sight.read(accuracy)[0])]
+        draws = Draws(room.context.seed, f"process {self.name}")
+        uniforms = draws.uniform(SENSES, rep=np.array([self.replication]), turn=self._looks)
+        rep, t = np.array([self._rep]), np.array([round(self._env.now * DAY)])
+        value = room.context.world.observe(uniforms, accuracy, rep=rep, fact=np.array([fact]), t=t)
+        return room.facts[fact].values[int(value[0])]
 
     def tripped(self, signal: str) -> simpy.Event:
         """Return an event that is triggered at the tick at which a signal of the netlist becomes true."""
@@ -170,9 +171,6 @@ class Room:
 
     def __post_init__(self) -> None:
         self._indices = {fact.name: index for index, fact in enumerate(self.facts)}
-
-    def draws(self, name: str) -> Draws:
-        return Draws(self.context.seed, f"process {name}")
 
     def fact(self, name: str) -> int:
         if name not in self._indices:

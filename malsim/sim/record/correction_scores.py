@@ -122,12 +122,12 @@ class ScopeScores:
             facts = np.flatnonzero((self._owner != "") & (self._owner != scope))
             if not facts.size:
                 continue
-            shown, allowed, in_own_scope = shows(facts, scope), may_read[facts], answered[facts]
-            shown = in_own_scope if shown is None else shown
+            visible, allowed, in_own_scope = shows(facts, scope), may_read[facts], answered[facts]
+            visible = in_own_scope if visible is None else visible
             self._closed += np.count_nonzero(~allowed)
-            self._leaks += shown[~allowed].sum(axis=0)
+            self._leaks += visible[~allowed].sum(axis=0)
             self._due += in_own_scope[allowed].sum(axis=0)
-            self._silent += (in_own_scope & ~shown)[allowed].sum(axis=0)
+            self._silent += (in_own_scope & ~visible)[allowed].sum(axis=0)
 
     def figures(self) -> dict[str, Array]:
         return {"leaks": ratio(self._leaks, self._closed), "shared_silent": ratio(self._silent, self._due)}

@@ -222,16 +222,8 @@ def _mean(rep: Ints, values: Array, size: int) -> Array:
 
 
 def _auc(rep: Ints, probability: Array, true: Bools, size: int) -> Array:
-    order = np.lexsort((probability, rep))
-    sorted_rep, level = rep[order], probability[order]
-    starts = np.searchsorted(sorted_rep, sorted_rep, side="left")
-    new = np.append(True, (np.diff(level) != 0.0) | (np.diff(sorted_rep) != 0))
-    run = np.cumsum(new) - 1
-    first = np.flatnonzero(new)
-    last = np.append(first[1:], len(level))
-    rank = (first[run] + last[run] + 1) / 2.0 - starts
-    good = true[order]
-    positive = np.bincount(sorted_rep[good], minlength=size).astype(np.float64)
-    negative = np.bincount(sorted_rep[~good], minlength=size).astype(np.float64)
-    ranks = np.bincount(sorted_rep[good], weights=rank[good], minlength=size).astype(np.float64)
+    within_rep = pl.DataFrame({"rep": rep, "p": probability}).select(pl.col("p").rank("average").over("rep"))
+    rank = within_rep.to_series().to_numpy()
+    positive, negative = (np.bincount(rep[part], minlength=size).astype(np.float64) for part in (true, ~true))
+    ranks = np.bincount(rep[true], weights=rank[true], minlength=size).astype(np.float64)
     return ratio(ranks - positive * (positive + 1.0) / 2.0, positive * negative)

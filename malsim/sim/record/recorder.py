@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,15 +78,21 @@ class Recorder:
         self._signals = SignalLog(self._reps, self._addresses)
         self._ticks = 0
 
-    def tick(self, t: float, *, last: bool, context: TickContext) -> None:
-        """Record the state after a tick at `t` days, and update the scores of a scenario with facts."""
+    def tick(
+        self, t: float, snapshot: Snapshot, truth: Ints, *, last: bool, counters: TurnCounters | None = None,
+        reviewers: ReviewerPool | None = None, netlist_runner: NetlistRunner | None = None,
+        shows: Callable[[Ints, str], Bools | None] = lambda *_: None,
+    ) -> None:  # fmt: skip
+        """Record the state after a tick at `t` days, and update the scores of a scenario with facts.
+
+        `truth` has the shape (facts, replications); `shows` is as of `snapshot.shows`.
+        """
         self._ticks += 1
-        bands, about_facts, snapshot = self.scenario.record == "bands", len(self._names) > 0, context.snapshot
-        answers = self._answers(t, context, full=not bands) if about_facts else {}
+        bands, about_facts = self.scenario.record == "bands", len(self._names) > 0
+        answers = self._answers(t, snapshot, truth, shows, full=not bands) if about_facts else {}
         if not last and self._ticks % self.scenario.record_every:
             return
-        waiting = context.reviewers.waiting if context.reviewers else None
-        turn, netlist_runner = observables.of_turn(context.counters, waiting), context.netlist_runner
+        turn = observables.of_turn(counters, reviewers.waiting if reviewers else None)
         if bands:
             netlist, (kinds, counts) = netlist_runner.of_runs() if netlist_runner else {}, self.log.take_counts()
             self.bands.add(t, answers, self._names)
@@ -98,20 +103,22 @@ class Recorder:
             netlist_runner.record(t, self._signals)
         self._keep_signals(t, answers, self._names)
         self._keep_signals(t, turn, (None,))
-        self._keep(snapshot.view, t, observables.truth_of_cells(snapshot, context.truth) if about_facts else None)
+        self._keep(snapshot.view, t, observables.truth_of_cells(snapshot, truth) if about_facts else None)
 
-    def _answers(self, t: float, context: TickContext, *, full: bool) -> dict[str, Array]:
-        best = observables.best_by_value(context.snapshot, context.truth)
-        answers = observables.answers(context.snapshot, context.truth, best, full=full)
+    def _answers(
+        self, t: float, snapshot: Snapshot, truth: Ints, shows: Callable[[Ints, str], Bools | None], *, full: bool
+    ) -> dict[str, Array]:
+        best = observables.best_by_value(snapshot, truth)
+        answers = observables.answers(snapshot, truth, best, full=full)
         self.running_scores.add(answers)
         if changes := self._change_scores():
-            changes.add(t, context.truth, answers["right"], best, believes=context.snapshot.view.belief is not None)
+            changes.add(t, truth, answers["right"], best, believes=snapshot.view.belief is not None)
         if self.attack:
-            self.attack.add(t, answers["right"], best, context.snapshot)
+            self.attack.add(t, answers["right"], best, snapshot)
         if self.corrections:
-            self.corrections.add(t, context.truth, best)
+            self.corrections.add(t, truth, best)
         if self.scopes:
-            self.scopes.add(np.asarray((best > -np.inf).any(axis=0)), context.shows)
+            self.scopes.add(np.asarray((best > -np.inf).any(axis=0)), shows)
         return answers
 
     def close(self, t: float) -> None:
@@ -255,15 +262,3 @@ def _verdict_events(verdicts: Verdicts, claims: Claims, rep: pl.Series, name: pl
             ("claim " + pl.Series(claims.sequence).cast(pl.String) + " of " + by).alias("cause"),
         ]
     )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class TickContext:
-    """State of a run after a tick. `truth` has the shape (facts, replications)."""
-
-    snapshot: Snapshot
-    truth: Ints
-    counters: TurnCounters | None
-    reviewers: ReviewerPool | None
-    netlist_runner: NetlistRunner | None = None
-    shows: Callable[[Ints, str], Bools | None] = lambda *_: None  # see `snapshot.shows`

@@ -203,9 +203,9 @@ _HANDLE = pl.lit("obs_") + pl.col("arrival").cast(pl.String).str.zfill(6)
 def claims_to_admit(stream: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
     """Return an arranged stream as claims for the gate, with the edges that are written at each claim's arrival."""
     name = stream.select(_HANDLE).to_series()
-    written = edges.filter(pl.col("source") == pl.col("at"))
-    written = written.select(arrival="source", edge=pl.struct("relation", target=name.gather(written["target"])))
-    lists = written.group_by("arrival", maintain_order=True).agg(pl.col("edge").alias("edges"))
+    at_arrival = edges.filter(pl.col("source") == pl.col("at"))
+    at_arrival = at_arrival.select(arrival="source", edge=pl.struct("relation", target=name.gather(at_arrival["target"])))
+    lists = at_arrival.group_by("arrival", maintain_order=True).agg(pl.col("edge").alias("edges"))
     claims = stream.join(lists, on="arrival", how="left", maintain_order="left").select(
         "t", "writer", "object",
         sequence="arrival",

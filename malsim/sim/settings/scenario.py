@@ -11,20 +11,22 @@ from malsim.base.finite import FARTHEST, in_days, is_number
 from malsim.base.limits import Limits
 from malsim.base.parameters import checked
 from malsim.laws import find_law
+from malsim.memory import Memory
 from malsim.memory.gate.checks import LAST_REPLICATION
 from malsim.memory.gate.claims import as_claims
+from malsim.memory.graph.replicate import replicated
+from malsim.memory.push.ten_cells import bootstrap, prime
 from malsim.memory.rules import Rules
 from malsim.sim.settings.netlist_config import NetlistConfig, with_reader_ops
 from malsim.sim.world.clock import DAY, milliseconds, read_spans
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
     from malsim.adapters.engine.adapter import Adapter
-    from malsim.sim.settings.initial_memory import InitialMemory
     from malsim.sim.settings.population import ClaimFault, Population
     from malsim.sim.settings.reader import Reader, Reviewers
     from malsim.sim.world import Fact
@@ -59,6 +61,22 @@ class Episode:
     end: int | None = None
     test: bool = False
     line: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class InitialMemory:
+    """Memory whose day `now` is day 0 of the run, an optional `lender` that primes it, and hashes of the files by path."""
+
+    memory: Memory = field(default_factory=Memory.empty)
+    now: float = 0.0
+    lender: Memory | None = None
+    stores: Mapping[str, str] = field(default_factory=dict)
+
+    def replicate(self, reps: Sequence[int], rules: Rules) -> Memory:
+        memory = self.memory
+        if self.lender is not None:
+            memory = prime(bootstrap(memory, t=self.now, rules=rules), self.lender, t=self.now, rules=rules)
+        return replicated(memory, reps, now=self.now)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,15 +175,15 @@ class Scenario:
 
     def _check_derived(self) -> None:
         """Raise `ScenarioError` if a rule or the reader names a derived value that the netlist does not write."""
-        written = [name.replace("-", "-derived-", 1) for name in (self.netlist.net.derived if self.netlist else ())]
+        derived = [name.replace("-", "-derived-", 1) for name in (self.netlist.net.derived if self.netlist else ())]
         effective = self.rules.effective
         named = (("rules.effective", effective if effective != "records" else ""),
                  ("rules.tau_scale", self.rules.tau_scale or ""),
                  ("reader.rank_by", self.reader.rank_by if self.reader else ""))  # fmt: skip
         for where, name in named:
-            if isinstance(name, str) and name and name not in written:
+            if isinstance(name, str) and name and name not in derived:
                 hint = 'define it under [derive]: cell-trust = "…", or see malsim signals'
-                allowed = " ".join(sorted(other for other in written if other.startswith("cell-"))) or "none is defined"
+                allowed = " ".join(sorted(other for other in derived if other.startswith("cell-"))) or "none is defined"
                 location = f"{self.name}: {where}"
                 raise ScenarioError("no such derived value", where=location, given=name, allowed=allowed, hint=hint)
 

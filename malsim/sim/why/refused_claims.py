@@ -23,10 +23,6 @@ def refusal_count(events: pl.DataFrame, bands: pl.DataFrame, replications: int) 
     return _count(events, bands, replications, "rejected")
 
 
-def claim_lines(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> list[str]:
-    return [*refusal_lines(events, bands, replications), *cap_lines(events, bands, replications)]
-
-
 def refusal_lines(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> list[str]:
     lines = list[str]()
     if count := refusal_count(events, bands, replications):

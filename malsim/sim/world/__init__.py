@@ -1,5 +1,5 @@
 """World of a run: facts whose truth changes, the clock, and addressed random draws."""
 
-from malsim.sim.world.truth import SENSES, Fact, Sight, TruthChanges, World
+from malsim.sim.world.truth import SENSES, Fact, TruthChanges, World
 
-__all__ = ["SENSES", "Fact", "Sight", "TruthChanges", "World"]
+__all__ = ["SENSES", "Fact", "TruthChanges", "World"]

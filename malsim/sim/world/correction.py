@@ -68,9 +68,7 @@ class Correction:
         return is_true == (self.what == "true") if self.what != "all" else np.ones(len(is_true), dtype=bool)
 
     def check(self, facts: Sequence[str], *, where: str) -> None:
-        for name in self.facts:
-            if name not in facts:
-                raise ScenarioError("no such fact", where=f"{where}.facts", given=name, allowed=" ".join(facts) or "none")
+        _check_facts(self.facts, facts, where)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,9 +85,13 @@ class Attack:
             raise ScenarioError("out of bounds", where="attack.to", given=f"{self.end / DAY:g}d", allowed="later than from")
 
     def check(self, facts: Sequence[str], days: float, *, where: str) -> None:
-        for name in self.facts:
-            if name not in facts:
-                raise ScenarioError("no such fact", where=f"{where}.facts", given=name, allowed=" ".join(facts) or "none")
+        _check_facts(self.facts, facts, where)
         if self.start >= days * DAY:
             given, allowed = f"{self.start / DAY:g}d", f"below {days:g}d"
             raise ScenarioError("out of bounds", where=f"{where}.from", given=given, allowed=allowed)
+
+
+def _check_facts(named: Sequence[str], facts: Sequence[str], where: str) -> None:
+    for name in named:
+        if name not in facts:
+            raise ScenarioError("no such fact", where=f"{where}.facts", given=name, allowed=" ".join(facts) or "none")

@@ -81,19 +81,6 @@ class TruthChanges:
     value: Ints
 
 
-@dataclass(frozen=True)
-class Sight:
-    """Observations, one row each: the truth, another value, and the uniform number `errs` that chooses between them."""
-
-    truth: Ints
-    another: Ints
-    errs: Array
-
-    def read(self, accuracy: float | Array) -> Ints:
-        """Return the observed values: the truth with probability `accuracy`, else the other value."""
-        return np.where(self.errs >= accuracy, self.another, self.truth)
-
-
 class World:
     """Truth of every fact in every replication, from the start of a run to its end.
 
@@ -143,14 +130,15 @@ class World:
         rep, fact = np.divmod(self._row[rows], max(len(self.facts), 1))
         return TruthChanges(rep, fact, self._times[first:last], self._values[rows].astype(np.int64))
 
-    def sight(self, uniforms: Iterable[Array], *, rep: Ints, fact: Ints, t: Ints | int) -> Sight:
-        """Return observations at a time. `uniforms` are numbers from 0 to 1 for the purposes `SENSES`.
+    def observe(self, uniforms: Iterable[Array], accuracy: float | Array, *, rep: Ints, fact: Ints, t: Ints | int) -> Ints:
+        """Return the values that writers observe: the truth with probability `accuracy`, else another value.
 
-        Writers learn about the world only through this function.
+        `uniforms` are numbers from 0 to 1 for the purposes `SENSES`. Writers learn about the world only in this way.
         """
         choices, truth = self.choices[fact], self.at(rep, fact, t)
         errs, error = uniforms
-        return Sight(truth, (truth + 1 + (error * (choices - 1)).astype(np.int64)) % choices, errs)
+        another = (truth + 1 + (error * (choices - 1)).astype(np.int64)) % choices
+        return np.where(errs >= accuracy, another, truth)
 
 
 _NONE = np.zeros(0, dtype=np.int64)

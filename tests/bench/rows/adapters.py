@@ -1,4 +1,4 @@
-"""A user's memory: the cost that the harness adds to each call, and a run over a dict compared with the published law."""
+"""Ratios of a user's memory: cost of the harness per call, and a run over a dict compared with the published law."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VALUES = ("A", "B", "C")
 
 
 class DictMemory:
-    """The last claim about each object, counting its calls."""
+    """Memory of the last claim about each object, which counts its calls."""
 
     belief = edges = False
     calls = 0

@@ -1,4 +1,4 @@
-"""A memory under an agent: a push, a claim, a hook's whole process, beside opening the same store; and a recorded call."""
+"""Ratios of a memory under an agent: push, claim and hook compared with opening the store, and a recorded call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Import of another memory's file compared with the bare parse: fetching a table, loading JSON lines."""
+"""Ratios of imports compared with the bare parse: fetching a table, loading JSON lines."""
 
 from __future__ import annotations
 

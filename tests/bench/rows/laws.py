@@ -1,4 +1,4 @@
-"""Laws: ten times the claims, a year of a thousand replications beside the published law, and `records` beside bare sums."""
+"""Ratios of laws: ten times the claims, a year of a thousand replications, and `records` compared with bare sums."""
 
 from __future__ import annotations
 

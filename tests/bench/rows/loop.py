@@ -1,4 +1,4 @@
-"""A thousand replications of a memory compared with ten, and with the ticks alone on bare arrays."""
+"""Ratios of the loop: a thousand replications compared with ten, and with bare ticks of the same arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory compared with its least cost: sparse products, one scan of the texts, one expression, one import."""
+"""Ratios of the memory: tick, gate, a recorded turn and imports compared with bare numpy, scipy and polars."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _small_tick() -> Ratio:
     from malsim.memory.port import Claims, Vocabulary
     from malsim.sim.context.cell_index import CellIndex
     from malsim.sim.context.snapshot import Snapshot
-    from malsim.sim.record.recorder import Recorder, TickContext
+    from malsim.sim.record.recorder import Recorder
     from malsim.sim.settings.scenario import Scenario
 
     memory = tick(graph(100, 300), 1.0)
@@ -151,7 +151,7 @@ def _small_tick() -> Ratio:
         recorder.admitted(verdicts, claims.rep, plant.view(state, 2.0))
         state = plant.tick(state, 2.0)
         snapshot = Snapshot(plant.view(state, 2.0), cell_index)
-        recorder.tick(2.0, last=False, context=TickContext(snapshot, np.zeros((0, 1), dtype=np.int64), None, None))
+        recorder.tick(2.0, snapshot, np.zeros((0, 1), dtype=np.int64), last=False)
 
     name = "one recorded turn of 100 cells and 4 claims, against one polars with_columns"
     return compare(name, turn, lambda: frame.with_columns(y=pl.col("x") * 2 + 1), limit=50, repeats=200)

@@ -1,4 +1,4 @@
-"""A store of a million cells beside SQLite's own: a tick, a push, a cell, a claim, and by how much a tick's file grows."""
+"""Ratios of a store of a million cells compared with SQLite: tick, push, cell, claim, and growth of the file per tick."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tests.bench.rows.ratios import Ratio, compare
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 __all__ = ["rows"]
 
 CELLS, EDGES = 1_000_000, 1_000_000
-VALUE = 12  # bytes that a score which moved takes: its cell and the number
+VALUE = 12  # bytes of a changed score: its cell and the number
 
 
 def rows() -> Iterator[Ratio]:
@@ -34,22 +34,13 @@ def rows() -> Iterator[Ratio]:
             yield _growth(store, path, size)
             days = itertools.count(4)
             whole = partial(_law, store.connection)
-            ticks, size_of = _ticks(store, days), f"{size}, against fetching what a tick reads"
-            yield compare(f"a tick of {size_of}", ticks, whole, limit=2.0, repeats=1)
+            size_of = f"{size}, against fetching what a tick reads"
+            yield compare(f"a tick of {size_of}", lambda: store.tick(float(next(days))), whole, limit=2.0, repeats=1)
             yield compare(f"a push on {size_of}", store.mini_index, whole, limit=0.1, repeats=1)
             handle = store.connection.execute('SELECT handle FROM cells WHERE "row" = 77').fetchone()[0]
             yield compare(f"one cell of {size_of}", partial(store.about, handle), whole, limit=0.05, repeats=1)
             claims = ({"writer": "w1", "title": f"new {i}", "confidence": 0.5} for i in itertools.count())
-            claim = partial(_claim, store, claims)
-            yield compare(f"a claim into {size_of}", claim, whole, limit=0.05, repeats=1)
-
-
-def _ticks(store: Store, days: Iterator[int]) -> Callable[[], object]:
-    return lambda: store.tick(float(next(days)))
-
-
-def _claim(store: Store, claims: Iterator[dict[str, object]]) -> object:
-    return store.admit([next(claims)])
+            yield compare(f"a claim into {size_of}", lambda: store.admit([next(claims)]), whole, limit=0.05, repeats=1)
 
 
 def _law(connection: sqlite3.Connection) -> object:
@@ -65,13 +56,8 @@ def _growth(store: Store, path: Path, size: str) -> Ratio:
     query = "SELECT sum(length(data)) / 8 FROM past_scores WHERE until = (SELECT max(until) FROM past_scores)"
     moved = store.connection.execute(query).fetchone()[0]
     grown = (path.stat().st_size - before) / before
-    return Ratio(
-        name=f"growth of {size} by a tick, against what moved",
-        ours=grown,
-        theirs=moved * VALUE / before,
-        limit=1.1,
-        unit="%",
-    )
+    name = f"growth of {size} by a tick, against what moved"
+    return Ratio(name=name, ours=grown, theirs=moved * VALUE / before, limit=1.1, unit="%")
 
 
 def _checkpoint(store: Store) -> None:

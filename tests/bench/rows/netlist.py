@@ -1,4 +1,4 @@
-"""A net of twenty ops against bare frame expressions and against itself on many rows; the standing signals; long texts."""
+"""Ratios of the netlist: twenty ops compared with bare frames, ten thousand rows with one, and long texts with short."""
 
 from __future__ import annotations
 

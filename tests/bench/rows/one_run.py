@@ -1,4 +1,4 @@
-"""Waiting time of one person, in bare ticks of a memory of 88 cells: a claim, a push, a run of a shipped scenario."""
+"""Ratios of the waiting time of one user, in bare ticks of 88 cells: a claim, a push, a run of a shipped scenario."""
 
 from __future__ import annotations
 

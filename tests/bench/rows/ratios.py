@@ -1,4 +1,4 @@
-"""Ratios that must hold: two callables timed in turn, A B A B …, so that a machine whose speed drifts slows both alike.
+"""Ratios of the times of two callables, measured alternately so that drifts of the machine slow both alike.
 
 One file a family, which yields its rows from `rows()`; being in this folder is being registered.
 """
@@ -23,16 +23,16 @@ __all__ = ["Ratio", "compare", "every_row", "peer"]
 
 @dataclass(frozen=True, kw_only=True)
 class Ratio:
-    """One ratio: median seconds of ours over median seconds of theirs, and the limit it must not pass (None: any will do).
+    """Ratio of the median seconds of ours to those of theirs, with a limit.
 
-    `at_least` turns the limit round: in the time theirs takes, ours does `ratio` times the work, and must do no less.
-    Shares are compared instead of seconds where the `unit` is "%".
+    With `at_least` the ratio is the work that ours does in the time of theirs, and the limit is its least value. With the
+    unit "%" shares are compared instead of seconds.
     """
 
     name: str
     ours: float
     theirs: float
-    limit: float | None
+    limit: float
     at_least: bool = False
     work: float = 1.0
     unit: str = "ms"
@@ -43,33 +43,16 @@ class Ratio:
 
     @property
     def ok(self) -> bool:
-        if self.limit is None:
-            return True
         return self.ratio >= self.limit if self.at_least else self.ratio <= self.limit
 
 
 def compare(
-    name: str,
-    ours: Callable[[], object],
-    theirs: Callable[[], object],
-    *,
-    limit: float,
-    repeats: int = 7,
-    at_least: bool = False,
-    work: float = 1.0,
-) -> Ratio:
-    """Time both callables in turn after one warm-up each and compare the medians.
+    name: str, ours: Callable[[], object], theirs: Callable[[], object], *, limit: float, repeats: int = 7,
+    at_least: bool = False, work: float = 1.0,
+) -> Ratio:  # fmt: skip
+    """Time both callables alternately, `repeats` times each after one warm-up, and compare the medians.
 
-    Parameters
-    ----------
-    ours, theirs
-        Called with nothing; what they return is dropped.
-    limit
-        The ratio that must hold.
-    repeats
-        Timed calls of each.
-    work
-        For a speed-up: how many times the work of `theirs` one call of `ours` does.
+    `work` is the number of times that one call of `ours` does the work of `theirs`.
     """
     ours(), theirs()
     seconds: tuple[list[float], list[float]] = ([], [])
@@ -84,9 +67,9 @@ def compare(
 
 
 def every_row(only: str = "", *, left_out: Callable[[UsageError], object] | None = None) -> Iterator[Ratio]:
-    """Every row of every file in this folder whose file name contains `only`, as it is measured.
+    """Yield every row of every file in this folder whose file name contains `only`, as it is measured.
 
-    A family that lacks what it is compared with raises `UsageError`, or is handed to `left_out` and passed over.
+    A family whose peer is not installed raises `UsageError`, or is passed to `left_out` and skipped.
     """
     package = importlib.import_module("tests.bench.rows")
     for module in pkgutil.iter_modules(package.__path__):

@@ -1,4 +1,4 @@
-"""The analysis of a large loop compared with one tick of the same memory."""
+"""Ratio of the analysis of a large loop compared with one tick of the same memory."""
 
 from __future__ import annotations
 

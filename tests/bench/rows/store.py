@@ -1,4 +1,4 @@
-"""A store compared with bare SQLite: the same rows fetched, the same words searched, the same rows inserted."""
+"""Ratios of a store compared with bare SQLite: fetching rows, searching words, inserting rows."""
 
 from __future__ import annotations
 
@@ -40,18 +40,13 @@ def rows() -> Iterator[Ratio]:
         name = f"opening {size}, against a bare fetchall"
         yield compare(name, partial(Memory.open, path), partial(_fetch, path), limit=4.0, repeats=3)
         with Store(path, write=False) as store:
-            bare = partial(_search, store.connection)
-            ours = partial(push, store.connection, QUERY)
-            yield compare(f"a push on {size}, against the bare FTS5 query", ours, bare, limit=5.0, repeats=25)
+            search, pushes = partial(_search, store.connection), partial(push, store.connection, QUERY)
+            yield compare(f"a push on {size}, against the bare FTS5 query", pushes, search, limit=5.0, repeats=25)
         tables = {"cells": plain(memory.cells.drop("content")), "edges": memory.edges, "writers": memory.writers}
         ready = {name: (frame.columns, frame.rows()) for name, frame in tables.items()}
-        yield compare(
-            f"saving {size}, against a bare executemany",
-            lambda: _save(memory, Path(folder) / "ours.sqlite"),
-            lambda: _insert(ready, Path(folder) / "bare.sqlite"),
-            limit=4.0,
-            repeats=3,
-        )
+        ours, bare = Path(folder) / "ours.sqlite", Path(folder) / "bare.sqlite"
+        name = f"saving {size}, against a bare executemany"
+        yield compare(name, lambda: _save(memory, ours), lambda: _insert(ready, bare), limit=4.0, repeats=3)
 
 
 def _with_words(memory: Memory) -> Memory:

@@ -1,4 +1,4 @@
-"""Make the figures of a page that no command of malsim makes: one study, on a seed.
+"""Command that runs one study on a seed and prints its rows.
 
 python -m tests.bench.studies            which studies there are
 python -m tests.bench.studies NAME --seed 7

@@ -110,8 +110,7 @@ class TurnAudit:
         rep, fact, acted, value = first % reps, fact[first], acted[first], value[first]
         turn = number * (len(context.world.facts) + 1) + fact
         uniforms: Array = Draws(context.seed, "verifier").uniform(SENSES, rep=context.reps[rep], turn=turn)
-        sight = context.world.sight(uniforms, rep=rep, fact=fact, t=milliseconds(now))
-        look = sight.read(self.reader.audit_accuracy)
+        look = context.world.observe(uniforms, self.reader.audit_accuracy, rep=rep, fact=fact, t=milliseconds(now))
         wrong = np.flatnonzero(look != value)
         counters.add("audited", np.bincount(rep, minlength=reps))
         counters.add("audited_wrong", np.bincount(rep[wrong], minlength=reps))

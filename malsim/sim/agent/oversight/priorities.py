@@ -37,18 +37,6 @@ class TriageContext:
     signal: Array
 
 
-def first(context: TriageContext) -> Array:
-    return -context.disputes.since.astype(np.float64)
-
-
-def swing(context: TriageContext) -> Array:
-    return context.disputes.swing
-
-
-def acted(context: TriageContext) -> Array:
-    return context.acted
-
-
 def uncertain(context: TriageContext) -> Array:
     shares = np.sort(context.disputes.shares(), axis=0)
     margin: Array = shares[-2] - shares[-1]
@@ -69,10 +57,6 @@ def value(context: TriageContext) -> Array:
     return total
 
 
-def random(context: TriageContext) -> Array:
-    return context.luck
-
-
 def value_of_look(shares: Array, accuracy: float) -> Array:
     """Return how much one look raises the probability that the most probable value is true.
 
@@ -89,11 +73,6 @@ def value_of_look(shares: Array, accuracy: float) -> Array:
     joint = likely.reshape(count, count, *(1,) * (shares.ndim - 1)) * shares
     added: Array = sum_in_order(joint.max(axis=1), axis=0) - shares.max(axis=0)
     return np.maximum(added, 0.0)
-
-
-PRIORITIES: dict[str, Callable[[TriageContext], Array]] = {
-    policy.__name__: policy for policy in (first, swing, acted, uncertain, rank, value, random)
-}
 
 
 FORGETS = 0.7  # share of a swing that remains after a tick
@@ -173,3 +152,13 @@ class DisputesByFact:
 
 
 LEAST = 0.02  # worth of an unclaimed value
+
+PRIORITIES: dict[str, Callable[[TriageContext], Array]] = {
+    "first": lambda context: -context.disputes.since.astype(np.float64),
+    "swing": lambda context: context.disputes.swing,
+    "acted": lambda context: context.acted,
+    "uncertain": uncertain,
+    "rank": rank,
+    "value": value,
+    "random": lambda context: context.luck,
+}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,13 +22,6 @@ if TYPE_CHECKING:
 
 
 LEAST_STATED = 0.01
-
-
-class Senses(Protocol):
-    """Observation of the world as it was `lag` days ago, with an accuracy."""
-
-    def __call__(self, accuracy: float, *, lag: float = 0.0, member: Ints | None = None, turn: Ints | None = None) -> Ints:
-        """Return the value that each claim's writer observes; equal `member` and `turn` give the same observation."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +103,9 @@ class ClaimContext:
 
     `rep` is the number of the replication, `member` the index of the writer in its population, `turn` the number of its
     earlier claims, `fact` the index of the fact, and `choices` the number of its values. `state` holds the declared
-    state of the behaviour for each claim's writer, as left by its previous claim.
+    state of the behaviour for each claim's writer, as left by its previous claim. `sense(accuracy, lag=0.0, member=None,
+    turn=None)` returns the value that each claim's writer observes in the world as it was `lag` days ago; equal `member`
+    and `turn` give the same observation.
     """
 
     rep: Ints
@@ -119,7 +114,7 @@ class ClaimContext:
     fact: Ints
     choices: Ints
     draws: Draws
-    sense: Senses
+    sense: Callable[..., Ints]
     push: ShownRows
     own: LatestClaims
     state: Mapping[str, Array] = field(default_factory=dict)
