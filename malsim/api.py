@@ -210,7 +210,6 @@ def _checked(run: BareRun, cells: Sequence[str]) -> list[str]:
 
 
 def _side_by_side(runs: Sequence[BareRun], column: str, cells: Sequence[str] | None) -> Sheet:
-    """Draw several runs in one figure, labelled by the settings in which their scenarios differ."""
     different = differences([run.scenario for run in runs])
     single = len(different) == 1
     columns = [

@@ -131,12 +131,10 @@ def _add_commands(parser: argparse.ArgumentParser, package: str, words: Sequence
 
 
 def _subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """Return the subparsers of a parser by name."""
     actions = parser._actions  # noqa: SLF001  # argparse has no public list
     subs = [action.choices for action in actions if isinstance(action, argparse._SubParsersAction)]  # noqa: SLF001
     return {name: sub for choices in subs for name, sub in choices.items()}
 
 
 def _first_clause(text: str) -> str:
-    """Return the first line of a text, up to a semicolon or a colon."""
     return re.split("[;:]", text.split("\n", 1)[0])[0].rstrip(".")

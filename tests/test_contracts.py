@@ -1,4 +1,4 @@
-"""The house: imports run down and in no circle, folders and files stay small, names are nouns, no host is named."""
+"""Tests of the structure of the code: imports, sizes of files and folders, duplicate names and host names."""
 
 from __future__ import annotations
 
@@ -25,29 +25,21 @@ PALETTES = {
     "malsim/commands/agent", "malsim/commands/store", "malsim/importers",
     "malsim/laws", "malsim/netlist/shipped", "malsim/sim/writers", "ops",
 }  # fmt: skip
-# What a thing underwent does not say what it is.
+# A participle does not say what an object is.
 PARTICIPLES = {
     "asked", "caught", "chosen", "drawn", "driven", "fed", "found", "gone", "grown", "heard", "held", "kept", "known",
     "linked", "lost", "made", "met", "said", "seen", "shown", "spoken", "taken", "told", "worded", "written",
 }  # fmt: skip
-# Spelled in parts, so that this file does not hold what it looks for.
-HOSTS = [
-    "".join(parts)
-    for parts in (
-        ("py", "pi.org"),
-        ("python", "hosted.org"),
-        ("registry.npm", "js"),
-        ("deb.deb", "ian"),
-        ("ana", "conda.org"),
-    )
-]
+# Split, so that this file does not contain the names.
+PARTS = (("py", "pi.org"), ("python", "hosted.org"), ("registry.npm", "js"), ("deb.deb", "ian"), ("ana", "conda.org"))
+HOSTS = ["".join(parts) for parts in PARTS]
 PLACES = "|".join("".join(parts) for parts in (("wo", "rk"), ("fa", "rm"), ("tmp/ve", "nv"), ("tmp/bash", "_jobs")))
 MACHINE = re.compile(rf"(?<![\w.~-])/(?:{PLACES}|(?:home|Users)/[a-z])\b")
 
 
 @cache
 def tracked() -> tuple[Path, ...]:
-    """The files of the project, those not yet committed included."""
+    """Return the files of the project, including files that are not committed yet."""
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     done = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True)
     return tuple(ROOT / name for name in done.stdout.splitlines() if (ROOT / name).is_file())
@@ -55,12 +47,12 @@ def tracked() -> tuple[Path, ...]:
 
 @cache
 def modules() -> dict[str, Path]:
-    found = {}
+    paths = {}
     for path in tracked():
         parts = path.relative_to(ROOT).with_suffix("").parts
         if path.suffix == ".py" and parts[0] in ("malsim", "ops"):
-            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
+            paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return paths
 
 
 @cache
@@ -77,16 +69,16 @@ def imported(name: str) -> Iterator[str]:
 
 
 def circles(graph: dict[str, set[str]]) -> set[frozenset[str]]:
-    """Groups of modules each of which reaches all the others."""
+    """Return the groups of modules that import each other, directly or indirectly."""
     reach = {}
     for name in graph:
-        seen, waiting = set[str](), [name]
+        reachable, waiting = set[str](), [name]
         while waiting:
-            fresh = graph[waiting.pop()] - seen
-            seen |= fresh
+            fresh = graph[waiting.pop()] - reachable
+            reachable |= fresh
             waiting += fresh
-        reach[name] = seen
-    return {frozenset(item for item in reach[name] if name in reach[item]) for name in graph if name in reach[name]}
+        reach[name] = reachable
+    return {frozenset(other for other in reach[name] if name in reach[other]) for name in graph if name in reach[name]}
 
 
 def test_imports_keep_their_contracts() -> None:
@@ -95,35 +87,34 @@ def test_imports_keep_their_contracts() -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_a_circle_of_any_size_is_found() -> None:
+def test_import_cycles_of_any_size_are_found() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": set()}) == {frozenset("abc")}
     assert circles({"a": {"b"}, "b": set()}) == set()
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
-    """Imports for types and inside functions counted; the exceptions say how many modules of a package are in circles."""
-    graph = {name: {item for item in imported(name) if item in modules() and item != name} for name in modules()}
-    found = circles(graph)
+def test_import_cycles_are_listed_as_exceptions() -> None:
+    """Count imports for types and inside functions too. Exceptions list the number of modules in cycles per package."""
+    graph = {name: {other for other in imported(name) if other in modules() and other != name} for name in modules()}
+    cycles = circles(graph)
     inside = Counter(
-        ".".join(name.split(".")[:2]) if name.startswith("malsim") else "ops" for item in found for name in item
+        ".".join(name.split(".")[:2]) if name.startswith("malsim") else "ops" for cycle in cycles for name in cycle
     )
     over = {package: count for package, count in inside.items() if count > ALLOWED["circles"].get(package, 0)}
-    assert not over, [sorted(item) for item in found]
+    assert not over, [sorted(cycle) for cycle in cycles]
 
 
-def test_a_folder_holds_few_entries() -> None:
-    held = defaultdict(set)
+def test_folders_have_few_entries() -> None:
+    entries = defaultdict(set)
     for path in tracked():
         parts = path.relative_to(ROOT).parts
         if parts[0] in ("malsim", "ops"):
             for depth in range(1, len(parts)):
-                held["/".join(parts[:depth])].add(parts[depth])
-    counts = {folder: len(names - {"__init__.py"}) for folder, names in held.items() if folder not in PALETTES}
+                entries["/".join(parts[:depth])].add(parts[depth])
+    counts = {folder: len(names - {"__init__.py"}) for folder, names in entries.items() if folder not in PALETTES}
     assert not {folder: count for folder, count in counts.items() if count > ALLOWED["entries"].get(folder, MOST_ENTRIES)}
 
 
 def test_files_and_functions_are_short() -> None:
-    """A function is counted without its docstring."""
     for name, path in modules().items():
         lines = path.read_text(encoding="utf-8").count("\n")
         assert lines <= ALLOWED["lines"].get(name, MOST_LINES), f"{name} has {lines} lines"
@@ -137,7 +128,6 @@ def test_files_and_functions_are_short() -> None:
 
 
 def test_duplicate_file_names_need_a_reason() -> None:
-    """Members of palettes are named by their users' words, so they may share a name with what they call."""
     seen = defaultdict(list)
     for name, path in modules().items():
         if path.name != "__init__.py" and str(path.parent.relative_to(ROOT)) not in PALETTES:
@@ -166,13 +156,13 @@ def bound(name: str) -> Iterator[str]:
             yield node.attr
 
 
-def test_no_name_is_a_participle_used_as_a_noun() -> None:
+def test_names_are_not_participles() -> None:
     over = {name: sorted(PARTICIPLES & {item.strip("_") for item in bound(name)}) for name in modules()}
     assert not {name: words for name, words in over.items() if set(words) - set(ALLOWED["participles"].get(name, []))}
 
 
 @pytest.mark.parametrize("suffix", [".py", ".toml", ".txt", ".md", ".ipynb", ".json", ".lark", ".hal", ""])
-def test_no_file_names_a_registry_or_a_place_on_one_machine(suffix: str) -> None:
+def test_files_name_no_registry_and_no_local_path(suffix: str) -> None:
     for path in tracked():
         if path.suffix == suffix:
             text = path.read_text(encoding="utf-8")

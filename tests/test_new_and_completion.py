@@ -1,4 +1,4 @@
-"""Start of a user: templates that work as written, completion from the commands' declarations, notes in CI."""
+"""Tests of templates, shell completion, Python completion and hints for missing files."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize("name", ["claims", "tripwire"])
-def test_a_scenario_begun_from_a_template_passes_its_checks(name: str, tmp_path: Path) -> None:
+def test_scenario_from_a_template_passes_its_checks(name: str, tmp_path: Path) -> None:
     path = str(tmp_path / "my.toml")
     assert main(["new", path, "--template", name]) == 0
     assert main(["test", path]) == 0
     assert main(["new", path, "--template", name]) == 2
 
 
-def test_a_memory_begun_from_the_template_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_from_the_template_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["new", "begun_memory.py", "--template", "memory"]) == 0
+    assert main(["new", "my_memory.py", "--template", "memory"]) == 0
     monkeypatch.syspath_prepend(str(tmp_path))
     script = 'why = "w"\n[run]\ndays = 4\n[[facts]]\nname = "pump"\n[[writers]]\nbehaviour = "honest"\nrate = 3.0\n'
     Path("s.toml").write_text(script, encoding="utf-8")
-    run = ms.run("s.toml", memory="begun_memory:Latest")
+    run = ms.run("s.toml", memory="my_memory:Latest")
     assert run.cells.height
-    assert "begun_memory:Latest" in Path("begun_memory.py").read_text(encoding="utf-8")
+    assert "my_memory:Latest" in Path("my_memory.py").read_text(encoding="utf-8")
 
 
 def test_workflow_runs_as_a_shell_script_and_annotates_failures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,27 +46,25 @@ def test_workflow_runs_as_a_shell_script_and_annotates_failures(tmp_path: Path, 
     assert "cache: pip" in text
     Path("scenarios").mkdir()
     assert main(["new", "scenarios/my.toml", "--template", "claims"]) == 0
-    story = Path("scenarios/my.toml")
-    story.write_text(story.read_text(encoding="utf-8").replace("< 0.7)", "< 0.1)"), encoding="utf-8")
+    scenario = Path("scenarios/my.toml")
+    scenario.write_text(scenario.read_text(encoding="utf-8").replace("< 0.7)", "< 0.1)"), encoding="utf-8")
     pip = Path("bin/pip")
     pip.parent.mkdir()
     pip.write_text('#!/bin/sh\necho "$@" > installed.txt\n', encoding="utf-8")
     pip.chmod(0o755)
     scripts = re.findall(r"run: (?:\|\n)?(.*?)(?=\n      - |\Z)", text, re.DOTALL)
-    here = Path(sys.executable).parent
-    path = os.pathsep.join((str(tmp_path / "bin"), str(here), os.environ["PATH"]))
+    path = os.pathsep.join((str(tmp_path / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]))
     environment = {**os.environ, "MALSIM": "wheels/m.whl", "OPTIONS": "--law mal", "PATH": path}
     shell = shutil.which("bash") or "bash"
     done = [
         subprocess.run([shell, "-e", "-c", script], env=environment, capture_output=True, text=True, check=False)
         for script in scripts
     ]
-    assert [item.returncode for item in done] == [0, 1], done
+    assert [process.returncode for process in done] == [0, 1], done
     assert Path("installed.txt").read_text(encoding="utf-8") == "install wheels/m.whl\n"
-    line = next(number for number, text in enumerate(story.read_text().splitlines(), 1) if "< 0.1)" in text)
-    noted = [item for item in done[1].stdout.splitlines() if item.startswith("::")]
-    assert len(noted) == 1
-    assert noted[0].startswith(f"::error file=scenarios/my.toml,line={line},title=the dispute is felt (fail)::replication 0")
+    line = next(number for number, text in enumerate(scenario.read_text().splitlines(), 1) if "< 0.1)" in text)
+    (note,) = [text for text in done[1].stdout.splitlines() if text.startswith("::")]
+    assert note.startswith(f"::error file=scenarios/my.toml,line={line},title=the dispute is felt (fail)::replication 0")
     assert Path("report.xml").exists()
     assert Path("report.html").exists()
 
@@ -78,7 +76,7 @@ def test_action_inputs_are_never_run_as_commands() -> None:
 
 
 @pytest.mark.parametrize(("name", "ending"), [(name, ending) for name, (_, ending, _) in TEMPLATES.items()])
-def test_another_ending_is_refused_with_the_right_one(
+def test_wrong_file_ending_is_refused_with_the_right_one(
     name: str, ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["new", str(tmp_path / "my.txt"), "--template", name]) == 2
@@ -86,7 +84,7 @@ def test_another_ending_is_refused_with_the_right_one(
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_knows_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_completion_script_contains_the_commands(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["--print-completion", shell])
     assert ended.value.code == 0
@@ -96,7 +94,7 @@ def test_completion_knows_every_command(shell: str, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash is installed")
-def test_bash_completes_commands_options_choices_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bash_completes_commands_options_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--print-completion", "bash"])
     (tmp_path / "poisoner.toml").touch()
@@ -116,11 +114,11 @@ def test_tab_completes_names_and_shows_signatures() -> None:
     assert {name for name in dir(ms) if not name.startswith("_")} == set(ms.__all__)
     for name in ("run", "tune", "stability", "replay", "compare", "axioms"):
         assert name in dir(ms)
-        kinds = [item.kind for item in inspect.signature(getattr(ms, name)).parameters.values()]
+        kinds = [parameter.kind for parameter in inspect.signature(getattr(ms, name)).parameters.values()]
         assert inspect.Parameter.POSITIONAL_OR_KEYWORD in kinds, name
 
 
-def test_checks_begun_from_the_template_hold_of_an_imported_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checks_from_the_template_hold_for_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["import", str(ROOT / "scenarios/stores/atlas.json"), "-o", "memory.sqlite"]) == 0
     assert main(["new", "checks.toml", "--template", "checks"]) == 0
@@ -131,10 +129,10 @@ def test_checks_begun_from_the_template_hold_of_an_imported_store(tmp_path: Path
     ("command", "hint"),
     [
         (["run", "poisoner.toml"], "`malsim examples poisoner -o .` writes scenarios/poisoner.toml"),
-        (["judge", "mine:Votes"], "`malsim new mine.py --template memory` begins one"),
+        (["judge", "mine:Votes"], "create one with `malsim new mine.py --template memory`"),
     ],
 )
-def test_missing_choice_suggests_available_ones(
+def test_missing_file_hints_at_a_command(
     command: list[str], hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -72,7 +72,6 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _table(args: argparse.Namespace) -> LawTable | ReplayReport | TriageTable:
-    """Return the comparison that fits the sources."""
     from malsim.base.errors import UsageError
 
     if args.policies or args.weekly:
@@ -105,7 +104,6 @@ def _laws(args: argparse.Namespace) -> list[str]:
 
 
 def _scenarios(args: argparse.Namespace, law: str | None = None) -> list[Scenario]:
-    """Return the scenarios under the options and a law, each checked against the limits."""
     from malsim.lab.space.scenario_options import under_law
     from malsim.scenario.file.scenario_file import read
     from malsim.sim.settings.scenario import check_size

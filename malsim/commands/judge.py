@@ -144,7 +144,6 @@ def _planted(args: argparse.Namespace) -> int:
 
 
 def _zoo(args: argparse.Namespace) -> int:
-    """Run each defect and its repair. Return 1 if the checks do not distinguish them."""
     from malsim.judging.axioms.zoo import DEFECTS, find_defect, sides
 
     results = [sides(defect) for defect in (map(find_defect, args.memory) if args.memory else DEFECTS)]

@@ -262,7 +262,6 @@ def _prove(args: argparse.Namespace) -> int:
 
 
 def _frames(path: str, args: argparse.Namespace) -> Frames:
-    """Return the cells of a store and the current signals of its netlist."""
     from malsim.memory.store import Store
     from malsim.netlist.evaluate import Frames
     from malsim.netlist.shipped.store_wires import frames_of

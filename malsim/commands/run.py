@@ -84,7 +84,6 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _file_lines(folder: Path, paths: list[Path], before: Path | None) -> str:
-    """Return the line of the files written, and the line of the folder that holds the previous run."""
     lines = [f"  {folder}/: {', '.join(path.name for path in paths)}"]
     return "\n".join([*lines, *([f"  {before}/: previous run"] if before else [])])
 
@@ -106,7 +105,6 @@ def _scenario(args: argparse.Namespace) -> Scenario:
 
 
 def _vary(args: argparse.Namespace) -> int:
-    """Run once per value of a setting and write one figure with all runs."""
     from malsim.base.errors import UsageError
     from malsim.base.files.outputs import save_files, set_aside
     from malsim.commands.sweep import ranges

@@ -132,7 +132,6 @@ def _value(text: str) -> float | int | str:
 
 
 def _draw(result: SweepResult, args: argparse.Namespace) -> list[str]:
-    """Draw each metric over one or two varying settings and return the file names."""
     varying = [name for name in result.names if result.frame[name].n_unique() > 1]
     if args.no_plots or not 0 < len(varying) <= MOST_DRAWN:
         return []

@@ -76,7 +76,7 @@ def main(args: argparse.Namespace) -> int:
         scenario = scenario.replace(replications=args.replications)
     if len(args.netlists) > 1:
         from malsim.lab.tripwire.study.validate import compare_tripwires
-        from malsim.showing.pages.tripwire_text import score_lines
+        from malsim.showing.pages.tripwire_page import score_lines
 
         print("\n".join(score_lines(compare_tripwires(args.netlists, scenario, alarm=args.alarm))))
         return 0
@@ -100,7 +100,6 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _save(scorecard: Scorecard, path: Path) -> None:
-    """Write the scores as .json, the truth table as .csv, or the figure."""
     if path.suffix == ".json":
         from malsim.lab.tripwire.study.exports import json_text
 

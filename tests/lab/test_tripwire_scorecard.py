@@ -25,7 +25,7 @@ from malsim.netlist import parse as parse_netlist
 from malsim.netlist.wiring import link
 from malsim.scenario.file.scenario_file import parse
 from malsim.scenario.judge.judge import Judged, judge
-from malsim.showing.pages.tripwire_text import score_lines
+from malsim.showing.pages.tripwire_page import score_lines
 
 if TYPE_CHECKING:
     from pathlib import Path

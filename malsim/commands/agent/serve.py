@@ -37,7 +37,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Serve until the client disconnects, or until Ctrl-C."""
     from malsim.base.errors import UsageError
     from malsim.memory.store import Store
     from malsim.memory.store.store_rules import as_person, store_rules

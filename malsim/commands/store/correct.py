@@ -24,7 +24,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Correct the cell and print the verdict and the retracted cells."""
     from malsim.agents.service import verdict_text
     from malsim.base.errors import UsageError
     from malsim.lab.space.scenario_options import number_or_text

@@ -23,7 +23,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Erase the content and print the number of erased cells."""
     with at_store(args) as service:
         print(service.forget(args.cell))
     return 0

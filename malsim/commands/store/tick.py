@@ -32,7 +32,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Tick the store and print how far effective confidences moved."""
     import numpy as np
 
     from malsim.base.errors import StoreError, UsageError

@@ -29,7 +29,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Update the cell and print the updated fields."""
     from pathlib import Path
 
     from malsim.base.errors import StoreError, UsageError

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from malsim.memory import Memory, Rules
     from malsim.netlist import Fault
     from malsim.netlist.language.statements import Statement
-    from malsim.netlist.wiring import Net, Signal
-    from malsim.netlist.wiring.net import Link
+    from malsim.netlist.wiring import Net
     from malsim.sim.run import Run
 
 
@@ -191,21 +190,18 @@ def save_lines(session: Session, kind: str) -> list[str]:
     lines["alias"] = [f"alias pin {pin} {alias}" for pin, alias in session.pin_names.items() if "." not in alias]
     lines["sig"] = [f"newsig {signal.name} {signal.type}" for signal in net.signals.values()]
     for name, arrows in (("link", ("", "")), ("linka", ("<= ", "=> "))):
-        links = [(signal.name, link) for signal in net.signals.values() for link in signal.links]
-        lines[name] = [f"linkps {link.address} {arrows[link.writes]}{signal}" for signal, link in links]
+        pairs = [(signal.name, link) for signal in net.signals.values() for link in signal.links]
+        lines[name] = [f"linkps {link.address} {arrows[link.writes]}{signal}" for signal, link in pairs]
     for name, arrows in (("netl", ("", "")), ("netla", ("=> ", "<= "))):
         lines[name] = [
-            " ".join(["net", signal.name, *(f"{arrows[link.writes]}{link.address}" for link in _writer_first(signal))])
+            " ".join(["net", signal.name, *(f"{arrows[link.writes]}{link.address}" for link in links)])
             for signal in net.signals.values()
+            for links in [sorted(signal.links, key=lambda link: not link.writes)]  # the writer comes first
         ]
     lines["param"] = _settings(session, Param)
     lines["thread"] = [f"addf {name} {thread.name}" for thread in net.threads for name in thread.functions]
     lines["unconnectedinpins"] = _settings(session, In)
     return [line for part in _GROUPS.get(kind, (_ALIASES.get(kind, kind),)) for line in lines[part]]
-
-
-def _writer_first(signal: Signal) -> list[Link]:
-    return sorted(signal.links, key=lambda link: not link.writes)
 
 
 def _settings(session: Session, kind: type) -> list[str]:

@@ -72,13 +72,24 @@ def show(session: Session, kind: str, pattern: str = "") -> str:
     selection = names(session, kind, pattern)
     if kind == "cell":
         return "\n".join(_cell_line(session, name) for name in selection)
-    rows = _ROWS[kind](session, selection)
+    instances, threads = session.net.instances, session.net.threads
+    if kind in {"pin", "param"}:
+        rows = _pin_rows(session, selection)
+    elif kind == "sig":
+        rows = _sig_rows(session, selection)
+    elif kind == "comp":
+        sheets = {name: instances[name].sheet for name in selection}
+        rows = [[name, sheet.name, instances[name].domain, sheet.summary] for name, sheet in sheets.items()]
+    elif kind == "funct":
+        places = {name: f"{thread.name} {number}" for thread in threads for number, name in enumerate(thread.functions, 1)}
+        rows = [[name, places.get(name, "on no thread, never runs")] for name in selection]
+    else:
+        chosen_threads = [thread for thread in threads if thread.name in selection]
+        rows = [[thread.name, str(thread.every), " ".join(thread.functions)] for thread in chosen_threads]
     heads = _HEADS[kind]
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    lines = [
-        "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in [heads, *rows]
-    ]
-    return "\n".join(lines)
+    aligned = (map(str.ljust, row, widths) for row in [heads, *rows])
+    return "\n".join("  ".join(words).rstrip() for words in aligned)
 
 
 def read(session: Session, name: str) -> str:
@@ -153,23 +164,6 @@ def _sig_rows(session: Session, selection: list[str]) -> list[list[str]]:
     return rows
 
 
-def _comp_rows(session: Session, selection: list[str]) -> list[list[str]]:
-    instances = session.net.instances
-    return [[name, instances[name].sheet.name, instances[name].domain, instances[name].sheet.summary] for name in selection]
-
-
-def _funct_rows(session: Session, selection: list[str]) -> list[list[str]]:
-    positions = {
-        name: f"{thread.name} {number}" for thread in session.net.threads for number, name in enumerate(thread.functions, 1)
-    }
-    return [[name, positions.get(name, "on no thread, never runs")] for name in selection]
-
-
-def _thread_rows(session: Session, selection: list[str]) -> list[list[str]]:
-    threads = [thread for thread in session.net.threads if thread.name in selection]
-    return [[thread.name, str(thread.every), " ".join(thread.functions)] for thread in threads]
-
-
 def _cell_line(session: Session, name: str) -> str:
     row = session.memory.cells.row(session.memory.row(name), named=True)
     flags = " ".join(flag for flag in ("annexed", "locked", "pinned", "requires_review") if row[flag])
@@ -181,9 +175,6 @@ _HEADS = {
     "pin": ["Owner", "Type", "Dir", "Value", "Name", ""], "param": ["Owner", "Type", "Dir", "Value", "Name", ""],
     "sig": ["Type", "Value", "Name", "Linked to"], "comp": ["Name", "Op", "Domain", "Summary"],
     "funct": ["Function", "Thread"], "thread": ["Thread", "Every", "Functions in order"],
-}  # fmt: skip
-_ROWS = {
-    "pin": _pin_rows, "param": _pin_rows, "sig": _sig_rows, "comp": _comp_rows, "funct": _funct_rows, "thread": _thread_rows,
 }  # fmt: skip
 
 

@@ -60,7 +60,9 @@ def traces_of(run: Any) -> dict[str, tuple[TraceLine, ...]]:
     """
     several = run.scenario.replications > 1
     panels: dict[str, list[TraceLine]] = {}
-    cells, labels = run.cells, _labels(run)
+    cells, labels = run.cells, dict[str, str]()
+    for cell, *words in run.labels.select("cell", "object", "title").rows() if cells.height else ():
+        labels.setdefault(cell, plain_text(": ".join(dict.fromkeys(filter(None, words)))))
     if several and run.scenario.writers:
         cells = cells.filter(pl.col("rep") == run.scenario.first)
     value = pl.col("value").cast(pl.Float64)
@@ -105,13 +107,6 @@ def most_moved(traces: Sequence[TraceLine], count: int) -> list[TraceLine]:
 
 def title_of(panel: str) -> str:
     return TITLES.get(panel, panel)
-
-
-def _labels(run: Any) -> dict[str, str]:
-    if not run.cells.height:
-        return {}
-    rows = run.labels.unique("cell", keep="first", maintain_order=True).select("cell", "object", "title").rows()
-    return {cell: plain_text(": ".join(dict.fromkeys(filter(None, (object_, title))))) for cell, object_, title in rows}
 
 
 def _signals(run: Any, *, several: bool) -> pl.DataFrame:

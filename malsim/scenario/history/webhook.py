@@ -29,7 +29,6 @@ class Webhook:
     """
 
     parts: SplitResult
-    port: int | None
 
     @classmethod
     def of(cls, url: str) -> Webhook:
@@ -37,7 +36,7 @@ class Webhook:
         allowed = "http://HOST[:PORT]/PATH or https://…"
         try:
             parts = urlsplit(url.strip())
-            port = parts.port
+            _ = parts.port
         except ValueError:
             raise UsageError("not an address", where="--webhook", allowed=allowed) from None
         host = (parts.hostname or "").removesuffix(".")
@@ -45,13 +44,13 @@ class Webhook:
         printable = url.strip().isprintable() and " " not in url.strip() and url.isascii()
         if parts.scheme not in ("http", "https") or not valid_host or not printable:
             raise UsageError("not an address", where="--webhook", allowed=allowed)
-        return cls(parts, port)
+        return cls(parts)
 
     @property
     def redacted(self) -> str:
         host = f"[{self.parts.hostname}]" if ":" in (self.parts.hostname or "") else self.parts.hostname
         rest = "/…" if self.parts.path not in ("", "/") or self.parts.query else ""
-        return f"{self.parts.scheme}://{host}{f':{self.port}' if self.port else ''}{rest}"
+        return f"{self.parts.scheme}://{host}{f':{self.parts.port}' if self.parts.port else ''}{rest}"
 
     def post(self, message: Mapping[str, object]) -> str:
         """Post `message` as JSON and return an error message without the address, or an empty string on success.
@@ -67,7 +66,7 @@ class Webhook:
 
     def _post(self, body: bytes) -> str:
         connect = http.client.HTTPSConnection if self.parts.scheme == "https" else http.client.HTTPConnection
-        connection = connect(self.parts.hostname or "", self.port, timeout=WAIT)
+        connection = connect(self.parts.hostname or "", self.parts.port, timeout=WAIT)
         headers = {"Content-Type": "application/json; charset=utf-8", "User-Agent": "malsim"}
         if self.parts.username is not None:
             pair = f"{unquote(self.parts.username)}:{unquote(self.parts.password or '')}"

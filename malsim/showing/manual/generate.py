@@ -14,7 +14,6 @@ from malsim.showing.manual.scenario_keys import parameters, scenario, table
 
 
 def rules() -> str:
-    """Return the table of the graph memory's rules."""
     from malsim.memory import Rules
 
     rows = []
@@ -42,7 +41,6 @@ def _bounds(meta: Mapping[str, Any]) -> str:
 
 
 def ops() -> str:
-    """Return the data sheets of all ops."""
     from ops import sheets
 
     parts = ["`malsim op NAME` prints one data sheet; `malsim op NAME --step` draws its step response.\n"]
@@ -51,7 +49,6 @@ def ops() -> str:
 
 
 def loop_pins() -> str:
-    """Return the table of pins with which a netlist reads and controls the loop."""
     from malsim.netlist.language.lexicon import LOOP_READS, LOOP_WRITES
 
     rows = [(f"`{name}`", kind, "reads", meaning) for name, (kind, meaning) in LOOP_WRITES.items()]
@@ -63,7 +60,6 @@ def loop_pins() -> str:
 
 
 def op_pins() -> str:
-    """Return the table of all ops with their pins."""
     from ops import sheets
     from ops.pin.sheet import Sheet
 
@@ -86,7 +82,6 @@ def _pins_of(sheet: Any, keys: Mapping[str, Any]) -> str:
 
 
 def writers() -> str:
-    """Return the behaviours of writers with their equations and parameters."""
     from malsim.sim.writers import behaviours
 
     parts = ['A population is a behaviour, a size and a schedule: `[[writers]] behaviour = "honest"`.\n']
@@ -98,7 +93,6 @@ def writers() -> str:
 
 
 def commands() -> str:
-    """Return the help texts of all commands."""
     from malsim.parsers import command_parsers
 
     parts = ["Exit codes: 0 done or yes, 1 the answer is no, 2 bad input.\n"]
@@ -107,7 +101,6 @@ def commands() -> str:
 
 
 def limits() -> str:
-    """Return the table of input limits and the way to raise them."""
     from malsim.base.limits import Limits
 
     head = (
@@ -123,7 +116,6 @@ def limits() -> str:
 
 
 def metrics() -> str:
-    """Return the tables of metrics and kinds of events of a run."""
     from malsim.sim.context.event_log import KINDS
     from malsim.sim.record.metrics import METRICS
 
@@ -136,7 +128,6 @@ PUBLIC = ("malsim.memory", "malsim.adapters", "malsim.judging.axioms", "malsim.j
 
 
 def python() -> str:
-    """Return the public names of `malsim` and the other public packages, with their docstrings."""
     import malsim
 
     packages = ", ".join(f"`{package}`" for package in PUBLIC)
@@ -160,7 +151,6 @@ def _signature(item: Any) -> str:
 
 
 def gallery() -> str:
-    """Return a description, command and figure of each scenario with the key `use`, grouped by use."""
     from malsim.examples import USES, examples
 
     parts = ["Scenarios with the key `use`. `malsim examples` also lists the others.\n"]

@@ -98,7 +98,6 @@ def page(topic: str) -> Page:
 
 
 def _sections(page: Page) -> Iterator[Page]:
-    """Yield each section of a page as a separate page."""
     if page.name in ("extend", "metrics", "commands") or page.section != "reference":
         for part in re.split(r"^## ", page.read(), flags=re.MULTILINE)[1:]:
             title, _, text = part.partition("\n")
@@ -135,7 +134,6 @@ def build(folder: Path) -> list[Path]:
 
 
 def _write_sources(source: Path) -> None:
-    """Write the Markdown of all pages, an index and the settings of Sphinx."""
     every, index = pages(), ["# malsim", "A simulator and op workbench for memories that many agents write into."]
     for section, name in SECTIONS.items():
         section_pages = [page for page in every if page.section == section]

@@ -29,7 +29,6 @@ my.toml` writes a commented scenario. A duration is text with a unit: `ms`, `s`,
 
 
 def scenario() -> str:
-    """Return the page of scenario files."""
     from malsim.scenario.file.json_schema import scenario_schema
 
     schema = scenario_schema()
@@ -77,7 +76,6 @@ def _sample_of(key: str, part: dict[str, Any], defs: dict[str, Any]) -> str:
 
 
 def _laws() -> list[str]:
-    """Return a table of parameters for each law that has parameters."""
     from malsim.laws import find_law, shipped_laws
 
     text = []
@@ -132,7 +130,6 @@ def _sample(part: dict[str, Any], kind: str) -> object:
 
 
 def _toml(value: object) -> str:
-    """Return a value as TOML on one line."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {_toml(inner)}" for key, inner in value.items()) + " }"
     if isinstance(value, list):
@@ -141,7 +138,6 @@ def _toml(value: object) -> str:
 
 
 def _kind(part: dict[str, Any], defs: dict[str, Any]) -> str:
-    """Describe the type and bounds of a key."""
     if "$ref" in part and str(part["$ref"]).endswith("duration"):
         return "duration"
     part = _resolved(part, defs)

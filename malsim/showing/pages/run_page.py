@@ -118,7 +118,6 @@ def _panel(title: str, family: str, frame: pl.DataFrame, times: list[float], not
 
 
 def _values(frame: pl.DataFrame, names: pl.Series, column: str, times: list[float]) -> Lines:
-    """Return the values of each line at the times, None for a missing value."""
     values = frame.filter(pl.col("name").is_in(names.implode())).pivot(
         on="name", index="t", values=column, aggregate_function="last"
     )

@@ -1,4 +1,4 @@
-"""The workbench as its own process, and a browser that watches every request."""
+"""Fixtures that run the workbench as a process and visit its pages with a browser."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[3]
 CHROMIUM = next((path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), None)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-OWN = ("http://127.0.0.1:", "http://localhost:", "blob:", "data:", "ws://127.0.0.1:", "ws://localhost:")
+LOCAL = ("http://127.0.0.1:", "http://localhost:", "blob:", "data:", "ws://127.0.0.1:", "ws://localhost:")
 
 
 @pytest.fixture(scope="session")
@@ -28,14 +28,14 @@ def browser() -> Iterator[Browser]:
         pytest.skip("no Chromium on this machine: apt-get install chromium")
     api = pytest.importorskip("playwright.sync_api", reason="Playwright for Python is not installed")
     with api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield opened
-        opened.close()
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
 
 
 @contextmanager
 def serving(*words: str, folder: Path = ROOT) -> Iterator[str]:
-    """Run the command in a folder and give the address that it prints."""
+    """Run `malsim workbench` in a folder and yield the address that it prints."""
     command = [sys.executable, "-m", "malsim", "workbench", "--port", "0", "--no-browser", *words]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
@@ -48,17 +48,16 @@ def serving(*words: str, folder: Path = ROOT) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def gallery() -> Iterator[str]:
-    """The address of a workbench that was given no file."""
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine: apt-get install chromium")
+def gallery(browser: Browser) -> Iterator[str]:
+    """Yield the address of a workbench without a file; `browser` skips if there is no Chromium."""
+    del browser
     with serving() as address:
         yield address
 
 
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Callable[..., Page]]:
-    """Open a page; at the end of the test no request went elsewhere and nothing was an error on the console."""
+    """Return a function that opens a page. No page may make requests elsewhere or print errors to the console."""
     problems: list[str] = []
     contexts = []
 
@@ -68,7 +67,7 @@ def visit(browser: Browser) -> Iterator[Callable[..., Page]]:
         page = context.new_page()
         page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("request", lambda request: None if request.url.startswith(OWN) else problems.append(request.url))
+        page.on("request", lambda request: None if request.url.startswith(LOCAL) else problems.append(request.url))
         page.goto(address)
         page.wait_for_selector(ready, timeout=30_000)
         return page

@@ -1,12 +1,13 @@
-"""The state of the workbench: changes give the run that the engine gives, and are saved, linked and refused as they are."""
+"""Tests of the workbench without a browser: changes, runs, traces, files, addresses and progress."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import parse_qs
 
 import polars as pl
@@ -19,29 +20,26 @@ import malsim as ms
 from malsim.base.errors import MalsimError
 from malsim.base.files.vcd import vcd_text
 from malsim.lab.space.settings import changed, settings_of
-from malsim.lab.workbench.changes import Result, Tuning, query_of, run_tuning, tuning_of
+from malsim.lab.workbench.changes import Result, Runner, Tuning, query_of, run_tuning, tuning_of
+from malsim.lab.workbench.page.live_page import LivePage
+from malsim.lab.workbench.page.serve import path_of_name, scenario_of_path
 from malsim.lab.workbench.parts.checks import property_text
 from malsim.lab.workbench.parts.saving import KINDS, content, samples_of, scenario_text
 from malsim.lab.workbench.parts.stepping import changes_at, days_where, ticks_of
-from malsim.lab.workbench.runner import Runner
 from malsim.lab.workbench.settings_rows import reach, setting_groups
-from malsim.lab.workbench.targets import path_of_name, scenario_of_path
 from malsim.lab.workbench.trace_lines import steps, traces_of
 from malsim.scenario.file.scenario_file import parse
 from malsim.sim.settings.netlist_config import Input
 from malsim.sim.world.clock import DAY
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 def run_now(tuning: Tuning) -> Result | str:
-    answers: list[Result | str] = []
+    results: list[Result | str] = []
     Runner(
-        lambda call: call(), done=answers.append, failed=lambda _, text: answers.append(text), progress=lambda _: None,
+        lambda call: call(), done=results.append, failed=lambda _, text: results.append(text), progress=lambda _: None,
         at_once=True,
     ).ask(tuning)  # fmt: skip
-    return answers[0]
+    return results[0]
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +52,7 @@ def result(tripwire: Tuning) -> Result:
     return run_tuning(tripwire)
 
 
-def test_a_change_gives_the_frames_of_the_engine(tripwire: Tuning) -> None:
+def test_tuned_run_equals_the_changed_scenario(tripwire: Tuning) -> None:
     tuned = run_tuning(tripwire.with_value("rules.challenge_ceiling", 0.3))
     assert_frame_equal(tuned.run.cells, ms.run(changed(tripwire.base, {"rules.challenge_ceiling": 0.3})).cells)
 
@@ -70,20 +68,20 @@ def test_original_value_removes_a_change(tripwire: Tuning) -> None:
     [("rules.challenge_ceiling", 1.5), ("rules.damping", 0.0), ("run.days", -1.0), ("law", "nosuch"), ("rules.nosuch", 1.0),
      ("rules.calibration", "nosuch"), ("rules.challenge_ceiling", None), ("seed", 0.5)],
 )  # fmt: skip
-def test_refused_value_lists_what_is_allowed(tripwire: Tuning, name: str, value: object) -> None:
+def test_refused_value_names_the_setting(tripwire: Tuning, name: str, value: object) -> None:
     with pytest.raises(MalsimError) as refused:
         tripwire.with_value(name, value)
     assert name in str(refused.value)
 
 
-def test_the_settings_panel_lists_every_setting_once(tripwire: Tuning) -> None:
+def test_settings_panel_lists_every_setting_once(tripwire: Tuning) -> None:
     rows = [row["name"] for group in setting_groups(tripwire.base) for row in group["rows"]]
     assert len(rows) == len({*rows})
     assert {*rows} == {*settings_of(tripwire.base)} - {"run.first"} | {"law"}
 
 
 @pytest.mark.parametrize("name", ["tripwire", "poisoner", "pid_word_budget", "reviewers", "decay_classes"])
-def test_a_slider_stays_within_the_bounds(name: str) -> None:
+def test_slider_range_is_within_the_bounds(name: str) -> None:
     for setting in settings_of(ms.read(f"scenarios/{name}.toml")).values():
         if not setting.choices and setting.name != "run.first":
             low, high = reach(setting)
@@ -92,7 +90,7 @@ def test_a_slider_stays_within_the_bounds(name: str) -> None:
             assert setting.holds(high), (setting.name, high)
 
 
-def test_another_law_has_its_own_parameters() -> None:
+def test_changed_law_shows_its_parameters() -> None:
     tuned = Tuning(base=ms.read("scenarios/mutual_dispute.toml")).with_value("law", "act_r")
     titles = [group["title"] for group in setting_groups(tuned.unset)]
     assert "Parameters of the law" in titles
@@ -108,7 +106,7 @@ def test_steps_hold_each_value_to_the_next_day(values: list[float]) -> None:
     assert x == sorted(x)
 
 
-def test_traces_are_the_recorded_values(result: Result) -> None:
+def test_traces_hold_the_recorded_values(result: Result) -> None:
     trace = result.trace("dec_a3ee")
     assert trace is not None
     rows = result.run.cells.filter(cell="dec_a3ee")
@@ -117,15 +115,15 @@ def test_traces_are_the_recorded_values(result: Result) -> None:
     assert [trace.name for trace in result.traces["bits"] if trace.same_as == "tripped"] == ["mild"]
 
 
-def test_bands_join_the_replications() -> None:
+def test_bands_summarise_the_replications() -> None:
     run = ms.run(ms.read("scenarios/poisoner.toml").replace(replications=3, days=10.0))
     traces = traces_of(run)
     belief = next(trace for trace in traces["unit"] if trace.name.startswith("for_truth("))
     assert all(low <= value <= high for low, value, high in zip(belief.low, belief.values, belief.high, strict=True))
-    assert not traces["effective"][0].low  # drawn writers make other cells in each replication
+    assert not traces["effective"][0].low  # random writers write different cells in each replication
 
 
-def test_a_saved_scenario_reads_back_to_the_same_run(tripwire: Tuning) -> None:
+def test_saved_scenario_gives_the_same_run(tripwire: Tuning) -> None:
     tuned = tripwire.with_value("rules.challenge_ceiling", 0.3).with_value("netlist.weak.level", 0.4)
     tuned = tuned.with_check("never worthless", "always (eff(dec_a3ee) >= 0.2)")
     tuned = replace(tuned, inputs=(Input("reviewer.ack", 40 * DAY, 1.0),))
@@ -136,7 +134,7 @@ def test_a_saved_scenario_reads_back_to_the_same_run(tripwire: Tuning) -> None:
     assert [outcome.status for outcome in first.outcomes] == [outcome.status for outcome in second.outcomes]
 
 
-def test_a_link_opens_the_same_state(tripwire: Tuning) -> None:
+def test_link_restores_the_changes(tripwire: Tuning) -> None:
     tuned = tripwire.with_value("rules.damping", 0.5).with_value("rules.calibration", "brier")
     tuned = tuned.with_check("a & b = c", "always (eff(dec_a3ee) >= 0.2)")
     tuned = replace(tuned, inputs=(Input("reviewer.ack", 5 * DAY, 1.0),), netlist=tuned.netlist_text + "# a note & more\n")
@@ -148,25 +146,25 @@ def test_a_link_opens_the_same_state(tripwire: Tuning) -> None:
 
 
 @pytest.mark.parametrize("words", [{"input": ["x@y=z"]}, {"rules.damping": ["none"]}, {"check": ["a: eff("]}, {"x": ["1"]}])
-def test_a_wrong_link_is_refused(tripwire: Tuning, words: dict[str, list[str]]) -> None:
+def test_invalid_link_is_refused(tripwire: Tuning, words: dict[str, list[str]]) -> None:
     with pytest.raises(MalsimError):
         _ = tuning_of(tripwire, words).scenario
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_is_saved(result: Result, kind: str) -> None:
-    made = content(kind, result, result.traces, "tripwire: as in the file")
+def test_every_kind_of_file_is_saved(result: Result, kind: str) -> None:
+    data = content(kind, result, result.traces, "tripwire: as in the file")
     start = {
         "figure as PNG": b"\x89PNG",
         "figure as SVG": b"<?xml",
         "traces as VCD": b"$comment",
         "traces as CSV": b"panel,",
     }
-    assert made.startswith(start.get(kind, b""))
-    assert made or kind == "rules"
+    assert data.startswith(start.get(kind, b""))
+    assert data or kind == "rules"
 
 
-def test_vcd_holds_every_change_of_a_bit(result: Result) -> None:
+def test_vcd_contains_every_change_of_a_bit(result: Result) -> None:
     samples = samples_of({"bits": result.traces["bits"]}).select("t", pl.col("trace").alias("channel"), "value")
     text = vcd_text(samples, {trace.name for trace in result.traces["bits"]})
     code = next(line.split()[3] for line in text.splitlines() if line.startswith("$var") and line.split()[4] == "tripped")
@@ -175,7 +173,7 @@ def test_vcd_holds_every_change_of_a_bit(result: Result) -> None:
     assert sum(line in (f"0{code}", f"1{code}") for line in text.splitlines()) == changes
 
 
-def test_find_gives_the_days_on_which_a_condition_holds(result: Result) -> None:
+def test_find_returns_the_days_of_a_condition(result: Result) -> None:
     assert days_where(result, "eff(dec_a3ee) < 0.5") == [10.0, 11.0, 12.0, 13.0, 14.0]
     assert days_where(result, "eff(dec_a3ee) < 0.5", "rises") == [10.0]
     assert days_where(result, "eff(dec_a3ee) < 0.5", "falls") == [15.0]
@@ -184,48 +182,46 @@ def test_find_gives_the_days_on_which_a_condition_holds(result: Result) -> None:
 
 
 def test_step_lists_the_changes(result: Result) -> None:
-    changes = {what: (before, after) for what, before, after, _ in changes_at(result, 10.0)}
+    changes = {subject: (before, after) for subject, before, after, _ in changes_at(result, 10.0)}
     assert changes["dec_a3ee"] == ("0.7", "0.243")
     assert changes["tripped"] == ("0", "1")
-    assert any(what.startswith("tripped") for what in changes)
+    assert any(subject.startswith("tripped") for subject in changes)
     assert ticks_of(result)[:2] == [1.0, 2.0]
 
 
-def test_a_kept_band_is_a_property() -> None:
+def test_band_becomes_a_property() -> None:
     assert property_text(of="low", low="0.1", high="0.9", start="2", end="9") == "always[2d:9d] (low >= 0.1 and low <= 0.9)"
     assert property_text(of="tripped", low="", high="", start="", end="") == "always (tripped)"
 
 
-def test_two_checks_of_one_name_are_refused(tripwire: Tuning) -> None:
+def test_second_check_of_the_same_name_is_refused(tripwire: Tuning) -> None:
     with pytest.raises(MalsimError, match="missing or already used"):
         tripwire.with_check("the severity output equals the tripped state", "always (low >= 0)")
 
 
-def test_a_refused_run_gives_its_message(tripwire: Tuning) -> None:
+def test_refused_run_returns_its_message(tripwire: Tuning) -> None:
     assert "out of bounds" in str(run_now(tripwire.with_value("run.days", 0.001)))
     assert isinstance(run_now(tripwire), Result)
 
 
 def test_only_the_newest_waiting_change_runs(tripwire: Tuning) -> None:
-    import threading
-
-    shown: list[float] = []
+    ceilings: list[float] = []
     finished = threading.Event()
 
     def done(result: Result) -> None:
-        shown.append(result.tuning.values["rules.challenge_ceiling"])
-        if shown[-1] == 0.9:
+        ceilings.append(result.tuning.values["rules.challenge_ceiling"])
+        if ceilings[-1] == 0.9:
             finished.set()
 
     runner = Runner(lambda call: call(), done=done, failed=lambda *_: None, progress=lambda _: None)
     for step in range(1, 10):
         runner.ask(tripwire.with_value("rules.challenge_ceiling", step / 10))
     assert finished.wait(60)
-    assert shown[-1] == 0.9
-    assert len(shown) < 9
+    assert ceilings[-1] == 0.9
+    assert len(ceilings) < 9
 
 
-def test_netlists_and_claims_open(tmp_path: Path) -> None:
+def test_netlists_and_claims_are_opened(tmp_path: Path) -> None:
     assert "bits" in run_tuning(Tuning(base=scenario_of_path("scenarios/tripwire.malnet"))).traces
     tuning = Tuning(base=scenario_of_path("scenarios/claims/lines.csv"))
     first = run_tuning(tuning)
@@ -242,7 +238,7 @@ def test_address_cannot_name_files_elsewhere(tmp_path: Path, name: str) -> None:
         path_of_name(name, tmp_path)
 
 
-def test_an_address_names_files_below_the_folder(tmp_path: Path) -> None:
+def test_address_can_name_files_below_the_folder(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text("why = 'x'", encoding="utf-8")
     assert path_of_name("mine.toml", tmp_path) == tmp_path / "mine.toml"
     assert path_of_name("tripwire", tmp_path).name == "tripwire.toml"
@@ -252,3 +248,36 @@ def test_importing_malsim_loads_neither_panel_nor_pandas() -> None:
     code = "import malsim, sys; malsim.run, malsim.workbench; print({'panel', 'bokeh', 'pandas'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+def resident() -> int:
+    """Return the resident memory of this process in bytes."""
+    status = Path("/proc/self/status")
+    if not status.is_file():
+        pytest.skip("needs /proc")
+    line = next(line for line in status.read_text(encoding="utf-8").splitlines() if line.startswith("VmRSS"))
+    return 1024 * int(line.split()[1])
+
+
+@pytest.mark.nightly
+def test_many_changes_do_not_leak_memory() -> None:
+    base = Tuning(base=ms.read("scenarios/worked_example.toml"))
+    page = LivePage(base, lambda call: call(), at_once=True)
+    early = 0
+    for step in range(3_600):
+        page.change(base.with_value("rules.challenge_ceiling", 0.1 + 0.8 * (step % 97) / 97))
+        if step == 300:
+            early = resident()
+    assert resident() <= 1.1 * early
+
+
+def test_a_long_run_reports_its_progress() -> None:
+    shares: list[float] = []
+    tuning = Tuning(base=ms.read("scenarios/poisoner.toml")).with_value("run.replications", 99)
+    page = LivePage(tuning, lambda call: call(), at_once=True)
+    page.bar.param.watch(lambda event: shares.append(event.new), "progress")
+    page.change(tuning)
+    assert shares[-1] == -1.0
+    assert len(shares) > 2
+    assert shares[:-1] == sorted(shares[:-1])
+    assert page.result is not None

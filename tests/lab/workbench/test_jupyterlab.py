@@ -1,4 +1,4 @@
-"""The workbench in JupyterLab: it is shown, follows a slider, and asks no other machine."""
+"""Test of the workbench in JupyterLab, which follows a slider and makes no requests to other machines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from urllib.request import urlopen
 import pytest
 
 from malsim.lab.workbench.page.serve import free_port
-from tests.lab.workbench.conftest import OWN, ROOT
+from tests.lab.workbench.conftest import LOCAL, ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,18 +26,11 @@ CELL = f"import malsim as ms\nms.workbench({str(ROOT / 'scenarios/tripwire.toml'
 
 @pytest.fixture
 def lab(browser: Browser, tmp_path: Path) -> Iterator[str]:
-    """The address of a notebook in a JupyterLab of its own; `browser` skips first where there is none."""
+    """Yield the address of a JupyterLab with a notebook; `browser` skips if there is no Chromium."""
     del browser
     comms = pytest.importorskip("pyviz_comms", reason="Panel's channel to JupyterLab is not installed")
     pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
-    cell: dict[str, object] = {
-        "cell_type": "code",
-        "execution_count": None,
-        "id": "a",
-        "metadata": {},
-        "outputs": [],
-        "source": CELL,
-    }
+    cell = {"cell_type": "code", "execution_count": None, "id": "a", "metadata": {}, "outputs": [], "source": CELL}
     kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     notebook = {"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
     (tmp_path / "n.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
@@ -52,10 +45,10 @@ def lab(browser: Browser, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.mark.nightly
-def test_a_slider_moves_the_margins_in_jupyterlab(lab: str, browser: Browser) -> None:
+def test_slider_changes_margins_in_jupyterlab(lab: str, browser: Browser) -> None:
     page = browser.new_context(viewport={"width": 1500, "height": 1100}).new_page()
     elsewhere: list[str] = []
-    page.on("request", lambda request: None if request.url.startswith(OWN) else elsewhere.append(request.url))
+    page.on("request", lambda request: None if request.url.startswith(LOCAL) else elsewhere.append(request.url))
     for _ in range(120):
         try:
             urlopen(lab, timeout=5).close()  # noqa: S310  # this machine
@@ -66,7 +59,7 @@ def test_a_slider_moves_the_margins_in_jupyterlab(lab: str, browser: Browser) ->
     page.goto(f"{lab}/lab/tree/n.ipynb")
     page.locator(".jp-Notebook").wait_for(timeout=90_000)
     page.locator(".jp-Cell .cm-content").first.click()
-    page.wait_for_timeout(4_000)  # until the kernel is there
+    page.wait_for_timeout(4_000)  # until the kernel has started
     page.keyboard.press("Shift+Enter")
     page.get_by_text("8 of 8 checks hold").wait_for(timeout=90_000)
     page.locator('.setting[data-name="rules.challenge_ceiling"] input[type=range]').evaluate(

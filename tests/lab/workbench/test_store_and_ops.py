@@ -1,4 +1,4 @@
-"""The ops bench and the view of a live store."""
+"""Tests of the op bench and of the page of a live store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import ops
 from malsim.base.errors import MalsimError
 from malsim.cli import main
 from malsim.lab.workbench.parts.ops_bench import LOOP, NOISE, OpsBench, closed_loop
-from malsim.lab.workbench.parts.store_view import StoreRecord, StoreView
+from malsim.lab.workbench.parts.store_view import StoreView, read_store
 from malsim.lab.workbench.trace_lines import traces_of
 from malsim.memory.store import Store
 from tests.lab.workbench.conftest import serving
@@ -31,23 +31,23 @@ def store(tmp_path: Path) -> Path:
     return path
 
 
-def test_op_bench_equals_the_op(tmp_path: Path) -> None:
+def test_bench_response_equals_the_op(tmp_path: Path) -> None:
     bench = OpsBench("smooth", tmp_path, {"gain": 0.5})
     assert bench.answer().equals(ops.respond(ops.load("smooth"), "step", {"gain": 0.5}, calls=120))
 
 
 @pytest.mark.parametrize("name", ["smooth", "watch", "pid", "latch", "kalman"])
-def test_every_signal_is_answered(tmp_path: Path, name: str) -> None:
+def test_ops_respond_to_every_test_signal(tmp_path: Path, name: str) -> None:
     bench = OpsBench(name, tmp_path)
     for signal in ("step", "ramp", "impulse", "sine"):
         bench.signal = signal
         assert bench.answer().height == 120
 
 
-def test_noise_and_a_file_feed_an_op(tmp_path: Path) -> None:
+def test_noise_and_files_are_inputs(tmp_path: Path) -> None:
     bench = OpsBench("smooth", tmp_path)
     bench.signal = NOISE
-    assert bench.answer()["input"].std() > 0.1  # type: ignore[operator]  # polars types a deviation of any column
+    assert bench.answer()["input"].std() > 0.1  # type: ignore[operator]  # a column of floats
     pl.DataFrame({"t": [0.0, 1.0, 2.0], "x": [1.0, 1.0, 1.0]}).write_csv(tmp_path / "mine.csv")
     bench.signal = "CSV file"
     bench.form.fields = [field | ({"value": "mine.csv"} if field["name"] == "file" else {}) for field in bench.form.fields]
@@ -63,19 +63,19 @@ def test_integral_gain_reaches_the_set_point() -> None:
     assert np.isfinite(closed_loop({"Pgain": 50.0, "maxoutput": 2.0})["y"].to_numpy()).all()
 
 
-def test_an_unknown_op_is_refused(tmp_path: Path) -> None:
+def test_unknown_op_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MalsimError, match="nosuch"):
         OpsBench("nosuch", tmp_path)
 
 
-def test_a_store_shows_its_past_and_follows_new_ticks(store: Path) -> None:
+def test_store_page_follows_new_ticks(store: Path) -> None:
     before = store.read_bytes()
     view = StoreView(store)
     assert view.head.title == "memory.sqlite"
     assert store.read_bytes() == before
     with Store(store) as file:
         file.tick((file.day or 0.0) + 5.0)
-    lines = traces_of(StoreRecord.of(store))
+    lines = traces_of(read_store(store))
     assert lines["effective"]
     about = view.head.about
     view.refresh()
@@ -86,7 +86,7 @@ def test_a_store_shows_its_past_and_follows_new_ticks(store: Path) -> None:
     assert view.legend.panels
 
 
-def test_a_store_and_an_op_in_the_browser(store: Path, visit: Callable[..., Page]) -> None:
+def test_store_and_op_pages_open_in_a_browser(store: Path, visit: Callable[..., Page]) -> None:
     with serving(str(store)) as address:
         visit(address, ready=".trace").get_by_text("Standing signals now").wait_for()
         page = visit(f"{address}?op=pid")

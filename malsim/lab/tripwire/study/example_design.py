@@ -107,7 +107,7 @@ class ExampleDesign:
     def __str__(self) -> str:
         if not self.watches:
             return f"these signals cannot separate them; nearest: {self.nearest}"
-        from malsim.showing.pages.tripwire_text import figure
+        from malsim.showing.pages.tripwire_page import figure
 
         count = sum(watch.ops for watch in self.watches) + (len(self.watches) > 1)
         rows = [row for row in self.cost.to_dicts() if row["metric"] in SHOWN]

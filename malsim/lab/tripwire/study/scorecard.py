@@ -10,7 +10,7 @@ import polars as pl
 from malsim.lab.tripwire.boolean.statics import levels_of
 from malsim.lab.tripwire.runs.observation import netlist_of
 from malsim.showing.pages import tripwire_page as html
-from malsim.showing.pages.tripwire_text import coverage_lines, entry, fault_lines, mutant_lines, score_lines
+from malsim.showing.pages.tripwire_page import coverage_lines, entry, fault_lines, mutant_lines, score_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

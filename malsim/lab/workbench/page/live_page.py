@@ -13,13 +13,12 @@ import polars as pl
 from malsim.base.errors import MalsimError
 from malsim.base.plain_text import plain_text
 from malsim.lab.space.settings import settings_of
-from malsim.lab.workbench.changes import LAW
+from malsim.lab.workbench.changes import LAW, Runner
 from malsim.lab.workbench.parts.checks import ChecksPart
 from malsim.lab.workbench.parts.saving import SavePart
 from malsim.lab.workbench.parts.stepping import FindPart, InputsPart, StepPart
 from malsim.lab.workbench.parts.why_part import WhyPart
 from malsim.lab.workbench.parts.wires import WiresPart
-from malsim.lab.workbench.runner import Runner
 from malsim.lab.workbench.settings_rows import setting_groups
 from malsim.lab.workbench.trace_lines import SHOWN, most_moved, title_of
 from malsim.lab.workbench.view.components import Legend, PageHead, SettingsPanel, laid_out
@@ -98,8 +97,7 @@ class LivePage:
         if self.stack is None or self.stack.panels != panels:
             self.stack = Stack(panels, self.key, result.run.scenario.days, self._tapped)
             self._draw()
-            panes = [*self.stack.figures.values(), self.stack.events]
-            self.plots.objects = [pn.pane.Bokeh(figure, sizing_mode="stretch_width", margin=0) for figure in panes]
+            self.plots.objects = self.stack.panes
         else:
             self._draw()
         self.checks.show(result)
@@ -135,7 +133,7 @@ class LivePage:
         return panels
 
     def _default_traces(self, panel: str, traces: Sequence[TraceLine]) -> set[str]:
-        """Return the names of the traces drawn by default: previously drawn ones first, then those that moved most."""
+        """Return the names of the traces to draw by default: traces drawn before, then those that moved most."""
         most = MOST_BITS if panel == "bits" else SHOWN
         before = [trace.name for trace in traces if trace.name in self.default_names.get(panel, set())]
         others = [trace for trace in traces if trace.name not in before]

@@ -14,25 +14,32 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import panel as pn
+import polars as pl
 
 from malsim import api
-from malsim.base.errors import MalsimError, UsageError
+from malsim.base.errors import MalsimError, UsageError, nearest
+from malsim.base.files.paths import inside
 from malsim.base.plain_text import plain_text
+from malsim.examples import root
 from malsim.lab.workbench.changes import Tuning, query_of, tuning_of
 from malsim.lab.workbench.page.live_page import LivePage
 from malsim.lab.workbench.parts.ops_bench import OpsBench
 from malsim.lab.workbench.parts.store_view import StoreView
-from malsim.lab.workbench.targets import example_path, path_of_name, scenario_of_path
 from malsim.lab.workbench.trace_lines import most_moved, steps, traces_of
 from malsim.lab.workbench.view.components import html
 from malsim.lab.workbench.view.figures import COLOURS
 from malsim.memory.tables.connect import is_store
+from malsim.netlist import read as read_netlist
+from malsim.sim.replay.disputes import disputes
+from malsim.sim.replay.feed import arranged, claims_to_admit
+from malsim.sim.settings.netlist_config import NetlistConfig
+from malsim.sim.settings.scenario import Scenario
+from malsim.sim.writers.engine.claim_files import read_claims
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from malsim.lab.workbench.trace_lines import TraceLine
-    from malsim.sim.settings.scenario import Scenario
 
 
 EXAMPLES = {
@@ -46,12 +53,60 @@ EXAMPLES = {
     "concern_feedback": "A watch whose doubt counts against the claim it watches drives itself.",
 }  # fmt: skip
 WIDE, HIGH, LINES = 220, 74, 6
+MOST_CLAIMS = 3_000
+DAYS = 30.0
+KINDS = (".toml", ".malnet", ".csv", ".csv.gz", ".parquet", ".ndjson", ".jsonl")
 LOOPBACK = "127.0.0.1"
 STYLE = """
 :root { color-scheme: light dark; }
 html, body { background: light-dark(#f5f6f8, #12151a); margin: 0; }
 body { padding: 14px max(14px, calc((100vw - 1500px) / 2)); box-sizing: border-box; }
 """
+
+
+def example_path(name: str) -> Path:
+    """Return the path of a shipped scenario. Raises `UsageError` for an unknown name."""
+    names = {path.stem: path for path in (root() / "scenarios").glob("*.toml")}
+    if name not in names:
+        raise UsageError("no such example", where="scenario", given=name, hint=nearest(name, names, "see the gallery"))
+    return names[name]
+
+
+def path_of_name(name: str, folder: Path) -> Path:
+    """Return the file of this name below `folder`, or the shipped scenario of this name."""
+    if "/" in name or "." in name:
+        path = inside(folder, name, where="scenario")
+        if path.is_file():
+            return path
+    return example_path(name)
+
+
+def scenario_of_path(path: str | Path, *, allow_code: bool = False) -> Scenario:
+    """Return the scenario of a file, a scenario that runs a netlist for 30 days, or one that replays claims.
+
+    Raises `MalsimError` for a file that cannot be read, and `UsageError` for more than 3,000 claims.
+    """
+    path = Path(path)
+    if path.suffix == ".malnet":
+        netlist = NetlistConfig(document=read_netlist(path))
+        return Scenario(name=path.stem, why=f"The netlist {path.name}.", days=DAYS, netlist=netlist, path=str(path))
+    if path.suffix != ".toml" and path.name.endswith(KINDS):
+        return _scenario_of_claims(path)
+    return api.read(path, allow_code=allow_code)
+
+
+def _scenario_of_claims(path: Path) -> Scenario:
+    """Return a scenario in which the claims of a file arrive at their recorded times, or 1 % per day without times."""
+    claims = read_claims(path).claims
+    if claims.height > MOST_CLAIMS:
+        hint, allowed = "use malsim compare for longer files", f"at most {MOST_CLAIMS}"
+        raise UsageError("too many claims for a live page", where=str(path), given=claims.height, allowed=allowed, hint=hint)
+    stream = arranged(claims, seed=0)
+    admitted = claims_to_admit(stream, disputes(stream, mutual=False))
+    last = float(stream["t"].max() or 0.0)  # type: ignore[arg-type]  # polars types the most of any column
+    sequence = pl.int_range(pl.len()).over("writer").alias("sequence")
+    claims = admitted.with_columns(sequence, rep=pl.lit(0, pl.Int32))
+    return Scenario(name=path.stem, why=f"The claims of {path.name}.", days=max(last, 1.0) + 1.0, claims=claims)
 
 
 def component(scenario: Scenario | str | Path) -> Any:

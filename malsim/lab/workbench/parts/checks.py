@@ -28,7 +28,7 @@ class ChecksPart:
             sizing_mode="stretch_width", buttons=[{"word": "Keep as check", "title": "add to the checks"}]
         )
         self._page, self._days = page, list[float | None]()
-        self.table.answer(self._clicked)
+        self.table.answer(lambda message: self._go_to_witness(int(message["row"])))
         self.form.answer(self._press)
         self.form.fields = _fields("", "", "", "", "")
 
@@ -49,9 +49,8 @@ class ChecksPart:
         address = {"effective": f"eff({trace.name})", "currency": f"curr({trace.name})"}.get(trace.panel, trace.name)
         self.form.fields = _fields(address, *bounds, f"{first:.3g}", f"{last:.3g}")
 
-    def _clicked(self, message: dict[str, Any]) -> None:
-        day = self._days[int(message["row"])]
-        if day is not None:
+    def _go_to_witness(self, row: int) -> None:
+        if (day := self._days[row]) is not None:
             self._page.go(day)
 
     def _press(self, message: dict[str, Any]) -> None:

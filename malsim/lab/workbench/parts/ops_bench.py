@@ -50,13 +50,7 @@ class OpsBench:
         self.form: Any = FieldForm(buttons=[{"word": "Draw"}], sizing_mode="stretch_width")
         self.form.fields = [
             {"name": "op", "label": "op", "choices": sorted(ops.names()), "value": self.name, "live": True},
-            {
-                "name": "signal",
-                "label": "input",
-                "choices": signals,
-                "value": signals[-1 if LOOP in signals else 0],
-                "live": True,
-            },
+            {"name": "signal", "label": "input", "choices": signals, "value": self.signal, "live": True},
             {"name": "file", "label": "CSV (t, x)", "value": "", "hint": "a file in the working folder", "width": "180px"},
         ]
         self.settings: Any = SettingsPanel(groups=[parameters(self.sheet)], sizing_mode="stretch_width")

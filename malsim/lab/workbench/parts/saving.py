@@ -110,7 +110,6 @@ def _claim_table(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _figure(result: Result, visible: Mapping[str, Sequence[TraceLine]], title: str, kind: str) -> bytes:
-    """Draw the traces as a static figure with panels of values, lanes of bits and lanes of alarms."""
     samples = samples_of(visible).with_columns(channel=pl.format("{} ({})", "trace", "panel"))
     rows = [
         {"channel": f"{trace.name} ({panel})", "address": title_of(panel), "digital": panel == "bits", "panel": index}

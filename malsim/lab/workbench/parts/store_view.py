@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -11,7 +11,7 @@ import polars as pl
 
 from malsim.base.errors import MalsimError
 from malsim.base.plain_text import plain_text
-from malsim.lab.workbench.trace_lines import SHOWN, TraceLine, most_moved, title_of, traces_of
+from malsim.lab.workbench.trace_lines import SHOWN, most_moved, title_of, traces_of
 from malsim.lab.workbench.view.components import Legend, PageHead, RowTable, card, html, wrap
 from malsim.lab.workbench.view.figures import Looks, Stack
 from malsim.memory.store import Store
@@ -26,33 +26,19 @@ if TYPE_CHECKING:
 INTERVAL = 1_000  # ms between two checks of the file
 
 
-@dataclass(frozen=True, kw_only=True)
-class StoreRecord:
-    """History of a store in the frames of a run."""
-
-    scenario: Scenario
-    cells: pl.DataFrame
-    events: pl.DataFrame
-    labels: pl.DataFrame
-    signals: pl.DataFrame
-    bands: pl.DataFrame
-    score: str = "effective"
-
-    @classmethod
-    def of(cls, path: Path) -> StoreRecord:
-        """Read a store. Raises `StoreError` if the file is not a store, damaged or busy."""
-        history = store_history(path, Scenario(name=path.name, why=f"The store {path.name}, read only."))
-        first = history.scenario.first
-        frames = (history.cells, history.events, history.signals)
-        cells, events, signals = (frame.filter(pl.col("rep") == first) for frame in frames)
-        day = float(cells["t"].max() or 1.0)  # type: ignore[arg-type]  # polars types the most of any column
-        memory = history.memory
-        labels = pl.DataFrame(schema={"cell": pl.String, "object": pl.String, "title": pl.String})
-        if memory is not None:
-            labels = memory.cells.select(pl.col("handle").alias("cell"), "object", "title")
-        scenario = history.scenario.replace(days=max(day, 1.0), replications=1)
-        return cls(scenario=scenario, cells=cells, events=events, labels=labels, signals=signals,
-                   bands=pl.DataFrame(schema=BANDS))  # fmt: skip
+def read_store(path: Path) -> SimpleNamespace:
+    """Return the history of a store in the frames of a run. Raises `StoreError` if the file is not a store."""
+    history = store_history(path, Scenario(name=path.name, why=f"The store {path.name}, read only."))
+    first = history.scenario.first
+    frames = (history.cells, history.events, history.signals)
+    cells, events, signals = (frame.filter(pl.col("rep") == first) for frame in frames)
+    day = float(cells["t"].max() or 1.0)  # type: ignore[arg-type]  # days
+    labels = pl.DataFrame(schema={"cell": pl.String, "object": pl.String, "title": pl.String})
+    if history.memory is not None:
+        labels = history.memory.cells.select(pl.col("handle").alias("cell"), "object", "title")
+    scenario = history.scenario.replace(days=max(day, 1.0), replications=1)
+    return SimpleNamespace(scenario=scenario, cells=cells, events=events, labels=labels, signals=signals, score="effective",
+                           bands=pl.DataFrame(schema=BANDS))  # fmt: skip
 
 
 class StoreView:
@@ -83,56 +69,46 @@ class StoreView:
         try:
             stamp = _stamp(self.path)
             if stamp != self._stamp:
-                self._show(StoreRecord.of(self.path))
+                self._show(read_store(self.path))
                 self._list_signals()
                 self._stamp = stamp
                 self.head.error = ""
         except (MalsimError, OSError) as problem:
             self.head.error = plain_text(str(problem))
 
-    def _show(self, record: StoreRecord) -> None:
+    def _show(self, record: SimpleNamespace) -> None:
         traces = {panel: most_moved(lines, SHOWN) for panel, lines in traces_of(record).items()}
         panels, days = tuple(traces), float(record.scenario.days)
         if self.stack is None or self.stack.panels != panels:
             self.stack = Stack(panels, self.key, days, lambda *_: None)
-            self.stack.show(traces, record.events, (), self.looks, days)
-            figures = [*self.stack.figures.values(), self.stack.events]
-            self.plots.objects = [pn.pane.Bokeh(figure, sizing_mode="stretch_width", margin=0) for figure in figures]
-        else:
-            self.stack.show(traces, record.events, (), self.looks, days)
-        self.legend.panels = [
-            {"name": panel, "title": title_of(panel), "traces": [self._legend_row(trace) for trace in lines]}
-            for panel, lines in traces.items()
-        ]
+            self.plots.objects = self.stack.panes
+        self.stack.show(traces, record.events, (), self.looks, days)
+        panels_shown = []
+        for panel, lines in traces.items():
+            rows = []
+            for trace in lines:
+                colour, dash = self.looks.of(trace.name)
+                look = {"name": trace.name, "label": trace.label, "colour": colour, "dash": dash, "shown": True}
+                rows.append(look | {"same": trace.same_as, "t": trace.t, "v": trace.values})
+            panels_shown.append({"name": panel, "title": title_of(panel), "traces": rows})
+        self.legend.panels = panels_shown
         self.legend.day = days
         cells = record.cells["cell"].n_unique()
         about = f"{cells} cells, day {days:g}, read only. New ticks appear as they are written."
         self.head.param.update(title=plain_text(self.path.name), about=about)
-
-    def _legend_row(self, trace: TraceLine) -> dict[str, Any]:
-        colour, dash = self.looks.of(trace.name)
-        row = {"name": trace.name, "label": trace.label, "colour": colour, "dash": dash, "shown": True}
-        return row | {"same": trace.same_as, "t": trace.t, "v": trace.values}
 
     def _list_signals(self) -> None:
         with Store(self.path, write=False) as store:
             memory, now = store.within(store.memory), store.day or 0.0
         signals = sorted(readings(memory, list(catalogue()), now=now), key=lambda reading: -reading.firing)
         rows = [
-            {
-                "cells": [
-                    reading.signal.name,
-                    f"{reading.firing} of {reading.rows} {reading.domain}s",
-                    plain_text(", ".join(f"{label} {value:.3g}" for label, value in reading.highest)),
-                    reading.signal.asks,
-                ],
-                "click": False,
-            }
-            for reading in signals
-            if reading.firing
-        ]
+            [reading.signal.name, f"{reading.firing} of {reading.rows} {reading.domain}s",
+             plain_text(", ".join(f"{label} {value:.3g}" for label, value in reading.highest)), reading.signal.asks]
+            for reading in signals if reading.firing
+        ]  # fmt: skip
         silent = sum(not reading.firing for reading in signals)
-        self.table.rows = [*rows, {"cells": [f"{silent} others are silent", "", "", ""], "click": False}]
+        rows.append([f"{silent} others are silent", "", "", ""])
+        self.table.rows = [{"cells": cells, "click": False} for cells in rows]
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import panel as pn
 from bokeh.models import (
     ColumnDataSource,
     CrosshairTool,
@@ -81,6 +82,12 @@ class Stack:
             self.figures[panel] = self._figure(panel, key, tap)
         self._events = ColumnDataSource({"t": [], "kind": [], "subject": [], "detail": [], "cause": []})
         self.events = self._event_strip(key)
+
+    @property
+    def panes(self) -> list[Any]:
+        """Panes of the figures and of the strip of events."""
+        figures = [*self.figures.values(), self.events]
+        return [pn.pane.Bokeh(figure, sizing_mode="stretch_width", margin=0) for figure in figures]
 
     def show(
         self,
