@@ -57,7 +57,7 @@ def test_judge_errs_at_its_stated_rate(rate: str, truly: str, wrong: str) -> Non
     assert {Judge().verdict(truly, number) for number in range(100)} == {truly}
 
 
-def test_extractor_invents_and_rewords_at_given_rates() -> None:
+def test_judge_invents_and_rewords_at_given_rates() -> None:
     values = [Judge(invention=0.2).hears("A", number) for number in range(DRAWS)]
     assert 1.0 - values.count("A") / DRAWS == pytest.approx(0.2, abs=0.025)
     assert len({Judge(wording="varied").words("x is A", number) for number in range(9)}) == 9
@@ -78,7 +78,7 @@ def test_invalid_judge_is_refused(judge: str, problem: str) -> None:
         load_factory(f"{judge}/tests.adapters.test_judges:Careful")
 
 
-def test_memory_without_a_judge_is_labelled() -> None:
+def test_memory_without_a_judge_is_refused() -> None:
     with pytest.raises(AdapterError, match="does not use a judge"):
         load_factory("miss=0.1/malsim.adapters.langgraph:in_memory")
 

@@ -129,7 +129,7 @@ def ended(process: str) -> bool:
     return False
 
 
-def test_killed_bench_leaves_no_folder(tmp_path: Path) -> None:
+def test_killed_program_leaves_no_folder(tmp_path: Path) -> None:
     code = (
         "import os\nfrom malsim.adapters.engine.host import Ask\nfrom malsim.adapters.engine.sandbox import Sandbox\n"
         "sandbox = Sandbox('tests.adapters.user_memories:Last', 'last', limit=1.0)\nsandbox.run([Ask(0, 'factory')])\n"

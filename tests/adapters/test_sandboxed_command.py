@@ -50,28 +50,28 @@ ATTACKS = {
 
 
 @pytest.fixture(autouse=True)
-def _nothing_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _no_leftovers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Check that no process and no folder of a sandbox is left."""
     children: list[Child] = []
 
-    class Noted(Child):
+    class Recorded(Child):
         def __init__(self, *words: str, **rest: object) -> None:
             super().__init__(*words, **rest)  # type: ignore[arg-type]
             children.append(self)
 
-    monkeypatch.setattr(sandbox, "Child", Noted)
+    monkeypatch.setattr(sandbox, "Child", Recorded)
     monkeypatch.delenv(MARK, raising=False)
     yield
     for child in children:
         assert not Path(child.folder).exists()
         for _ in range(100):  # killed processes may take a moment to end
-            if not _marked(child.folder):
+            if not _processes_of(child.folder):
                 break
             time.sleep(0.05)
-        assert not _marked(child.folder)
+        assert not _processes_of(child.folder)
 
 
-def _marked(folder: str) -> list[str]:
+def _processes_of(folder: str) -> list[str]:
     """Return the processes of the sandbox with this folder."""
     return [mark for mark in map(_mark, Path("/proc").glob("[0-9]*/environ")) if mark.startswith(folder)]
 
@@ -96,7 +96,7 @@ def test_failing_call_is_named_in_the_error(name: str, monkeypatch: pytest.Monke
         _in_sandbox(monkeypatch, call)
 
 
-LEAVES = (
+LEFTOVERS = (
     "os.fork()",
     "os.fork() or time.sleep(60)",
     "subprocess.Popen(['sleep', '60'])",
@@ -104,7 +104,7 @@ LEAVES = (
 )
 
 
-@pytest.mark.parametrize("call", LEAVES)
+@pytest.mark.parametrize("call", LEFTOVERS)
 def test_leftover_processes_and_files_are_removed(
     call: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -111,7 +111,7 @@ def test_every_memory_is_closed_even_after_a_failure(tmp_path: Path, monkeypatch
     assert len((tmp_path / "closed").read_text(encoding="utf-8").split()) == 6
 
 
-def test_memory_that_always_fails_is_a_row_with_its_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
+def test_failing_memory_has_a_row_with_its_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
     laws = ["--laws", "last_write", "--memory", "own_memory:Broken", "--memory", "own_memory:Last"]
     assert main(["compare", "mine.toml", *laws, "--replications", "2", "--metric", "accuracy"]) == 2
     rows = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("    ")]

@@ -17,7 +17,7 @@ def write(folder: Path, template: str, *options: str) -> int:
     return main(["new", str(folder), "--template", template, "--store", "m.sqlite", "--writer", "ann", *options])
 
 
-def test_claude_code_is_given_a_server_and_four_hooks(tmp_path: Path) -> None:
+def test_claude_code_gets_a_server_and_four_hooks(tmp_path: Path) -> None:
     assert write(tmp_path, "claude-code") == 0
     servers = json.loads((tmp_path / ".mcp.json").read_text())["mcpServers"]
     assert servers["memory"]["args"] == ["agent", "serve", "m.sqlite", "--writer", "ann"]
@@ -28,7 +28,7 @@ def test_claude_code_is_given_a_server_and_four_hooks(tmp_path: Path) -> None:
     assert hooks["PreToolUse"][0]["matcher"].startswith("Bash")
 
 
-def test_codex_is_given_a_server_and_four_hooks(tmp_path: Path) -> None:
+def test_codex_gets_a_server_and_four_hooks(tmp_path: Path) -> None:
     (tmp_path / ".codex").mkdir()
     (tmp_path / ".codex" / "config.toml").write_text('model = "one"\n', encoding="utf-8")
     assert write(tmp_path, "codex") == 0

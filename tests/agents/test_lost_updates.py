@@ -53,11 +53,11 @@ def test_correction_without_a_version_marks_both_cells(path: Path) -> None:
     cell = first(path)
     newer = service(path, "ann", 2.0).correct(cell, "deploys run on Friday", 0.6)["handle"]
     bob = service(path, "bob", 3.0)
-    beside = bob.correct(cell, "deploys run on Sunday", 0.6)
-    assert beside["verdict"] == "admitted"
-    assert any(newer in note for note in beside["notes"])
-    assert set(bob.push("deploys").sections.expand) == {newer, beside["handle"]}
-    last = bob.correct(beside["handle"], "deploys run on Friday, not on Sunday", 0.6)["handle"]
+    other = bob.correct(cell, "deploys run on Sunday", 0.6)
+    assert other["verdict"] == "admitted"
+    assert any(newer in note for note in other["notes"])
+    assert set(bob.push("deploys").sections.expand) == {newer, other["handle"]}
+    last = bob.correct(other["handle"], "deploys run on Friday, not on Sunday", 0.6)["handle"]
     assert not set(bob.push("deploys").sections.expand) & {newer, last}
 
 
@@ -74,9 +74,9 @@ def test_claim_based_on_an_old_version_is_refused(path: Path) -> None:
 
 def test_claim_of_another_value_marks_both_cells(path: Path) -> None:
     monday, bob = first(path), service(path, "bob", 2.0)
-    beside = bob.claim("deploys run on Sunday", 0.6, object="deploys", value="Sunday")
-    assert any(monday in note for note in beside["notes"])
-    assert set(bob.push("deploys").sections.expand) == {monday, beside["handle"]}
+    other = bob.claim("deploys run on Sunday", 0.6, object="deploys", value="Sunday")
+    assert any(monday in note for note in other["notes"])
+    assert set(bob.push("deploys").sections.expand) == {monday, other["handle"]}
     agreed = service(path, "cid", 3.0).claim("Sunday it is", 0.6, object="deploys", value="Sunday")
     assert not any("Sunday" in note for note in agreed["notes"])
     with Store(path) as store:
@@ -105,7 +105,7 @@ def test_a_stale_update_is_refused(path: Path) -> None:
         assert store.memory.cells.filter(handle=cell)["body"].to_list() == ["as of March"]
 
 
-def asked_at_once(path: Path, tool: str, given: Callable[[str], dict[str, Any]]) -> list[str]:
+def concurrent_answers(path: Path, tool: str, arguments: Callable[[str], dict[str, Any]]) -> list[str]:
     """Return the answers of two servers on one store to concurrent calls of bob and cid."""
 
     async def ask(writer: str) -> str:
@@ -115,7 +115,7 @@ def asked_at_once(path: Path, tool: str, given: Callable[[str], dict[str, Any]])
             env={**os.environ},
         )
         async with Client(stdio_client(parameters)) as client:
-            answer = await client.call_tool(tool, given(writer))
+            answer = await client.call_tool(tool, arguments(writer))
         return "\n".join(part.text for part in answer.content)  # type: ignore[union-attr]
 
     async def both() -> list[str]:
@@ -125,7 +125,7 @@ def asked_at_once(path: Path, tool: str, given: Callable[[str], dict[str, Any]])
 
 
 def test_later_of_two_concurrent_claims_names_the_other(path: Path) -> None:
-    answers = asked_at_once(
+    answers = concurrent_answers(
         path, "claim", lambda writer: {"title": f"it is {writer}'s day", "confidence": 0.6, "object": "day", "value": writer}
     )
     handles = [answer.split()[2].rstrip(",") for answer in answers]
@@ -138,7 +138,7 @@ def test_one_of_two_concurrent_corrections_is_refused(path: Path) -> None:
     cell = first(path)
     with Store(path) as store:
         read = store.version(cell)
-    answers = asked_at_once(
+    answers = concurrent_answers(
         path, "correct", lambda writer: {"cell": cell, "title": f"{writer} knows better", "confidence": 0.6, "if_seen": read}
     )
     assert answers[0].startswith("admitted as obs_")

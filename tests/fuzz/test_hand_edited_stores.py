@@ -92,7 +92,9 @@ def test_every_command_reads_or_refuses(held: bytes, tmp_path: Path, capsys: pyt
         ("edges", "weight", "NULL"), ("writers", "claims", "'x'"), ("ticks", "scanned", "NULL"), ("ticks", "scanned", "2"),
     ],
 )  # fmt: skip
-def test_reference_to_a_missing_row_is_damage(table: str, column: str, value: str, held: bytes, tmp_path: Path) -> None:
+def test_reference_to_a_missing_row_is_reported_as_damage(
+    table: str, column: str, value: str, held: bytes, tmp_path: Path
+) -> None:
     edited(tmp_path / "m.sqlite", held, table, column, value)
     with Store(tmp_path / "m.sqlite") as store:
         with pytest.raises(StoreError, match="damaged"):
@@ -104,7 +106,7 @@ def test_reference_to_a_missing_row_is_damage(table: str, column: str, value: st
 
 
 @pytest.mark.parametrize(("column", "value"), [("t", "'x'"), ("t", "1e999"), ("t", "NULL")])
-def test_invalid_day_is_damage(column: str, value: str, held: bytes, tmp_path: Path) -> None:
+def test_invalid_day_is_reported_as_damage(column: str, value: str, held: bytes, tmp_path: Path) -> None:
     edited(tmp_path / "m.sqlite", held, "ticks", column, value)
     with Store(tmp_path / "m.sqlite", write=False) as store, pytest.raises(StoreError, match="damaged"):
         _ = store.day

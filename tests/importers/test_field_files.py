@@ -31,7 +31,9 @@ def _titles(path: Path, text: str) -> tuple[list[str], dict[str, str]]:
         (ORLA.replace('"works nights"', "") + "\n" + SHED, ["has two locks"], None),
     ],
 )
-def test_memory_file_is_read_around_its_damage(tmp_path: Path, text: str, titles: list[str], unreadable: str | None) -> None:
+def test_damaged_lines_of_a_memory_file_are_skipped(
+    tmp_path: Path, text: str, titles: list[str], unreadable: str | None
+) -> None:
     imported, report = _titles(tmp_path / "memory.jsonl", text)
     assert imported == titles
     assert report.get("lines left out: not readable") == unreadable

@@ -23,7 +23,7 @@ def test_only_observation_lines_become_claims() -> None:
     )  # fmt: skip
 
 
-def test_relations_between_notes(tmp_path: Path) -> None:
+def test_relations_between_notes_become_edges(tmp_path: Path) -> None:
     (tmp_path / "new.md").write_text(
         "---\ntitle: New\n---\n- [port] 8443\n- corrects [[Old]]\n- near [[Third]]\n", encoding="utf-8"
     )

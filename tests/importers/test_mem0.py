@@ -60,7 +60,7 @@ def test_payload_names_the_writer_where_the_history_does_not(tmp_path: Path) -> 
     assert cells[2:] == [("42@1", "u1", ["drinks"], 31.0), ("77@1", "assistant", [], None)]
 
 
-def test_older_files_and_memories_as_json(tmp_path: Path) -> None:
+def test_older_databases_and_json_files_are_read(tmp_path: Path) -> None:
     columns = ["id", "memory_id", "prev_value", "new_value", "event", "timestamp", "is_deleted"]
     rows = [("a", "41", None, "one", "ADD", "2026-03-02 12:00:00", 0), ("b", "41", "one", "two", "UPDATE", ADDED, 0)]
     old = bring(history(tmp_path / "v1.db", rows, columns)).memory.cells
