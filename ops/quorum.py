@@ -35,14 +35,14 @@ def function(
     need: Array, ratio: Array, offset: Array, invert: Array,
 ) -> dict[str, Array]:  # fmt: skip
     weights = weight * valid
-    there = weights.sum(axis=0)
+    valid_weight = weights.sum(axis=0)
     total = (weights * in_).sum(axis=0) + offset
     enough = total >= need
     if np.count_nonzero(ratio):
-        share = np.ceil(np.round(ratio * there, 9))  # 0.55 of 20 is 11, though the product is 11.000000000000002
-        enough = np.where(ratio > 0.0, (total >= share) & (there != 0), enough)
+        share = np.ceil(np.round(ratio * valid_weight, 9))  # 0.55 of 20 is 11, though the product is 11.000000000000002
+        enough = np.where(ratio > 0.0, (total >= share) & (valid_weight != 0), enough)
     return {
         "out": np.where(hold, out, enough ^ invert),
         "sum_": np.where(hold, sum_, total),
-        "present": np.where(hold, present, there),
+        "present": np.where(hold, present, valid_weight),
     }

@@ -49,12 +49,12 @@ def function(
     before = velocity * tick
     low, high = np.maximum(before - push, -reach), np.minimum(before + push, reach)
     move = np.minimum(np.maximum(toward, low), np.maximum(high, low))
-    there = np.where((move == freely) & (np.abs(gap) <= push), aim, out + move)
-    if np.count_nonzero((there > max_) | (there < min_)):
+    position = np.where((move == freely) & (np.abs(gap) <= push), aim, out + move)
+    if np.count_nonzero((position > max_) | (position < min_)):
         slip = SLIP * push
-        there = np.where(move <= above + slip, np.minimum(there, max_), there)
-        there = np.where(move >= below - slip, np.maximum(there, min_), there)
-    return {"out": np.where(load, aim, there), "velocity": np.where(load, 0.0, move / tick), "goal": aim}
+        position = np.where(move <= above + slip, np.minimum(position, max_), position)
+        position = np.where(move >= below - slip, np.maximum(position, min_), position)
+    return {"out": np.where(load, aim, position), "velocity": np.where(load, 0.0, move / tick), "goal": aim}
 
 
 def _largest(gap: Array, push: Array) -> Array:

@@ -82,13 +82,13 @@ def read(path: str | Path) -> Document:
 
     Sourced paths are relative to the file and lie within its folder.
     """
-    document, faults = read_what_can_be(path)
+    document, faults = read_with_faults(path)
     if faults:
         raise NetlistError(faults)
     return document
 
 
-def read_what_can_be(path: str | Path) -> tuple[Document, list[Fault]]:
+def read_with_faults(path: str | Path) -> tuple[Document, list[Fault]]:
     """Read a netlist file and the files it sources; return the readable part and every fault."""
     reader, root = _Reader(), Path(path).resolve()
     statements = tuple(reader.statements(root, str(path), None))

@@ -130,8 +130,8 @@ def check(document: Document, memory: Memory | None = None) -> CheckResult:
 
 def _unknown_cells(memory: Memory, net: Net, rep: int, expected: Collection[str]) -> list[Fault]:
     ends = net.paths
-    rows = _rows(memory, [where.handle for _, where in ends], rep)
-    several = _several(memory, {where.handle for _, where in ends}, rep, expected)
+    rows = rows_named(memory, [rep] * len(ends), [where.handle for _, where in ends])
+    several = _ambiguous(memory, {where.handle for _, where in ends}, rep, expected)
     faults = [
         Fault.at(end.statement, end.word, AMBIGUOUS, allowed=several[where.handle], hint=MORE)
         for end, where in ends
@@ -144,7 +144,7 @@ def _unknown_cells(memory: Memory, net: Net, rep: int, expected: Collection[str]
     ]
 
 
-def _several(memory: Memory, handles: Iterable[str], rep: int, expected: Collection[str]) -> dict[str, str]:
+def _ambiguous(memory: Memory, handles: Iterable[str], rep: int, expected: Collection[str]) -> dict[str, str]:
     short = {name for name in handles if is_short(name)}
     if not short:
         return {}
@@ -157,14 +157,9 @@ def _is_short_for(handle: str, names: Collection[str]) -> bool:
     return is_short(handle) and any(name.startswith(handle) for name in names)
 
 
-def _rows(memory: Memory, handles: list[str], rep: int) -> list[int]:
-    rows: list[int] = rows_named(memory, [rep] * len(handles), handles).tolist()
-    return rows
-
-
 def _with_flags(memory: Memory, net: Net, rules: Rules, rep: int) -> tuple[Memory, list[Fault]]:
     wheres = [path(statement.address) for statement in net.flags]
-    rows = _rows(memory, [where.handle for where in wheres], rep)
+    rows = rows_named(memory, [rep] * len(wheres), [where.handle for where in wheres]).tolist()
     locked = memory.cells["locked"].to_numpy()
     faults = []
     values: dict[tuple[str, int], bool] = {}
@@ -172,7 +167,7 @@ def _with_flags(memory: Memory, net: Net, rules: Rules, rep: int) -> tuple[Memor
         flag = FLAGS.get(where.fields[1], where.fields[1])
         if row == NONE:
             faults.append(Fault.at(statement, statement.address, "no such cell", hint=DECLARE))
-        elif several := _several(memory, [where.handle], rep, ()):
+        elif several := _ambiguous(memory, [where.handle], rep, ()):
             faults.append(Fault.at(statement, statement.address, AMBIGUOUS, allowed=several[where.handle], hint=MORE))
         elif flag == "annexed" and locked[row] and rules.locks == "enforced":
             faults.append(Fault.at(statement, statement.address, "a locked cell cannot be annexed", hint="unlock it first"))

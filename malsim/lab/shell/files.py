@@ -17,7 +17,7 @@ from malsim.memory.tables.connect import is_store
 from malsim.netlist import Document, NetlistError, parse, read, render, save
 from malsim.netlist.engine.engine import DAY
 from malsim.netlist.engine.saved_state import restored, saved
-from malsim.netlist.files import read_what_can_be
+from malsim.netlist.files import read_with_faults
 from malsim.netlist.hal import read_hal
 from malsim.netlist.language.statements import Blank, Load, Thread
 from malsim.netlist.language.values import exact
@@ -71,7 +71,7 @@ def document(path: str | Path) -> tuple[Document, float]:
 def readable(path: str | Path) -> tuple[Document, list[Fault]]:
     """Return the readable part of a netlist and its faults. `.hal` files and scenarios are not read partially."""
     if Path(path).suffix not in {".hal", ".toml"}:
-        return read_what_can_be(path)
+        return read_with_faults(path)
     try:
         return document(path)[0], []
     except NetlistError as error:

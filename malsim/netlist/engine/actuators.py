@@ -94,14 +94,14 @@ class Actuators:
             names = [f"{signal.name}({{}})" if signal.domain == "cell" else signal.name for signal, _ in self.flags[flag]]
             against = [requests[other][0] for other in OPPOSED.get(flag, ()) if other in requests]
             opposed = np.logical_or.reduce(against) & bits if against else np.zeros_like(bits)
-            gave_way = _new(opposed, last, now, f"{flag} gave way")
+            gave_way = _newly_set(opposed, last, now, f"{flag} gave way")
             events += _events(gave_way, "conflict", by, names, rows, f"{flag} gives way")
             is_fixed = memory.column("immutable")
             is_fixed = is_fixed | memory.column("locked") if flag in {"annexed", "reinstated"} else is_fixed
             forbidden = is_fixed & self.enforced & bits & ~opposed
-            refusals = _new(forbidden, last, now, f"{flag} refused")
+            refusals = _newly_set(forbidden, last, now, f"{flag} refused")
             events += _events(refusals, "refused", by, names, rows, f"{flag}: the cell is locked or immutable")
-            before = _fit(last.get(flag), len(bits))
+            before = _padded(last.get(flag), len(bits))
             now[flag] = bits & ~opposed & ~forbidden
             rises, falls = now[flag] & ~before, before & ~now[flag]
             memory = _set(memory, flag, rises, falls)
@@ -131,7 +131,7 @@ class Actuators:
         for signal in self.alarms:
             value = values[signal.name]
             key = f"alarm {signal.name}"
-            previous = _fit(last.get(key), len(value))
+            previous = _padded(last.get(key), len(value))
             now[key] = value
             if not np.count_nonzero(value != previous):
                 continue
@@ -153,7 +153,7 @@ class Actuators:
             if kind is None:
                 continue
             value = values[signal.name]
-            rises = value & ~_fit(last.get(pin), len(value))
+            rises = value & ~_padded(last.get(pin), len(value))
             now[pin] = value
             if rises.any():
                 yield Happening(np.flatnonzero(rises), kind, pin.partition(".")[2], signal.name, signal.name)
@@ -166,7 +166,7 @@ def _events(cells: Array, kind: str, by: Array, names: list[str], rows: Rows, de
         yield Happening(rows.rep_of("cell")[cells], kind, subject, detail, pl.Series(cause, dtype=pl.String))
 
 
-def _fit(before: Array | None, length: int) -> Array:
+def _padded(before: Array | None, length: int) -> Array:
     if before is not None and len(before) == length:
         return before
     bits = np.zeros(length, dtype=bool)
@@ -175,9 +175,9 @@ def _fit(before: Array | None, length: int) -> Array:
     return bits
 
 
-def _new(bits: Array, last: Mapping[str, Array], now: dict[str, Array], name: str) -> Array:
+def _newly_set(bits: Array, last: Mapping[str, Array], now: dict[str, Array], name: str) -> Array:
     now[name] = bits
-    return bits & ~_fit(last.get(name), len(bits))
+    return bits & ~_padded(last.get(name), len(bits))
 
 
 def _set(memory: Memory, flag: str, rises: Array, falls: Array) -> Memory:

@@ -14,7 +14,7 @@ from malsim.memory.law_steps import update_worth
 from malsim.netlist.engine.actuators import EVENTS, Actuators, Happening
 from malsim.netlist.engine.expressions import Board, Expressions, formulas
 from malsim.netlist.engine.rows import NO_TOPICS, Rows
-from malsim.netlist.engine.sources import many, reader
+from malsim.netlist.engine.sources import reader, reduce_or_series
 from malsim.netlist.engine.steps import compile_step, extend
 from malsim.netlist.language.address import Pin, Reduced
 from malsim.netlist.language.lexicon import LOOP_WRITES
@@ -104,10 +104,10 @@ class Engine:
                 self.followers[where.inner.instance].append((signal, where))
         self.series = {step.series[0][1] for step in self.steps.values() if step.series}
         self.actuators = Actuators(net, self.rules)
-        self._cache: dict[object, Any] = {}  # of values that follow from the memory
+        self._cache: dict[object, Any] = {}  # cache of values that follow from the memory
 
     def start(self, memory: Memory) -> State:
-        return self._fit(State(), Rows(memory, self.replications, first=self.first))
+        return self._resized(State(), Rows(memory, self.replications, first=self.first))
 
     def scan(
         self, state: State, memory: Memory, inputs: Mapping[str, Any] | None = None, *, now: float | None = None
@@ -123,19 +123,19 @@ class Engine:
             memory, self.replications, state.topics, first=self.first, now=day, rules=self.rules,
             aliases=state.aliases, cache=self._cache,
         )  # fmt: skip
-        state = self._fit(state, rows)
+        state = self._resized(state, rows)
         values: dict[str, Any] = {**state.signals, **self._loop({"clock.tick": ticks, "clock.days": day, **(inputs or {})})}
         for name, read in self.readers.items():
             values[name] = read(rows)
         states = dict(state.ops)
         with np.errstate(all="ignore"):  # inf and NaN are valid outputs of ops
             for name in self.followers:
-                self._follow(name, states[name], values, rows)
+                self._update_reduced(name, states[name], values, rows)
             board, stale = Board(rows, values, states), set(self.expressions.order)
             for thread in self.net.threads:
                 if ticks % thread.every == 0:
                     self._run_thread(thread.functions, stale, values, states, board)
-            self._express(self.expressions.order, stale, values, board)
+            self._update_expressions(self.expressions.order, stale, values, board)
         after, drives, happenings = self.actuators.drive(memory, values, state.drives, rows)
         new = program_cells(after, after=state.search_from, tick=ticks, first=self.first)
         standing = (*state.programs, *(program for cell in new for program in cell.programs))
@@ -164,14 +164,14 @@ class Engine:
         self, names: Iterable[str], stale: set[str], values: dict[str, Any], states: dict[str, OpState], board: Board
     ) -> None:
         for name in names:
-            self._express(self.expressions.before.get(name, ()), stale, values, board)
+            self._update_expressions(self.expressions.before.get(name, ()), stale, values, board)
             step, old = self.steps[name], states[name]
             states[name] = step.call_over(values, board.rows) if step.series else step.call(old, values, board.rows)
             if name in self.followers:
-                self._follow(name, states[name], values, board.rows)
+                self._update_reduced(name, states[name], values, board.rows)
             stale.update(self.expressions.after.get(name, ()))
 
-    def _express(self, names: Iterable[str], stale: set[str], values: dict[str, Any], board: Board) -> None:
+    def _update_expressions(self, names: Iterable[str], stale: set[str], values: dict[str, Any], board: Board) -> None:
         for name in names:
             if name in stale:
                 stale.discard(name)
@@ -179,13 +179,13 @@ class Engine:
                 kind, count = DTYPES[signal.type], board.rows.count(signal.domain)
                 values[name] = np.asarray(value).astype(kind, copy=False) if np.ndim(value) else np.full(count, value, kind)
 
-    def _follow(self, name: str, state: OpState, values: dict[str, Any], rows: Rows) -> None:
+    def _update_reduced(self, name: str, state: OpState, values: dict[str, Any], rows: Rows) -> None:
         step = self.steps[name]
         for signal, where in self.followers[name]:
             key, row, _ = step.instance.sheet.slots[where.inner.name]  # type: ignore[union-attr]
             members, groups = rows.groups(step.domain, signal.domain)
             output = state[key] if row is None else state[key][row]
-            values[signal.name] = many(where.reducer, output[members], groups, rows.count(signal.domain))
+            values[signal.name] = reduce_or_series(where.reducer, output[members], groups, rows.count(signal.domain))
 
     def _loop(self, inputs: Mapping[str, Any]) -> dict[str, Array]:
         values = {}
@@ -195,7 +195,7 @@ class Engine:
             values[name] = value if value.shape == (self.replications,) else np.full(self.replications, value)
         return values
 
-    def _fit(self, state: State, rows: Rows) -> State:
+    def _resized(self, state: State, rows: Rows) -> State:
         heights = {domain: rows.count(domain) for domain in self.domains}
         if heights == state.heights:
             return state
@@ -212,11 +212,11 @@ class Engine:
             ):  # expressions too have a value before the first scan
                 old: Array = values.get(name, np.empty(0, DTYPES[signal.type]))
                 if more := heights[signal.domain] - len(old):
-                    values[name] = np.append(old, np.full(more, self._first(signal), DTYPES[signal.type]))
+                    values[name] = np.append(old, np.full(more, self._initial_value(signal), DTYPES[signal.type]))
         topics = rows.topics if "topic" in heights else NO_TOPICS
         return replace(state, ops=states, signals=values, heights=heights, topics=topics)
 
-    def _first(self, signal: Signal) -> float | bool:
+    def _initial_value(self, signal: Signal) -> float | bool:
         if signal.name in self.net.initial:
             return self.net.initial[signal.name]
         links = [signal.writer] if signal.writer else list(signal.readers)

@@ -12,7 +12,7 @@ from malsim.netlist.engine.cell_fields import field_of, neighbour_pairs, neighbo
 from malsim.netlist.engine.sources import reader_of, reduce_groups
 from malsim.netlist.language.address import Call, Constant, Path, Pin, Reduced, Row
 from malsim.netlist.wiring.net import belongs, derived_name, leaves
-from malsim.netlist.wiring.points import is_worked_out
+from malsim.netlist.wiring.points import is_computed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -95,7 +95,7 @@ def is_expression(where: Address | None) -> bool:
 
 
 def _special(row: Row) -> bool:
-    is_field = row.domain == "cell" and not row.name and is_worked_out(row.fields)
+    is_field = row.domain == "cell" and not row.name and is_computed(row.fields)
     return bool(row.hops or is_field or derived_name(row) or row.domain in {"topic", "writer_topic"})
 
 

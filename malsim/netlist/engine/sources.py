@@ -188,7 +188,7 @@ def _reduced_rows(reducer: str, where: Row, domain: str) -> Reader:
     def read(rows: Rows) -> Array | Series:
         members, groups = rows.groups(where.domain, domain)
         values = _values(rows, where.domain, name)[members]
-        return many(reducer, values, groups, rows.count(domain))
+        return reduce_or_series(reducer, values, groups, rows.count(domain))
 
     return read
 
@@ -199,12 +199,12 @@ def _reduced_path(reducer: str, where: Path) -> Reader:
 
     def read(rows: Rows) -> Array | Series:
         cells, groups = _reach(rows, cell_rows(rows, handle), where.hops)
-        return many(reducer, _values(rows, "cell", name)[cells], groups, rows.replications)
+        return reduce_or_series(reducer, _values(rows, "cell", name)[cells], groups, rows.replications)
 
     return read
 
 
-def many(reducer: str, values: Array, groups: Ints, count: int) -> Array | Series:
+def reduce_or_series(reducer: str, values: Array, groups: Ints, count: int) -> Array | Series:
     if reducer == "series":
         return series(values.astype(np.float64), groups, count)
     return reduce_groups(reducer, values, groups, count)

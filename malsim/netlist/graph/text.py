@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from itertools import groupby
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -126,24 +126,9 @@ def _arcs(memory: Memory, rows: pl.DataFrame, name: pl.Series) -> dict[int, list
     ).sort("source", maintain_order=True)  # fmt: skip
     edges = edges.with_columns((pl.col("place") == pl.int_range(pl.len())).alias("plain_place"))
     statements: dict[int, list[Statement]] = {}
-    for source, group in groupby(map(_Out._make, edges.rows()), key=attrgetter("source")):
+    for source, group in groupby(edges.to_dicts(), key=itemgetter("source")):
         out = list(group)
-        unlike = [name for name in ("writer", "t", "place") if not all(getattr(edge, f"plain_{name}") for edge in out)]
-        line = Edges("", tuple(Edge(edge.relation, edge.name, edge.weight) for edge in out))
-        statements[source] = [line, *(_prop(f"edge-{name}", [getattr(edge, name) for edge in out]) for name in unlike)]
+        unlike = [name for name in ("writer", "t", "place") if not all(edge[f"plain_{name}"] for edge in out)]
+        line = Edges("", tuple(Edge(edge["relation"], edge["name"], edge["weight"]) for edge in out))
+        statements[source] = [line, *(_prop(f"edge-{name}", [edge[name] for edge in out]) for name in unlike)]
     return statements
-
-
-class _Out(NamedTuple):
-    """Stored edge, and whether its writer, time and place are the defaults."""
-
-    source: int
-    relation: str
-    name: str
-    weight: float
-    writer: str
-    t: float
-    place: int
-    plain_writer: bool
-    plain_t: bool
-    plain_place: bool

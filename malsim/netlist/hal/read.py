@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from malsim.base.errors import nearest
 from malsim.netlist.hal.parts import loadrt
-from malsim.netlist.hal.removal import delf, delsig, ran, remaining, unlinkp, unload
+from malsim.netlist.hal.removal import delf, delsig, instances_run, remaining, unlinkp, unload
 from malsim.netlist.hal.state import SIGNAL_TYPES, HalText
 from malsim.netlist.hal.tokens import commands
-from malsim.netlist.language.facts import place as place_of
+from malsim.netlist.language.facts import insertion_index
 from malsim.netlist.language.faults import NetlistError
 from malsim.netlist.language.statements import Document, End, Schedule, Set, Wire
 
@@ -169,14 +169,14 @@ def _addf(text: HalText, words: list[str]) -> None:
         text.fault(function, "this function was added already", hint="keep one addf")
         return
     functions = text.threads[thread]
-    slot = place_of(int(position[0]) if position else None, len(functions))
+    slot = insertion_index(int(position[0]) if position else None, len(functions))
     if (position and int(position[0]) == 0) or not 0 <= slot <= len(functions):
         allowed = f"1 to {len(functions) + 1}, or from the end -1 to -{len(functions) + 1}"
         text.fault(position[0], "no such position", allowed=allowed)
         return
-    ours = sum(len(ran(text, earlier)) for earlier in functions[:slot])
+    ours = sum(len(instances_run(text, earlier)) for earlier in functions[:slot])
     functions.insert(slot, function)
-    for index, name in enumerate(ran(text, function)):
+    for index, name in enumerate(instances_run(text, function)):
         where = ours + index + 1 if slot < len(functions) - 1 else None
         schedule = Schedule(name, thread, where, file=text.file, line=text.line, comment="" if index else text.comment)
         text.statements.append(schedule)

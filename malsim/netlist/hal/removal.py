@@ -84,7 +84,7 @@ def delf(text: HalText, words: list[str]) -> None:
         text.fault(function, "this function is not on this thread" if thread else "this function is not on any thread")
         return
     text.threads[threads[0]].remove(function)
-    text.act("delf", *ran(text, function))
+    text.act("delf", *instances_run(text, function))
 
 
 def unload(text: HalText, words: list[str]) -> None:
@@ -103,7 +103,7 @@ def unload(text: HalText, words: list[str]) -> None:
     text.act("unload", *parts)
 
 
-def ran(text: HalText, function: str) -> tuple[str, ...]:
+def instances_run(text: HalText, function: str) -> tuple[str, ...]:
     """Return our instances that run for a HAL function; of a component's several functions, only the last runs them."""
     name, word = text.split(function)
     several = list(text.instances[name].component.functions) if name else []

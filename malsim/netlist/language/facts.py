@@ -116,14 +116,14 @@ def order(statements: Iterable[Statement]) -> dict[str, list[str]]:
     for statement in statements:
         if isinstance(statement, Schedule):
             functions = threads.setdefault(statement.thread, [])
-            functions.insert(place(statement.position, len(functions)), statement.op)
+            functions.insert(insertion_index(statement.position, len(functions)), statement.op)
     return threads
 
 
-def place(position: int | None, length: int) -> int:
+def insertion_index(position: int | None, length: int) -> int:
     """Return the index at which `addf … position` inserts: +1 first, -1 last, None last.
 
-    >>> [place(position, 3) for position in (None, 1, 2, 4, -1, -2)]
+    >>> [insertion_index(position, 3) for position in (None, 1, 2, 4, -1, -2)]
     [3, 0, 1, 3, 3, 2]
     """
     if position is None:

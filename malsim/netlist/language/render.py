@@ -49,14 +49,14 @@ def _line(statement: Statement, number: Callable[[float], str]) -> str:
     comment = statement.comment
     line = f"{words} {comment}" if words and comment else words + comment
     begins = len(line) - len(comment)
-    if "\n" in line or line != line.rstrip(" \t\r") or _joins(line) or comment_at(line) != begins:
+    if "\n" in line or line != line.rstrip(" \t\r") or _ends_in_backslash(line) or comment_at(line) != begins:
         raise NetlistError(
             [Fault.at(statement, line, "this cannot be written on one line", hint="remove line ends and stray #")]
         )
     return line if len(line) <= _PIECE else _wrapped(line)
 
 
-def _joins(text: str) -> bool:
+def _ends_in_backslash(text: str) -> bool:
     return (len(text) - len(text.rstrip("\\"))) % 2 == 1
 
 
@@ -65,13 +65,13 @@ def _wrapped(line: str) -> str:
     start = 0
     while len(line) - start > _PIECE:
         end = start + _PIECE
-        end -= _joins(line[start:end])
+        end -= _ends_in_backslash(line[start:end])
         pieces.append(line[start:end] + "\\\n")
         start = end
     return "".join(pieces) + line[start:]
 
 
-def _fit(shape: re.Pattern[str], *texts: str) -> list[str]:
+def _checked(shape: re.Pattern[str], *texts: str) -> list[str]:
     for text in texts:
         if not shape.fullmatch(text):
             problem = "this cannot be written on one line"
@@ -84,30 +84,30 @@ def _text(value: str) -> str:
 
 
 def _cell(cell: Cell, format_number: Callable[[float], str]) -> str:
-    words = [("^" if cell.expand else "") + _fit(_TARGET, cell.handle)[0], quoted(cell.title)]
+    words = [("^" if cell.expand else "") + _checked(_TARGET, cell.handle)[0], quoted(cell.title)]
     for value in cell.values:
-        (field,) = _fit(_TARGET, value.field)
+        (field,) = _checked(_TARGET, value.field)
         words.append(f"{field}({format_number(value.number)}{'!' if value.immutable else ''})")
     words += map(_edge, cell.edges)
     if cell.trailer is not None:
         words.append(f"[out:{cell.trailer.out} programs:{cell.trailer.programs}]")
-    return " ".join([*words, *_fit(_REMARK, *cell.remark)])
+    return " ".join([*words, *_checked(_REMARK, *cell.remark)])
 
 
 def _edge(edge: Edge) -> str:
-    relation, target = _fit(_TARGET, edge.relation, edge.target)
+    relation, target = _checked(_TARGET, edge.relation, edge.target)
     return f"{relation}{'<' if edge.incoming else '>'} {target}({exact(edge.weight)})"
 
 
 def _edges(statement: Edges) -> str:
-    first = _fit(_TARGET, statement.source)[0] if statement.source else " "
-    return " ".join([first, *map(_edge, statement.edges), *_fit(_REMARK, *statement.remark)])
+    first = _checked(_TARGET, statement.source)[0] if statement.source else " "
+    return " ".join([first, *map(_edge, statement.edges), *_checked(_REMARK, *statement.remark)])
 
 
 def _set(statement: Set) -> str:
     if statement.setp:
-        return f"setp {_fit(_WORD, statement.address)[0]} {_text(statement.value)}"
-    (address,) = _fit(_ADDRESS, statement.address)
+        return f"setp {_checked(_WORD, statement.address)[0]} {_text(statement.value)}"
+    (address,) = _checked(_ADDRESS, statement.address)
     if address in KEYWORDS:
         raise NetlistError([Fault.at(statement, address, "a keyword is not an address", hint="write it with setp")])
     return f"{address} = {_text(statement.value)}"
@@ -115,7 +115,7 @@ def _set(statement: Set) -> str:
 
 def _wire(wire: Wire) -> str:
     """Write the ends in order, with an arrow where the role changes, or in front if all ends have one role."""
-    words = ["net", *_fit(_WORD, wire.signal)]
+    words = ["net", *_checked(_WORD, wire.signal)]
     groups = [(role, [end.address for end in ends]) for role, ends in groupby(wire.ends, lambda end: end.role)]
     if len({bool(role) for role, _ in groups}) > 1:
         raise NetlistError(
@@ -124,22 +124,22 @@ def _wire(wire: Wire) -> str:
     for index, (role, addresses) in enumerate(groups):
         if role and (index or len(groups) == 1):
             words.append(">" if role == "reads" else "<")
-        words += _fit(_WORD, *addresses)
+        words += _checked(_WORD, *addresses)
     return " ".join(words)
 
 
 def _schedule(statement: Schedule) -> str:
-    words = ["addf", *_fit(_WORD, statement.op, statement.thread)]
+    words = ["addf", *_checked(_WORD, statement.op, statement.thread)]
     if statement.position is not None:
         words.append(str(statement.position))
-    brackets = [[f"[{_fit(_KEY, option.key)[0]}:", *_fit(_VALUE, *option.values)] for option in statement.options]
+    brackets = [[f"[{_checked(_KEY, option.key)[0]}:", *_checked(_VALUE, *option.values)] for option in statement.options]
     return " ".join([*words, *(" ".join(bracket) + "]" for bracket in brackets)])
 
 
 def _load(load: Load) -> str:
-    words = ["loadrt", *_fit(_WORD, load.op)]
+    words = ["loadrt", *_checked(_WORD, load.op)]
     if load.names:
-        words.append(f"names={','.join(_fit(_NAME, *load.names))}")
+        words.append(f"names={','.join(_checked(_NAME, *load.names))}")
     values = [("count", load.count), ("domain", load.domain), ("type", load.type), *load.sizes]
     words += [f"{key}={value}" for key, value in values if value]
     return " ".join(words)
@@ -150,10 +150,10 @@ _WRITERS: Mapping[type, Callable[..., str]] = {
     Body: lambda body: f"{_INDENT}body {quoted(body.text)}",
     Edges: _edges,
     Load: _load,
-    Prop: lambda prop: " ".join([f"{_INDENT}prop", *_fit(_WORD, prop.field), *map(_text, prop.values)]),
+    Prop: lambda prop: " ".join([f"{_INDENT}prop", *_checked(_WORD, prop.field), *map(_text, prop.values)]),
     Schedule: _schedule,
     Set: _set,
     Source: lambda source: f"source {_text(source.path)}",
-    Thread: lambda thread: f"thread {_fit(_WORD, thread.name)[0]} every {thread.every}",
+    Thread: lambda thread: f"thread {_checked(_WORD, thread.name)[0]} every {thread.every}",
     Wire: _wire,
 }

@@ -21,8 +21,8 @@ _SUBJECT = re.compile(r"[a-z][a-z0-9]*")
 _NAME = re.compile(r"[A-Z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*")
 _CAPITAL = re.compile(r"[A-Z]")
 _MILLIONTH = Decimal("0.000001")
-_WIDE = Context(prec=1100)  # every digit of any double
-_PLAIN_BELOW = 21  # decimal exponents from here on, and below -7, are written as exponents
+_WIDE = Context(prec=1100)  # enough digits for any double
+_PLAIN_BELOW = 21  # numbers from 1e21 on, and below 1e-6, are written with an exponent
 _PLAIN_ABOVE = -7
 
 

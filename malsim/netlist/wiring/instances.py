@@ -6,8 +6,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from malsim.base.errors import nearest
+from malsim.netlist.language.facts import insertion_index
 from malsim.netlist.language.facts import instances as names_of
-from malsim.netlist.language.facts import place
 from malsim.netlist.language.faults import Fault, at_line
 from malsim.netlist.language.lexicon import COMPILED, PROGRAMS
 from malsim.netlist.language.statements import Load, Schedule
@@ -48,16 +48,16 @@ def _add(statement: Schedule, functions: list[str], schedules: dict[str, Schedul
     if before := schedules.get(statement.op):
         where = at_line(before, statement)
         problem = f"this function was added already{where and ','}{where}"
-        faults.append(Fault.at(statement, statement.op, problem, hint="a function is on one thread, once"))
+        faults.append(Fault.at(statement, statement.op, problem, hint="keep one addf"))
         return
     schedules[statement.op] = statement
-    at = place(statement.position, len(functions))
-    if not 0 <= at <= len(functions):
-        problem = f"there is no position {statement.position} among {len(functions)}"
+    index = insertion_index(statement.position, len(functions))
+    if not 0 <= index <= len(functions):
+        problem = f"position {statement.position} is out of bounds"
         allowed = f"1 to {len(functions) + 1}, or -1 to -{len(functions) + 1}"
         faults.append(Fault.at(statement, statement.op, problem, allowed=allowed))
         return
-    functions.insert(at, statement.op)
+    functions.insert(index, statement.op)
 
 
 def programs(statements: Iterable[Statement], faults: list[Fault]) -> tuple[Schedule, ...]:

@@ -104,7 +104,9 @@ def _with_types(links: Iterable[Link], instances: Mapping[str, Instance | None])
 
 
 def _signal(name: str, ends: list[Link], faults: list[Fault]) -> Signal:
-    links = list({(link.address, link.writes): link for link in reversed(ends)}.values())[::-1]  # the first of repeats
+    links = list({(link.address, link.writes): link for link in reversed(ends)}.values())[
+        ::-1
+    ]  # of equal links the first remains
     writers = [link for link in links if link.writes]
     for link in writers[1:]:
         reads = isinstance(link.address, (Path, Row, Reduced, Call))
@@ -113,7 +115,7 @@ def _signal(name: str, ends: list[Link], faults: list[Fault]) -> Signal:
         faults.append(Fault.at(link.statement, link.word, problem, hint=hint))
     kind = (writers or links)[0].type if links else "float"
     for link in links:
-        if link.type != kind and (link.writes or not derived_name(link.address)):  # a derived value takes any number
+        if link.type != kind and (link.writes or not derived_name(link.address)):  # derived values accept every type
             problem = f"{name} carries a {kind}, but this end is a {link.type}"
             faults.append(Fault.at(link.statement, link.word, problem, hint=f"convert it with to-{link.type}"))
     return Signal(name, kind, _domain(name, writers, links, faults), tuple(links))

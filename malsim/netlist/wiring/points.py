@@ -95,7 +95,7 @@ def _row(where: Row) -> Point:
         hint = f"write mean(cell-scores-eff), {where.domain}-derived-NAME, or for topics -{', -'.join(SUMS)}"
         raise AddressError("only cells and writers have fields", allowed="cell-…, writer-…", hint=hint)
     domain = "run" if where.name else where.domain
-    if where.domain == "cell" and is_worked_out(where.fields):
+    if where.domain == "cell" and is_computed(where.fields):
         return Point(where, "float", domain, writes=True, reads=False)
     return _field(where, where.fields, frames[where.domain], domain, fixed=bool(where.name) or where.domain != "cell")
 
@@ -112,7 +112,7 @@ def _field(where: Path | Row, fields: tuple[str, ...], columns: Mapping[str, obj
     return Point(where, kind, domain, writes=True, reads=actuator and not fixed)
 
 
-def is_worked_out(fields: tuple[str, ...]) -> bool:
+def is_computed(fields: tuple[str, ...]) -> bool:
     """Return True if a cell field is computed rather than stored: `age`, `work-impact`, `status-annexed`."""
     first, *rest = fields or ("",)
     if len(rest) == 1:
