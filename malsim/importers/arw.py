@@ -64,8 +64,8 @@ def read(source: Source, options: Options) -> Records:
         if name == "supersedes" and dst in cells:
             cells[dst]["status"] = "superseded"
     counts = {
-        "confidences, each of which is ARW's trust": rated,
-        "links of another word, kept as concerns": renamed,
+        "confidences, taken from ARW's trust": rated,
+        "links of an unknown relation, kept as concerns": renamed,
         "truncated: a last line cut short": source.cut,
         "left out: without an id or a text": unreadable + source.bad,
     }

@@ -39,7 +39,7 @@ def read(source: Source, options: Options) -> Records:
             others += 1
     counts = {
         "deleted since: annexed": deletions,
-        "deletions that name no item: nothing annexed": unnamed,
+        "deletions without an item: nothing annexed": unnamed,
         "other events, which are not claims": others,
     }
     return cells.records("a log of events", counts)

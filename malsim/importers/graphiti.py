@@ -95,10 +95,10 @@ class _Graph(Collector):
         named = {episode for fact in self.facts.values() for episode in _episodes_of(fact)}
         self.counts |= {
             "left out: episodes that no fact names": sum(episode not in named for episode in self.episodes),
-            "left out: texts of episodes that a fact begins with": sum(
+            "left out: texts of the first episode of a fact": sum(
                 episode in named and episode not in self for episode in self.episodes
             ),
-            "episodes that are named and not there": sum(episode not in self.episodes for episode in named),
+            "episodes that facts name but the file lacks": sum(episode not in self.episodes for episode in named),
         }
 
     def cell(self, fact: dict[str, Any], episodes: list[str]) -> dict[str, Any]:
@@ -152,7 +152,7 @@ class _Graph(Collector):
                 self[uuid].update(status="superseded", annexed=False)
         self.counts["edges that ceased to be valid"] = len(ends)
         self.counts |= {_WHY[name]: count for name, count in counts.items()}
-        self.counts["  with no edge that began at that instant"] = len(ends) - sum(counts.values())
+        self.counts["  with no edge that began at that moment"] = len(ends) - sum(counts.values())
 
     def relation(self, old: str, new: str) -> int:
         """Return the index in `_WEIGHTS`: 0 if source and name agree, 1 if both ends agree, else 2."""

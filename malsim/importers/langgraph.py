@@ -48,7 +48,7 @@ def read(source: Source, options: Options) -> Records:
         )
     counts = {
         "note: a dot inside a segment of a namespace cannot be told from the next segment": -1,
-        "left out: values that hold nothing": empty,
+        "left out: empty values": empty,
     }
     return cells.records("a LangGraph store", counts)
 

@@ -48,9 +48,10 @@ def read(source: Source, options: Options) -> Records:
         stream.extras += [(key, "not_later_than", to_json(until)) for key in stream.undated]
     counts = {
         "writes on record, each with its time": stream.writes,
-        "lines of blocks that no write explains: undated": len(stream.undated),
-        "writes left out: they failed, or name no text": stream.failures,
-        "files and sources left out: no claims": len(dicts(document.get("files"))) + len(dicts(document.get("sources"))),
+        "block lines without a recorded write: undated": len(stream.undated),
+        "writes left out: failed, or without a text": stream.failures,
+        "files and sources left out, as they are not claims": len(dicts(document.get("files")))
+        + len(dicts(document.get("sources"))),
     }
     return stream.records("a Letta agent file", counts)
 

@@ -62,7 +62,7 @@ def test_deletion_without_an_item_annexes_or_is_counted(
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     came = bring(path)
     assert came.memory.cells["status"].cast(str).to_list() == statuses
-    assert dict(came.report.select("item", "count").rows()).get("deletions that name no item: nothing annexed") == unnamed
+    assert dict(came.report.select("item", "count").rows()).get("deletions without an item: nothing annexed") == unnamed
 
 
 def test_second_front_matter_and_date_of_a_note_are_read(tmp_path: Path) -> None:

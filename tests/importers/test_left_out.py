@@ -29,5 +29,5 @@ def test_unused_and_missing_graphiti_episodes_are_counted(tmp_path: Path) -> Non
     lines = [line.split() for line in str(bring(source)).splitlines()]
     counts = {" ".join(words[:-1]): words[-1] for words in lines if words}
     assert counts["left out: episodes that no fact names"] == "1"
-    assert counts["left out: texts of episodes that a fact begins with"] == "1"
-    assert counts["episodes that are named and not there"] == "1"
+    assert counts["left out: texts of the first episode of a fact"] == "1"
+    assert counts["episodes that facts name but the file lacks"] == "1"

@@ -29,7 +29,7 @@ def test_observations_and_relations_are_claims_in_file_order(tmp_path: Path) -> 
     report = counts(came)
     assert report["truncated: a last line cut short"] == "1"
     assert report["entities without an observation: no claim"] == "1"
-    assert "note: unknown:mcp is the only writer: calibration means nothing here" in report
+    assert "note: unknown:mcp is the only writer, so calibration is meaningless" in report
 
 
 def test_dialects_give_the_same_claims(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def test_unreadable_parts_of_an_archive_are_counted(tmp_path: Path) -> None:
         {"relation": "likes", "target": "a1", "weight": 1}]}  # fmt: skip
     came = bring(archive(tmp_path / "a.json", [good, odd, 3, {"handle": "no key"}]))
     assert counts(came)["cells left out: not readable"] == "2"
-    assert counts(came)["edges left out: an end names no cell"] == "2"
+    assert counts(came)["edges left out: an end is not a cell"] == "2"
     assert came.memory.cells["handle"].to_list() == ["obs_00a1", "b2"]
     assert came.memory.edges.height == 1
     about = good | {"tags": {"subject": ["pump", "valve"], "topics": ["works"]}}

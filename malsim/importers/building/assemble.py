@@ -78,9 +78,9 @@ def assemble(records: Records, *, options: Options | None = None) -> ImportedMem
     placement = put(Memory.empty(), rows, records.edges)
     memory = _with_masses(placement.memory)
     rest = {
-        "edges left out: an end names no cell": placement.loose.height,
+        "edges left out: an end is not a cell": placement.loose.height,
         "cells with a text withheld": secret,
-        "further values of a cell withheld": withheld_extras,
+        "extra values of cells withheld": withheld_extras,
         "cells left out: another has the same key": rows.height - memory.height,
     }
     rest |= {f"left out: {handle}: {problem}": 1 for handle, (_, problem) in idle.items()}
@@ -184,17 +184,17 @@ def report_of(form: str, memory: Memory, options: Options, rest: Mapping[str, in
         **{f"  {word}": int((status == word).sum()) for word in schema.STATUS},
         "  undated: in the order of the file": undated,
         "  without a writer on record": unknown,
-        f"  {'with a confidence that you assumed' if assumes else 'without a confidence'}": silent,
+        f"  {'with an assumed confidence' if assumes else 'without a confidence'}": silent,
         "edges": memory.edges.height,
         **{f"  {word}": int((relations == word).sum()) for word in schema.RELATIONS},
         "writers": len(writers),
     }
     if undated:
-        lines["note: laws of age refuse undated cells"] = -1
+        lines["note: laws that use age refuse undated cells"] = -1
     if len(writers) == 1:
-        lines[f"note: {writers[0]} is the only writer: calibration means nothing here"] = -1
+        lines[f"note: {writers[0]} is the only writer, so calibration is meaningless"] = -1
     elif unknown:
-        lines["note: calibration means nothing for an unknown writer"] = -1
+        lines["note: calibration is meaningless for an unknown writer"] = -1
     if not assumes and silent:
         lines["note: laws that need a confidence need --confidence NUMBER"] = -1
     texts = {item: "" if count < 0 else str(count) for item, count in {**lines, **rest}.items() if count}

@@ -69,7 +69,7 @@ def write(cells: Cells, path: Path) -> dict[str, int]:
         "edges": cells.memory.edges.height,
         "hyperedges": len(hyperedges),
         "lines of wiring": cells.standing.text.count("\n"),
-        "note: cells without a confidence, of which Recall knows none": silent,
+        "note: cells without a confidence, which Recall requires": silent,
     }
 
 
