@@ -39,8 +39,8 @@ def test_shipped_blocks_link_and_have_a_description(path: Path) -> None:
     net = link(parse(f"addf {path.stem} tick"))
     functions = link(block).threads[0].functions
     providers = [name for name in functions if "." in name]  # of signals whose derived values this one reads
-    own = [f"{path.stem}.{name}" for name in functions if "." not in name]
-    assert net.threads[0].functions == (*providers, *own)
+    prefixed = [f"{path.stem}.{name}" for name in functions if "." not in name]
+    assert net.threads[0].functions == (*providers, *prefixed)
     late = [note for note in lint(block) if "late" in note.problem]
     assert late == []
 
@@ -75,8 +75,8 @@ def test_block_signals_and_settings_use_full_names(tmp_path: Path) -> None:
 
 def test_instance_op_file_then_shipped_block_wins(tmp_path: Path) -> None:
     assert link(net(tmp_path, "addf watch tick\n", name="watch")).threads[0].functions == ("watch",)
-    own = net(tmp_path, "addf contradiction-load tick\n", name="contradiction-load")
-    assert link(own).threads[0].functions == ("contradiction-load.half", "contradiction-load.double")
+    document = net(tmp_path, "addf contradiction-load tick\n", name="contradiction-load")
+    assert link(document).threads[0].functions == ("contradiction-load.half", "contradiction-load.double")
 
 
 @pytest.mark.parametrize(

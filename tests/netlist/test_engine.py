@@ -195,8 +195,8 @@ def test_replication_alone_equals_it_among_many(batches: list[list[dict[str, Any
     alone = Engine(link(parse(EVERY_DOMAIN)), replications=1)
     joint, single = both.start(Memory.empty()), alone.start(Memory.empty())
     copies = [[dict(claim) for claim in batch if claim["rep"] == 0] for batch in batches]
-    for memory, own in zip(memories(batches), memories(copies), strict=True):
-        joint, single = both.scan(joint, memory).state, alone.scan(single, own).state
+    for memory, part in zip(memories(batches), memories(copies), strict=True):
+        joint, single = both.scan(joint, memory).state, alone.scan(single, part).state
         for name, signal in both.net.signals.items():
             rows = {"run": [0, 1], "cell": memory.cells["rep"].to_list(), "writer": memory.writers["rep"].to_list(),
                     "topic": joint.topics["rep"].to_list()}[signal.domain]  # fmt: skip

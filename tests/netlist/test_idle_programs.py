@@ -64,7 +64,7 @@ def test_a_netlist_with_an_idle_program_is_not_loaded(body: str) -> None:
     assert load(f'prg_00aa "guard"\n  body "{IDLE[body]}"\n').memory.height == 1
 
 
-def test_an_import_leaves_idle_programs_out_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_import_leaves_out_and_reports_idle_programs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cells: list[dict[str, Any]] = [
         {"key": handle, "handle": handle, "kind": "prg", "title": handle, "body": body, "owner": "ann", "props": props}
         for handle, body, props in (

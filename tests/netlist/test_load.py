@@ -69,8 +69,8 @@ def memories(draw: st.DrawFn) -> Memory:
     return memory
 
 
-def same(one: Memory, other: Memory) -> bool:
-    return one.scanned == other.scanned and all(getattr(one, name).equals(getattr(other, name)) for name in FRAMES)
+def same(memory: Memory, other: Memory) -> bool:
+    return memory.scanned == other.scanned and all(getattr(memory, name).equals(getattr(other, name)) for name in FRAMES)
 
 
 @given(memories())

@@ -52,12 +52,12 @@ def grown(claims: list[dict[str, Any]]) -> Memory:
 def test_scope_equals_a_store_of_its_claims_alone(drawn: list[tuple[int, str, int, bool]], rep: int) -> None:
     claims = claims_of(drawn)
     whole, half = grown(claims), len(claims) // 2
-    own = admit(Memory.empty(), [claim | {"rep": 0} for claim in claims[:half] if claim["rep"] == rep]).memory
-    own = admit(tick(own, 20.0), [claim | {"rep": 0} for claim in claims[half:] if claim["rep"] == rep]).memory
+    separate = admit(Memory.empty(), [claim | {"rep": 0} for claim in claims[:half] if claim["rep"] == rep]).memory
+    separate = admit(tick(separate, 20.0), [claim | {"rep": 0} for claim in claims[half:] if claim["rep"] == rep]).memory
     seen = only_replication(whole, rep)
     for name in ("cells", "edges", "writers"):
-        assert_frame_equal(getattr(seen, name), getattr(own, name))
-    assert (seen.scanned, without(whole, [])) == (own.scanned, whole)
+        assert_frame_equal(getattr(seen, name), getattr(separate, name))
+    assert (seen.scanned, without(whole, [])) == (separate.scanned, whole)
 
 
 @pytest.fixture

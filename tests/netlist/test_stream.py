@@ -137,9 +137,9 @@ def test_graph_is_loaded_into_a_store_and_rendered(tmp_path: Path, capsys: pytes
     assert said(capsys, "load", str(graph), "-o", store) == (0, f"2 cells, 1 edges: {store}\n")
     code, text = said(capsys, "render", store)
     assert code == 0
-    again, own = (load(source).memory for source in (text, graph.read_text(encoding="utf-8")))
+    again, original = (load(source).memory for source in (text, graph.read_text(encoding="utf-8")))
     for table, columns in (("cells", ["handle", "title", "stated"]), ("edges", ["source", "relation", "target", "weight"])):
-        assert getattr(again, table).select(columns).equals(getattr(own, table).select(columns))
+        assert getattr(again, table).select(columns).equals(getattr(original, table).select(columns))
     more = tmp_path / "more.malnet"
     more.write_text("net x dec_a3ee-scores-eff > watch.in\naddf watch tick\n", encoding="utf-8")
     assert said(capsys, "check", str(more), "--into", store)[0] == 0

@@ -47,8 +47,8 @@ def inputs(sheet: ops.Sheet, steps: int, rows: int, seed: int, *, nan: bool = Fa
     return {name: sample(pin, (steps, rows), random, nan=nan) for name, pin in pins.items()}
 
 
-def same(one: Any, other: Any) -> bool:
-    return bool(np.array_equal(one, other, equal_nan=one.dtype.kind == "f"))
+def same(array: Any, other: Any) -> bool:
+    return bool(np.array_equal(array, other, equal_nan=array.dtype.kind == "f"))
 
 
 def arguments_of(sheet: ops.Sheet, state: ops.State) -> dict[str, Any]:
@@ -249,8 +249,8 @@ def test_reset_gives_the_initial_state(name: str) -> None:
         return
     begun = ops.start(sheet)
     reset, fresh = (ops.run(sheet, begun, {"reset": np.array([[value]])}, tick="6h")[0] for value in (True, False))
-    there = {key: (fresh[key], np.broadcast_to(begun[key], fresh[key].shape)) for key in sheet.outs}
-    other = {key for key in sheet.outs if not any(same(reset[key], value) for value in there[key])}
+    initial = {key: (fresh[key], np.broadcast_to(begun[key], fresh[key].shape)) for key in sheet.outs}
+    other = {key for key in sheet.outs if not any(same(reset[key], value) for value in initial[key])}
     assert other <= ELSEWHERE.get(name, set())
 
 

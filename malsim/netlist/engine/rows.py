@@ -39,7 +39,7 @@ class Rows:
         self._cache: dict[object, tuple[tuple[object, ...], Any]] = {} if cache is None else cache
 
     def keep(self, name: object, compute: Callable[[], T], *on: object) -> T:
-        """Return a cached value, which is computed again if one of the objects `on` is not the same as before."""
+        """Return a cached value; compute it again if one of the objects `on` has been replaced since."""
         entry = self._cache.get(name)
         if entry is None or any(map(is_not, entry[0], on)):
             entry = self._cache[name] = on, compute()
@@ -47,7 +47,7 @@ class Rows:
 
     @cached_property
     def graph(self) -> Memory:
-        """Earliest memory with these edges, cells and statuses: values that follow from them alone are cached on it."""
+        """First memory with the current edges, cells and statuses; cached values that depend only on these refer to it."""
         old, new = self.keep("graph", lambda: self.memory), self.memory
         if old.table("edges") is new.table("edges") and old.table("cells").rows is new.table("cells").rows:
             columns = ((side.is_active, side.column("successor")) for side in (old, new))

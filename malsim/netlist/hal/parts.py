@@ -128,7 +128,7 @@ def loadrt(text: HalText, line: list[str]) -> None:
         return
     allowed = ["count", "names", *component.arguments]
     if unknown := [key for key in arguments if key not in allowed]:
-        text.fault(unknown[0], f"{name} takes no such argument", allowed=" ".join(allowed))
+        text.fault(unknown[0], f"{name} has no such argument", allowed=" ".join(allowed))
     elif "names" in arguments and any(key in arguments for key in _COUNTS):
         text.fault("names", "names= and count= cannot be combined")
     elif _count(component, arguments) + len(text.instances) > LIMITS["instances"] and "names" not in arguments:

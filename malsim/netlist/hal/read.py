@@ -159,7 +159,7 @@ def _addf(text: HalText, words: list[str]) -> None:
     function, thread, *position = words
     parts = text.functions.get(function)
     if parts is None:
-        text.fault(function, "function not found", allowed=" ".join(list(text.functions)[:40]))
+        text.fault(function, "no such function", allowed=" ".join(list(text.functions)[:40]))
         return
     if thread not in text.threads:
         hint = f"declare it first: loadrt threads name1={thread} period1=1000000"

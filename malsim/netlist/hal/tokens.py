@@ -96,7 +96,7 @@ def _content(text: HalText, words: list[str], folder: Path | None, depth: int) -
         return None
     path = (folder / words[1]).resolve()
     if not path.is_relative_to(folder.resolve()) or not path.is_file():
-        text.fault(words[1], "no such file in the folder of this one")
+        text.fault(words[1], "no such file within this folder")
         return None
     text.source_bytes += max(path.stat().st_size, LEAST_SOURCED)
     if text.source_bytes > LIMITS["file_bytes"]:

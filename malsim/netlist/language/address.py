@@ -74,7 +74,9 @@ class Path:
         text = self.handle + ("" if self.version is None else f"@v{self.version}")
         last: Field | Hop | None = None
         for step in self.steps:
-            is_own_hop = str(step) == ".*" and isinstance(last, Hop) and not last.every  # else .* extends the hop before
+            is_own_hop = (
+                str(step) == ".*" and isinstance(last, Hop) and not last.every
+            )  # otherwise .* extends the previous hop
             text += ".>*" if is_own_hop else str(step)
             last = step
         return text

@@ -40,7 +40,7 @@ def added_names(statements: Iterable[Statement]) -> list[str]:
 
 @cache
 def shipped(name: str) -> Document | None:
-    """Return a block that ships with malsim, or None if there is none of this name."""
+    """Return a block that ships with malsim, or None for an unknown name."""
     file = resources.files("malsim.netlist") / "shipped" / f"{name}.malnet"
     return parse(file.read_bytes(), file=f"{name}.malnet") if file.is_file() else None
 

@@ -100,12 +100,14 @@ ZED = [f"bel_f00{n}" for n in range(5)]
 ZEDS = {0: [cell(handle, conf=0.95, writer="zed") for handle in ZED]}
 THREE = [f"bel_7{n}01" for n in range(3)]
 AGREED = {
-    0: [cell(one, writer="ann") for one in THREE] + [x for n, one in enumerate(THREE) for x in _for(f"7{n}", 3, target=one)]
+    0: [cell(belief, writer="ann") for belief in THREE]
+    + [x for n, belief in enumerate(THREE) for x in _for(f"7{n}", 3, target=belief)]
 }
-ODD = [cell("obs_0dd1", *(f"contradicts> {one}(-.5)" for one in THREE), writer="odd")]
-EVEN = [cell("obs_0dd1", *(f"supports> {one}(.5)" for one in THREE), writer="odd")]
+ODD = [cell("obs_0dd1", *(f"contradicts> {belief}(-.5)" for belief in THREE), writer="odd")]
+EVEN = [cell("obs_0dd1", *(f"supports> {belief}(.5)" for belief in THREE), writer="odd")]
 REVIEWED = {
-    0: [cell(one, writer="ann") for one in ZED] + [x for n, one in enumerate(ZED) for x in _against(f"8{n}", 3, target=one)]
+    0: [cell(belief, writer="ann") for belief in ZED]
+    + [x for n, belief in enumerate(ZED) for x in _against(f"8{n}", 3, target=belief)]
 }
 
 
@@ -160,11 +162,11 @@ CASES: dict[str, Case] = {
     ),
     "attention-monopoly": Case(
         _at(*_reads(MONO[:1], ONSET, 0.95)), _at(*_reads(MONO, ONSET, 0.95)), target="mono",
-        start={0: [cell(one, topics="mono", salience_seed=0.05) for one in MONO]},
+        start={0: [cell(belief, topics="mono", salience_seed=0.05) for belief in MONO]},
     ),
     "query-coherence": Case(
-        _at(*(cell(one, *([f"supports> {HITS[n - 1]}(.2)"] if n else []))
-        for n, one in enumerate(HITS)), *_reads(HITS, ONSET, 0.9)),
+        _at(*(cell(belief, *([f"supports> {HITS[n - 1]}(.2)"] if n else []))
+        for n, belief in enumerate(HITS)), *_reads(HITS, ONSET, 0.9)),
         _at(*map(cell, HITS), *_reads(HITS, ONSET, 0.9)), target="",
     ),
     "ready-gate": Case(
@@ -189,8 +191,8 @@ CASES: dict[str, Case] = {
     ),
     "allocation-pressure": Case(_at(_task(0xC1, impact=1, cost=0.1, novelty=0.9)), _at(_task(0xC1)), target="tsk_00c1"),
     "authority-skew": Case(
-        _at(*(one for n, handle in enumerate(ZED) for one in _against(f"8{n}", 3, target=handle))),
-        _at(*(one for n, handle in enumerate(ZED) for one in _for(f"8{n}", 3, target=handle))), target="zed", start=ZEDS,
+        _at(*(event for n, handle in enumerate(ZED) for event in _against(f"8{n}", 3, target=handle))),
+        _at(*(event for n, handle in enumerate(ZED) for event in _for(f"8{n}", 3, target=handle))), target="zed", start=ZEDS,
     ),
     "calibration-drift": Case(
         {ONSET + 2 * n: _against(f"8{n}", 3, target=handle) for n, handle in enumerate(ZED)},
