@@ -86,12 +86,11 @@ def main(args: argparse.Namespace) -> int:
         return suite.exit_code
     from tqdm import tqdm
 
-    from malsim.scenario.judge.fresh_seeds import on_fresh_seeds
+    from malsim.scenario.judge.ci_output import on_fresh_seeds
 
-    result = on_fresh_seeds(tqdm(suite.judged, unit="scenario", disable=None), args.seeds)
-    for line in result.lines():
-        print(line)
-    return max(suite.exit_code, result.exit_code)
+    lines, code = on_fresh_seeds(tqdm(suite.judged, unit="scenario", disable=None), args.seeds)
+    print(*lines, sep="\n")
+    return max(suite.exit_code, code)
 
 
 def _approve(scenario: Scenario, plot: Path | None, *, yes: bool) -> int:

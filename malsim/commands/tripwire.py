@@ -127,8 +127,7 @@ def _prove(args: argparse.Namespace) -> int:
 def _design(args: argparse.Namespace) -> int:
     """Design a tripwire, print it and write it. Return 1 if no structure reaches the targets."""
     from malsim.base.errors import UsageError
-    from malsim.lab.tripwire.runs.noise import Noise
-    from malsim.lab.tripwire.runs.observation import noise_of
+    from malsim.lab.tripwire.runs.observation import Noise, noise_of
     from malsim.lab.tripwire.study.alarm_design import design_tripwire
 
     if args.arl0 is None or args.delay is None:

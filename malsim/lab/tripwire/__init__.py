@@ -1,4 +1,4 @@
-"""Tripwires validated: what a composition detects and misses, its false alarms, and whether it still works."""
+"""Validation and design of tripwires: detections, misses, false alarms, and whether the alarm still works."""
 
 from malsim.lab.tripwire.boolean.explore import StateSpace, explore
 from malsim.lab.tripwire.boolean.part import Part, part_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.base.errors import ScenarioError, nearest
-from malsim.scenario.checks.band import KEYS, Band, band_of
+from malsim.scenario.checks.metric_bounds import KEYS, Band, band_of
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from malsim.base.files.outputs import whole_file
 from malsim.base.files.text_files import read_text
 from malsim.base.limits import VARIABLE, Limits
 from malsim.scenario.baseline.band_compare import Comparison, compare, series_label
-from malsim.scenario.checks.band import KEYS, band_of
+from malsim.scenario.checks.metric_bounds import KEYS, band_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

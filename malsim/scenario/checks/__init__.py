@@ -1,1 +1,1 @@
-"""Kinds of check: a property, an alarm, bounds of a metric or a series, a recorded band."""
+"""Kinds of check: properties, alarms, bounds of metrics, proofs, and recorded baselines."""

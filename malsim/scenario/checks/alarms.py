@@ -1,4 +1,4 @@
-"""Alarm tests in shorthand: an input series such as `0.9x5 0.4+0.02x20 _x3`, and the states expected of the alarm."""
+"""Shorthand for alarm tests: input series such as `0.9x5 0.4+0.02x20 _x3`, and expected states of the alarm."""
 
 from __future__ import annotations
 
@@ -29,24 +29,26 @@ _TIME = re.compile(r"(\d+|[\d.]+\s*[a-z]+)(?:(\.\.)(\d+|[\d.]+\s*[a-z]+)?)?")
 
 
 def series(text: str) -> Array:
-    """Return a series with one number per tick from its shorthand; NaN where the text has no value.
+    """Return the series that a shorthand stands for, one number per tick, NaN for a missing value.
 
-    `0.9x5` is five ticks of 0.9; `0.4+0.02x20` is twenty, from 0.4 in steps of 0.02; `_` is a tick without a value. Items
-    are separated by spaces, with at most 1,000,000 ticks in all. (In Prometheus' notation, which this resembles, a count
-    is of the ticks that follow the first.) Raises `ScenarioError` with the item that cannot be read.
+    `0.9x5` is five ticks of 0.9; `0.4+0.02x20` is twenty ticks from 0.4 in steps of 0.02; `_` is a tick without a value.
+    Items are separated by spaces, with at most 1,000,000 ticks in all. (In Prometheus' similar notation, a count is the
+    number of ticks after the first.) Raises `ScenarioError` with the item that cannot be read.
 
     >>> series("0.9x2 0.5-0.25x3 _ 1").tolist()
     [0.9, 0.9, 0.5, 0.25, 0.0, nan, 1.0]
     """
-    parts, left = [], LONGEST
+    parts, ticks = [], 0
     for number, item in enumerate(text.split(), start=1):
         match = _ITEM.fullmatch(item)
         if match is None or (match[1] == "_" and match[2]):
-            raise _unreadable(item, number)
+            allowed, hint = "0.9, 0.9x5, 0.4+0.02x20, _ or _x3", "separate items by spaces; counts are 1 or more"
+            raise ScenarioError("not an item of a series", where=f"item {number}", given=item, allowed=allowed, hint=hint)
         count = int(match[3] or 1) if len(match[3] or "") <= len(str(LONGEST)) else LONGEST + 1
-        left -= count
-        if left < 0:
-            raise ScenarioError("the series is too long", where=f"item {number}", given=item, allowed=f"{LONGEST} ticks")
+        ticks += count
+        if ticks > LONGEST:
+            allowed = f"at most {LONGEST} ticks"
+            raise ScenarioError("the series is too long", where=f"item {number}", given=item, allowed=allowed)
         start = np.nan if match[1] == "_" else float(match[1])
         parts.append(start + float(match[2] or 0.0) * np.arange(count))
     values = np.concatenate(parts) if parts else np.empty(0)
@@ -55,22 +57,11 @@ def series(text: str) -> Array:
     return values
 
 
-def _unreadable(item: str, number: int) -> ScenarioError:
-    return ScenarioError(
-        "not an item of a series",
-        where=f"item {number}",
-        given=item,
-        allowed="0.9, 0.9x5, 0.4+0.02x20, _ or _x3",
-        hint="items have spaces between them and none inside; counts are 1 or more",
-    )
-
-
 def states(alarm: Array, condition: Array | None = None) -> NDArray[Any]:
-    """Return the state of an alarm at each tick: quiet, tripped, latched or cleared; None where it has no value.
+    """Return the state of an alarm at each tick: quiet, tripped, latched or cleared; None if it has no value.
 
-    While on, an alarm is tripped if its condition holds and latched if not; off, it is cleared if it was ever on, else
-    quiet. Without a condition an alarm that is on is tripped. Both arrays are ticks × replications of 1 and 0; NaN is no
-    value.
+    An alarm that is on is tripped if its condition holds (or if it has none), else latched; an alarm that is off is cleared
+    if it was ever on, else quiet. Both arrays are ticks × replications of 1, 0 and NaN for a missing value.
 
     >>> column = np.array([[0.0, 1.0, 1.0, 0.0]]).T
     >>> states(column, np.array([[0.0, 1.0, 0.0, 0.0]]).T).ravel().tolist()
@@ -78,7 +69,7 @@ def states(alarm: Array, condition: Array | None = None) -> NDArray[Any]:
     """
     for name, values in (("alarm", alarm), ("condition", condition)):
         if values is not None and not np.isin(values[~np.isnan(values)], (0.0, 1.0)).all():
-            raise ScenarioError(f"the {name} is not a bit", hint="name a pin that reads 1 or 0, such as latch.out")
+            raise ScenarioError(f"the {name} is not a bit", hint="name a pin that is 1 or 0, such as latch.out")
     on = alarm == 1
     holds = on if condition is None else condition == 1
     ever = np.logical_or.accumulate(on, axis=0)
@@ -89,9 +80,9 @@ def states(alarm: Array, condition: Array | None = None) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AlarmVerdict:
-    """Expected states that an alarm was not in, one row a time and replication.
+    """Differences between the expected and actual states of an alarm, one row per tick and replication.
 
-    Columns of `differences`: t (days), tick, rep, expected, got (null where the alarm has no value).
+    Columns of `differences`: t (days), tick, rep, expected, got (null if the alarm has no value).
     """
 
     differences: pl.DataFrame
@@ -117,12 +108,12 @@ class AlarmVerdict:
 def check_alarm(
     expected: Mapping[str, str], run: RunFrames | Trace, *, alarm: str, condition: str | None = None
 ) -> AlarmVerdict:
-    """Compare an alarm's states with those expected at some times; any state will do at other times.
+    """Compare the states of an alarm with the states expected at given times; at other times any state is allowed.
 
     `expected` maps a time to a state. A time is a tick from 0 (`3`), a time of the run (`2d`), or a range of either with
-    both ends included (`5..9`, `2d..3d`, `5..`); alternative states are joined by `|`. `alarm` and `condition` are
-    addresses of the alarm's bit and of the bit that trips it. Raises `ScenarioError` for a time that is no tick, an
-    unknown state, and expectations that contradict each other or that nothing can break.
+    both ends included (`5..9`, `2d..3d`, `5..`); alternative states are joined by `|`. `alarm` and `condition` are the
+    addresses of the alarm's bit and of the bit that trips it. Raises `ScenarioError` for a time without a tick, an
+    unknown state, and expectations that contradict each other or allow every state.
 
     >>> out, bad = np.array([[0.0, 1.0, 1.0, 0.0]]).T, np.array([[0.0, 1.0, 0.0, 0.0]]).T
     >>> trace = Trace.of_arrays(range(4), {"out": out, "bad": bad})
@@ -138,22 +129,22 @@ def check_alarm(
         for rep, got in zip(trace.replications, actual[tick], strict=True)
         if got not in allowed
     ]
-    kinds = {"t": pl.Float64, "tick": pl.Int64, "rep": pl.Int64, "expected": pl.String, "got": pl.String}
-    return AlarmVerdict(pl.DataFrame(rows, schema=kinds))
+    schema = {"t": pl.Float64, "tick": pl.Int64, "rep": pl.Int64, "expected": pl.String, "got": pl.String}
+    return AlarmVerdict(pl.DataFrame(rows, schema=schema))
 
 
 def _allowed_states(expected: Mapping[str, str], trace: Trace) -> dict[int, set[str]]:
     by_tick: dict[int, set[str]] = {}
     for time, text in expected.items():
-        allowed = {item.strip() for item in text.split("|")}
+        allowed = {state.strip() for state in text.split("|")}
         if not allowed <= set(STATES) or allowed == set(STATES):
-            hint = "join some, not all, by |"
+            hint = "write one state, or some (not all) joined by |"
             raise ScenarioError("not a state of an alarm", where=time, given=text, allowed=", ".join(STATES), hint=hint)
         for tick in _ticks(time, trace):
             by_tick[tick] = by_tick.get(tick, set(STATES)) & allowed
             if not by_tick[tick]:
-                hint = f"see tick {tick}"
-                raise ScenarioError("two expectations contradict each other", where=time, given=text, hint=hint)
+                problem = f"two expectations contradict each other at tick {tick}"
+                raise ScenarioError(problem, where=time, given=text)
     if not by_tick:
         raise ScenarioError("no state is expected, so nothing can be checked", hint='write "3" = "tripped"')
     return by_tick

@@ -1,4 +1,4 @@
-"""Base of the kinds of check: what a class of checks reads from a file, and its result for a run."""
+"""Base class of the kinds of check other than properties."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from malsim.sim.settings.scenario import Check
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from malsim.scenario.properties import Trace, Verdict
+    from malsim.scenario.properties import Trace
     from malsim.scenario.properties.formula import Formula, Value
     from malsim.sim.run import Run
 
@@ -19,7 +19,7 @@ Part = TypeVar("Part", bound="Formula | Value")
 
 
 class KindResult(Protocol):
-    """Result of a check, printed as one line; it may have a `margin` and a `replication` to look at."""
+    """Result of a check, printed as one line; it may also have a `margin`, and the `replication` to look at."""
 
     @property
     def passed(self) -> bool: ...
@@ -27,26 +27,27 @@ class KindResult(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class KindCheck(Check):
-    """Check other than a property. Its fields are the keys of its kind in a file, required if they have no default.
+    """Check other than a property, whose fields are its keys in a file; those without a default are required.
 
-    A kind is a class, its row in `KINDS`, and its keys in `malsim/scenario/file/data/check.schema.json`.
+    A new kind needs a class, a row in `KINDS`, and its keys in `malsim/scenario/file/data/check.schema.json`.
     """
 
     @classmethod
     def read(cls, given: Mapping[str, Any], line: int, where: str) -> KindCheck:
         """Read the check from a table of the file.
 
-        `property` is it in a line; `reads` are the addresses it looks at (none: all cells): of a history no others are read.
+        Its `property` is a one-line summary; `reads` are the addresses it reads (empty: all cells), which limits what is
+        read of a history.
         """
         raise NotImplementedError
 
-    def result(self, run: Run, trace: Trace) -> KindResult | Verdict:
+    def result(self, run: Run, trace: Trace) -> KindResult:
         """Return the result on a run or a history, whose frames `trace` reads; raise `MalsimError` if it is undefined."""
         raise NotImplementedError
 
 
 def parse_at(read: Callable[[str], Part], text: str, where: str) -> Part:
-    """Parse a text of a file with `read`; an error in it names the place `where`."""
+    """Parse a text from a file with `read`, adding its location `where` to errors."""
     try:
         return read(text)
     except ScenarioError as error:

@@ -1,16 +1,20 @@
-"""Mean of a metric over the replications, with its interval, compared with its bounds."""
+"""Bounds of a metric's mean over the replications, and tolerances of recorded columns."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from malsim.base.errors import ScenarioError
 from malsim.base.intervals import ANY
 from malsim.sim.record.measurement import Measurement
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from malsim.base.intervals import Bounds
@@ -18,13 +22,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MetricEstimate:
-    """Estimate of a metric: one number per replication, and the bounds that the mean must keep.
+    """Estimate of a metric: one number per replication in `each`, and the bounds `within` which the mean must lie.
 
-    The interval is `Measurement.mean`'s, at 95 %, within `bounds`, between which the metric lies by what it is. Numbers all
-    the same are taken at their word. Of one replication, or where a number is infinite, there is no interval; then every
-    number itself must lie between the bounds asked, and its text says so. `pooled` is a measurement that puts replications
-    together: a time that more than a half of its spells outlast fails a bound below half of the longest, and else cannot be
-    judged.
+    The interval is that of `Measurement.mean` at 95 %, within `bounds`, the possible range of the metric. If all numbers are
+    equal, the interval is that number. For one replication, or if a number is infinite, there is no interval, and every
+    number must lie within the bounds. `pooled` is a measurement over all replications: a time that more than half of its
+    spells outlast fails a bound below half of the longest spell, and otherwise cannot be judged.
     """
 
     what: str
@@ -36,7 +39,7 @@ class MetricEstimate:
 
     @property
     def mean(self) -> float:
-        """Mean over the replications; infinite if one of them is, NaN if it is not known."""
+        """Mean over the replications; infinite if a number is infinite, NaN if the mean is unknown."""
         return self.pooled.mean()[0] if self.pooled else float(self.each.mean())
 
     @property
@@ -56,7 +59,7 @@ class MetricEstimate:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Numbers that must lie between the bounds: the interval's ends, or without one the least and the greatest."""
+        """Numbers that must lie within the bounds: the ends of the interval, or else the smallest and the largest number."""
         if self._unknown:
             return self.longest / 2.0, np.inf
         return self.interval or ((self.mean, self.mean) if self.pooled else (float(self.each.min()), float(self.each.max())))
@@ -80,22 +83,23 @@ class MetricEstimate:
 
     @property
     def undecided(self) -> bool:
-        """True if an end is beyond the bounds but the mean is not: the interval is too wide to decide."""
+        """True if an end of the interval is outside the bounds but the mean is not."""
         if self._unknown:
             return not self.passed and not self.within[1] < self.ends[0]
         return self.interval is not None and not self.passed and self.within[0] <= self.mean <= self.within[1]
 
     @property
     def farthest(self) -> int:
+        """Number of the replication closest to, or farthest beyond, a bound."""
         low = _gap(self.within[0], self.ends[0]) <= _gap(self.ends[1], self.within[1])
-        item = np.nan_to_num(self.each, nan=np.inf if not low else -np.inf)
-        return int(self.replications[item.argmin() if low else item.argmax()])
+        numbers = np.nan_to_num(self.each, nan=np.inf if not low else -np.inf)
+        return int(self.replications[numbers.argmin() if low else numbers.argmax()])
 
     def __str__(self) -> str:
         text = f"{self.what}{self._figure}"
         if self.passed:
             return text
-        hint = "; the mean is inside, its interval is not: more replications narrow it" if self.undecided else ""
+        hint = "; the mean is inside, but its interval is not: use more replications" if self.undecided else ""
         text = f"expected {self.within[0]:g} … {self.within[1]:g}, got {text}{hint}"
         return f"could not be judged: {text}" if self.undecided else text
 
@@ -106,9 +110,39 @@ class MetricEstimate:
         spells = f"; {self.pooled.time}" if self.pooled and self.pooled.time else ""
         if len(self.each) == 1:
             return f" = {self.mean:.6g} (one replication, so no interval){spells}"
-        how = f"[{self.ends[0]:.6g}, {self.ends[1]:.6g}]" if self.interval else "(no interval: one of them is infinite)"
-        return f" = {self.mean:.6g} {how}{spells}"
+        interval = f"[{self.ends[0]:.6g}, {self.ends[1]:.6g}]" if self.interval else "(no interval: a number is infinite)"
+        return f" = {self.mean:.6g} {interval}{spells}"
 
 
 def _gap(lower: float, upper: float) -> float:
     return 0.0 if lower == upper else upper - lower
+
+
+KEYS = {
+    "cells": ("rep", "cell"),
+    "signals": ("rep", "row", "signal"),
+    "writers": ("rep", "writer"),
+    "events": ("rep", "kind", "subject"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Band:
+    """Tolerance of a column: a value v is inside if |v − b| ≤ absolute + relative · |b|, where b is the recorded value.
+
+    Text, bits and events must equal the recorded ones. Both tolerances are 0 or more; `absolute` is in the column's unit.
+    The default of `relative` allows for the nine digits of a baseline.
+    """
+
+    absolute: float = 0.0
+    relative: float = 1e-8
+
+    def __post_init__(self) -> None:
+        for name in ("absolute", "relative"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ScenarioError("out of bounds", where=name, given=getattr(self, name), allowed="0 or more")
+
+
+def band_of(bands: Mapping[str, Band], frame: str, column: str, signal: str = "") -> Band:
+    """Return the most specific band: for the signal, the frame's column, the column, or all others (`*`)."""
+    return next((bands[key] for key in (signal, f"{frame}.{column}", column, "*") if key in bands), Band())

@@ -1,4 +1,4 @@
-"""Metrics of a series, one number per replication: its mean, its extremes, and those of a step response."""
+"""Metrics of a series, one number per replication: its mean, its extremes, and step-response metrics."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ SETTLING = 0.02
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
-    """Days since the window's start (T,), values (T, R) with NaN for missing ones, and the final value of each (R,)."""
+    """Series over a window: days since its start (T,), values (T, R) with NaN if missing, and final values (R,)."""
 
     days: Array
     values: Array
     final: Array
 
-    def first(self, mask: NDArray[np.bool_]) -> Array:
+    def reaches(self, share: float) -> Array:
+        """Return the first day on which each value reaches a share of its final value; infinite if it never does."""
+        mask = np.sign(self.final) * (self.values - share * self.final) >= 0
         return np.where(mask.any(axis=0), self.days[mask.argmax(axis=0)], np.inf)
 
-    def reaches(self, share: float) -> Array:
-        return self.first(np.sign(self.final) * (self.values - share * self.final) >= 0)
-
     def beyond(self, sign: int) -> Array:
+        """Return the overshoot (`sign` 1) or undershoot (−1) in percent of the final value."""
         upright = np.sign(self.final) * self.values
         far = np.nanmax(upright, axis=0) - np.abs(self.final) if sign > 0 else -np.nanmin(upright, axis=0)
         share: Array = np.maximum(far, 0.0) / np.abs(self.final)
@@ -51,8 +51,8 @@ class Series:
 
 
 def _rise(series: Series) -> Array:
-    begins, ends = series.reaches(RISE[0]), series.reaches(RISE[1])
-    return ends - np.where(np.isfinite(ends), begins, 0.0)
+    ends = series.reaches(RISE[1])
+    return ends - np.where(np.isfinite(ends), series.reaches(RISE[0]), 0.0)
 
 
 def _settling(series: Series) -> Array:
@@ -81,23 +81,23 @@ def measure(metric: str, days: Array, values: Array, *, final: float | None = No
     """Compute a metric of a series, one number per replication.
 
     `rise_time` is from 10 % to 90 % of the final value, `settling_time` until the values stay within 2 % of it, `overshoot`
-    and `undershoot` are in percent of it; `peak` is the largest distance from 0. Times are in days since the first tick
-    given, infinite if it never happens. Definitions as in python-control's `step_info`.
+    and `undershoot` are in percent of it; `peak` is the largest distance from 0. Times are in days since the first tick,
+    infinite if the event never happens. The definitions are those of python-control's `step_info`.
 
-    `days` and `values` have the shapes (T,) and (T, R); NaN where there is no value yet. `final` is the value to settle
-    at, by default the last value. Raises `ScenarioError` if a replication has no value, or a step response ends at 0.
+    `days` and `values` have the shapes (T,) and (T, R), with NaN for a missing value. `final` is the value to settle at, by
+    default the last value. Raises `ScenarioError` if a replication has no value, or if a step response ends at 0.
 
     >>> measure("overshoot", np.arange(4.0), np.array([[0.0], [1.5], [0.9], [1.0]])).tolist()
     [50.0]
     """
-    there = ~np.isnan(values)
-    if not there.any(axis=0).all():
+    valid = ~np.isnan(values)
+    if not valid.any(axis=0).all():
         raise ScenarioError("a replication has no value in the window", hint="move the window")
-    last = values[len(days) - 1 - there[::-1].argmax(axis=0), np.arange(values.shape[1])]
-    ends = np.full(values.shape[1], final) if final is not None else last
-    if metric in STEPS and (ends == 0).any():
+    last = values[len(days) - 1 - valid[::-1].argmax(axis=0), np.arange(values.shape[1])]
+    finals = np.full(values.shape[1], final) if final is not None else last
+    if metric in STEPS and (finals == 0).any():
         raise ScenarioError(f"{metric} is a share of the final value, which is 0", hint="set final, or measure 1 - x")
-    return METRICS[metric](Series(days - days[0], values, ends))
+    return METRICS[metric](Series(days - days[0], values, finals))
 
 
 _FIELDS = r"(right|belief|eff|conf|curr)\(.*\)"
@@ -106,7 +106,7 @@ OF_VALUE = ("mean", "lowest", "highest", "last")
 
 
 def bounds_of_metric(metric: str, value: Value, days: float) -> Bounds:
-    """Return the bounds of a metric of a value over a window of so many days, and of its mean.
+    """Return the possible range of a metric of a value over a window of so many days, and of its mean.
 
     >>> bounds_of_metric("mean", Apply("/", (Read("acted_false"), Read("acted"))), 30.0)
     (0.0, 1.0)
@@ -120,7 +120,7 @@ def bounds_of_metric(metric: str, value: Value, days: float) -> Bounds:
 
 
 def value_bounds(value: Value) -> Bounds:
-    """Return the bounds of a value at each tick; infinite where they are unknown.
+    """Return the possible range of a value at each tick, infinite where unknown.
 
     >>> value_bounds(Apply("/", (Apply("+", (Read("right(a)"), Read("right(b)"))), Number(2.0))))
     (0.0, 1.0)
@@ -130,16 +130,18 @@ def value_bounds(value: Value) -> Bounds:
     if isinstance(value, Number):
         return value.value, value.value
     if isinstance(value, Read):
-        return _of_read(value.address)
+        return _address_bounds(value.address)
     if not isinstance(value, Apply):
         return ANY
-    if value.function == "/" and _is_part(*value.arguments):
-        return SHARE
+    if value.function == "/":  # a count divided by a count that it is part of, such as acted_false / acted
+        part, whole = value.arguments
+        if isinstance(part, Read) and isinstance(whole, Read) and part.address.startswith(f"{whole.address}_"):
+            return SHARE
     low, high = _JOIN[value.function](*map(value_bounds, value.arguments))
     return ANY if isnan(low) or isnan(high) else (low, high)
 
 
-def _of_read(address: str) -> Bounds:
+def _address_bounds(address: str) -> Bounds:
     if address in FIGURES:
         return metric_bounds(address)
     if address in COUNTS:
@@ -147,36 +149,26 @@ def _of_read(address: str) -> Bounds:
     return SHARE if BETWEEN_0_AND_1.fullmatch(address) else ANY
 
 
-def _is_part(part: Value, whole: Value) -> bool:
-    """Return whether one count is a part of the other, judged by its name: `acted_false` of `acted`."""
-    return isinstance(part, Read) and isinstance(whole, Read) and part.address.startswith(f"{whole.address}_")
-
-
-def _product(one: Bounds, other: Bounds) -> Bounds:
-    ends = [a * b for a in one for b in other]
+def _product(left: Bounds, right: Bounds) -> Bounds:
+    ends = [a * b for a in left for b in right]
     return (min(ends), max(ends)) if not any(map(isnan, ends)) else ANY
 
 
-def _ratio(one: Bounds, other: Bounds) -> Bounds:
-    if other[0] > 0.0:
-        return _product(one, (1.0 / other[1], 1.0 / other[0]))
-    return COUNT if one[0] >= 0.0 and other[0] >= 0.0 else ANY
-
-
-def _size(one: Bounds) -> Bounds:
-    inside = one[0] <= 0.0 <= one[1]
-    return 0.0 if inside else min(map(abs, one)), max(map(abs, one))
+def _ratio(left: Bounds, right: Bounds) -> Bounds:
+    if right[0] > 0.0:
+        return _product(left, (1.0 / right[1], 1.0 / right[0]))
+    return COUNT if left[0] >= 0.0 and right[0] >= 0.0 else ANY
 
 
 _JOIN: Mapping[str, Callable[..., Bounds]] = {
-    "+": lambda one, other: (one[0] + other[0], one[1] + other[1]),
-    "-": lambda one, other: (one[0] - other[1], one[1] - other[0]),
+    "+": lambda left, right: (left[0] + right[0], left[1] + right[1]),
+    "-": lambda left, right: (left[0] - right[1], left[1] - right[0]),
     "*": _product,
     "/": _ratio,
-    "abs": _size,
-    "negative": lambda one: (-one[1], -one[0]),
-    "prev": lambda one: one,
-    "next": lambda one: one,
-    "min": lambda *several: (min(low for low, _ in several), min(high for _, high in several)),
-    "max": lambda *several: (max(low for low, _ in several), max(high for _, high in several)),
+    "abs": lambda bounds: (0.0 if bounds[0] <= 0.0 <= bounds[1] else min(map(abs, bounds)), max(map(abs, bounds))),
+    "negative": lambda bounds: (-bounds[1], -bounds[0]),
+    "prev": lambda bounds: bounds,
+    "next": lambda bounds: bounds,
+    "min": lambda *all_bounds: (min(low for low, _ in all_bounds), min(high for _, high in all_bounds)),
+    "max": lambda *all_bounds: (max(low for low, _ in all_bounds), max(high for _, high in all_bounds)),
 }

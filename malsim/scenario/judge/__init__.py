@@ -1,1 +1,1 @@
-"""Judging of a scenario that was run: its checks and goals, also on fresh seeds and as a suite."""
+"""Judging of scenarios: their checks and goals, also on fresh seeds and as a suite."""

@@ -1,4 +1,4 @@
-"""Run that refutes a property, as a figure, or as a scenario file that was read back, run, and failed again."""
+"""Run that refutes a property, as a figure, or as a scenario file that is checked to fail in the same way."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def drawing(proof: Proof) -> Sheet:
-    """Draw the refuting run, numbers as steps and bits as lanes; its last tick, which breaks the property, is shaded."""
+    """Draw the refuting run, with numbers as steps, bits as lanes, and the last tick, which breaks the property, shaded."""
     trace = _trace(proof).with_columns(t=pl.int_range(1, pl.len() + 1).cast(pl.Float64))
     names = [name for name in trace.columns if name != "t"]
     samples = trace.with_columns(pl.col(names).cast(pl.Float64)).unpivot(names, index="t", variable_name="channel")
@@ -52,24 +52,24 @@ def drawing(proof: Proof) -> Sheet:
 def scenario_text(proof: Proof, document: Document, *, tick: float = DAY) -> str:
     """Return a scenario file in which the refuting inputs replace the cells and the loop, with the property as its check.
 
-    Raises `UsageError` if the scenario's run does not fail as the trace did.
+    Raises `UsageError` if a run of the scenario does not fail as the trace does.
     """
     trace = _trace(proof)
-    sources = {item.source: item.name for item in proof.inputs if item.source}
+    sources = {entry.source: entry.name for entry in proof.inputs if entry.source}
+    statements = _without(inlined(document)[0].statements, {source for source in sources if source not in LOOP_WRITES})
     table = {
-        "why": f"It breaks: {proof.text}",
+        "why": f"A refutation of: {proof.text}",
         "seed": 0,
         "run": {"days": trace["t"][-1], "turn_every": f"{tick / DAY:.17g}d"},
         "rules": {"calibration": "none"},
-        "netlist": {"text": _open(document, sources), "input": list(_changes(proof, trace))},
+        "netlist": {"text": text_of(list(statements)), "input": list(_changes(proof, trace))},
         "check": [{"name": "refuted", "property": render(_renamed(parse(proof.text), sources))}],
     }
     text = toml_text(table)
     outcomes = judge(parse_scenario(text)).outcomes
     if [outcome.status for outcome in outcomes] != ["fail"]:
-        raise UsageError(
-            "the scenario does not fail as the trace did", given=", ".join(outcome.message for outcome in outcomes)
-        )
+        given = ", ".join(outcome.message for outcome in outcomes)
+        raise UsageError("the scenario does not fail as the trace does", given=given)
     return text
 
 
@@ -79,41 +79,35 @@ def _trace(proof: Proof) -> pl.DataFrame:
     return proof.trace
 
 
-def _open(document: Document, sources: Mapping[str, str]) -> str:
-    statements, _ = inlined(document)
-    return text_of(list(_without(statements.statements, {source for source in sources if source not in LOOP_WRITES})))
-
-
 def _without(statements: tuple[Statement, ...], sources: set[str]) -> Iterator[Statement]:
+    """Yield the statements without the ends of wires at cells or at these sources."""
     for statement in statements:
         if isinstance(statement, Wire):
-            ends = tuple(end for end in statement.ends if end.address not in sources and not _of_cells(end.address))
+            ends = [end for end in statement.ends if end.address not in sources]
+            ends = [end for end in ends if not isinstance(address(end.address), Path)]
             if ends:
-                yield replace(statement, ends=ends)
+                yield replace(statement, ends=tuple(ends))
         else:
             yield replace(statement, domain="") if isinstance(statement, Load) else statement
 
 
-def _of_cells(text: str) -> bool:
-    return isinstance(address(text), Path)
-
-
 def _changes(proof: Proof, trace: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield a `[[netlist.input]]` for each change of an input."""
     times = trace["t"].to_list()
-    for item in proof.inputs:
-        values = trace[item.name].to_list()
-        signal = item.source if item.source in LOOP_WRITES else item.name
+    for entry in proof.inputs:
+        values = trace[entry.name].to_list()
+        signal = entry.source if entry.source in LOOP_WRITES else entry.name
         for index, value in enumerate(values):
             if not index or value != values[index - 1]:
-                at = times[index] - 0.5 * times[0]
-                yield {"signal": signal, "at": f"{at:.17g}d", "value": value}
+                yield {"signal": signal, "at": f"{times[index] - 0.5 * times[0]:.17g}d", "value": value}
 
 
 def _renamed(part: Any, names: Mapping[str, str]) -> Any:
+    """Return a formula with addresses replaced by names."""
     if isinstance(part, Read):
         return Read(names.get(part.address, part.address))
     if isinstance(part, tuple):
-        return tuple(_renamed(item, names) for item in part)
+        return tuple(_renamed(inner, names) for inner in part)
     if not is_dataclass(part) or isinstance(part, type):
         return part
-    return replace(part, **{item.name: _renamed(getattr(part, item.name), names) for item in fields(part)})
+    return replace(part, **{field.name: _renamed(getattr(part, field.name), names) for field in fields(part)})

@@ -1,16 +1,18 @@
-"""Progress output of `malsim test`: a line per file, annotations for GitHub, moved baselines, the slowest files."""
+"""Output of `malsim test`: a line per file, annotations for GitHub, moved baselines, and the slowest files."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from malsim.base.errors import UsageError
 from malsim.base.plain_text import one_line
 from malsim.scenario.baseline.recording import approved_version, first_difference
-from malsim.scenario.checks.checks import BaselineCheck
+from malsim.scenario.checks.checks import BaselineCheck, Goal
+from malsim.scenario.judge.judge import judge
 from malsim.scenario.judge.suite_summary import details, errors_of, headline, notes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from malsim.scenario.judge.judge import Judged, Outcome
 
@@ -19,6 +21,7 @@ WORDS = {"pass": "passed", "fail": "failed", "error": "could not be judged"}
 
 
 def file_lines(judged: Judged, options: str = "", *, strict: bool = False) -> Iterator[str]:
+    """Yield the lines about one file: notes, outcomes of its checks, and their number."""
     path = judged.scenario.path
     if judged.error:
         yield from errors_of(path, judged.error)
@@ -27,14 +30,10 @@ def file_lines(judged: Judged, options: str = "", *, strict: bool = False) -> It
     yield from notes(judged, strict=strict)
     for outcome in judged.outcomes:
         yield from outcome_lines(judged, outcome, options)
-    counts = [f"{count} {WORDS[status]}" for status in WORDS if (count := _count(judged, status))]
-    yield one_line(
-        f"{path}: {', '.join(counts) or ('could not be run' if judged.error else 'run')} in {judged.seconds:.1f} s"
-    )
-
-
-def _count(judged: Judged, status: str) -> int:
-    return sum(outcome.status == status for outcome in judged.outcomes)
+    statuses = [outcome.status for outcome in judged.outcomes]
+    counts = [f"{statuses.count(status)} {word}" for status, word in WORDS.items() if status in statuses]
+    summary = ", ".join(counts) or ("could not be run" if judged.error else "run")
+    yield one_line(f"{path}: {summary} in {judged.seconds:.1f} s")
 
 
 def outcome_lines(judged: Judged, outcome: Outcome, options: str = "") -> Iterator[str]:
@@ -44,10 +43,10 @@ def outcome_lines(judged: Judged, outcome: Outcome, options: str = "") -> Iterat
 
 
 def github_lines(judged: Judged, outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Yield a workflow command of GitHub for each check that does not pass, at its file and line.
+    """Yield a GitHub workflow command for each check that does not pass, with its file and line.
 
-    The format is the one of GitHub's documentation: `::error file=…,line=…,title=…::message`. Percent signs and line breaks
-    are escaped, in properties also colons and commas; control characters of a file are written out before.
+    The format is that of GitHub's documentation, `::error file=…,line=…,title=…::message`, with percent signs and line
+    breaks escaped, and colons and commas in properties too.
     """
     for line in errors_of(judged.scenario.path, judged.error) if judged.error else ():
         number, _, message = line.removeprefix(f"{one_line(judged.scenario.path)}:").split(":", 2)
@@ -59,15 +58,14 @@ def github_lines(judged: Judged, outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def annotation(path: str, line: str, title: str, message: str) -> str:
-    """Return one annotation.
+    """Return one GitHub annotation.
 
     >>> annotation("a,b.toml", "3", "x: y", "50 % wrong")
     '::error file=a%2Cb.toml,line=3,title=x%3A y::50 %25 wrong'
     """
-    properties = ",".join(
-        f"{key}={_escaped(value, ':,')}" for key, value in (("file", path), ("line", line), ("title", title))
-    )
-    return f"::error {properties}::{_escaped(message)}"
+    properties = {"file": path, "line": line, "title": title}
+    text = ",".join(f"{key}={_escaped(value, ':,')}" for key, value in properties.items())
+    return f"::error {text}::{_escaped(message)}"
 
 
 def _escaped(text: str, more: str = "") -> str:
@@ -75,22 +73,54 @@ def _escaped(text: str, more: str = "") -> str:
     return "".join(f"%{ord(letter):02X}" if letter in more else letter for letter in text)
 
 
-def moved_baselines(suite: Sequence[Judged]) -> Iterator[str]:
-    for judged in suite:
-        for outcome in judged.outcomes:
-            if isinstance(outcome.check, BaselineCheck) and outcome.status == "fail" and outcome.comparison:
-                path, change = judged.scenario.path, first_difference(outcome.comparison)
-                if version := approved_version(judged.scenario):
-                    yield one_line(f"{path}: since {version}: {change}")
-
-
 def closing(suite: Sequence[Judged], goals: Sequence[tuple[Judged, Outcome]], options: str = "") -> Iterator[str]:
+    """Yield the lines about a whole suite: goals, baselines moved by an upgrade of malsim, and the slowest files."""
     for judged, outcome in goals:
         yield from outcome_lines(judged, outcome, options)
-    moved = list(moved_baselines(suite))
+    moved = []
+    for judged in suite:
+        for outcome in judged.outcomes:
+            differs = isinstance(outcome.check, BaselineCheck) and outcome.status == "fail"
+            if differs and outcome.comparison and (version := approved_version(judged.scenario)):
+                change = f"since {version}: {first_difference(outcome.comparison)}"
+                moved.append(one_line(f"{judged.scenario.path}: {change}"))
     if moved:
         yield "baselines moved by an upgrade of malsim, to be approved with --approve:"
         yield from (f"  {line}" for line in moved)
     if len(suite) > SLOWEST:
-        slow = sorted(suite, key=lambda judged: -judged.seconds)[:SLOWEST]
-        yield f"slowest: {', '.join(one_line(f'{item.scenario.path} {item.seconds:.1f} s') for item in slow)}"
+        slowest = sorted(suite, key=lambda judged: -judged.seconds)[:SLOWEST]
+        yield f"slowest: {', '.join(one_line(f'{judged.scenario.path} {judged.seconds:.1f} s') for judged in slowest)}"
+
+
+def on_fresh_seeds(suite: Iterable[Judged], seeds: int) -> tuple[list[str], int]:
+    """Judge the checks of each scenario on the `seeds` seeds that follow its own; return lines of text and the exit code.
+
+    Baselines and goals are left out: a baseline is recorded with one seed, and a goal belongs to the suite. The exit code is
+    0 if every check passes on every seed, 1 if not, 2 for an error. Raises `UsageError` for fewer than one seed.
+    """
+    if seeds < 1:
+        raise UsageError("the number of seeds is out of bounds", where="--seeds", given=seeds, allowed="1 or more")
+    lines, errors, counts, failed = list[str](), list[str](), [0, 0], False
+    for scenario in (judged.scenario for judged in suite):
+        checks = tuple(check for check in scenario.checks if not isinstance(check, (BaselineCheck, Goal)))
+        path, numbers = one_line(scenario.path or scenario.name), [scenario.seed + index for index in range(1, seeds + 1)]
+        runs = [judge(scenario.replace(checks=checks, seed=number)) for number in numbers] if checks else []
+        broken = next((run for run in runs if run.error), None)
+        if broken is not None:
+            errors.append(f"{path}:1: error: seed {broken.scenario.seed}: {broken.error}")
+            continue
+        for index, check in enumerate(checks):
+            outcomes = [run.outcomes[index] for run in runs]
+            statuses = [outcome.status for outcome in outcomes]
+            passes, failed = statuses.count("pass"), failed or "error" in statuses
+            counts[passes < seeds] += 1
+            if passes < seeds:
+                verdict = f"depends on its seed: {check.name}: passes on {passes} of {seeds} seeds"
+                lines.append(f"{path}:{check.line}: {verdict}")
+                lines += [
+                    f"  seed {number}: {outcome.status}: {one_line(outcome.message.partition(chr(10))[0])}"
+                    for number, outcome in zip(numbers, outcomes, strict=True)
+                    if outcome.status != "pass"
+                ]
+    lines.append(f"{counts[0]} checks hold on every fresh seed, {counts[1]} do not")
+    return [*errors, *lines], 2 if errors or failed else int(counts[1] > 0)

@@ -1,4 +1,4 @@
-"""Verdicts of a scenario: the scenario is run, and each of its checks passes, fails, or could not be judged."""
+"""Judging of a scenario: it is run, and each of its checks passes, fails, or cannot be judged."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ Status = Literal["pass", "fail", "error"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
-    """Outcome of one check, with a message; for a failure, `replication` is the one to look at.
+    """Outcome of one check, with a message and, for a failure, the replication to look at.
 
-    `margin` is how far the check is from breaking, where that is a number. A property has a `verdict`, a metric an
-    `estimate`, a baseline a `comparison`.
+    `margin` is the distance from failing, if the check has one. A property has a `verdict`, a metric an `estimate`, a
+    baseline a `comparison`.
     """
 
     check: Check
@@ -51,10 +51,10 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Judged:
-    """Scenario with the outcomes of its checks; `error` is the reason why it could not be run.
+    """Scenario with the outcomes of its checks, or the `error` that prevented its run.
 
-    `source` is the option that names what really happened, where that was judged and nothing was simulated.
-    `seconds` is how long it took from `started`, an ISO time.
+    `source` is the command-line option for the recorded history, if a history was judged and nothing was simulated.
+    `seconds` is the duration from `started`, an ISO time.
     """
 
     scenario: Scenario
@@ -72,7 +72,7 @@ class Judged:
 
 
 def judge(scenario: Scenario) -> Judged:
-    """Run a scenario and judge its checks. A refused scenario or a crash is an error, never a failure."""
+    """Run a scenario and judge its checks; an invalid scenario or a crash is an error, never a failed check."""
     try:
         check_size(scenario)
         refuse_unanswerable(scenario)
@@ -88,6 +88,7 @@ def judge(scenario: Scenario) -> Judged:
 
 
 def judge_run(run: Run) -> tuple[Outcome, ...]:
+    """Judge the checks of a run, except its goals."""
     checks = [check for check in run.scenario.checks if not isinstance(check, Goal)]
     if not checks:
         return ()
@@ -99,7 +100,7 @@ def judge_run(run: Run) -> tuple[Outcome, ...]:
 
 
 def goals(suite: Sequence[Judged]) -> tuple[tuple[Judged, Outcome], ...]:
-    """Return each goal of a suite once, by name: passed if some replication of some scenario that names it meets it."""
+    """Return each goal of a suite once, by name; it passes if any replication of any scenario that names it meets it."""
     by_name: dict[str, tuple[Judged, Outcome]] = {}
     for judged in suite:
         for goal in judged.scenario.checks:
@@ -124,7 +125,7 @@ def _goal(goal: Goal, judged: Judged) -> Outcome:
 
 
 def judge_check(check: Check, run: Run, trace: Trace) -> Outcome:
-    """Return the outcome of one check of a run, whose frames `trace` reads."""
+    """Judge one check of a run, given the trace of its frames."""
     try:
         if isinstance(check, BaselineCheck):
             comparison = against_baseline(check, run)
@@ -132,8 +133,6 @@ def judge_check(check: Check, run: Run, trace: Trace) -> Outcome:
         if not isinstance(check, KindCheck):
             return _verdict(check, check_property(check.property, trace, share=check.share))
         result = check.result(run, trace)
-        if isinstance(result, Verdict):
-            return _verdict(check, result)
         return _outcome(check, result, estimate=result if isinstance(result, MetricEstimate) else None)
     except MalsimError as problem:
         return Outcome(check=check, status="error", message=str(problem))
@@ -147,18 +146,14 @@ def _outcome(check: Check, result: KindResult, **more: Any) -> Outcome:
 
 
 def _verdict(check: Check, verdict: Verdict) -> Outcome:
-    worst = None if verdict.passed else verdict.margin.witness.replication
-    status: Status = "pass" if verdict.passed else "fail"
-    text, margin = _explanation(verdict), verdict.margin.worst
-    return Outcome(check=check, status=status, message=text, replication=worst, verdict=verdict, margin=margin)
-
-
-def _explanation(verdict: Verdict) -> str:
-    margin = verdict.margin
-    if len(margin.each) == 1:
-        return str(margin.witness) if not verdict.passed else f"margin {margin_text(margin.worst, 3)}"
-    low, high = verdict.interval
+    margin, (low, high) = verdict.margin, verdict.interval
     share = f"holds in {margin.holds.sum()} of {len(margin.each)} replications [{low:.3g}, {high:.3g}]"
-    if verdict.passed:
-        return f"{share}, worst margin {margin_text(margin.worst, 3)}"
-    return f"{share}, {verdict.share:g} asked; {margin.witness}"
+    if len(margin.each) == 1:
+        text = f"margin {margin_text(margin.worst, 3)}" if verdict.passed else str(margin.witness)
+    elif verdict.passed:
+        text = f"{share}, worst margin {margin_text(margin.worst, 3)}"
+    else:
+        text = f"{share}, required {verdict.share:g}; {margin.witness}"
+    worst = None if verdict.passed else margin.witness.replication
+    status: Status = "pass" if verdict.passed else "fail"
+    return Outcome(check=check, status=status, message=text, replication=worst, verdict=verdict, margin=margin.worst)

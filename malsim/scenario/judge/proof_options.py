@@ -1,9 +1,11 @@
-"""Options of the commands that prove: `--prove`, `--assume`, `--ticks`."""
+"""Command-line options for proofs: `--prove`, `--assume`, `--ticks`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from malsim.base.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -15,21 +17,15 @@ if TYPE_CHECKING:
 
 
 def proof_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("proofs, for all inputs (pip install 'malsim[prove]'; malsim docs proofs)")
-    add = group.add_argument
-    add(
-        "--prove",
-        action="append",
-        default=[],
-        metavar="PROPERTY",
-        help="settle it for all inputs; safety: ready-made questions",
-    )
-    add("--assume", action="append", default=[], metavar="PROPERTY", help="only for inputs that keep: always (…); repeat")
-    add("--ticks", type=int, default=40, metavar="N", help="follow runs so far where induction does not close (40)")
+    add = parser.add_argument_group("proofs, for all inputs (pip install 'malsim[prove]'; malsim docs proofs)").add_argument
+    repeated: dict[str, Any] = {"action": "append", "default": [], "metavar": "PROPERTY"}
+    add("--prove", **repeated, help="prove or refute a property for all inputs; safety: all safety questions")
+    add("--assume", **repeated, help="only for inputs for which this property holds: always (…); may be repeated")
+    add("--ticks", type=int, default=40, metavar="N", help="length of the runs examined if induction fails (40)")
 
 
 def prove_each(net: Net, document: Document, properties: Sequence[str], args: argparse.Namespace) -> int:
-    """Print each proof, show the first counterexample, and return 1 if a property is refuted or not decided."""
+    """Print each proof, write the first counterexample, and return 1 if a property is refuted or not decided."""
     from malsim.base.progress import progress
     from malsim.scenario.proof.prove import prove
     from malsim.scenario.proof.questions.safety import safety
@@ -40,7 +36,7 @@ def prove_each(net: Net, document: Document, properties: Sequence[str], args: ar
     for text in progress(list(properties), what="prove", unit="property"):
         if text == "safety":
             answers = safety(net, **options)
-            print(*answers, sep="\n")  # noqa: T201  # the commands' own words
+            print(*answers, sep="\n")  # noqa: T201  # output of a command
             flaws = [answer for answer in answers if answer.status in ("FLAW", "not decided")]
             bad += [flaw.proof for flaw in flaws if flaw.proof]
             failed = failed or bool(flaws)
@@ -49,11 +45,12 @@ def prove_each(net: Net, document: Document, properties: Sequence[str], args: ar
         print(proof)  # noqa: T201
         bad += [] if proof.result.startswith("proved") else [proof]
     if args.output:
-        _show(next((item for item in bad if item.trace is not None), None), document, Path(args.output))
+        _write(next((proof for proof in bad if proof.trace is not None), None), document, Path(args.output))
     return 1 if bad or failed else 0
 
 
-def _show(proof: Proof | None, document: Document, path: Path) -> None:
+def _write(proof: Proof | None, document: Document, path: Path) -> None:
+    """Write a refutation as a scenario file (`.toml`) or as a figure."""
     from malsim.base.files.outputs import save_text
     from malsim.scenario.judge.broken_run import drawing, scenario_text
 
@@ -68,20 +65,19 @@ def _show(proof: Proof | None, document: Document, path: Path) -> None:
 
 
 def prove_same(before: Net, after: Net, args: argparse.Namespace) -> int:
-    from malsim.base.errors import UsageError
+    """Prove that the outputs of two nets are always equal, print the proof, and return 1 if they are not."""
     from malsim.scenario.proof.prove import prove
-    from malsim.scenario.proof.same_outputs import beside, same
+    from malsim.scenario.proof.ticks.cut import both_nets, equal_outputs
 
     if args.prove != ["same"]:
-        raise UsageError("two netlists can only be proved the same", given=" ".join(args.prove), hint="--prove same")
-    proof = prove(beside(before, after), same(before, after), **_options(args))
+        problem = "two netlists can only be proved to have equal outputs"
+        raise UsageError(problem, given=" ".join(args.prove), hint="--prove same")
+    proof = prove(both_nets(before, after), equal_outputs(before, after), **_options(args))
     print("other-NAME is NAME of the second netlist", proof, sep="\n")  # noqa: T201
     return 0 if proof.result.startswith("proved") else 1
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
-    from malsim.base.errors import UsageError
-
     if args.ticks < 1:
         raise UsageError("out of bounds", where="--ticks", given=args.ticks, allowed="above 0")
     return {"assume": args.assume, "ticks": args.ticks}

@@ -1,4 +1,4 @@
-"""Verdicts of a suite for people, CI services and JUnit readers, with failures and errors counted separately."""
+"""Summary of a suite as text and as JUnit XML, with failures and errors counted separately."""
 
 from __future__ import annotations
 
@@ -39,28 +39,30 @@ class Suite:
     strict: bool = False
 
     def outcomes(self) -> Iterator[tuple[Judged, Outcome]]:
+        """Yield the outcomes of all checks, then those of the goals."""
         for judged in self.judged:
             for outcome in judged.outcomes:
                 yield judged, outcome
-        yield from goals(self.judged)
+        yield from self.goals()
 
     def goals(self) -> tuple[tuple[Judged, Outcome], ...]:
         return goals(self.judged)
 
     def count(self, status: Status) -> int:
+        """Return the number of checks and goals with a status; files that could not be read or run are errors."""
         broken = len(self.unread) + sum(bool(judged.error) for judged in self.judged) if status == "error" else 0
         return broken + sum(outcome.status == status for _, outcome in self.outcomes())
 
     @property
     def exit_code(self) -> int:
-        """Exit code: 0 all passed; 1 a check failed or, with `strict`, a claim was refused; 2 an error, or no check."""
+        """Exit code: 0 if all passed, 1 for a failure or (with `strict`) a refused claim, 2 for an error or no check."""
         if self.count("error") or not self.count("pass") + self.count("fail"):
             return BROKEN
         return FAILED if self.count("fail") or (self.strict and self.refused) else PASSED
 
     @property
     def refused(self) -> int:
-        """Number of claims that the gates of all runs refused; recorded histories (`judged.source`) are not counted."""
+        """Number of claims refused by the gates of all runs, without recorded histories (`judged.source`)."""
         runs = [judged.run for judged in self.judged if judged.run is not None and not judged.source]
         return sum(refusal_count(run.events, run.bands, run.scenario.replications) for run in runs)
 
@@ -69,6 +71,7 @@ class Suite:
         return f"{self.count('pass')} passed, {self.count('fail')} failed, {self.count('error')} could not be judged{strict}"
 
     def junit(self) -> str:
+        """Return the suite as JUnit XML, one test suite per file and one test case per check."""
         root = ET.Element("testsuites", name="malsim")
         for path, problem in self.unread:
             _case(_suite(root, path), path, "read", "error", problem, "")
@@ -79,12 +82,11 @@ class Suite:
             suite.set("timestamp", judged.started)
             if judged.error:
                 _case(suite, judged.scenario.path, "run", "error", judged.error, "")
-            if self.strict and (notes := _lines_of_claims(judged, refusal_lines)):
-                _case(suite, judged.scenario.path, "refused claims", "fail", notes[0], "\n".join(notes[1:]))
+            if self.strict and (refusals := _claim_lines(judged, refusal_lines)):
+                _case(suite, judged.scenario.path, "refused claims", "fail", refusals[0], "\n".join(refusals[1:]))
             for _, outcome in (row for row in rows if row[0] is judged):
+                name, line, facts = outcome.check.name, outcome.check.line, facts_of(judged, outcome)
                 more = "\n".join(details(judged, outcome, self.options))
-                name = outcome.check.name
-                line, facts = outcome.check.line, facts_of(judged, outcome)
                 _case(suite, judged.scenario.path, name, outcome.status, headline(judged, outcome), more, line, facts)
         for suite in (root, *root):
             for case in suite.findall("testcase"):  # a file's checks share one run
@@ -96,35 +98,37 @@ class Suite:
 
 
 def errors_of(path: str, problem: str) -> Iterator[str]:
-    """Yield `file:line: error: problem` for each line of a problem; line 1 if it names no line."""
+    """Yield `file:line: error: problem` for each line of a message, with line 1 if it names no line."""
     for line in problem.splitlines():
         match = re.match(rf"{re.escape(path)}:(?:(\d+):)? (.*)", line)
         number, message = (match[1] or "1", match[2]) if match else ("1", line)
         yield one_line(f"{path}:{number}: error: {message}")
 
 
-def _lines_of_claims(judged: Judged, tell: Callable[[pl.DataFrame, pl.DataFrame, int], list[str]]) -> list[str]:
-    """Return the lines of `tell` on a run's claims; none for a recorded history, which has no gate of its own."""
+def _claim_lines(judged: Judged, report: Callable[[pl.DataFrame, pl.DataFrame, int], list[str]]) -> list[str]:
+    """Return the lines of a report on a run's claims; none for a recorded history, which has no gate."""
     if judged.run is None or judged.source:
         return []
-    return [one_line(line[2:]) for line in tell(judged.run.events, judged.run.bands, judged.scenario.replications)]
+    return [one_line(line[2:]) for line in report(judged.run.events, judged.run.bands, judged.scenario.replications)]
 
 
 def notes(judged: Judged, *, strict: bool) -> Iterator[str]:
-    """Yield notes on what a run's gate refused, with the reasons, and what it capped; refusals fail with `strict`."""
-    at = one_line(f"{judged.scenario.path}:1")
-    for line in _lines_of_claims(judged, refusal_lines):
-        yield line if line.startswith("  ") else f"{at}: {'fail' if strict else 'note'}: {line}"
-    for line in _lines_of_claims(judged, cap_lines):
-        yield f"{at}: note: {line}"
+    """Yield notes on the claims that a run's gate refused or capped; with `strict`, refusals are failures."""
+    where = one_line(f"{judged.scenario.path}:1")
+    for line in _claim_lines(judged, refusal_lines):
+        yield line if line.startswith("  ") else f"{where}: {'fail' if strict else 'note'}: {line}"
+    for line in _claim_lines(judged, cap_lines):
+        yield f"{where}: note: {line}"
 
 
 def headline(judged: Judged, outcome: Outcome) -> str:
+    """Return an outcome in one line: `file:line: status: name: message`."""
     message = outcome.message.partition("\n")[0]
     return one_line(f"{judged.scenario.path}:{outcome.check.line}: {outcome.status}: {outcome.check.name}: {message}")
 
 
 def details(judged: Judged, outcome: Outcome, options: str = "") -> list[str]:
+    """Return the details of an outcome as lines, with the command that repeats the check alone."""
     lines = [f"asked: {outcome.check.property}"]
     if outcome.margin is not None:
         lines.append(f"margin: {margin_text(outcome.margin)}")
@@ -134,7 +138,7 @@ def details(judged: Judged, outcome: Outcome, options: str = "") -> list[str]:
         lines.append(f"replication: {witness.replication}; day: {day}; reads: {', '.join(witness.addresses)}")
         lines += [f"clause: {witness.clause}", f"expected: {witness.expected}", f"got: {witness.got}"]
     if outcome.estimate is not None and not outcome.estimate.passed:
-        lines.append(f"replication: {outcome.estimate.farthest} is the farthest out")
+        lines.append(f"replication: {outcome.estimate.farthest} is the farthest outside")
     lines += outcome.message.splitlines()[1:]
     lines += [] if judged.source else [f"seed: {judged.scenario.seed}"]
     lines.append(f"alone: {command(judged, outcome, options)}")
@@ -142,12 +146,14 @@ def details(judged: Judged, outcome: Outcome, options: str = "") -> list[str]:
 
 
 def facts_of(judged: Judged, outcome: Outcome) -> dict[str, str]:
+    """Return the margin, seed and replication of an outcome as text."""
     replication = judged.scenario.first if judged.scenario.replications == 1 else outcome.replication
     facts = {"margin": outcome.margin, "seed": None if judged.source else judged.scenario.seed, "replication": replication}
     return {name: f"{value:g}" for name, value in facts.items() if value is not None}
 
 
 def scenario_files(paths: Iterable[Path]) -> list[Path]:
+    """Return the scenario files among the paths and in their folders."""
     files: list[Path] = []
     for path in paths:
         files += [file for file in sorted(path.rglob("*.toml")) if not holds_rules_alone(file)] if path.is_dir() else [path]
@@ -155,6 +161,7 @@ def scenario_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def command(judged: Judged, outcome: Outcome, options: str = "") -> str:
+    """Return the command that repeats one check alone."""
     scenario = judged.scenario
     single = scenario.first if scenario.replications == 1 else outcome.replication
     alone = f" --replications {scenario.replications}" if single is None else f" --replication {single}"

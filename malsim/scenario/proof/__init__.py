@@ -1,1 +1,1 @@
-"""Proofs about a net for all inputs, by a solver."""
+"""Proofs of properties of a net for all inputs, with an SMT solver."""

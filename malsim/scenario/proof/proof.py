@@ -1,34 +1,45 @@
-"""Result of a question: proved, proved up to a number of ticks, refuted with a trace, or not decided; as text."""
+"""Result of a proof (proved, proved up to a number of ticks, refuted, or not decided), and the replay of a refutation."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import Memory
+from malsim.netlist.engine import Engine
+from malsim.netlist.engine.engine import DAY
+from malsim.scenario.proof.terms.elements import z3
+from malsim.scenario.properties import Property, Trace
 
 if TYPE_CHECKING:
-    import polars as pl
+    from collections.abc import Mapping, Sequence
 
-    from malsim.scenario.proof.ticks.cut import FreeInput
+    from malsim.scenario.proof.ticks.cut import Cut, FreeInput
+    from malsim.scenario.proof.ticks.unroll import Unrolling
+    from malsim.scenario.properties.formula import Formula
 
 Result: TypeAlias = Literal["proved", "proved up to", "refuted", "not decided"]
 
 
 @dataclass(frozen=True)
 class Proof:
-    """Answer for all inputs.
+    """Result of a proof about all inputs of a net.
 
     Parameters
     ----------
     text, assumptions
-        The property, and what was assumed at every tick.
+        The property, and the properties assumed at every tick.
     inputs
-        What was free, and within which bounds.
+        Free inputs with their bounds.
     k, facts
-        Of a proof by induction: how many ticks in a row it looks at, and what it knew of every state.
+        For a proof by induction: the number of consecutive ticks used, and the invariants used.
     ticks
-        How far runs were followed, or how long the refuting one is.
+        Length of the runs examined, or of the refuting run.
     trace
-        Of a refutation, as the engine replayed it: `t` in days, and every signal, a row a tick.
+        For a refutation, the run in the engine: `t` in days and every signal, one row per tick.
     """
 
     result: Result
@@ -52,21 +63,62 @@ class Proof:
 
     def __str__(self) -> str:
         lines = [f"{self.verdict}: {self.text}"]
-        lines += [f"  assuming: always {item}" for item in self.assumptions]
+        lines += [f"  assuming: always {assumption}" for assumption in self.assumptions]
         lines += [f"  for all: {', '.join(map(str, self.inputs))}"]
-        lines += [f"  knowing of every state: {', '.join(self.facts)}"] if self.facts else []
+        lines += [f"  invariants: {', '.join(self.facts)}"] if self.facts else []
         if self.trace is not None:
             lines += ["  " + line for line in _table(self.trace)]
         return "\n".join(lines)
 
 
 def _table(trace: pl.DataFrame) -> list[str]:
-    rows = [(name, [_short(item) for item in trace[name].to_list()]) for name in trace.columns]
+    """Return the trace as lines of text, one line per signal and one column per tick."""
+    rows = [(name, [f"{number:.6g}" for number in trace[name].to_list()]) for name in trace.columns]
     width = max(len(name) for name, _ in rows)
-    columns = [max(len(values[tick]) for _, values in rows) for tick in range(trace.height)]
-    return [" ".join([name.ljust(width), *(item.rjust(size) for item, size in zip(values, columns, strict=True))])
-            for name, values in rows]  # fmt: skip
+    columns = [max(len(cells[tick]) for _, cells in rows) for tick in range(trace.height)]
+    return [" ".join([name.ljust(width), *map(str.rjust, cells, columns)]) for name, cells in rows]
 
 
-def _short(one: float) -> str:
-    return f"{one:.6g}"
+def values_of(model: Any, unrolling: Unrolling, ticks: int) -> dict[str, list[float | bool]]:
+    """Return the model's value of each input at each tick, as the nearest float."""
+    return {
+        entry.name: [
+            _plain(model.eval(unrolling.input(entry, str(tick))[0], model_completion=True)) for tick in range(1, ticks + 1)
+        ]
+        for entry in unrolling.cut.inputs
+    }
+
+
+def _plain(value: Any) -> float | bool:
+    """Convert a solver value to a bit, an int or a float."""
+    solver = z3()
+    if solver.is_bool(value):
+        return bool(solver.is_true(value))
+    if solver.is_int_value(value):
+        return int(value.as_long())
+    return float((value if solver.is_rational_value(value) else value.approx(20)).as_fraction())
+
+
+def replay(
+    cut: Cut, inputs: Mapping[str, Sequence[float | bool]], formula: Formula, tick: float
+) -> tuple[pl.DataFrame, bool]:
+    """Run a cut net on given inputs; return a frame with one row per tick, and whether the property holds."""
+    engine, memory = Engine(cut.net, tick=tick), Memory.empty()
+    state = engine.start(memory)
+    signals: dict[str, list[Any]] = {name: [] for name in cut.net.signals}
+    pins: dict[str, list[float]] = {}
+    length = len(next(iter(inputs.values()), ()))
+    for index in range(length):
+        state = engine.scan(state, memory, {name: values[index] for name, values in inputs.items()}).state
+        for name, values in signals.items():
+            values.append(state.signals[name][0].item())
+        for name, step in engine.steps.items():
+            for pin, (key, row, _) in step.instance.sheet.slots.items():
+                value = state.ops[name][key] if row is None else state.ops[name][key][row]
+                pins.setdefault(f"{name}.{pin}", []).append(float(value[0]))
+    days = [tick / DAY * number for number in range(1, length + 1)]
+    columns = {source: signals[name] for source, name in cut.sources.items()} | pins | signals
+    arrays = {name: np.asarray(values, dtype=float)[:, np.newaxis] for name, values in columns.items()}
+    holds = Property(formula).margin(Trace.of_arrays(days, arrays)).holds[0]
+    order = [*inputs, *(name for name in signals if name not in inputs)]
+    return pl.DataFrame({"t": days, **{name: signals[name] for name in order}}), bool(holds)

@@ -1,4 +1,4 @@
-"""Temporal properties: signal temporal logic over a run's addresses, signals and events, every replication at once."""
+"""Temporal properties: signal temporal logic over a run's addresses, signals and events, for all replications at once."""
 
 from malsim.scenario.properties.trace import Trace
 from malsim.scenario.properties.verdict import Margin, Property, Verdict, check

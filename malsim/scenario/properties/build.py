@@ -1,4 +1,4 @@
-"""Building of a formula from the parsed words: each piece knows its position, so that an error names its place."""
+"""Construction of a formula from a parse tree, with the position of each piece for error messages."""
 
 from __future__ import annotations
 
@@ -24,18 +24,20 @@ REDUCERS = ("mean", "sum", "count", "share", "series", "max", "min")
 ARGUMENTS = {"abs": (1, 1), "prev": (1, 1), "next": (1, 1), "rise": (1, 1), "fall": (1, 1), "min": (2, 99), "max": (2, 99)}
 
 
-def place(text: str, position: int) -> str:
+def location(text: str, position: int) -> str:
+    """Return the line and column of a position in a property."""
     line, column = text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
     return f"property, line {line}, column {column}" if "\n" in text else f"property, column {column}"
 
 
 def build(text: str, tree: ParseTree) -> stl.Formula:
-    return _Build(text).transform(tree).formula
+    """Return the formula of a parse tree."""
+    return _Builder(text).transform(tree).formula
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Part of a property with the text it was read from."""
+    """Part of a property, with its position in the text and its nesting depth."""
 
     node: stl.Formula | stl.Value
     text: str
@@ -43,8 +45,9 @@ class Piece:
     end: int
     depth: int = 1
 
-    def refuse(self, problem: str, hint: str) -> ScenarioError:
-        return ScenarioError(problem, where=place(self.text, self.start), given=self.text[self.start : self.end], hint=hint)
+    def error(self, problem: str, hint: str) -> ScenarioError:
+        where = location(self.text, self.start)
+        return ScenarioError(problem, where=where, given=self.text[self.start : self.end], hint=hint)
 
     @property
     def formula(self) -> stl.Formula:
@@ -52,25 +55,25 @@ class Piece:
             return stl.Bit(cast("stl.Value", self.node))
         if isinstance(self.node, stl.Value):
             hint = "compare it (`… >= 0.3`); only an address that reads 0 or 1, or its prev or next, needs no comparison"
-            raise self.refuse("this is a value, where a condition is expected", hint)
+            raise self.error("a condition is expected here, not a value", hint)
         return self.node
 
     @property
     def value(self) -> stl.Value:
         if isinstance(self.node, stl.Value):
             return self.node
-        raise self.refuse("this is a condition, where a value is expected", "join comparisons with and, or, implies")
+        raise self.error("a value is expected here, not a condition", "join comparisons with and, or, implies")
 
     @property
     def number(self) -> stl.Value:
         if isinstance(self.node, stl.Text):
-            raise self.refuse("a string is not a number", "strings are compared with == and != only")
+            raise self.error("a string is not a number", "compare strings with == or !=")
         return self.value
 
 
 @v_args(meta=True, inline=True)
-class _Build(Transformer_NonRecursive[Token, Piece]):
-    """Transformer with one method per rule of the grammar, from pieces to a piece."""
+class _Builder(Transformer_NonRecursive[Token, Piece]):
+    """Transformer of a parse tree, with one method per rule of the grammar."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -80,13 +83,13 @@ class _Build(Transformer_NonRecursive[Token, Piece]):
         depth = 1 + max((part.depth for part in parts), default=0)
         piece = Piece(stl.Number(0), self.text, meta.start_pos, meta.end_pos, depth)
         if depth > DEEPEST:
-            raise piece.refuse(f"nested deeper than {DEEPEST} operators", "split it into several checks")
+            raise piece.error(f"nested deeper than {DEEPEST} operators", "split it into several checks")
         try:
             return Piece(make(), self.text, piece.start, piece.end, depth)
         except ScenarioError as problem:
             if problem.where:
                 raise
-            raise piece.refuse(problem.problem, problem.hint or "") from None
+            raise piece.error(problem.problem, problem.hint or "") from None
 
     def implies(self, meta: Meta, left: Piece, right: Piece) -> Piece:
         return self._piece(meta, lambda: stl.Join("implies", left.formula, right.formula), left, right)
@@ -110,12 +113,14 @@ class _Build(Transformer_NonRecursive[Token, Piece]):
 
     def compare(self, meta: Meta, left: Piece, word: Token, right: Piece, scale: Token | None) -> Piece:
         def make() -> stl.Compare:
-            comparison = stl.Compare(
-                left.value, cast("stl.Relation", str(word)), right.value, None if scale is None else float(scale)
-            )
+            number = None if scale is None else float(scale)
+            comparison = stl.Compare(left.value, cast("stl.Relation", str(word)), right.value, number)
             if not stl.reads(comparison):
                 raise ScenarioError("this compares two constants, so it can never change", hint="read an address")
-            _must_be_a_status(left.node, right.node)
+            for side, other in ((left.node, right.node), (right.node, left.node)):
+                reads_status = isinstance(side, stl.Read) and side.address.endswith(FIELDS["status"])
+                if reads_status and isinstance(other, stl.Text) and other.text not in STATUS:
+                    raise ScenarioError("no such status", hint=f"write one of {', '.join(STATUS)}")
             return comparison
 
         return self._piece(meta, make, left, right)
@@ -126,7 +131,13 @@ class _Build(Transformer_NonRecursive[Token, Piece]):
         )
 
     def sign(self, meta: Meta, sign: Token, operand: Piece) -> Piece:
-        return self._piece(meta, lambda: stl.negative(operand.number) if sign == "-" else operand.number, operand)
+        def make() -> stl.Value:
+            value = operand.number
+            if sign == "+":
+                return value
+            return stl.Number(-value.value) if isinstance(value, stl.Number) else stl.Apply("negative", (value,))
+
+        return self._piece(meta, make, operand)
 
     def number(self, meta: Meta, number: Token) -> Piece:
         return self._piece(meta, lambda: stl.Number(float(number)))
@@ -151,20 +162,20 @@ class _Build(Transformer_NonRecursive[Token, Piece]):
     def bracket(self, meta: Meta, inner: Piece) -> Piece:
         return self._piece(meta, lambda: inner.node, inner)
 
-    def call(self, meta: Meta, word: Token, *given: Piece) -> Piece:
+    def call(self, meta: Meta, word: Token, *arguments: Piece) -> Piece:
         def make() -> stl.Formula | stl.Value:
-            first = given[0].node
-            if word in REDUCERS and len(given) == 1 and isinstance(first, stl.Read):
+            first = arguments[0].node
+            if word in REDUCERS and len(arguments) == 1 and isinstance(first, stl.Read):
                 return stl.Read(f"{word}({first.address})")
             low, high = ARGUMENTS.get(word, (0, 0))
-            if not low <= len(given) <= high:
-                takes = "one wildcard address" if high == 0 else "one argument" if high == 1 else "two or more"
+            if not low <= len(arguments) <= high:
+                takes = "one wildcard address" if high == 0 else "one argument" if high == 1 else "two or more arguments"
                 raise ScenarioError(f"{word} takes {takes}", hint="see property.lark")
             if word in ("rise", "fall"):
-                return stl.Edge(cast("Literal['rise', 'fall']", str(word)), given[0].formula)
-            return stl.Apply(cast("stl.Function", str(word)), tuple(item.number for item in given))
+                return stl.Edge(cast("Literal['rise', 'fall']", str(word)), arguments[0].formula)
+            return stl.Apply(cast("stl.Function", str(word)), tuple(argument.number for argument in arguments))
 
-        return self._piece(meta, make, *given)
+        return self._piece(meta, make, *arguments)
 
     def at_event(self, meta: Meta, kind: Token, subject: Token | None = None) -> Piece:
         return self._piece(meta, lambda: stl.AtEvent(_unquoted(kind), None if subject is None else _unquoted(subject)))
@@ -178,14 +189,7 @@ class _Build(Transformer_NonRecursive[Token, Piece]):
             return stl.Window(stl.Bound(*low), None if high is None else stl.Bound(*high))
         except ScenarioError as problem:
             piece = Piece(stl.Number(0), self.text, meta.start_pos, meta.end_pos)
-            raise piece.refuse(problem.problem, problem.hint or "") from None
-
-
-def _must_be_a_status(left: stl.Formula | stl.Value, right: stl.Formula | stl.Value) -> None:
-    for side, other in ((left, right), (right, left)):
-        reads_status = isinstance(side, stl.Read) and side.address.endswith(FIELDS["status"])
-        if reads_status and isinstance(other, stl.Text) and other.text not in STATUS:
-            raise ScenarioError("no such status", hint=f"write one of {', '.join(STATUS)}")
+            raise piece.error(problem.problem, problem.hint or "") from None
 
 
 def _unquoted(word: str) -> str:
@@ -201,7 +205,7 @@ FUNCTIONS = {ending[1:]: name for name, ending in FIELDS.items()} | {
 
 
 def canonical(text: str) -> str:
-    """Return an address as it is written in a check.
+    """Return an address in the spelling of a check.
 
     >>> canonical("dec_a3ee-scores-eff"), canonical("mean(dec_a3ee.~supports.*-scores-eff)"), canonical("low")
     ('eff(dec_a3ee)', 'mean(eff(dec_a3ee.~supports.*))', 'low')
@@ -211,8 +215,8 @@ def canonical(text: str) -> str:
     if re.search(r"\(.*[\s,].*\)", text) and "~" not in text:
         return re.sub(r"\((.*)\)$", r'("\1")', text)
     reducer, _, inner = text.partition("(") if text.endswith(")") else ("", "", text)
-    if reducer and (own := canonical(inner.removesuffix(")"))) != inner.removesuffix(")"):
-        return f"{reducer}({own})"
+    if reducer and (written := canonical(inner.removesuffix(")"))) != inner.removesuffix(")"):
+        return f"{reducer}({written})"
     for function, ending in FIELDS.items():
         if text.endswith(ending) and "-" not in text.removesuffix(ending):
             return f"{function}({text.removesuffix(ending)})"
@@ -225,7 +229,7 @@ def canonical(text: str) -> str:
 
 
 def fields_of(text: str) -> str:
-    """Return the fields at the end of an address of a cell or a row, joined by hyphens; "" for an address without fields.
+    """Return the fields at the end of the address of a cell or a row, joined by hyphens, or "" if it has none.
 
     >>> fields_of("dec_a3ee@v2-scores-eff"), fields_of("light-2"), fields_of("right(pump)")
     ('scores-eff', '', '')
@@ -238,16 +242,16 @@ def fields_of(text: str) -> str:
 
 
 def read_of(text: str, *, quoted: bool) -> str | None:
-    """Return the address that a word or a quoted text of a check names; None for a quoted text that is no address.
+    """Return the address that a word or a quoted text of a check stands for; None for quoted text that is not an address.
 
-    Raises `ScenarioError` for a spelling that a check does not have, with the right one as its hint.
+    Raises `ScenarioError` for a spelling that checks do not use, with the correct one as its hint.
     """
     if '("' in text:
         return text.replace('("', "(").replace('")', ")")
     plain = spelled(text)
-    right = canonical(plain)
-    if quoted and right == plain:
+    written = canonical(plain)
+    if quoted and written == plain:
         return None
-    if plain != text or right != (f'"{plain}"' if quoted else plain):
-        raise ScenarioError("a check spells this value differently", hint=f"write {right}")
+    if plain != text or written != (f'"{plain}"' if quoted else plain):
+        raise ScenarioError("a check spells this value differently", hint=f"write {written}")
     return plain

@@ -1,4 +1,4 @@
-"""Parts of a property: values read from a run, formulas about them, windows of time; frozen."""
+"""Syntax tree of a property: values read from a run, formulas, and windows of time."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class Number:
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.value):
-            raise ScenarioError("a property's numbers are finite", given=self.value)
+            raise ScenarioError("not a finite number", given=self.value)
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """String written in the property; it is compared with `==` and `!=` only."""
+    """String written in the property, which can only be compared with `==` and `!=`."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Value at each tick of an address, a signal name, or a reducer over a wildcard address."""
+    """Value of an address, a signal, or a reducer over a wildcard address, at each tick."""
 
     address: str
 
@@ -45,7 +45,7 @@ class Read:
 class Apply:
     """Function of values at each tick.
 
-    `prev` and `next` are the argument one tick earlier and later; they have no value at the first and at the last tick.
+    `prev` and `next` are the argument one tick earlier and later; they have no value at the first and last tick.
     """
 
     function: Function
@@ -61,7 +61,8 @@ class Bound:
 
     def __post_init__(self) -> None:
         if not 0 <= self.amount * UNITS.get(self.unit, 1) <= FARTHEST:
-            raise ScenarioError("a window's bounds are from 0 to 10,000 years", given=self.amount, hint="leave the end open")
+            problem = "the bounds of a window must lie between 0 and 10,000 years"
+            raise ScenarioError(problem, given=self.amount, hint="leave the end open")
         if self.unit == "ticks" and self.amount != int(self.amount):
             problem, hint = "a bound without a unit counts whole ticks", "write a unit: d, h, min or s"
             raise ScenarioError(problem, given=self.amount, hint=hint)
@@ -73,7 +74,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Window from `low` to `high` after (or, for the past, before) a tick, both ends included; None is without end."""
+    """Window from `low` to `high` after a tick (before it, for past operators), ends included; None for no end."""
 
     low: Bound
     high: Bound | None = None
@@ -103,14 +104,14 @@ class Compare:
 
     def __post_init__(self) -> None:
         if self.scale is not None and not (math.isfinite(self.scale) and self.scale > 0):
-            raise ScenarioError("a scale is a number above 0", given=self.scale, hint="write the size of one step")
+            raise ScenarioError("a scale must be above 0", given=self.scale, hint="write the size of one step")
 
 
 @dataclass(frozen=True, slots=True)
 class Bit:
-    """Address that reads 1 (holds, margin 1) or 0 (does not, margin −1), or `prev` or `next` of one.
+    """Address that reads 1 (holds, margin 1) or 0 (does not hold, margin −1), or `prev` or `next` of such an address.
 
-    Any other number is refused, but that `right(x)` of a tie, which is between 0 and 1, does not hold.
+    Any other number is an error, except that `right(x)` of a tie, which lies between 0 and 1, does not hold.
     """
 
     value: Value
@@ -125,7 +126,7 @@ class Bit:
 
 @dataclass(frozen=True, slots=True)
 class AtEvent:
-    """Occurrence of an event of a kind, and of a subject if one is named, since the tick before; margin 1 or −1."""
+    """Occurrence of an event of a kind, and optionally about a subject, since the previous tick; margin 1 or −1."""
 
     kind: str
     subject: str | None = None
@@ -185,12 +186,8 @@ def is_bit(value: Formula | Value) -> bool:
     return isinstance(value, Read)
 
 
-def negative(value: Value) -> Value:
-    """Return a value with its sign changed; for a number, the number."""
-    return Number(-value.value) if isinstance(value, Number) else Apply("negative", (value,))
-
-
 def inside(part: Formula | Value) -> tuple[Formula | Value, ...]:
+    """Return the operands or arguments of a formula or value."""
     match part:
         case Apply(_, arguments):
             return arguments
@@ -202,37 +199,28 @@ def inside(part: Formula | Value) -> tuple[Formula | Value, ...]:
             return ()
 
 
-def reads(part: Formula | Value) -> tuple[str, ...]:
-    """Return the addresses that a property reads, once each, in the order of the text.
+def reads(part: Formula | Value, *, subjects: bool = False) -> tuple[str, ...]:
+    """Return the addresses that a property reads, and optionally the subjects of its events, in the order of the text.
 
     >>> reads(Compare(Read("obs_a1a1-scores-eff"), "<", Apply("prev", (Read("low"),))))
     ('obs_a1a1-scores-eff', 'low')
-    """
-    if isinstance(part, Read):
-        return (part.address,)
-    return tuple(dict.fromkeys(address for item in inside(part) for address in reads(item)))
-
-
-def about(part: Formula | Value) -> tuple[str, ...]:
-    """Return the addresses that a property reads and the subjects of its events, once each.
-
-    >>> about(Join("and", AtEvent("flagged", "obs_a1a1"), Bit(Read("low"))))
+    >>> reads(Join("and", AtEvent("flagged", "obs_a1a1"), Bit(Read("low"))), subjects=True)
     ('obs_a1a1', 'low')
     """
-    if isinstance(part, AtEvent):
-        return (part.subject,) if part.subject else ()
     if isinstance(part, Read):
         return (part.address,)
-    return tuple(dict.fromkeys(address for item in inside(part) for address in about(item)))
+    if subjects and isinstance(part, AtEvent) and part.subject:
+        return (part.subject,)
+    return tuple(dict.fromkeys(address for inner in inside(part) for address in reads(inner, subjects=subjects)))
 
 
 def reach(part: Formula | Value, period: int) -> int:
-    """Return how many milliseconds after a tick a formula reads at most, for ticks `period` milliseconds apart.
+    """Return the maximum time after a tick that a formula reads, in milliseconds, for ticks `period` milliseconds apart.
 
     >>> reach(Over("always", Over("once", Bit(Read("low")), Window(Bound(3, "d"))), Window(Bound(0), Bound(2))), 1000)
     2000
     """
-    deeper = max((reach(item, period) for item in inside(part)), default=0)
+    deeper = max((reach(inner, period) for inner in inside(part)), default=0)
     if not isinstance(part, Over | Between) or part.window is None or part.word in ("historically", "once", "since"):
         return deeper
     end = part.window.high or part.window.low

@@ -1,4 +1,4 @@
-"""A run's frames read by address: `obs_a1a1-scores-eff`, `item(pump-0)-rank`, a signal, `writer(ann)-claims`, a metric."""
+"""Reading of a run's frames by address: `obs_a1a1-scores-eff`, `item(pump-0)-rank`, a signal, `writer(ann)-claims`."""
 
 from __future__ import annotations
 
@@ -26,34 +26,39 @@ if TYPE_CHECKING:
 def trace_of(run: RunFrames, *, metrics: Mapping[str, NDArray[Any]] | None = None) -> Trace:
     """Return the trace of a run's frames; an address is looked up when it is first read.
 
-    Every time in cells, signals or writers is a tick. `metrics` are numbers of the whole run by name: one a replication, or
-    ticks × replications. Raises `ScenarioError` if the run holds no tick, or a frame no t or rep.
+    Every time in cells, signals or writers is a tick. `metrics` are numbers of the whole run by name: one per replication,
+    or ticks × replications. Raises `ScenarioError` if the run has no tick, or a frame lacks the columns t and rep.
     """
     reader = FrameReader(run, metrics or {})
     return Trace(reader.times, reader.replications, reader.read, reader.events_at)
 
 
 class FrameReader:
-    """Reader of a run's frames by address, into arrays of ticks × replications, each read once.
+    """Reader of a run's frames by address, into cached arrays of ticks × replications.
 
-    A field is named in full or as in netlists, a signal by its name or a pin it is on; truth values read 1 and 0; words are
-    strings. Where a cell, a signal or a writer has no row, or null, there is no value. A name that is nowhere in the run, a
-    field that is null throughout, NaN, or two rows for one tick and replication is a ScenarioError.
+    A field is named in full or as in netlists, a signal by its name or by one of its pins. Truth values read 1 and 0, text
+    reads as strings. A missing row or a null has no value. A name that is nowhere in the run, a field that is null
+    throughout, NaN, or two rows for one tick and replication raise `ScenarioError`.
     """
 
     def __init__(self, run: RunFrames, metrics: Mapping[str, NDArray[Any]]) -> None:
         self._tables = {name: _checked(name, getattr(run, name)) for name in ("cells", "signals", "events", "writers")}
-        self._metrics, self._run, self._pins = metrics, run, _pins_of(run)
-        cells, signals, writers = (_or_blank(self._tables[name], BLANK[name]) for name in ("cells", "signals", "writers"))
+        scenario = getattr(run, "scenario", None)
+        netlist = getattr(scenario, "netlist", None)
+        self._metrics, self._run, self._pins = metrics, run, netlist.pins if netlist else {}
+        cells, signals, writers = (
+            self._tables[name]
+            if self._tables[name].columns
+            else pl.DataFrame(schema={"t": pl.Float64, "rep": pl.Int32} | dict.fromkeys(keys, pl.String))
+            for name, keys in BLANK.items()
+        )
         self._frames = Frames(cells, None, writers, signals, self._pins)
         self._arrays: dict[str, NDArray[Any]] = {}
         days = [_unique(self._tables[name], "t") for name in ("cells", "signals", "writers")]
         self.times = np.unique(_milliseconds(np.concatenate(days)))
-        scenario = getattr(run, "scenario", None)
         self._facts = {fact.name for fact in getattr(scenario, "facts", ())}
-        reps = getattr(scenario, "first", 0) + np.arange(
-            getattr(scenario, "replications", 0)
-        )  # include replications without rows
+        # include replications without rows
+        reps = getattr(scenario, "first", 0) + np.arange(getattr(scenario, "replications", 0))
         present = [_unique(frame, "rep") for frame in self._tables.values() if frame.height]
         self.replications = np.unique(np.concatenate([reps, *present])).astype(np.int64)
         if not len(self.times):
@@ -67,12 +72,16 @@ class FrameReader:
         return self._arrays[address]
 
     def events_at(self, kind: str, subject: str | None) -> NDArray[np.bool_]:
-        """Return a mask of the ticks since whose predecessor an event occurred; later events count at the last tick."""
+        """Mark the ticks at which an event has occurred since the previous tick; later events count at the last tick."""
         events, mask = self._tables["events"], np.zeros(self._shape, dtype=bool)
         if kind not in (kinds := KINDS.keys() | set(_names(events, "kind"))):
             raise unknown("kind of event", kind, kinds)
-        if subject is not None and subject not in (subjects := self._subjects()):
-            raise unknown("subject of an event", subject, subjects)
+        if subject is not None:
+            columns = (("events", "subject"), ("cells", "cell"), ("signals", "signal"), ("writers", "writer"))
+            subjects = {pin.partition(".")[2] for pin in self._pins}  # possible alarms of the net
+            subjects = subjects.union(*(_names(self._tables[frame], column) for frame, column in columns))
+            if subject not in subjects:
+                raise unknown("subject of an event", subject, subjects)
         if events.height:
             about = pl.lit(value=True) if subject is None else pl.col("subject") == subject
             rows = events.filter(pl.col("kind").cast(pl.String) == kind, about)
@@ -86,31 +95,20 @@ class FrameReader:
         name, _, row = address.removesuffix(")").partition("(")
         if name in ("truth", "answer", "right") and row in self._facts:
             signals = self._tables["signals"]
-            own = signals.filter(pl.col("signal") == name, pl.col("row") == row) if signals.height else signals
-            return self._array(own, address) if own.height else np.full(self._shape, np.nan)
+            rows = signals.filter(pl.col("signal") == name, pl.col("row") == row) if signals.height else signals
+            return self._array(rows, address) if rows.height else np.full(self._shape, np.nan)
         try:
             point = read(address, self._frames)
             if isinstance(point, Name | Pin):
-                raise self._nowhere(address)
-            frames = replace(self._frames, edges=self._edges()) if crosses(address) else self._frames
+                names = [*_names(self._tables["signals"], "signal"), *self._metrics, *_names(self._tables["cells"], "cell")]
+                raise unknown("signal, metric or cell field", address, names)
+            frames, memory = self._frames, getattr(self._run, "memory", None)
+            if crosses(address):
+                frames = replace(frames, edges=None if memory is None else edges_by_handle(memory))
             return self._array(one_value(point, frames), address)
         except AddressError as error:
-            raise ScenarioError(
-                error.problem, given=error.given or address, allowed=error.allowed, hint=error.hint
-            ) from error
-
-    def _edges(self) -> pl.DataFrame | None:
-        memory = getattr(self._run, "memory", None)
-        return None if memory is None else edges_by_handle(memory)
-
-    def _nowhere(self, address: str) -> ScenarioError:
-        names = [*_names(self._tables["signals"], "signal"), *self._metrics, *_names(self._tables["cells"], "cell")]
-        return unknown("signal, metric or cell field", address, names)
-
-    def _subjects(self) -> set[str]:
-        columns = (("events", "subject"), ("cells", "cell"), ("signals", "signal"), ("writers", "writer"))
-        alarms = {pin.partition(".")[2] for pin in self._pins}  # possible alarms of the net
-        return alarms.union(*(_names(self._tables[frame], column) for frame, column in columns))
+            given = error.given or address
+            raise ScenarioError(error.problem, given=given, allowed=error.allowed, hint=error.hint) from error
 
     def _columns(self, rows: pl.DataFrame) -> NDArray[np.int64]:
         return np.searchsorted(self.replications, rows["rep"].to_numpy())
@@ -120,7 +118,7 @@ class FrameReader:
         if values.null_count() == len(values):
             raise ScenarioError("this address has no value at any tick", given=address, hint="record it, or read another")
         if values.dtype.is_float():
-            values = values.fill_nan(float("inf"))  # infinity is refused where it is used
+            values = values.fill_nan(float("inf"))  # an infinite value raises an error where it is used
         ticks = np.searchsorted(self.times, _milliseconds(rows["t"].to_numpy()))
         indices = ticks * self._shape[1] + self._columns(rows)
         text = not (values.dtype.is_numeric() or values.dtype == pl.Boolean)
@@ -138,14 +136,8 @@ def _checked(name: str, frame: pl.DataFrame) -> pl.DataFrame:
         values = frame[column]
         infinite = values.dtype.is_float() and not values.is_finite().all()
         if not values.dtype.is_numeric() or values.null_count() or infinite:
-            raise ScenarioError(f"the column {column} of the frame {name} holds something that is not a number")
+            raise ScenarioError(f"the column {column} of the frame {name} has a value that is not a number")
     return frame
-
-
-def _or_blank(frame: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
-    return (
-        frame if frame.columns else pl.DataFrame(schema={"t": pl.Float64, "rep": pl.Int32} | dict.fromkeys(keys, pl.String))
-    )
 
 
 BLANK = {"cells": ("cell",), "signals": ("row", "signal", "value"), "writers": ("writer",)}
@@ -163,8 +155,3 @@ def _names(frame: pl.DataFrame, column: str) -> list[str]:
 
 def _milliseconds(days: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.rint(days * DAY).astype(np.int64)
-
-
-def _pins_of(run: object) -> Mapping[str, str]:
-    netlist = getattr(getattr(run, "scenario", None), "netlist", None)
-    return netlist.pins if netlist else {}

@@ -1,19 +1,18 @@
-"""Quantitative semantics: the margin of a formula at each tick of each replication.
+"""Quantitative semantics of properties: the margin of a formula at each tick of each replication.
 
-ρ(a < b) = b − a,  ρ(a > b) = a − b,  ρ(a == b) = −|a − b|,  ρ(a != b) = |a − b|, each over its scale; a string, a bit and
-an event give 1 or −1; ρ(not φ) = −ρ(φ), and = min, or = max, implies = max(−left, right); always and historically are
+ρ(a < b) = b − a,  ρ(a > b) = a − b,  ρ(a == b) = −|a − b|,  ρ(a != b) = |a − b|, each divided by its scale; a string, a bit
+and an event give 1 or −1; ρ(not φ) = −ρ(φ), and = min, or = max, implies = max(−left, right); always and historically are
 the minimum over their window, eventually and once the maximum;
-ρ(φ until[a:b] ψ) at i = max over ticks j of the window of min(ρ(ψ, j), min ρ(φ, k) for i ≤ k < j), since its mirror;
-ρ(rise φ) = min(−ρ before, ρ), ρ(fall φ) = min(ρ before, −ρ), where before the first tick ρ = −∞: nothing holds yet.
+ρ(φ until[a:b] ψ) at i = max over ticks j of the window of min(ρ(ψ, j), min ρ(φ, k) for i ≤ k < j); since is its mirror;
+ρ(rise φ) = min(−ρ before, ρ), ρ(fall φ) = min(ρ before, −ρ), with ρ = −∞ before the first tick.
 
-**Where there is no value.** Before a cell's first tick, and for `prev` at the first and `next` at the last tick, there is
-nothing to compare: such a tick has no margin (NaN here). Windows pass over it, as over what lies beyond the last tick.
-`and`, `or`, `implies` have a margin there only if the side that has one decides alone (false and …, true or …). A window
-that finds no tick at all gives +∞ (always) or −∞ (eventually). NaN or an infinity in the data itself, or out of a
-division, is refused where the margin depends on it.
+**Missing values.** Before a cell's first tick, for `prev` at the first tick and for `next` at the last, there is nothing to
+compare, and the margin is NaN. Windows ignore such ticks, like ticks after the end of the run. `and`, `or` and `implies`
+have a margin there only if the other side alone decides (false and …, true or …). A window without a tick gives +∞ (always)
+or −∞ (eventually). NaN or infinity in the data, or from a division, is an error if the margin depends on it.
 
-Source: Donzé and Maler, Robust satisfaction of temporal logic over real-valued signals, 2010; on ticks without gaps equal to
-rtamt's discrete-time offline margins, save that there a formula that never held falls at the first tick.
+Source: Donzé and Maler, Robust satisfaction of temporal logic over real-valued signals, 2010. On ticks without gaps the
+margins equal rtamt's discrete-time offline margins, except that in rtamt a formula that never held falls at the first tick.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from numpy.typing import NDArray
 from malsim.base.errors import ScenarioError
 from malsim.scenario.properties import formula as stl
 from malsim.scenario.properties.render import render
-from malsim.scenario.properties.windows import extrema, spans
+from malsim.scenario.properties.trace import extrema, spans
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
@@ -45,14 +44,14 @@ FUNCTIONS = {
 
 
 class BrokenDayError(ScenarioError):
-    """Value that is not a number or bit on one day, which matters only if a window includes that day."""
+    """Value that is not a finite number, or not a bit, on one day; an error only if a window includes that day."""
 
 
 def margins_at_start(formula: stl.Formula, trace: Trace, *, truth: bool = False) -> tuple[Array, float | None]:
-    """Return the margins at the start, and the `fill` under which they were computed.
+    """Return the margins at the start of the run, and the `fill` with which they were computed.
 
-    A value that is no number or no bit on a day raises only where the margins depend on it: they are then computed with the
-    least and with the greatest stand-in.
+    An invalid value raises an error only if the margins depend on it, that is, if they differ between the smallest and the
+    largest `fill`.
     """
     try:
         return Margins(trace, truth=truth).at_start(formula), None
@@ -64,11 +63,11 @@ def margins_at_start(formula: stl.Formula, trace: Trace, *, truth: bool = False)
 
 
 class Margins:
-    """Evaluator of formulas over one trace.
+    """Evaluator of formulas on one trace.
 
-    With `truth`, every comparison gives ±1 instead of its distance, for the sign of a margin of 0. With `keep`, each part's
-    margins are cached, for one replication whose witness is sought. `fill` is the margin of a comparison at a tick where its
-    value is not a finite number or not a bit; None raises there.
+    With `truth`, every comparison gives ±1 instead of its distance, to find the sign of a margin of 0. With `keep`, the
+    margins of all parts are cached, to find the witness in one replication. `fill` is the margin of a comparison whose value
+    is not a finite number or not a bit; with None, such a value raises an error.
     """
 
     def __init__(self, trace: Trace, *, truth: bool = False, keep: bool = False, fill: float | None = None) -> None:
@@ -77,7 +76,7 @@ class Margins:
         self._cache: dict[stl.Formula, Array] | None = {} if keep else None
 
     def at_start(self, formula: stl.Formula) -> Array:
-        """Return each replication's margin at the start: windows of time open on day 0, all else at the first tick."""
+        """Return the margin of each replication at the start: windows begin on day 0, all other parts at the first tick."""
         start: Array
         match formula:
             case stl.Not(operand):
@@ -104,7 +103,7 @@ class Margins:
         margins: Array
         match formula:
             case stl.Compare():
-                margins = self._compared(formula)
+                margins = self._compare(formula)
             case stl.Bit():
                 margins = self._bit(formula)
             case stl.AtEvent(kind, subject):
@@ -118,7 +117,10 @@ class Margins:
             case stl.Between(word, left, right, window):
                 margins = self._between(word, left, right, window)
             case stl.Edge(word, operand):
-                margins = _edge(word, self.of(operand))
+                now = self.of(operand)
+                before = np.full_like(now, -np.inf)
+                before[1:] = _filled(now[:-1], -np.inf)
+                margins = np.minimum(-before, now) if word == "rise" else np.minimum(before, -now)
         return margins
 
     def _over(self, word: str, operand: stl.Formula, window: stl.Window | None, *, origin: int | None = None) -> Array:
@@ -126,26 +128,26 @@ class Margins:
         past = word in ("historically", "once")
         margins = _filled(self.of(operand), -np.inf if largest else np.inf)
         first, last = spans(window, _mirrored(self.trace.times) if past else self.trace.times, origin=origin)
-        turn = -1 if past else 1
-        over: Array = extrema(margins[::turn], first, last, largest=largest)[::turn]
+        step = -1 if past else 1
+        over: Array = extrema(margins[::step], first, last, largest=largest)[::step]
         return over
 
     def _between(
         self, word: str, left: stl.Formula, right: stl.Formula, window: stl.Window | None, *, origin: int | None = None
     ) -> Array:
-        turn, times = (-1, _mirrored(self.trace.times)) if word == "since" else (1, self.trace.times)
-        lasts, comes = _filled(self.of(left), np.inf)[::turn], _filled(self.of(right), -np.inf)[::turn]
-        ever = np.full((len(comes) + 1, comes.shape[1]), -np.inf)  # extra last row for windows that open after the end
-        for tick in range(len(comes) - 1, -1, -1):
-            np.maximum(comes[tick], np.minimum(lasts[tick], ever[tick + 1]), out=ever[tick])
+        step, times = (-1, _mirrored(self.trace.times)) if word == "since" else (1, self.trace.times)
+        lefts, rights = _filled(self.of(left), np.inf)[::step], _filled(self.of(right), -np.inf)[::step]
+        unbounded = np.full((len(rights) + 1, rights.shape[1]), -np.inf)  # extra row for windows that begin after the end
+        for tick in range(len(rights) - 1, -1, -1):
+            np.maximum(rights[tick], np.minimum(lefts[tick], unbounded[tick + 1]), out=unbounded[tick])
         first, last = spans(window, times, origin=origin)
-        within = extrema(comes, first, last, largest=True)
-        until_opened = extrema(lasts, np.arange(len(first)), first - 1, largest=False)
-        between: Array = np.minimum(np.minimum(within, until_opened), ever[first])[::turn]
+        within = extrema(rights, first, last, largest=True)
+        before = extrema(lefts, np.arange(len(first)), first - 1, largest=False)
+        between: Array = np.minimum(np.minimum(within, before), unbounded[first])[::step]
         return between
 
     def value(self, value: stl.Value) -> NDArray[Any]:
-        """Return a value at each tick of each replication: numbers or NaN, or strings or None."""
+        """Return a value at each tick of each replication, as numbers or NaN, or as strings or None."""
         values: NDArray[Any]
         match value:
             case stl.Number(number):
@@ -153,42 +155,38 @@ class Margins:
             case stl.Text(text):
                 values = np.full((1, 1), text, dtype=object)
             case stl.Read(address):
-                values = self._read(address)
+                values = self.trace.read(address)
+                if values.dtype != object:
+                    self._must_be_valid(np.isinf(values), f"{address} is not a finite number", "compare a finite value")
             case stl.Apply("prev" | "next" as word, (argument,)):
-                values, given = np.full(self._shape, np.nan), np.broadcast_to(self._number(argument), self._shape)
-                to, of = (slice(1, None), slice(-1)) if word == "prev" else (slice(-1), slice(1, None))
-                values[to] = given[of]
+                values, original = np.full(self._shape, np.nan), np.broadcast_to(self._number(argument), self._shape)
+                to, source = (slice(1, None), slice(-1)) if word == "prev" else (slice(-1), slice(1, None))
+                values[to] = original[source]
             case stl.Apply(function, arguments):
-                values = self._applied(function, [self._number(item) for item in arguments])
-        return values
-
-    def _read(self, address: str) -> NDArray[Any]:
-        values = self.trace.read(address)
-        if values.dtype != object:
-            self._refuse(np.isinf(values), f"{address} is not a finite number", "compare a finite value")
+                values = self._apply(function, [self._number(argument) for argument in arguments])
         return values
 
     def _number(self, value: stl.Value) -> Array:
         values: NDArray[Any] = self.value(value)
         if values.dtype == object:
-            raise ScenarioError("a string is not a number", given=value, hint="strings are compared with == and != only")
+            raise ScenarioError("a string is not a number", given=value, hint="compare strings with == or !=")
         return values
 
-    def _applied(self, function: str, given: list[Array]) -> Array:
-        apply, result = FUNCTIONS[function], given[0]
+    def _apply(self, function: str, arguments: list[Array]) -> Array:
+        apply, result = FUNCTIONS[function], arguments[0]
         with np.errstate(all="ignore"):
-            if len(given) == 1:
+            if len(arguments) == 1:
                 return np.asarray(apply(result))
-            for item in given[1:]:
-                missing = np.isnan(result) | np.isnan(item)
-                endless = np.isinf(result) | np.isinf(item)
-                result = np.asarray(apply(result, item))
-                wrong = (~np.isfinite(result) | endless) & ~missing
-                self._refuse(wrong, f"{function} has no finite result", "guard the divisor")
-                result = np.where(wrong, np.inf, result)
+            for argument in arguments[1:]:
+                missing = np.isnan(result) | np.isnan(argument)
+                infinite = np.isinf(result) | np.isinf(argument)
+                result = np.asarray(apply(result, argument))
+                invalid = (~np.isfinite(result) | infinite) & ~missing
+                self._must_be_valid(invalid, f"{function} has no finite result", "guard the divisor")
+                result = np.where(invalid, np.inf, result)
         return result
 
-    def _compared(self, formula: stl.Compare) -> Array:
+    def _compare(self, formula: stl.Compare) -> Array:
         left, right = self.value(formula.left), self.value(formula.right)
         margins: Array
         if object in (left.dtype, right.dtype):
@@ -202,28 +200,30 @@ class Margins:
         else:
             with np.errstate(over="ignore", invalid="ignore"):
                 margins = _distance(formula.relation, left, right) / (formula.scale or 1.0)
-            self._refuse(np.isinf(margins), "the distance is not finite", "write a larger scale, or smaller numbers")
+            self._must_be_valid(np.isinf(margins), "the distance is not finite", "write a larger scale, or smaller numbers")
         if object not in (left.dtype, right.dtype):
-            margins = self._filled_in(margins, np.isinf(left) | np.isinf(right) | np.isinf(margins))
+            margins = self._with_fill(margins, np.isinf(left) | np.isinf(right) | np.isinf(margins))
         return np.broadcast_to(margins, self._shape)
 
     def _bit(self, bit: stl.Bit) -> Array:
         values, address = self._number(bit.value), bit.read.address
         if address.startswith("right("):
             values = np.where(np.isnan(values), np.nan, values == 1)
-        wrong = (values != 0) & (values != 1) & ~np.isnan(values)
-        if self._fill is None and wrong.any():
-            got = np.broadcast_to(values, self._shape)[tuple(np.argwhere(wrong)[0])]
+        invalid = (values != 0) & (values != 1) & ~np.isnan(values)
+        if self._fill is None and invalid.any():
+            got = np.broadcast_to(values, self._shape)[tuple(np.argwhere(invalid)[0])]
             name = render(bit.value)
-            self._refuse(wrong, f"{name} is {got:g}, neither true nor false,", f"compare it, such as {name} >= 0.5")
-        return self._filled_in(2.0 * values - 1.0, wrong)
+            problem = f"{name} is {got:g}, neither true nor false,"
+            self._must_be_valid(invalid, problem, f"compare it, such as {name} >= 0.5")
+        return self._with_fill(2.0 * values - 1.0, invalid)
 
-    def _filled_in(self, margins: Array, wrong: NDArray[np.bool_]) -> Array:
-        return margins if self._fill is None else np.where(wrong, self._fill, margins)
+    def _with_fill(self, margins: Array, invalid: NDArray[np.bool_]) -> Array:
+        return margins if self._fill is None else np.where(invalid, self._fill, margins)
 
-    def _refuse(self, wrong: NDArray[np.bool_], problem: str, hint: str) -> None:
-        if wrong.any() and self._fill is None:
-            tick, column = np.argwhere(np.broadcast_to(wrong, self._shape))[0]
+    def _must_be_valid(self, invalid: NDArray[np.bool_], problem: str, hint: str) -> None:
+        """Raise `BrokenDayError` for the first invalid day, unless invalid margins are filled."""
+        if invalid.any() and self._fill is None:
+            tick, column = np.argwhere(np.broadcast_to(invalid, self._shape))[0]
             days, replication = self.trace.times[tick] / DAY, self.trace.replications[column]
             raise BrokenDayError(f"{problem} on day {days:.6g} of replication {replication}", hint=hint)
 
@@ -237,17 +237,12 @@ def _distance(relation: str, left: Array, right: Array) -> Array:
         return right - left
     if relation in (">", ">="):
         return left - right
-    apart = np.abs(left - right)
-    return -apart if relation == "==" else apart
-
-
-def _edge(word: str, now: Array) -> Array:
-    before = np.full_like(now, -np.inf)
-    before[1:] = _filled(now[:-1], -np.inf)
-    return np.minimum(-before, now) if word == "rise" else np.minimum(before, -now)
+    distance = np.abs(left - right)
+    return -distance if relation == "==" else distance
 
 
 def _joined(word: str, left: Array, right: Array) -> Array:
+    """Join margins by `and`, `or` or `implies`; NaN if a side is missing and the other alone does not decide."""
     if word == "and":
         both = np.minimum(left, right)
         alone = np.fmin(left, right)

@@ -1,4 +1,4 @@
-"""Parser from text to formula, by the grammar `property.lark`; errors name the column, the words and a hint."""
+"""Parser of properties with the grammar `property.lark`; errors name the column, the text found there and a hint."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lark import Lark, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 from lark.exceptions import VisitError
 
 from malsim.base.errors import ScenarioError
-from malsim.scenario.properties.build import FIELDS, REDUCERS, build, place
+from malsim.scenario.properties.build import FIELDS, REDUCERS, build, location
 
 if TYPE_CHECKING:
     from malsim.scenario.properties.formula import Formula
@@ -30,9 +30,9 @@ TERMINALS = {
 
 
 def parse(text: str) -> Formula:
-    """Read one property, at most 10,000 characters and 60 operators deep.
+    """Parse one property of at most 10,000 characters and 60 nested operators.
 
-    Raises `ScenarioError` with the column, the words read there, and what to try.
+    Raises `ScenarioError` with the column, the text found there, and a hint.
 
     >>> parse("always (tripped implies eff(obs_a1a1) < 0.5)").word
     'always'
@@ -43,20 +43,20 @@ def parse(text: str) -> Formula:
     if len(text) > LONGEST:
         raise ScenarioError("a property is too long", given=len(text), allowed=f"at most {LONGEST} characters")
     try:
-        return build(text, _reader().parse(text))
+        return build(text, _grammar().parse(text))
     except UnexpectedInput as broken:
-        raise _unreadable(text, broken) from None
+        raise _syntax_error(text, broken) from None
     except VisitError as wrapped:
         raise wrapped.orig_exc from None
 
 
 @cache
-def _reader() -> Lark:
+def _grammar() -> Lark:
     grammar = files("malsim.scenario.properties").joinpath("property.lark").read_text(encoding="utf-8")
     return Lark(grammar, start="formula", parser="lalr", propagate_positions=True, maybe_placeholders=True)
 
 
-def _unreadable(text: str, broken: UnexpectedInput) -> ScenarioError:
+def _syntax_error(text: str, broken: UnexpectedInput) -> ScenarioError:
     position, expected = len(text.rstrip()), set[str]()
     if isinstance(broken, UnexpectedToken):
         expected = set(broken.accepts or broken.expected)
@@ -67,7 +67,7 @@ def _unreadable(text: str, broken: UnexpectedInput) -> ScenarioError:
     allowed = sorted({TERMINALS[name] for name in expected if name in TERMINALS})
     return ScenarioError(
         "the property ends too early" if position >= len(text.rstrip()) else "this is not allowed here",
-        where=place(text, position),
+        where=location(text, position),
         given=text[position : position + 40] or None,
         allowed=", ".join(allowed) or None,
         hint=_advice(text[: position + 20]),
@@ -75,9 +75,9 @@ def _unreadable(text: str, broken: UnexpectedInput) -> ScenarioError:
 
 
 def _advice(text: str) -> str:
-    """Return the misspelt keyword before an error, or else the shape of a property."""
+    """Return a hint: the correct spelling of a misspelt keyword before the error, or else an example of a property."""
     for word in reversed(re.findall(r"[^\W\d_]{3,}", text)):
         near = get_close_matches(word.lower(), WORDS, n=1, cutoff=0.75)
         if near and word not in WORDS:
             return f"did you mean {near[0]!r} for {word!r}?"
-    return "a property reads like `always[0:5d] (eff(obs_a1a1) >= 0.3)`"
+    return "write a property such as `always[0:5d] (eff(obs_a1a1) >= 0.3)`"

@@ -1,4 +1,4 @@
-"""Rendering of a formula as text in one normal form, which parses back to the same formula."""
+"""Rendering of a formula as text in a normal form, which parses back to the same formula."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIGNS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT}
 
 
 def render(part: stl.Formula | stl.Value) -> str:
-    """Write a formula or a value.
+    """Return a formula or a value as text.
 
     >>> from malsim.scenario.properties.parse import parse
     >>> render(parse("eventually[20d:60d] abs(eff(obs_a1a1)-prev( eff(obs_a1a1) ))>=.25"))
@@ -48,7 +48,7 @@ def _term(part: stl.Formula | stl.Value) -> Term:
         case stl.Edge(word, operand):
             term = f"{word}({render(operand)})", ATOM
         case stl.AtEvent(kind, subject):
-            term = f"at event({', '.join(_name(item) for item in (kind, subject) if item is not None)})", ATOM
+            term = f"at event({', '.join(_name(word) for word in (kind, subject) if word is not None)})", ATOM
         case stl.Bit(value):
             term = _term(value)
         case _:

@@ -1,4 +1,4 @@
-"""Trace on which a property is judged: the ticks, the replications, and arrays of ticks × replications by name."""
+"""Trace on which a property is evaluated: ticks, replications, arrays by address, and windows of ticks."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from malsim.sim.world.clock import DAY
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from malsim.scenario.properties.formula import Window
+
 Reader: TypeAlias = Callable[[str], NDArray[Any]]
 Events: TypeAlias = Callable[[str, str | None], NDArray[np.bool_]]
 
@@ -25,11 +27,11 @@ Events: TypeAlias = Callable[[str, str | None], NDArray[np.bool_]]
 class Trace:
     """Ticks of a run, and functions to read it.
 
-    `times` are the milliseconds of each tick since the run's start, rising, and `replications` the numbers of the columns.
-    `read` maps an address to an array of ticks × replications: float64 with NaN where there is no value (a cell that is not
-    yet there), or an object array of strings with None there. To read more kinds of address, wrap it:
-    `dataclasses.replace(trace, read=wider(trace.read))`. `events_at` maps an event's kind and subject (or None) to a Boolean
-    array of the same shape: whether the event occurred since the tick before.
+    `times` are the milliseconds of each tick since the run's start, in increasing order; `replications` are the numbers of
+    the columns. `read` maps an address to an array of ticks × replications: float64 with NaN for a missing value (a cell
+    that does not exist yet), or an object array of strings with None for a missing value. To read more kinds of address,
+    wrap it: `dataclasses.replace(trace, read=wider(trace.read))`. `events_at` maps an event's kind and subject (or None) to
+    a Boolean array of the same shape, true if the event occurred since the previous tick.
     """
 
     times: NDArray[np.int64]
@@ -39,11 +41,11 @@ class Trace:
 
     @property
     def period(self) -> int:
-        """Usual distance of two ticks in milliseconds; of a single tick, its time."""
+        """Median distance of two ticks in milliseconds; for a single tick, its time."""
         return int(np.median(np.diff(self.times, prepend=0 if len(self.times) == 1 else self.times[:0])))
 
     def only(self, column: int) -> Trace:
-        """Return the same trace with one of its replications."""
+        """Return a trace of one replication, given by its column."""
         return replace(
             self,
             replications=self.replications[column : column + 1],
@@ -55,7 +57,7 @@ class Trace:
     def of_arrays(days: Iterable[float], arrays: Mapping[str, NDArray[Any]]) -> Trace:
         """Return a trace of arrays of ticks × replications, without events.
 
-        NaN says that there is no value yet, or no more; NaN between two values is refused.
+        NaN is a missing value; it is an error between two values of a replication.
 
         >>> Trace.of_arrays([1, 2], {"x": np.zeros((2, 3))}).replications.tolist()
         [0, 1, 2]
@@ -64,9 +66,9 @@ class Trace:
         shapes = {array.shape for array in arrays.values()}
         shape = next(iter(shapes), ())
         if len(shapes) != 1 or len(shape) != 2 or shape[0] != len(times) or not len(times):  # noqa: PLR2004
-            raise ScenarioError("arrays of one shape, ticks × replications, are needed", given=sorted(map(str, shapes)))
+            raise ScenarioError("the arrays must have one shape, ticks × replications", given=sorted(map(str, shapes)))
         for name, array in arrays.items():
-            _must_not_break_off(name, array)
+            _must_be_unbroken(name, array)
 
         def read(address: str) -> NDArray[Any]:
             if address not in arrays:
@@ -79,13 +81,13 @@ class Trace:
         return Trace(times, np.arange(shape[1]), read, events_at)
 
 
-def _must_not_break_off(name: str, array: NDArray[Any]) -> None:
-    """Refuse NaN between two values of one replication."""
+def _must_be_unbroken(name: str, array: NDArray[Any]) -> None:
+    """Raise `ScenarioError` for NaN between two values of a replication."""
     if array.dtype == object:
         return
     missing = np.isnan(array)
-    begun, goes_on = (np.logical_or.accumulate(~item, axis=0) for item in (missing, missing[::-1]))
-    inside = missing & begun & goes_on[::-1]
+    begun, continues = (np.logical_or.accumulate(~mask, axis=0) for mask in (missing, missing[::-1]))
+    inside = missing & begun & continues[::-1]
     if inside.any():
         tick, column = np.argwhere(inside)[0]
         hint = "correct the source of the NaN; NaN is allowed before the first value and after the last"
@@ -99,7 +101,69 @@ def unknown(what: str, name: str, names: Iterable[str]) -> ScenarioError:
     few = near or names[:5]
     hint = f"did you mean {', '.join(map(repr, near))}?" if near else None
     if re.search(r"-[\d.]|-$", name) or (not hint and "-" in name):
-        hint = "a minus between two values needs spaces round it"
+        hint = "a minus between two values needs spaces around it"
     more = "" if len(few) == len(names) else f" … ({len(names)} in all)"
-    allowed = ", ".join(few) + more if few else "this run holds none"
+    allowed = ", ".join(few) + more if few else "none in this run"
     return ScenarioError(f"no such {what}", given=name, allowed=allowed, hint=hint)
+
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+def extrema(values: Array, first: Rows, last: Rows, *, largest: bool) -> Array:
+    """Return the smallest (or largest) of the rows first[i] … last[i] for each i and column; ±∞ for an empty window.
+
+    The algorithm uses two stacks: rows before a split hold extrema up to the split, rows after it one running extremum.
+    Each row enters and leaves once, so a window of any width costs three row operations per step. `values` (rows × columns)
+    contain no NaN. `first` and `last` are row numbers that never decrease; `last < first` is an empty window.
+
+    >>> column = np.array([[3.0], [1.0], [2.0]])
+    >>> extrema(column, np.array([0, 1, 2]), np.array([1, 2, 2]), largest=False).ravel().tolist()
+    [1.0, 1.0, 2.0]
+    """
+    better, neutral = (np.maximum, -np.inf) if largest else (np.minimum, np.inf)
+    if len(first) == 1:
+        alone: Array = better.reduce(values[first[0] : last[0] + 1], axis=0, keepdims=True, initial=neutral)
+        return alone
+    result = np.empty((len(first), values.shape[1]))
+    running = np.full(values.shape[1], neutral)
+    widest = max(int((last - first).max()) + 1, 0)
+    rows, front, out = list(values), list(np.empty((widest, values.shape[1]))), list(result)
+    start = split = end = 0
+    for step, (low, stop) in enumerate(zip(first.tolist(), (last + 1).tolist(), strict=True)):
+        if low >= stop:
+            out[step][:] = neutral
+            continue
+        if low >= split:
+            front[stop - low - 1][:] = rows[stop - 1]
+            for row in range(stop - 2, low - 1, -1):
+                better(rows[row], front[row - low + 1], out=front[row - low])
+            running[:] = neutral
+            start, split, end = low, stop, stop
+        for row in range(end, stop):
+            better(running, rows[row], out=running)
+        end = stop
+        better(front[low - start], running, out=out[step])
+    return result
+
+
+def spans(window: Window | None, times: Rows, *, origin: int | None = None) -> tuple[Rows, Rows]:
+    """Return the first and last tick of a window relative to each tick, or to one time `origin` (ms) before all ticks.
+
+    The window [a:b] of tick i contains tick j if times[i] + a ≤ times[j] ≤ times[i] + b, or, in ticks, i + a ≤ j ≤ i + b; it
+    ends with the last tick. Relative to an `origin`, ticks are counted from the first one.
+    """
+    count = len(times)
+    here = np.arange(count if origin is None else 1)
+    if window is None:
+        return here, np.full_like(here, count - 1)
+    if window.in_ticks:
+        first = here + window.low.size
+        last = np.full_like(here, count) if window.high is None else here + window.high.size
+    else:
+        now = times if origin is None else np.array([origin])
+        first = np.searchsorted(times, now + window.low.size, "left")
+        end = np.full_like(now, times[-1]) if window.high is None else now + window.high.size
+        last = np.searchsorted(times, end, "right") - 1
+    return np.minimum(first, count), np.minimum(last, count - 1)

@@ -1,8 +1,8 @@
-"""Scenario files as pytest tests, one test per check; and fixtures for tests of a memory in Python.
+"""pytest plugin: scenario files as tests, one per check, and fixtures for tests of a memory in Python.
 
-A `.toml` file that pytest visits is collected if it is a scenario: it is named on the command line, begins with `# malsim`,
-lies in a folder of the ini option `malsim_paths`, or holds `why` or a check beside other tables of a scenario. Everything
-heavy is imported when the first such file is met.
+A `.toml` file is collected if it is a scenario: it is named on the command line, begins with `# malsim`, lies in a folder of
+the ini option `malsim_paths`, or contains `why` or a check together with other tables of a scenario. Heavy modules are
+imported when the first scenario is collected.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare the options, each also an ini option of the same name with underscores."""
+    """Declare the options, each also as an ini option with underscores in its name."""
     parser.addini("malsim_paths", "files and folders whose .toml files are all scenarios", type="args", default=[])
     texts = {"rules": ("FILE", "judge scenarios under these rules: a TOML file or a preset"),
-             "memory": ("MODULE:FACTORY", "judge scenarios with a memory of your own, whose code is run")}  # fmt: skip
+             "memory": ("MODULE:FACTORY", "judge scenarios with your own memory, whose code is run")}  # fmt: skip
     for name, (metavar, meaning) in texts.items():
         parser.addoption(f"{PREFIX}{name}", metavar=metavar, help=meaning)
         parser.addini(f"malsim_{name}", meaning, default="")
@@ -35,13 +35,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make a user's own memory importable from pytest's root folder, wherever pytest was started."""
+    """Make a user's memory importable from pytest's root folder, wherever pytest was started."""
     if str(config.rootpath) not in sys.path and (config.getoption("malsim_memory") or config.getini("malsim_memory")):
         sys.path.insert(0, str(config.rootpath))
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
-    """Collect the .toml files that are scenarios."""
+    """Collect a .toml file if it is a scenario."""
     if file_path.suffix == ".toml" and (parent.session.isinitpath(file_path) or is_scenario(file_path, parent.config)):
         return ScenarioFile.from_parent(parent, path=file_path)
     return None
@@ -49,7 +49,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFi
 
 @pytest.fixture
 def malsim_file(request: pytest.FixtureRequest) -> Callable[[str], TestedFile]:
-    """Open a scenario file beside the test: `malsim_file("incident.toml").check()` fails as `malsim test` would."""
+    """Open a scenario file next to the test: `malsim_file("incident.toml").check()` fails like `malsim test`."""
     from malsim.scenario.pytest_plugin.fixtures import TestedFile
     from malsim.scenario.pytest_plugin.scenario_tests import PluginSettings
 
@@ -58,7 +58,7 @@ def malsim_file(request: pytest.FixtureRequest) -> Callable[[str], TestedFile]:
 
 @pytest.fixture
 def malsim_bench(request: pytest.FixtureRequest) -> Callable[..., MemoryBench]:
-    """Make a memory to write claims into, let time pass, ask and check: `malsim_bench(memory="mine:Votes")`."""
+    """Create a memory that can be written to, advanced in time, queried and checked: `malsim_bench(memory="mine:Votes")`."""
     from malsim.scenario.pytest_plugin.fixtures import MemoryBench
     from malsim.scenario.pytest_plugin.scenario_tests import PluginSettings
 

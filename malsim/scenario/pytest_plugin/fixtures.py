@@ -1,4 +1,4 @@
-"""Fixtures: a scenario file to check, and a memory to write into, advance in time, ask and check."""
+"""Test fixtures: a scenario file to check, and a memory to write to, advance in time, query and check."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ ELSE = "something else"
 
 @dataclass(frozen=True)
 class TestedFile:
-    """Scenario file under the settings of the session."""
+    """Scenario file with the settings of the pytest session."""
 
-    __test__ = False  # else pytest collects the class by its name
+    __test__ = False  # prevents pytest from collecting the class
     scenario: Scenario
     settings: PluginSettings
 
@@ -41,13 +41,13 @@ class TestedFile:
         return cls(settings.read(path), settings)
 
     def check(self) -> dict[str, float | None]:
-        """Run, and return the margin of each check by name; raise `AssertionError` for the checks that do not pass."""
+        """Run the scenario and return the margin of each check by name; raise `AssertionError` if a check does not pass."""
         __tracebackhide__ = True
         judged = judge(self.scenario)
-        wrong = [outcome for outcome in judged.outcomes if outcome.status != "pass"]
         lines = [judged.error] if judged.error else []
-        for outcome in wrong:
-            lines += [headline(judged, outcome), *details(judged, outcome, self.settings.words)]
+        for outcome in judged.outcomes:
+            if outcome.status != "pass":
+                lines += [headline(judged, outcome), *details(judged, outcome, self.settings.options)]
         if lines:
             raise AssertionError("\n".join(lines))
         return {outcome.check.name: outcome.margin for outcome in judged.outcomes}
@@ -55,9 +55,10 @@ class TestedFile:
 
 @dataclass
 class MemoryBench:
-    """Memory under test: claims go in, ticks pass, answers and margins come out.
+    """Memory under test, to which claims are written and which is queried and checked.
 
-    `base` holds the memory. Claims arrive between ticks, which are a day apart; what is asked is as of the last tick.
+    `base` is a scenario with the memory. Ticks are a day apart and claims arrive between them; answers are as of the last
+    tick.
     """
 
     base: Scenario
@@ -68,17 +69,17 @@ class MemoryBench:
 
     @classmethod
     def of(cls, settings: PluginSettings, *, memory: object = None, law: str = "mal", **rules: Any) -> MemoryBench:
-        """Make a bench of a memory of one's own (a name or a factory), or of a law under `rules`."""
+        """Create a bench for a user's memory (a name or a factory), or for a law under `rules`."""
         base = Scenario(name="bench", why="a test", law=law).replace(rules=rules)
         adapter = memory or settings.memory
         return cls(base.replace(adapter=Adapter.of(adapter)) if adapter else base)
 
     def fact(self, name: str, *values: str) -> None:
-        """Declare the possible values of an object, the true one first; by default the first claimed value is true."""
+        """Declare the possible values of an object, the true value first; by default the first claimed value is true."""
         self.values[name] = list(values)
 
     def claim(self, writer: str, object_: str, value: str, *, confidence: float = 0.7, **fields: Any) -> str:
-        """Claim a value of an object now; return the claim's handle. `fields` are those of a `[[claim]]`."""
+        """Claim a value of an object now and return the claim's handle; `fields` are those of a `[[claim]]`."""
         handle = str(fields.pop("handle", f"obs_{len(self.claims):06x}"))
         values = self.values.setdefault(object_, [])
         if value not in values:
@@ -90,16 +91,14 @@ class MemoryBench:
         return handle
 
     def tick(self, days: int = 1) -> None:
-        """Advance by `days`, with a tick at the end of each."""
+        """Advance by `days`, with a tick at the end of each day."""
         self.ticks, self._run = self.ticks + days, None
 
     @property
     def run(self) -> Run:
-        """Run so far, with its frames. Raises `UsageError` before the first tick."""
+        """Run up to the last tick; raises `UsageError` before the first tick."""
         if not self.ticks:
-            raise UsageError(
-                "no tick has passed, so the memory knows nothing", where="malsim_bench", hint="call tick() first"
-            )
+            raise UsageError("no tick has passed yet", where="malsim_bench", hint="call tick() first")
         if self._run is None:
             facts = tuple(
                 Fact(name=name, values=tuple(values) if len(values) > 1 else (*values, ELSE), start="first")
@@ -110,16 +109,16 @@ class MemoryBench:
         return self._run
 
     def answer(self, object_: str) -> str | None:
-        """Return what the memory answers at the last tick; None for silence and for a tie."""
+        """Return the memory's answer at the last tick; None for no answer or a tie."""
         number = self._signal("answer", object_)
         return None if number is None else self.values[object_][int(number)]
 
     def belief(self, object_: str) -> float | None:
-        """Return what the answer is worth at the last tick; None where the memory states no belief."""
+        """Return the memory's belief in its answer at the last tick; None if it states none."""
         return self._signal("belief", object_)
 
     def check(self, formula: str) -> float:
-        """Return the margin of a property over all ticks; raise `AssertionError` with the witness where it is broken."""
+        """Return the margin of a property over all ticks; raise `AssertionError` with the witness if it does not hold."""
         __tracebackhide__ = True
         verdict = check(formula, self.run)
         if not verdict.passed:

@@ -1,4 +1,4 @@
-"""Tests that a scenario file yields under pytest: one per check, and one per goal of the session."""
+"""pytest items of a scenario file: one per check, and one per goal of the session."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Check, Scenario
 
 PREFIX = "--malsim-"
-LARGEST = 1 << 20  # characters read of a file that was not named
+LARGEST = 1 << 20  # characters read of a file that is not named on the command line
 COMMENT = re.compile(r"\s*#\s*malsim[ \t]*(?:\n|$)")
 WORDS = re.compile(r"^\s*(why\s*=|\[\[(check|goal)\]\]|\[baseline\])", re.MULTILINE)
 TABLES = frozenset(("run", "claim", "facts", "writers", "check", "goal", "baseline", "memory", "rules", "reader", "netlist"))
 GOALS = pytest.StashKey[dict[str, list["ScenarioFile"]]]()
 
 
-class Failed(Exception):  # noqa: N818  # a failed check is no error
+class Failed(Exception):  # noqa: N818  # a failed check is not an error
     """Failed check, with the message of `malsim test`."""
 
 
 @dataclass(frozen=True)
 class PluginSettings:
-    """Settings from the options and the ini file: rules, a user's own memory, consent to run code."""
+    """Settings from the options and the ini file: rules, a user's memory, permission to run code."""
 
     rules: str
     memory: str
@@ -49,13 +49,14 @@ class PluginSettings:
         return cls(str(rules), str(memory), bool(allow_code))
 
     @property
-    def words(self) -> str:
+    def options(self) -> str:
         """Options of `malsim test` that give the same judgement."""
-        named = (("--rules", self.rules), ("--memory", self.memory))
-        options = "".join(f" {flag} {shlex.quote(value)}" for flag, value in named if value)
+        values = (("--rules", self.rules), ("--memory", self.memory))
+        options = "".join(f" {flag} {shlex.quote(value)}" for flag, value in values if value)
         return options + " --allow-code" * self.allow_code
 
     def read(self, path: Path) -> Scenario:
+        """Read a scenario file and apply the rules and the memory of the settings."""
         from malsim.adapters.engine.adapter import Adapter
         from malsim.memory import Rules
         from malsim.scenario.file.scenario_file import read
@@ -66,7 +67,7 @@ class PluginSettings:
 
 
 def is_scenario(path: Path, config: pytest.Config) -> bool:
-    """Return whether a file that nobody named is a scenario: by `malsim_paths`, or by what it holds."""
+    """Return whether a file is a scenario, judged by `malsim_paths` or by its contents."""
     folders = [config.rootpath / folder for folder in config.getini("malsim_paths")]
     if any(path.is_relative_to(folder) for folder in folders):
         from malsim.scenario.file.scenario_file import holds_rules_alone
@@ -84,18 +85,18 @@ def is_scenario(path: Path, config: pytest.Config) -> bool:
     try:
         tables = tomllib.loads(text).keys()
     except (ValueError, RecursionError):
-        return True  # let the error of reading it be reported
+        return True  # so that the error is reported when the file is read
     return len(tables & TABLES) + ("why" in tables) > 1
 
 
 class ScenarioFile(pytest.File):
-    """Scenario file; it is run once, with its first check."""
+    """Scenario file, which is run once, for the first of its checks."""
 
     _judged: Judged | None = None
     _scenario: Scenario | None = None
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Yield one item per check, and one per goal that no earlier file named; a file with neither is an error."""
+        """Yield one item per check, and one per goal that no earlier file names; a file without checks is an error."""
         from malsim.scenario.checks.checks import Goal
 
         try:
@@ -105,7 +106,7 @@ class ScenarioFile(pytest.File):
             yield SandboxedItem.from_parent(self, name="every check, in a sandbox")
             return
         except self.CollectError as problem:
-            if self._is_meant():
+            if self.session.isinitpath(self.path) or self._is_toml():
                 raise
             yield SkippedItem.from_parent(self, name="file", reason=str(problem))
             return
@@ -114,7 +115,7 @@ class ScenarioFile(pytest.File):
         scenario = self.scenario()
         is_empty = scenario.claims.is_empty() and not (scenario.writers or scenario.processes or scenario.initial_memory)
         if is_empty and not self.session.isinitpath(self.path):
-            reason = f"its checks are for a store: malsim test --on STORE {self.near()}"
+            reason = f"its checks are for a store: malsim test --on STORE {self.shown_path()}"
             yield SkippedItem.from_parent(self, name="file", reason=reason)
             return
         for check in checks:
@@ -126,9 +127,7 @@ class ScenarioFile(pytest.File):
             if len(files) == 1:
                 yield GoalItem.from_parent(self, name=one_line(check.name), check=check)
 
-    def _is_meant(self) -> bool:
-        if self.session.isinitpath(self.path):
-            return True
+    def _is_toml(self) -> bool:
         try:
             tomllib.loads(self.path.read_text(encoding="utf-8-sig"))
         except (OSError, ValueError, RecursionError):
@@ -136,20 +135,23 @@ class ScenarioFile(pytest.File):
         return True
 
     def scenario(self) -> Scenario:
+        """Return the scenario, which is read once; raise `CollectError` if it cannot be read."""
         from malsim.base.errors import MalsimError
 
         if self._scenario is None:
             try:
-                self._scenario = PluginSettings.of(self.config).read(self.near())
+                self._scenario = PluginSettings.of(self.config).read(self.shown_path())
             except MalsimError as problem:
                 raise self.CollectError(str(problem)) from problem
         return self._scenario
 
-    def near(self) -> Path:
+    def shown_path(self) -> Path:
+        """Return the path relative to the current folder, if it lies within."""
         here = self.config.invocation_params.dir
         return self.path.relative_to(here) if self.path.is_relative_to(here) else self.path
 
     def judged(self) -> Judged:
+        """Return the judged scenario, which is run once."""
         from malsim.scenario.judge.judge import judge
 
         if self._judged is None:
@@ -169,20 +171,29 @@ class SkippedItem(pytest.Item):
         pytest.skip(self.reason)
 
 
-class SandboxedItem(pytest.Item):
-    """Test item with all checks of a scenario that runs another package's code: judged in a subprocess."""
+class ScenarioItem(pytest.Item):
+    """Test item of a scenario file, whose failures are shown as by `malsim test`."""
 
     parent: ScenarioFile
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:  # noqa: ARG002  # pytest passes it
+        """Return the output of `malsim test`, without a traceback."""
+        return str(excinfo.value if isinstance(excinfo.value, Failed) else super().repr_failure(excinfo))
+
+
+class SandboxedItem(ScenarioItem):
+    """Test item for all checks of a scenario that runs foreign code, judged in a sandboxed process."""
+
     code, text = 0, ""
 
     def setup(self) -> None:
         from malsim.adapters.engine.sandbox import run_sandboxed
         from malsim.base.errors import AdapterError
 
-        printed, path = io.StringIO(), self.parent.near()
+        printed, path = io.StringIO(), self.parent.shown_path()
         with redirect_stdout(printed), redirect_stderr(printed):
             try:
-                self.code = run_sandboxed(["test", str(path), *shlex.split(PluginSettings.of(self.config).words)])
+                self.code = run_sandboxed(["test", str(path), *shlex.split(PluginSettings.of(self.config).options)])
             except AdapterError as problem:
                 self.code = 2
                 printed.write(f"{path}:1: error: {problem}")
@@ -194,15 +205,9 @@ class SandboxedItem(pytest.Item):
         if self.code:
             raise Failed(self.text)
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:  # noqa: ARG002  # pytest passes it
-        """Return the output of `malsim test`."""
-        return str(excinfo.value)
 
-
-class CheckItem(pytest.Item):
-    """Test item of one check: an error shows in its setup, a failure in its call, so that reports keep them apart."""
-
-    parent: ScenarioFile
+class CheckItem(ScenarioItem):
+    """Test item for one check; an error is raised in its setup and a failure in its call, so that reports separate them."""
 
     def __init__(self, *, check: Check, **options: Any) -> None:
         super().__init__(**options)
@@ -228,21 +233,15 @@ class CheckItem(pytest.Item):
 
         judged, outcome = self.result
         if outcome is not None and outcome.status == "fail":
-            lines = details(judged, outcome, PluginSettings.of(self.config).words)
+            lines = details(judged, outcome, PluginSettings.of(self.config).options)
             raise Failed("\n".join([headline(judged, outcome), *lines]))
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:  # noqa: ARG002  # pytest passes it
-        """Return the output of `malsim test`, without a traceback of the judge."""
-        if isinstance(excinfo.value, Failed):
-            return str(excinfo.value)
-        return str(super().repr_failure(excinfo))
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, self.check.line - 1, f"{self.path.stem}: {self.name}"
 
 
 class GoalItem(CheckItem):
-    """Test item of one goal of all the scenarios collected: they are run in turn until one meets it."""
+    """Test item for one goal of all collected scenarios, which are run in turn until one meets it."""
 
     def judge(self) -> tuple[Judged, Outcome | None]:
         from malsim.scenario.judge.judge import goals

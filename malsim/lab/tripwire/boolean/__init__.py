@@ -1,1 +1,1 @@
-"""The Boolean part of a tripwire, without running a scenario: states, truth table, coverage, statics."""
+"""Analysis of a tripwire's Boolean part without running a scenario: states, truth table, coverage, static faults."""

@@ -1,4 +1,4 @@
-"""Truth table of a Boolean part, by state, with the inputs that decide; large tables merged to what decides."""
+"""Truth table of a Boolean part, and its coverage by recorded inputs (MC/DC)."""
 
 from __future__ import annotations
 
@@ -8,24 +8,31 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from malsim.lab.tripwire.boolean.part import Machine
+from malsim.netlist.engine.engine import DAY
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
 
     from malsim.lab.tripwire.boolean.explore import Ints, StateSpace
+    from malsim.lab.tripwire.boolean.part import Bools, Part
+    from malsim.netlist.wiring import Instance
 
-MOST_ROWS = 64  # lines of the printed table
+MOST_ROWS = 64  # of the printed table
 MERGED_ABOVE = 16
 
 
 @dataclass(frozen=True)
 class Card:
-    """Truth table: each output for each state that can be told apart and each combination of the inputs.
+    """Truth table of a Boolean part: its outputs for each distinguishable state and each combination of inputs.
 
     Parameters
     ----------
     rows
-        A column for each name of `before` (`alarm.out`, its value as the tick begins), `inputs` and `outputs`, and
-        `deciding`, a list of the inputs that each, changed alone, would change some output in that tick.
+        One column per name in `before` (such as `alarm.out`, its value as the tick begins), `inputs` and `outputs`, and
+        `deciding`, a list of the inputs that, changed alone, would change an output in that tick.
     """
 
     rows: pl.DataFrame
@@ -35,7 +42,7 @@ class Card:
 
     @property
     def table(self) -> pl.DataFrame:
-        """The rows; of more than 16, rows of the same outputs merged, null where a value makes no difference."""
+        """Rows to print; above 16, rows with equal outputs are merged, with null where a value makes no difference."""
         if self.rows.height <= MERGED_ABOVE:
             return self.rows
         names = [*(f"({name})" for name in self.before), *self.inputs]
@@ -50,11 +57,11 @@ class Card:
 
     @property
     def csv(self) -> str:
-        """CSV of all rows; the deciding inputs of a row are separated by blanks."""
+        """All rows as CSV; the deciding inputs of a row are separated by spaces."""
         return self.rows.with_columns(pl.col("deciding").list.join(" ")).write_csv()
 
     def __str__(self) -> str:
-        """Return the table as text: 1 and 0, `*` after an input that decides, `-` for one that makes no difference."""
+        """Return the table as text, with `*` after a deciding input and `-` for a value that makes no difference."""
         heads = [*(f"({name})" for name in self.before), *(f"{name} " for name in self.inputs), "→", *self.outputs]
         table = self.table
         lines = []
@@ -65,8 +72,8 @@ class Card:
         lines = [heads, *lines]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         text = "\n".join("  ".join(map(str.rjust, line, widths)) for line in lines)
-        left = max(0, table.height - MOST_ROWS)
-        return f"{text}\n… and {left} rows more" if left else text
+        hidden = max(0, table.height - MOST_ROWS)
+        return f"{text}\n… and {hidden} more rows" if hidden else text
 
 
 def _cell(value: float | None) -> str:
@@ -76,22 +83,22 @@ def _cell(value: float | None) -> str:
 def _merged(
     values: np.ndarray, codes: np.ndarray, rows: Ints, fixed: tuple[float | None, ...]
 ) -> Iterator[tuple[tuple[float | None, ...], int]]:
-    """Yield disjoint groups of rows with the same output: the values that are fixed, and one row of the group.
+    """Yield disjoint groups of rows with equal outputs, as (fixed values, index of one row in the group).
 
-    A decision tree, split each time at the column that leaves least entropy of the outputs.
+    The groups are the leaves of a decision tree, each split at the column that leaves the least entropy of the outputs.
     """
     if len(np.unique(codes[rows])) == 1:
         yield fixed, int(rows[0])
         return
-    open_ = [column for column, value in enumerate(fixed) if value is None and len(np.unique(values[rows, column])) > 1]
-    column = min(open_, key=lambda column: _entropy(values[rows, column], codes[rows]))
+    free = [column for column, value in enumerate(fixed) if value is None and len(np.unique(values[rows, column])) > 1]
+    column = min(free, key=lambda column: _entropy(values[rows, column], codes[rows]))
     for value in np.unique(values[rows, column]):
         group = rows[values[rows, column] == value]
         yield from _merged(values, codes, group, (*fixed[:column], float(value), *fixed[column + 1 :]))
 
 
 def _entropy(values: np.ndarray, codes: np.ndarray) -> float:
-    """Compute the entropy of the codes within the groups of equal values, weighted by the groups' sizes."""
+    """Compute the entropy of the codes within groups of equal values, weighted by group size."""
     total = 0.0
     for value in np.unique(values):
         counts = np.unique(codes[values == value], return_counts=True)[1]
@@ -100,7 +107,7 @@ def _entropy(values: np.ndarray, codes: np.ndarray) -> float:
 
 
 def card(space: StateSpace) -> Card:
-    r"""Return the truth table of a Boolean part; states that no output can tell apart share their rows.
+    r"""Return the truth table of a Boolean part, with one set of rows per class of indistinguishable states.
 
     >>> from malsim.netlist import parse
     >>> from malsim.netlist.wiring import link
@@ -128,12 +135,77 @@ def card(space: StateSpace) -> Card:
 
 
 def _deciding(space: StateSpace, states: Ints) -> list[list[str]]:
-    """Return for each state and valuation the inputs that each, changed alone, would change an output in this tick."""
+    """Return, per state and valuation, the inputs that, changed alone, would change an output in the same tick."""
     names = np.array(space.part.inputs)
     decides = np.zeros((len(states), *space.inputs.shape), dtype=bool)
     for index in range(len(names)):
-        other = space.turned(index)
+        other = space.flipped(index)
         for name in space.part.outputs:
             values = space.signals[name][states]
             decides[:, :, index] |= (values != values[:, other]) & (other >= 0)
     return [names[row].tolist() for row in decides.reshape(-1, len(names))]
+
+
+KINDS = {"kind": pl.String, "name": pl.String, "shown": pl.Boolean, "wants": pl.String, "line": pl.Int64}
+
+
+def coverage(part: Part, stream: Mapping[str, Bools], *, tick: float = DAY) -> pl.DataFrame:
+    """Run a Boolean part on recorded inputs and return the coverage of its output and input pins.
+
+    An input pin of an op is shown to matter on its own (modified condition / decision coverage, DO-178B) if two calls with
+    the same state and the same other inputs differ in that input and in an output of the op. `stream` has ticks ×
+    replications of each input of the part; `tick` is in milliseconds. The columns are kind (`output` or `input`), name
+    (`alarm.out`, `either.in-0`), shown, wants (observations still needed) and line.
+    """
+    machine = Machine(part, tick=tick)
+    calls = _calls(machine, stream)
+    rows = [row for name, op_calls in calls.items() for row in _rows(part, name, op_calls)]
+    return pl.DataFrame(rows, schema=KINDS, orient="row")
+
+
+def _calls(machine: Machine, stream: Mapping[str, Bools]) -> dict[str, NDArray[np.float64]]:
+    """Return the distinct calls of each op, one row per call: inputs, state before the call, outputs."""
+    part = machine.part
+    ticks, reps = next(iter(stream.values())).shape if stream else (0, 1)
+    calls: dict[str, NDArray[np.float64]] = {}
+    states = np.repeat(machine.start(), reps, axis=0)
+    for tick in range(ticks):
+        bits = np.column_stack([stream[name][tick] for name in part.inputs]) if part.inputs else np.empty((reps, 0), bool)
+        step = machine.step(states, bits, tick + 1)
+        states = step.states
+        for thread in part.net.threads:
+            for name in thread.functions if (tick + 1) % thread.every == 0 else ():
+                after, before, sheet = step.ops[name], step.before[name], part.net.instances[name].sheet
+                pins = [after[key] for key in sheet.ins] + [before[key] for key in sheet.state]
+                pins += [after[key] for key, out in sheet.outs.items() if out.type == "bit"]
+                columns = [np.broadcast_to(values, (*values.shape[:-1], reps)).reshape(-1, reps).T for values in pins]
+                call = np.column_stack(columns)
+                calls[name] = np.unique(np.concatenate([calls[name], call]) if name in calls else call, axis=0)
+    return calls
+
+
+def _rows(part: Part, name: str, calls: NDArray[np.float64]) -> Iterator[tuple[str, str, bool, str, int]]:
+    instance = part.net.instances[name]
+    sheet, line = instance.sheet, instance.statement.line
+    wires = {str(link.address) for signal in part.net.signals.values() for link in signal.links}
+    slots = {(slot.key, slot.row): pin for pin, slot in sheet.slots.items()}
+    keys = [(key, row) for key in (*sheet.ins, *sheet.state) for row in _family(instance, key)]
+    outs = [(key, row) for key, out in sheet.outs.items() if out.type == "bit" for row in _family(instance, key)]
+    outputs = calls[:, len(keys) :]
+    for column, out in enumerate(outs):
+        pin = f"{name}.{slots[out]}"
+        if pin in wires:
+            missing = [word for word, value in (("true", True), ("false", False)) if value not in outputs[:, column]]
+            yield "output", pin, not missing, f"a tick in which it is {' and one in which it is '.join(missing)}", line
+    for column, (key, row) in enumerate(keys):
+        pin = f"{name}.{slots[key, row]}"
+        if key in sheet.ins and pin in wires:
+            others = np.delete(calls[:, : len(keys)], column, axis=1)
+            matters = len(np.unique(np.column_stack([others, outputs]), axis=0)) > len(np.unique(others, axis=0))
+            yield "input", pin, matters, "two calls that differ only in this input, with different outputs", line
+
+
+def _family(instance: Instance, key: str) -> list[int | None]:
+    """Return the row numbers of a family of pins, or [None] for a single pin."""
+    pin = instance.sheet.declared[key]
+    return list(range(instance.sheet.count(pin))) if pin.many else [None]

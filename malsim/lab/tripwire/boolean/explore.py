@@ -1,4 +1,4 @@
-"""Reachable states of a Boolean part, under every input."""
+"""Reachable states of a Boolean part under all inputs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malsim.base.errors import UsageError
-from malsim.lab.tripwire.boolean.machine import Machine
+from malsim.lab.tripwire.boolean.part import Machine
 from malsim.netlist.engine.engine import DAY
 
 if TYPE_CHECKING:
-    from malsim.lab.tripwire.boolean.machine import Bools
-    from malsim.lab.tripwire.boolean.part import Part
+    from malsim.lab.tripwire.boolean.part import Bools, Part
 
 Ints = NDArray[np.int64]
 MOST_INPUTS = 12
@@ -24,20 +23,11 @@ MOST_ROWS = 1 << 20
 
 @dataclass(frozen=True)
 class StateSpace:
-    """The states a part can reach from its start, and where each input leads.
+    """States that a Boolean part can reach from its initial state, and their transitions.
 
-    Parameters
-    ----------
-    inputs
-        Valuations × inputs of the part: what can come to it in one tick.
-    states
-        States × places of the machine; the first is the start.
-    after
-        States × valuations: the state that follows.
-    signals
-        Signal to states × valuations: its value in that tick.
-    came
-        States × (state, valuation) by which each was first reached.
+    `inputs` (valuations × inputs) are the inputs possible in one tick. `states` has one row per state, the initial state
+    first. `after` (states × valuations) is the index of the next state, and `signals` the value of each signal in that tick.
+    `reached_by` is the (state, valuation) from which each state was first reached.
     """
 
     machine: Machine
@@ -45,16 +35,16 @@ class StateSpace:
     states: NDArray[np.float64]
     after: Ints
     signals: dict[str, Bools]
-    came: Ints
+    reached_by: Ints
 
     @property
     def part(self) -> Part:
-        """The part these are the states of."""
+        """Boolean part that was explored."""
         return self.machine.part
 
     @cached_property
     def classes(self) -> Ints:
-        """The class of each state: two states of one class can never be told apart by the outputs (Moore, 1956)."""
+        """Equivalence class of each state: the outputs can never distinguish states of one class (Moore, 1956)."""
         classes = _row_numbers(np.column_stack([np.zeros(len(self.states)), *(self.signals[n] for n in self.part.outputs)]))
         while True:
             finer = _row_numbers(np.column_stack([classes, classes[self.after]]))
@@ -62,33 +52,33 @@ class StateSpace:
                 return classes
             classes = finer
 
-    def turned(self, place: int) -> Ints:
-        """For each valuation the one that differs in this input alone; −1 where the inputs cannot be so."""
+    def flipped(self, index: int) -> Ints:
+        """Return, per valuation, the valuation that differs in this input only, or −1 if that one is impossible."""
         weights = 1 << np.arange(self.inputs.shape[1])
-        number = self.inputs @ weights
-        at = np.full(1 << self.inputs.shape[1], -1)
-        at[number] = np.arange(len(number))
-        other: Ints = at[number ^ weights[place]]
+        codes = self.inputs @ weights
+        row_of = np.full(1 << self.inputs.shape[1], -1)
+        row_of[codes] = np.arange(len(codes))
+        other: Ints = row_of[codes ^ weights[index]]
         return other
 
-    def way(self, transitions: Bools) -> str:
-        """The shortest way from the start to the first of some transitions (states × valuations), in words.
+    def shortest_path(self, transitions: Bools) -> str:
+        """Return the inputs that are true in each tick on the way to the first given transition, in words.
 
-        The inputs that are true in each tick; empty inputs are "nothing".
+        `transitions` is a mask, states × valuations; a tick without true inputs is "nothing".
         """
         state, last = np.argwhere(transitions)[0]
-        valuations = [last]
+        path = [last]
         while state:
-            state, valuation = self.came[state]
-            valuations.append(valuation)
+            state, valuation = self.reached_by[state]
+            path.append(valuation)
         ticks = [
-            "+".join(name for name, on in zip(self.part.inputs, self.inputs[item], strict=True) if on) or "nothing"
-            for item in reversed(valuations)
+            "+".join(name for name, on in zip(self.part.inputs, self.inputs[valuation], strict=True) if on) or "nothing"
+            for valuation in reversed(path)
         ]
         return ", then ".join(ticks)
 
-    def leading(self, transitions: Bools, allowed: Bools | None = None) -> Bools:
-        """The states from which one of the transitions (states × valuations) can still come, by allowed valuations."""
+    def can_reach(self, transitions: Bools, allowed: Bools | None = None) -> Bools:
+        """Mark the states from which allowed valuations can lead to one of the transitions (states × valuations)."""
         mask = np.ones(len(self.inputs), dtype=bool) if allowed is None else allowed
         reaching = np.asarray((transitions & mask).any(axis=1))
         while True:
@@ -99,34 +89,22 @@ class StateSpace:
 
 
 def explore(part: Part, *, tick: float = DAY) -> StateSpace:
-    """Return every reachable state of a Boolean part, breadth first from its start."""
+    """Return every reachable state of a Boolean part, found breadth first from its initial state."""
     if len(part.inputs) > MOST_INPUTS:
-        problem = "too many inputs to look at every one"
-        raise UsageError(problem, given=len(part.inputs), allowed=f"up to {MOST_INPUTS}", hint="cut the net in two")
-    return _breadth_first(Machine(part, tick=tick), valuations(part))
-
-
-def valuations(part: Part) -> Bools:
-    """Return the possible inputs of one tick, all at rest first; inputs that exclude each other are never true together."""
-    count = len(part.inputs)
-    every = (np.arange(2**count)[:, None] >> np.arange(count) & 1).astype(np.bool_)
-    at = {name: index for index, name in enumerate(part.inputs)}
-    for item, other in part.apart:
-        every = every[~(every[:, at[item]] & every[:, at[other]])]
-    return every
-
-
-def _breadth_first(machine: Machine, inputs: Bools) -> StateSpace:
+        problem = "too many inputs to explore every combination"
+        raise UsageError(problem, given=len(part.inputs), allowed=f"at most {MOST_INPUTS}", hint="split the netlist in two")
+    machine, inputs = Machine(part, tick=tick), _valuations(part)
     start = machine.start()
-    number: dict[bytes, int] = {_key(0, start[0]): 0}
-    states, came, after = [start[0]], [(0, 0)], []
+    index_of: dict[bytes, int] = {_key(0, start[0]): 0}
+    states, reached_by, after = [start[0]], [(0, 0)], []
     signals: dict[str, list[Bools]] = {name: [] for name in machine.outer}
     frontier, ticks = [0], 0
     while frontier:
         ticks += 1
         if len(states) * len(inputs) > MOST_ROWS:
-            raise UsageError("too many states to look at every one", given=len(states), hint="shorten its times, or cut it")
-        rows = np.repeat(np.array([states[item] for item in frontier]), len(inputs), axis=0)
+            hint = "shorten the times of its timers, or split the netlist"
+            raise UsageError("too many states to explore them all", given=len(states), hint=hint)
+        rows = np.repeat(np.array([states[index] for index in frontier]), len(inputs), axis=0)
         step = machine.step(rows, np.tile(inputs, (len(frontier), 1)), ticks)
         for name, values in signals.items():
             values.append(np.broadcast_to(step.signals[name], len(rows)).reshape(len(frontier), -1))
@@ -134,16 +112,26 @@ def _breadth_first(machine: Machine, inputs: Bools) -> StateSpace:
         leads = np.empty(len(rows), dtype=np.int64)
         for row, state in enumerate(step.states):
             key = _key(ticks % machine.cycle, state)
-            if key not in number:
-                number[key] = len(states)
+            if key not in index_of:
+                index_of[key] = len(states)
                 states.append(state)
-                came.append((frontier[row // len(inputs)], row % len(inputs)))
-                fresh.append(number[key])
-            leads[row] = number[key]
+                reached_by.append((frontier[row // len(inputs)], row % len(inputs)))
+                fresh.append(index_of[key])
+            leads[row] = index_of[key]
         after.append(leads.reshape(len(frontier), -1))
         frontier = fresh
     bits = {name: np.concatenate(values) for name, values in signals.items()}
-    return StateSpace(machine, inputs, np.array(states), np.concatenate(after), bits, np.array(came))
+    return StateSpace(machine, inputs, np.array(states), np.concatenate(after), bits, np.array(reached_by))
+
+
+def _valuations(part: Part) -> Bools:
+    """Return the possible inputs of one tick, all false first; inputs that exclude each other are never both true."""
+    count = len(part.inputs)
+    rows = (np.arange(2**count)[:, None] >> np.arange(count) & 1).astype(np.bool_)
+    columns = {name: index for index, name in enumerate(part.inputs)}
+    for first, second in part.apart:
+        rows = rows[~(rows[:, columns[first]] & rows[:, columns[second]])]
+    return rows
 
 
 def _key(phase: int, state: NDArray[np.float64]) -> bytes:

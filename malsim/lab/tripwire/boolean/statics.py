@@ -12,31 +12,30 @@ import ops
 from malsim.lab.tripwire.boolean.explore import explore
 from malsim.lab.tripwire.boolean.part import part_of
 from malsim.netlist.engine.engine import DAY
-from malsim.netlist.language.address import Pin
 from malsim.netlist.language.faults import Fault
 from malsim.netlist.language.lexicon import ALARMS
 from malsim.netlist.language.statements import Set
 from malsim.netlist.lint import lint
 from malsim.netlist.wiring import link
 from malsim.netlist.wiring.loops import loops
-from malsim.scenario.proof.terms.solver import OutsideError
+from malsim.scenario.proof.terms.elements import OutsideError
 from malsim.scenario.proof.ticks.cut import cut
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from malsim.lab.tripwire.boolean.explore import StateSpace
-    from malsim.lab.tripwire.boolean.machine import Bools
+    from malsim.lab.tripwire.boolean.part import Bools
     from malsim.netlist.language.statements import Document
     from malsim.netlist.wiring import Instance, Net, Signal
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Fault of a netlist: its kind, the signal or pin, and the fault with its line.
+    """Fault found in a netlist: its kind, the signal or pin, and the fault with its line.
 
     Kinds: `unwired` input, `dead` output, `masked` input, `stuck` bit, `unacknowledgeable` alarm, `loop` without a memory,
-    `level` that its input cannot cross, `wiring` (a note of lint).
+    `level` that its input cannot cross, `wiring` (a note from lint).
     """
 
     kind: str
@@ -48,7 +47,7 @@ class Finding:
 
 
 def statics(document: Document, *, tick: float = DAY, inputs: Collection[str] = ()) -> list[Finding]:
-    """Return what can be said of a netlist without running it: lint's notes, then what its Boolean part can never do.
+    """Return the faults of a netlist that show without running it: lint notes, then faults of its Boolean part.
 
     Parameters
     ----------
@@ -60,68 +59,50 @@ def statics(document: Document, *, tick: float = DAY, inputs: Collection[str] = 
     Raises
     ------
     NetlistError
-        Where it does not link (an unwired writer, two writers of one signal, wrong types).
+        If the netlist does not link (an unwired writer, two writers of one signal, wrong types).
     UsageError
-        Where the Boolean part is too large to look at every state.
+        If the Boolean part is too large to explore every state.
     """
     net = link(document)
     part = part_of(net)
     findings = [Finding("wiring", fault.words, fault) for fault in lint(document, net=net, inputs=inputs)]
     findings += [*_unwired_pins(net), *_levels(document, net), *_loops(net)]
     if part.net.instances:
-        findings += of_states(explore(part, tick=tick))
+        findings += state_faults(explore(part, tick=tick))
     return findings
 
 
-def of_states(space: StateSpace) -> list[Finding]:
+def state_faults(space: StateSpace) -> list[Finding]:
     """Return dead outputs, masked inputs, stuck bits and alarms that cannot be acknowledged, found exhaustively."""
     stuck = list(_stuck_bits(space))
     names = {finding.name for finding in stuck}
-    deaf = [finding for finding in _unacknowledgeable(space) if finding.name not in names]
-    return [*_dead(space), *_masked_inputs(space), *stuck, *deaf]
+    unacknowledgeable = [finding for finding in _unacknowledgeable(space) if finding.name not in names]
+    return [*_dead(space), *_masked_inputs(space), *stuck, *unacknowledgeable]
 
 
-def alarms(part_net: Net) -> list[str]:
-    """Return the signals that latches write."""
-    return [
-        name
-        for name, signal in part_net.signals.items()
-        if (pin := _writer(signal)) and pin.name == "out" and _op(part_net, pin) in ALARMS
-    ]
+def alarms(net: Net) -> list[str]:
+    """Return the signals written by latches."""
+    return [signal.name for signal in net.alarms if signal.writer and signal.writer.pin and signal.writer.pin.name == "out"]
 
 
 def acknowledging(net: Net) -> list[str]:
-    """Return the signals by which somebody acknowledges: what a reviewer writes, else what reaches a latch's reset."""
+    """Return the acknowledgement signals: those a reviewer writes, or else those wired to a latch's reset."""
     reviews = [
         name for name, signal in net.signals.items() if signal.writer and str(signal.writer.address).startswith("reviewer.")
     ]
-    resets = [
-        name
-        for name, signal in net.signals.items()
-        if any(
-            isinstance(link.address, Pin) and link.address.name == "reset" and _op(net, link.address) in ALARMS
-            for link in signal.readers
-        )
+    resets = {f"{name}.reset" for name, instance in net.instances.items() if instance.sheet.name in ALARMS}
+    return reviews or [
+        name for name, signal in net.signals.items() if any(str(link.address) in resets for link in signal.readers)
     ]
-    return reviews or resets
 
 
-def _writer(signal: Signal) -> Pin | None:
-    where = signal.writer.address if signal.writer else None
-    return where if isinstance(where, Pin) else None
-
-
-def _op(net: Net, pin: Pin) -> str:
-    return net.instances[pin.instance].sheet.name if pin.instance in net.instances else ""
-
-
-def _at(signal: Signal, problem: str, hint: str = "") -> Fault:
+def _fault_at_writer(signal: Signal, problem: str, hint: str = "") -> Fault:
     end = signal.writer or signal.links[0]
     return Fault.at(end.statement, signal.name, problem, hint=hint)
 
 
 def _unwired_pins(net: Net) -> Iterator[Finding]:
-    """Inputs that an op is for, its first and those of a family, with neither a wire nor a setting."""
+    """Yield required inputs (an op's first input, or its family of inputs) with neither a wire nor a setting."""
     wires = {str(link.address) for signal in net.signals.values() for link in signal.links}
     for name, item in net.instances.items():
         first = next(iter(item.sheet.ins), None)
@@ -131,13 +112,13 @@ def _unwired_pins(net: Net) -> Iterator[Finding]:
             needs_value = slot.row is not None if several else slot.key == first and item.sheet.name not in ALARMS
             optional = slot.key == "bit"  # the bits of a selector add to its index
             if slot.key in item.sheet.ins and needs_value and not has_value and not optional:
-                hint = f"wire it, or say what it is: setp {name}.{pin} VALUE"
+                hint = f"wire it, or give it a value: setp {name}.{pin} VALUE"
                 fault = Fault.at(item.statement, name, f"{name}.{pin} is not wired", hint=hint)
                 yield Finding("unwired", f"{name}.{pin}", fault)
 
 
 def _levels(document: Document, net: Net) -> Iterator[Finding]:
-    """Levels of watches beyond the bounds of what they watch."""
+    """Yield levels of watches that lie outside the bounds of the watched signal."""
     try:
         bounds = {item.name: item for item in cut(net).inputs}
     except OutsideError:
@@ -150,8 +131,9 @@ def _levels(document: Document, net: Net) -> Iterator[Finding]:
         level = _level(net.instances[name])
         low, high = (-math.inf if watched.low is None else watched.low, math.inf if watched.high is None else watched.high)
         if not low <= level <= high:
-            problem = f"{name}.level is {level:g}, and {watched.name} is from {low:g} to {high:g}, so it is never crossed"
-            yield Finding("level", f"{name}.level", Fault.at(item, name, problem, hint="choose a level within"))
+            problem = f"{name}.level is {level:g}, but {watched.name} lies between {low:g} and {high:g}, so it never crosses"
+            hint = "choose a level between these bounds"
+            yield Finding("level", f"{name}.level", Fault.at(item, name, problem, hint=hint))
 
 
 def _level(watch: Instance) -> float:
@@ -159,7 +141,7 @@ def _level(watch: Instance) -> float:
 
 
 def levels_of(net: Net) -> dict[str, list[float]]:
-    """Return the levels at which watches compare each signal."""
+    """Return the levels with which watches compare each signal."""
     return {
         name: [_level(watch) for link in signal.readers
                if link.pin and (watch := net.instances.get(link.pin.instance)) and watch.sheet.name == "watch"]
@@ -168,17 +150,14 @@ def levels_of(net: Net) -> dict[str, list[float]]:
 
 
 def _loops(net: Net) -> Iterator[Finding]:
-    """Yield loops of ops without a memory: their values depend on the order of addf alone."""
+    """Yield loops of ops without a memory, whose values depend only on the order of addf."""
     for loop in loops(net):
         names = [step.writes.instance for step in loop.steps]
         if not any(net.instances[name].sheet.state for name in names):
             problem = f"a loop without a delay or a memory: {str(loop)[2:]}"
             hint = "put a latch, a timer or a smooth into it, or cut it"
-            yield Finding(
-                "loop",
-                names[0],
-                Fault.at(net.signals[loop.steps[0].signal].links[0].statement, names[0], problem, hint=hint),
-            )
+            statement = net.signals[loop.steps[0].signal].links[0].statement
+            yield Finding("loop", names[0], Fault.at(statement, names[0], problem, hint=hint))
 
 
 def _dead(space: StateSpace) -> Iterator[Finding]:
@@ -186,40 +165,38 @@ def _dead(space: StateSpace) -> Iterator[Finding]:
     for name, values in space.signals.items():
         if net.signals[name].writer and (values.all() or not values.any()):
             word = "true" if values.all() else "false"
-            fault = _at(net.signals[name], f"{name} never changes: it is always {word}")
-            yield Finding("dead", name, fault)
+            yield Finding("dead", name, _fault_at_writer(net.signals[name], f"{name} never changes: it is always {word}"))
 
 
 def _masked_inputs(space: StateSpace) -> Iterator[Finding]:
-    """Inputs whose value changes no output, now or ever after, whatever the state and the other inputs."""
+    """Yield inputs whose value never changes an output, whatever the state and the other inputs."""
     net, classes = space.part.net, space.classes
     for index, name in enumerate(space.part.inputs):
-        other = space.turned(index)
-        pairs = other >= 0
-        item, other = np.flatnonzero(pairs), other[pairs]
+        other = space.flipped(index)
+        valuations, other = np.flatnonzero(other >= 0), other[other >= 0]
         outputs = [space.signals[out] for out in space.part.outputs]
-        matters = any((values[:, item] != values[:, other]).any() for values in outputs)
-        if not matters and (classes[space.after[:, item]] == classes[space.after[:, other]]).all():
+        matters = any((values[:, valuations] != values[:, other]).any() for values in outputs)
+        if not matters and (classes[space.after[:, valuations]] == classes[space.after[:, other]]).all():
             end = next(end for end in net.signals[name].links if not end.writes)
-            fault = Fault.at(end.statement, name, f"{name} never matters: no output ever depends on it")
-            yield Finding("masked", name, fault)
+            yield Finding("masked", name, Fault.at(end.statement, name, f"{name} never matters: no output depends on it"))
 
 
 def _stuck_bits(space: StateSpace) -> Iterator[Finding]:
-    """Bits of ops with a memory that are on in some reachable state, and off in none that can follow."""
+    """Yield bits of ops with a memory that can be set in a reachable state and never reset afterwards."""
     net = space.part.net
     for name, on in space.signals.items():
-        pin = _writer(net.signals[name])
+        writer = net.signals[name].writer
+        pin = writer.pin if writer else None
         if pin is None or not net.instances[pin.instance].sheet.state or on.all() or pin.name == "out-not":
             continue
-        for_ever = on & ~space.leading(~on)[space.after]
+        for_ever = on & ~space.can_reach(~on)[space.after]
         if for_ever.any():
-            problem = f"{name} can be set, after {space.way(for_ever)}, and is never reset from there"
-            yield Finding("stuck", name, _at(net.signals[name], problem, "wire what clears it"))
+            problem = f"{name} can be set, after {space.shortest_path(for_ever)}, and is never reset after that"
+            yield Finding("stuck", name, _fault_at_writer(net.signals[name], problem, "wire its reset"))
 
 
 def _unacknowledgeable(space: StateSpace) -> Iterator[Finding]:
-    """Alarms that are on in some reachable state, and that no acknowledging clears although all else is at rest."""
+    """Yield alarms that can be on and that no acknowledgement clears, although all other inputs are at rest."""
     net, inputs = space.part.net, space.part.inputs
     acks = [name for name in acknowledging(net) if name in inputs]
     mask = np.isin(inputs, acks)
@@ -229,19 +206,19 @@ def _unacknowledgeable(space: StateSpace) -> Iterator[Finding]:
     for name in alarms(net):
         on = space.signals[name]
         constant = [(others == values).all(axis=1) for values in np.unique(others, axis=0)]
-        rests = [valuations for valuations in constant if _rests(space, on, valuations, mask)]
+        quiet = [valuations for valuations in constant if _stays_off(space, on, valuations, mask)]
         clears = np.zeros(len(space.states), dtype=bool)
-        for valuations in rests:
-            clears |= space.leading(~on, valuations)
+        for valuations in quiet:
+            clears |= space.can_reach(~on, valuations)
         for_ever = on & ~clears[space.after]
-        if rests and for_ever.any():
-            problem = f"{name}, tripped by {space.way(for_ever)}, stays on although all is quiet and {acks[0]} is given"
-            hint = f"let {acks[0]} reach what resets it"
-            yield Finding("unacknowledgeable", name, _at(net.signals[name], problem, hint))
+        if quiet and for_ever.any():
+            problem = f"{name}, tripped by {space.shortest_path(for_ever)}, stays on when all is quiet and {acks[0]} is true"
+            hint = f"wire {acks[0]} to its reset"
+            yield Finding("unacknowledgeable", name, _fault_at_writer(net.signals[name], problem, hint))
 
 
-def _rests(space: StateSpace, on: Bools, valuations: Bools, mask: Bools) -> bool:
-    """Return whether an alarm stays off for ever from the start under these inputs, without an acknowledgement."""
+def _stays_off(space: StateSpace, on: Bools, valuations: Bools, mask: Bools) -> bool:
+    """Return whether an alarm never comes on from the initial state under these inputs, without an acknowledgement."""
     (valuation,) = np.flatnonzero(valuations & ~space.inputs[:, mask].any(axis=1))
     state, visits = 0, set[int]()
     while state not in visits:

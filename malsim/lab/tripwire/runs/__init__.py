@@ -1,1 +1,1 @@
-"""A tripwire in recorded runs: what it saw, how it scored, how sure that is, and what its silence is worth."""
+"""Tripwires in recorded runs: their signals, scores with intervals, reference charts, and the value of their silence."""

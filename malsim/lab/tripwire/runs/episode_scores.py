@@ -1,79 +1,200 @@
-"""Scores of an alarm against true episodes: run lengths, delay, misses, false alarms, chatter, standing alarms, flood."""
+"""Scores of an alarm against episodes, with confidence intervals: run lengths, delay, misses, false alarms, floods."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from malsim.base.errors import DataError
-from malsim.lab.tripwire.runs.block_intervals import Interval, blocks, median_length, rate, run_length, share
+from malsim.base.intervals import kaplan_meier, poisson, student, wilson
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from malsim.lab.tripwire.boolean.machine import Bools
+    from malsim.lab.tripwire.boolean.part import Bools
 
     Ints = NDArray[np.int64]
     Runs = tuple[NDArray[np.float64], Bools]
 
+Floats = NDArray[np.float64]
+LEAST_BLOCKS = 20
+WITHIN_A_TICK = 12**-0.5  # standard deviation of a time that is known only to the tick
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Estimate with its 95 % interval: NaN if undefined, `high` infinite if unbounded."""
+
+    value: float
+    low: float
+    high: float
+    count: int
+    how: str
+
+
+NONE = Interval(np.nan, np.nan, np.nan, 0, "nothing to count")
+
+
+def blocks(counts: NDArray[np.generic]) -> Floats:
+    """Sum ticks × replications per replication or, below 20 replications, per batch of consecutive ticks."""
+    ticks, reps = counts.shape
+    pieces = min(ticks, -(-LEAST_BLOCKS // reps))
+    cuts = np.linspace(0, ticks, pieces, endpoint=False).astype(int)
+    return np.add.reduceat(counts.astype(np.float64), cuts, axis=0).ravel()
+
+
+def _variance(part: Floats, whole: Floats, ratio: float) -> float:
+    """Return the variance of a ratio of sums over blocks, or 0 for a single block."""
+    count = len(part)
+    if count < 2:  # noqa: PLR2004
+        return 0.0
+    return float(((part - ratio * whole) ** 2).sum() * count / (count - 1) / whole.sum() ** 2)
+
+
+def share(part: Floats, whole: Floats) -> Interval:
+    """Return a share with Wilson's interval, for the number of independent trials that the variance over blocks implies.
+
+    >>> share(np.array([5.0]), np.array([100.0]))
+    Interval(value=0.05, low=0.02154367915436796, high=0.11175046923191913, count=100, how='Wilson, 100 trials')
+    """
+    total = whole.sum()
+    if not total:
+        return NONE
+    ratio = float(part.sum() / total)
+    variance = _variance(part, whole, ratio)
+    if variance > 0:
+        trials = min(float(total), ratio * (1 - ratio) / variance)
+    else:
+        trials = min(float(total), float((whole > 0).sum())) if len(part) > 1 else float(total)
+    low, high = wilson(ratio, trials)
+    return Interval(ratio, float(low), float(high), int(total), f"Wilson, {trials:.0f} trials")
+
+
+def rate(count: Floats, exposure: Floats, *, per: float = 1.0) -> Interval:
+    """Return a rate with Garwood's Poisson interval, widened if counts over blocks are overdispersed.
+
+    >>> rate(np.array([0.0]), np.array([1000.0]), per=1000.0)
+    Interval(value=0.0, low=0.0, high=3.688879..., count=0, how='Poisson')
+    """
+    total, ticks = float(count.sum()), float(exposure.sum())
+    if not ticks:
+        return NONE
+    ratio = total / ticks
+    dispersion = max(1.0, _variance(count, exposure, ratio) * ticks**2 / total) if total else 1.0
+    low, high = poisson(total / dispersion)
+    scale = dispersion * per / ticks
+    how = "Poisson" if dispersion == 1.0 else f"Poisson, dispersion {dispersion:.2g}"
+    return Interval(ratio * per, low * scale, high * scale, int(total), how)
+
+
+def run_length(length: Floats, ended: Bools) -> Interval:
+    """Return the mean run length in ticks, with unfinished runs right-censored.
+
+    If all runs ended, the mean with Student's interval. Otherwise ticks watched / runs ended, the maximum-likelihood
+    estimate of a geometric distribution, with the interval of its Poisson count; without an ended run, a lower bound only.
+
+    >>> run_length(np.array([10.0, 20.0, 30.0]), np.array([True, True, False]))
+    Interval(value=30.0, low=8.30..., high=247.7..., count=2, how='geometric, 1 of 3 cut off')
+    """
+    runs, events = len(length), int(ended.sum())
+    if not runs:
+        return NONE
+    if events == runs > 1:
+        mean, low, high = student(length, least_spread=WITHIN_A_TICK)
+        return Interval(mean, max(1.0, low), high, events, "mean")
+    ticks = float(length.sum())
+    low, high = poisson(events)
+    upper = ticks / low if low else np.inf
+    how = f"geometric, {runs - events} of {runs} cut off"
+    return Interval(ticks / events if events else np.nan, ticks / high, upper, events, how)
+
+
+def median_length(length: Floats, ended: Bools) -> Interval:
+    """Return the Kaplan–Meier median run length in ticks with the log-log interval of the curve; NaN if not reached.
+
+    At the ends of the curve, where that interval has no width, Clopper and Pearson's is used.
+
+    >>> median_length(np.array([1.0, 2.0, 3.0, 4.0, 9.0]), np.array([True, True, True, True, False]))
+    Interval(value=3.0, low=1.0, high=inf, count=4, how='Kaplan–Meier, 1 of 5 cut off')
+    """
+    if not len(length):
+        return NONE
+    curve = np.stack(kaplan_meier(length, ended))
+    times, survive, low, high = curve[:, np.isin(curve[0], length[ended])]
+    low, high = np.nan_to_num(low), np.where(survive > 0, np.nan_to_num(high), 1 - 0.025 ** (1 / len(length)))
+    if 0.025 ** (1 / len(length)) <= 0.5:  # noqa: PLR2004  # too few runs for the lower bound to begin above a half
+        times, survive, low, high = (
+            np.append(first, rest) for first, rest in ((1, times), (1, survive), (0, low), (1, high))
+        )
+    count, cut = int(ended.sum()), int((~ended).sum())
+    how = f"Kaplan–Meier, {cut} of {len(length)} cut off"
+    median, low_end, high_end = (float(times[curve <= 0.5 + 1e-12].min(initial=np.inf)) for curve in (survive, low, high))
+    return Interval(median if np.isfinite(median) else np.nan, low_end, high_end, count, how)
+
+
 MEANINGS = {
     "arl0": ("ticks", "average run length to a false alarm, from the start of each quiet span"),
-    "arl1": ("ticks", "average run length to the alarm, the episode's first tick counted as 1"),
-    "delay": ("ticks", "median ticks from an episode's first to the alarm; 0 is at once"),
-    "missed": ("share", "episodes that ended without the alarm ever on"),
-    "false alarms": ("per 1,000 ticks", "alarms that came on in quiet ticks, for quiet ticks with the alarm off before"),
+    "arl1": ("ticks", "average run length to the alarm, counting the episode's first tick as 1"),
+    "delay": ("ticks", "median number of ticks from the start of an episode to the alarm; 0 is immediate"),
+    "missed": ("share", "episodes that ended without an alarm"),
+    "false alarms": ("per 1,000 ticks", "alarms raised in quiet ticks, per quiet tick with the alarm off before"),
     "chatter": ("share", "alarms that came on again within 3 ticks of going off"),
     "standing": ("share", "quiet ticks in which the alarm is on"),
     "flood": ("share", "ticks that end a window of 10 with more than 3 alarms"),
 }
 
 
-# What counts as chatter and as a flood, in ticks (EEMUA 191 counts 10 alarms in 10 minutes for one operator).
+# Limits for chatter and floods, in ticks (EEMUA 191 counts 10 alarms in 10 minutes for one operator).
 CHATTER_WITHIN, FLOOD_WINDOW, FLOOD_ALARMS = 3, 10, 3
 
 
 def scores(alarm: Bools, truth: Bools) -> pl.DataFrame:
-    """Score an alarm against truth.
+    """Score an alarm against the truth.
 
     Parameters
     ----------
     alarm, truth
-        Ticks × replications: whether the alarm is on, and whether an episode is.
+        Ticks × replications: true while the alarm is on, and during an episode.
 
     Returns
     -------
     pl.DataFrame
-        One row a figure: metric, value, low and high (95 %), count, unit, how the interval was made, meaning. An episode
-        that begins under an alarm already on is neither detected nor missed. What ends without an alarm is censored, never
-        counted as if it had come.
+        One row per metric: metric, value, low and high (95 %), count, unit, how the interval was computed, meaning. An
+        episode that begins while the alarm is already on is neither detected nor missed. Spans that end without an alarm
+        are censored.
 
     Raises
     ------
     DataError
-        Where the two have not one shape of ticks × replications.
+        If the two arrays are not of one shape, ticks × replications.
     """
     if alarm.shape != truth.shape or alarm.ndim != 2 or not alarm.size:  # noqa: PLR2004
-        raise DataError("alarm and truth are ticks × replications of one shape", given=f"{alarm.shape}, {truth.shape}")
+        given = f"{alarm.shape}, {truth.shape}"
+        raise DataError("alarm and truth must have one shape, ticks × replications", given=given)
     on = onsets(alarm)
     quiet_runs, (length, ended) = waits(alarm, ~truth, skip=True), waits(alarm, truth, skip=False)
     off_before = ~np.vstack([np.zeros_like(alarm[:1]), alarm[:-1]])
-    episodes = _episode_blocks(alarm, truth)
+    recent = np.zeros_like(alarm)  # the alarm was on shortly before
+    for lag in range(2, CHATTER_WITHIN + 2):
+        recent[lag:] |= alarm[:-lag]
+    total, window = np.cumsum(on, axis=0, dtype=np.int64), min(FLOOD_WINDOW, len(on))
+    flood = total - np.vstack([np.zeros_like(total[:window]), total[:-window]]) > FLOOD_ALARMS
+    delay = median_length(length, ended)
     figures: dict[str, Interval] = {
         "arl0": run_length(*quiet_runs),
         "arl1": run_length(length, ended),
-        "delay": _from_zero(median_length(length, ended)),
-        "missed": share(*episodes),
+        "delay": replace(delay, value=delay.value - 1, low=delay.low - 1, high=delay.high - 1),
+        "missed": share(*_episode_blocks(alarm, truth)),
         "false alarms": rate(blocks(on & ~truth), blocks(~truth & off_before), per=1000.0),
-        "chatter": share(blocks(on & _soon(alarm)), blocks(on)),
+        "chatter": share(blocks(on & recent), blocks(on)),
         "standing": share(blocks(alarm & ~truth), blocks(~truth)),
-        "flood": share(blocks(_flood(on)), blocks(np.ones_like(on))),
+        "flood": share(blocks(flood), blocks(np.ones_like(on))),
     }
     rows = [
-        (name, item.value, item.low, item.high, item.count, MEANINGS[name][0], item.how, MEANINGS[name][1])
-        for name, item in figures.items()
+        (name, figure.value, figure.low, figure.high, figure.count, MEANINGS[name][0], figure.how, MEANINGS[name][1])
+        for name, figure in figures.items()
     ]
     columns = ["metric", "value", "low", "high", "count", "unit", "how", "meaning"]
     return pl.DataFrame(rows, schema=columns, orient="row").with_columns(pl.col("value", "low", "high").fill_nan(None))
@@ -85,12 +206,9 @@ def onsets(alarm: Bools) -> Bools:
 
 
 def waits(alarm: Bools, span: Bools, *, skip: bool) -> Runs:
-    """Return how long each unbroken span waited for the alarm, its first tick as 1, and whether the alarm came in it.
+    """Return the waiting time for the alarm in each unbroken span, counting its first tick as 1, and a mask of alarms.
 
-    Parameters
-    ----------
-    skip
-        Count from the first tick with the alarm off; else leave out spans that begin with the alarm already on before.
+    With `skip`, count from the first tick with the alarm off; otherwise leave out spans that begin with the alarm on.
     """
     rep, start, stop = spans(span)
     if skip:
@@ -98,15 +216,15 @@ def waits(alarm: Bools, span: Bools, *, skip: bool) -> Runs:
     else:
         fresh = _begins_off(alarm, rep, start)
         rep, start, stop = rep[fresh], start[fresh], stop[fresh]
-    some = start < stop
-    rep, start, stop = rep[some], start[some], stop[some]
+    nonempty = start < stop
+    rep, start, stop = rep[nonempty], start[nonempty], stop[nonempty]
     onset = next_on(alarm)[start, rep]
     ended = onset < stop
     return np.where(ended, onset - start + 1, stop - start).astype(np.float64), ended
 
 
 def spans(span: Bools) -> tuple[Ints, Ints, Ints]:
-    """Return (replication, first tick, tick after the last) of each unbroken span."""
+    """Return arrays of replication, first tick, and tick after the last, for all unbroken spans."""
     edge = np.zeros((1, span.shape[1]), dtype=np.int8)
     change = np.diff(np.vstack([edge, span.astype(np.int8), edge]), axis=0)
     rep, start = np.nonzero(change.T == 1)
@@ -114,10 +232,10 @@ def spans(span: Bools) -> tuple[Ints, Ints, Ints]:
 
 
 def next_on(bits: Bools) -> Ints:
-    """For each tick and one past the last: the next tick, itself included, at which a bit is on; else how many there are."""
+    """Return the first tick at or after each tick (and after the last) at which a bit is on, or the number of ticks."""
     ticks = len(bits)
-    at = np.vstack([np.where(bits, np.arange(ticks)[:, None], ticks), np.full((1, bits.shape[1]), ticks)])
-    return np.minimum.accumulate(at[::-1], axis=0)[::-1]
+    on_at = np.vstack([np.where(bits, np.arange(ticks)[:, None], ticks), np.full((1, bits.shape[1]), ticks)])
+    return np.minimum.accumulate(on_at[::-1], axis=0)[::-1]
 
 
 def _begins_off(alarm: Bools, rep: Ints, start: Ints) -> Bools:
@@ -125,7 +243,7 @@ def _begins_off(alarm: Bools, rep: Ints, start: Ints) -> Bools:
 
 
 def _episode_blocks(alarm: Bools, truth: Bools) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the missed episodes of each replication, and the episodes that began with the alarm off."""
+    """Return the number of missed episodes per replication, and of episodes that began with the alarm off."""
     rep, start, stop = spans(truth)
     fresh = _begins_off(alarm, rep, start)
     missed = fresh & (next_on(alarm)[start, rep] >= stop)
@@ -134,21 +252,3 @@ def _episode_blocks(alarm: Bools, truth: Bools) -> tuple[NDArray[np.float64], ND
         return missed.astype(np.float64), fresh.astype(np.float64)
     part, whole = (np.bincount(rep, weights=weight, minlength=count).astype(np.float64) for weight in (missed, fresh))
     return part, whole
-
-
-def _from_zero(length: Interval) -> Interval:
-    return replace(length, value=length.value - 1, low=length.low - 1, high=length.high - 1)
-
-
-def _soon(alarm: Bools) -> Bools:
-    soon = np.zeros_like(alarm)
-    for lag in range(2, CHATTER_WITHIN + 2):
-        soon[lag:] |= alarm[:-lag]
-    return soon
-
-
-def _flood(on: Bools) -> Bools:
-    total = np.cumsum(on, axis=0, dtype=np.int64)
-    window = min(FLOOD_WINDOW, len(on))
-    before = np.vstack([np.zeros((window, on.shape[1]), dtype=np.int64), total[:-window]])
-    return np.asarray(total - before > FLOOD_ALARMS)

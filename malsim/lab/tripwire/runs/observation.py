@@ -1,4 +1,4 @@
-"""Observation of one run for a tripwire: its signals as arrays, and the truth of the episodes."""
+"""Observation of a tripwire in one run, the noise of its signals, and replay of its net on recorded arrays."""
 
 from __future__ import annotations
 
@@ -6,25 +6,29 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from malsim.base.errors import UsageError
+from malsim.base.errors import DataError, UsageError
 from malsim.lab.space.settings import scenario_of
 from malsim.lab.tripwire.boolean.part import part_of
 from malsim.lab.tripwire.boolean.statics import alarms
-from malsim.lab.tripwire.runs.noise import Noise
+from malsim.memory import Memory
+from malsim.netlist.engine import Engine
+from malsim.netlist.engine.engine import DAY
+from malsim.netlist.language.address import Pin
+from malsim.netlist.wiring.net import Net
 from malsim.scenario.file.actors import during
-from malsim.scenario.proof.questions.cones import line_of, op_of
+from malsim.scenario.proof.questions.answer import line_of, op_of
 from malsim.scenario.proof.questions.sinks import acts
 from malsim.scenario.properties.frames import trace_of
 from malsim.sim import bench
-from malsim.sim.world.clock import DAY
+from malsim.sim.world.draws import Draws
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Iterable, Mapping
 
     from malsim.lab.space.settings import ScenarioOrPath
-    from malsim.lab.tripwire.boolean.machine import Bools
-    from malsim.netlist.wiring import Net
+    from malsim.lab.tripwire.boolean.part import Bools
     from malsim.scenario.properties import Trace
     from malsim.sim.run import Run
     from malsim.sim.settings.netlist_config import NetlistConfig
@@ -32,16 +36,99 @@ if TYPE_CHECKING:
     from ops.pin import Array
 
 
+def standalone(net: Net) -> Net:
+    """Return the ops of the domain `run`, with free inputs in place of cells, the loop and other domains."""
+    inside = {name: item for name, item in net.instances.items() if item.domain == "run"}
+    signals = {}
+    for name, signal in net.signals.items():
+        pins = tuple(link for link in signal.links if isinstance(link.address, Pin) and link.address.instance in inside)
+        if signal.domain == "run" and pins:
+            signals[name] = replace(signal, links=pins)
+    threads = tuple(
+        replace(item, functions=tuple(name for name in item.functions if name in inside)) for item in net.threads
+    )
+    return Net(instances=inside, signals=signals, threads=threads, initial=net.initial)
+
+
+def replay(net: Net, stream: Mapping[str, Array], names: Iterable[str], *, tick: float = DAY) -> dict[str, Array]:
+    """Run a net on input arrays (ticks × replications) and return the signals in `names` as arrays of that shape."""
+    shapes = {np.shape(values) for values in stream.values()}
+    shape = next(iter(shapes), ())
+    if len(shapes) != 1 or len(shape) != 2:  # noqa: PLR2004
+        raise DataError("input arrays must have one shape, ticks × replications", given=sorted(map(str, shapes)))
+    engine, names = Engine(net, replications=shape[1], tick=tick), list(names)
+    if unknown := [name for name in (*stream, *names) if name not in net.signals]:
+        raise DataError("no such signal in this netlist", given=unknown[0], allowed=" ".join(net.signals))
+    memory = Memory.empty()
+    state = engine.start(memory)
+    outputs = {name: np.empty(shape, state.signals[name].dtype) for name in names}
+    for row in range(shape[0]):
+        state = engine.scan(state, memory, {name: values[row] for name, values in stream.items()}).state
+        for name, values in outputs.items():
+            values[row] = state.signals[name]
+    return outputs
+
+
+Floats = NDArray[np.float64]
+LEAST = 20  # quiet ticks to estimate from
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Stationary normal series x(t) − mean = correlation · (x(t−1) − mean) + sigma · sqrt(1 − correlation²) · N(0, 1).
+
+    Mean and sigma (above 0) are in the unit of the watched value; the correlation of neighbouring ticks is 0 to below 1.
+    """
+
+    mean: float = 0.0
+    sigma: float = 1.0
+    correlation: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, good, allowed in (
+            ("mean", np.isfinite(self.mean), "a number"),
+            ("sigma", 0 < self.sigma < np.inf, "above 0"),
+            ("correlation", 0 <= self.correlation < 1, "0 to below 1"),
+        ):
+            if not good:
+                raise UsageError("out of bounds", where=f"noise.{name}", given=getattr(self, name), allowed=allowed)
+
+    def sample(self, seed: int, name: str, ticks: int, reps: int) -> Floats:
+        """Draw ticks × replications of the series."""
+        from scipy.signal import lfilter
+
+        draws = Draws(seed, f"tripwire design {name}")
+        fresh = draws.normal("noise", rep=np.arange(reps)[None, :], turn=np.arange(ticks)[:, None])
+        fresh[1:] *= np.sqrt(1 - self.correlation**2)
+        series: Floats = np.asarray(lfilter([1.0], [1.0, -self.correlation], fresh, axis=0))
+        return self.mean + self.sigma * series
+
+    @classmethod
+    def of(cls, values: Floats, quiet: Bools) -> Noise:
+        """Estimate the noise of a value (ticks × replications) from its quiet ticks, leaving out NaN.
+
+        Raises `UsageError` for fewer than 20 quiet ticks, or for a value that never moves.
+        """
+        valid = quiet & ~np.isnan(values)
+        if valid.sum() < LEAST:
+            given, allowed = int(valid.sum()), f"{LEAST} or more"
+            raise UsageError("too few quiet ticks to estimate the noise", given=given, allowed=allowed)
+        mean, sigma = float(values[valid].mean()), float(values[valid].std(ddof=1))
+        if sigma == 0:
+            hint = "run more replications, add a population of writers, or give --noise"
+            raise UsageError("the value never moves in quiet ticks, so it has no noise", given=mean, hint=hint)
+        both = valid[1:] & valid[:-1]
+        before, after = values[:-1][both] - mean, values[1:][both] - mean
+        correlation = float((before * after).sum() / (before**2).sum()) if both.any() else 0.0
+        return cls(mean, sigma, float(np.clip(correlation, 0.0, 0.99)))
+
+
 @dataclass(frozen=True)
 class Observation:
-    """A run with its trace, the alarm asked about, and the truth.
+    """Recorded run of a tripwire, with its trace, its alarm (the signal `name`) and the truth.
 
-    Parameters
-    ----------
-    alarm, truth
-        Ticks × replications.
-    tests
-        Name of each episode that tests the wire to its ticks × replications; they are part of the truth too.
+    `alarm` and `truth` (ticks × replications) are true while the alarm is on, and during an episode. `tests` are the
+    episodes that test the tripwire, by name; they are part of the truth too.
     """
 
     run: Run
@@ -62,28 +149,29 @@ class Observation:
         return np.asarray(self.trace.times / DAY)
 
     def signal(self, name: str) -> Array:
-        """Ticks × replications of a signal; NaN where it has no value."""
+        """Return a signal as ticks × replications, NaN where it has no value."""
         if name not in self.run.signals["signal"]:
             return np.full((len(self.trace.times), len(self.trace.replications)), np.nan)
         return np.asarray(self.trace.read(name), dtype=np.float64)
 
     def bit(self, name: str) -> Bools:
-        """Ticks × replications of a bit."""
+        """Return a bit as ticks × replications."""
         return np.asarray(self.signal(name) == 1.0)
 
 
 def netlist_of(scenario: Scenario) -> NetlistConfig:
     """Return the netlist of a scenario; raise `UsageError` if it has none."""
     if scenario.netlist is None:
-        raise UsageError("this scenario has no netlist", where=scenario.path, hint="add [netlist] file = …, or name one")
+        hint = "add [netlist] file = …, or name a netlist file"
+        raise UsageError("this scenario has no netlist", where=scenario.path, hint=hint)
     return scenario.netlist
 
 
 def alarm_of(net: Net, name: str | None = None) -> str:
-    """Return the signal that is the alarm: the one named, else the only one of the first kind that there is.
+    """Return the signal that is the alarm: `name`, or else the only candidate of the first kind found in the netlist.
 
-    The kinds are what a latch writes, what a watchdog writes, bits that set a flag or act on the loop, and outputs of the
-    Boolean part. Raises `UsageError` for a name that is no bit, for no alarm, and for several, with their lines.
+    The kinds are signals written by a latch, signals written by a watchdog, bits that set a flag or act on the loop, and
+    outputs of the Boolean part. Raises `UsageError` if `name` is not a bit, if there is no alarm, or if there are several.
     """
     bits = [key for key, signal in net.signals.items() if signal.type == "bit" and signal.domain == "run"]
     if name is not None:
@@ -91,12 +179,12 @@ def alarm_of(net: Net, name: str | None = None) -> str:
             raise UsageError("the alarm is not a bit of this netlist", given=name, allowed=_with_lines(net, bits))
         return name
     acting = [key for key in bits if op_of(net, net.signals[key])[0] and acts(net, key)]
-    candidates = alarms(net) or _guards(net) or acting or list(part_of(net).outputs)
+    guards = [key for key, signal in net.signals.items() if op_of(net, signal)[1] == "tripped"]
+    candidates = alarms(net) or guards or acting or list(part_of(net).outputs)
     if not candidates:
         hint = "load one, such as loadrt latch names=alarm, or name a bit: --alarm NAME"
-        raise UsageError(
-            "no latch, watchdog or flag makes an alarm in this netlist", allowed=_with_lines(net, bits), hint=hint
-        )
+        problem = "no latch, watchdog or flag makes an alarm in this netlist"
+        raise UsageError(problem, allowed=_with_lines(net, bits), hint=hint)
     if len(candidates) > 1:
         problem, hint = "this netlist has several alarms", f"choose one: --alarm {candidates[-1]}"
         raise UsageError(problem, given=_with_lines(net, candidates), hint=hint)
@@ -107,29 +195,19 @@ def _with_lines(net: Net, names: list[str]) -> str:
     return ", ".join(f"{name} (line {line_of(net, name)})" for name in names) or "no bit"
 
 
-def _guards(net: Net) -> list[str]:
-    return [name for name, signal in net.signals.items() if op_of(net, signal)[1] == "tripped"]
-
-
 def observe(scenario: Scenario, alarm: str | None = None) -> Observation:
-    """Run a scenario with its netlist and read what the tripwire did against the episodes.
-
-    Raises
-    ------
-    UsageError
-        Where it has no netlist, or no one alarm.
-    """
+    """Run a scenario and return its alarm and episodes; raise `UsageError` without a netlist or a single alarm."""
     name = alarm_of(netlist_of(scenario).net, alarm)
     run = bench.run(scenario.replace(record="all", record_every=1))
     trace = trace_of(run)
     truth = during(scenario.episodes, trace)
     tests = {item.name: during([item], trace) for item in scenario.episodes if item.test}
-    silent = Observation(run, trace, name, np.zeros_like(truth), truth, tests)
-    return replace(silent, alarm=silent.bit(name))
+    observation = Observation(run, trace, name, np.zeros_like(truth), truth, tests)
+    return replace(observation, alarm=observation.bit(name))
 
 
 def noise_of(scenario: ScenarioOrPath, signal: str, *, alarm: str | None = None) -> tuple[Noise, float]:
-    """Return the noise of a signal in quiet ticks, and the shift of its mean in the episodes."""
+    """Return the noise of a signal in quiet ticks, and the shift of its mean during the episodes."""
     observation = observe(scenario_of(scenario), alarm)
     values = observation.signal(signal)
     noise = Noise.of(values, ~observation.truth)

@@ -1,4 +1,4 @@
-"""Reference charts beside a tripwire: CUSUM and EWMA of the first number it watches, scaled by its quiet ticks."""
+"""Reference charts for comparison with a tripwire: CUSUM and EWMA of the first number that the tripwire watches."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.lab.tripwire.runs.observation import netlist_of
-from malsim.lab.tripwire.runs.recorded_inputs import replay
+from malsim.lab.tripwire.runs.observation import netlist_of, replay
 from malsim.lab.tripwire.runs.silence import sensors
 from malsim.netlist.language.parse import parse
 from malsim.netlist.wiring import link
@@ -17,7 +16,7 @@ from malsim.netlist.wiring import link
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from malsim.lab.tripwire.boolean.machine import Bools
+    from malsim.lab.tripwire.boolean.part import Bools
     from malsim.lab.tripwire.runs.observation import Observation
     from malsim.netlist.wiring import Net
     from ops.pin import Array
@@ -61,14 +60,9 @@ addf beyond tick
 
 @dataclass(frozen=True)
 class Charts:
-    """Charts of one signal, fitted once, to be run on any run that has it.
+    """Control charts of one signal by name, fitted to the quiet ticks of one run.
 
-    Parameters
-    ----------
-    signal, target
-        What is watched, and the value where it has none yet.
-    nets
-        Each chart by its name.
+    `target` stands for the signal before it has a value.
     """
 
     signal: str = ""
@@ -77,18 +71,18 @@ class Charts:
 
     @classmethod
     def of(cls, base: Observation) -> Charts:
-        """The charts of a run; none where nothing that is watched has a value in quiet ticks."""
+        """Fit the charts to a run; without charts if no watched signal has a value in quiet ticks."""
         for name in sensors(netlist_of(base.scenario).net):
             values = _filled_forward(base.signal(name))
-            calm = values[~base.truth & ~np.isnan(values)]
-            if len(calm):
-                fit = {"target": float(calm.mean()), "sigma": max(float(calm.std()), LEAST_SPREAD)}
+            quiet = values[~base.truth & ~np.isnan(values)]
+            if len(quiet):
+                fit = {"target": float(quiet.mean()), "sigma": max(float(quiet.std()), LEAST_SPREAD)}
                 nets = {f"{chart.__name__.upper()} of {name}": chart(**fit) for chart in (cusum, ewma)}
                 return cls(name, fit["target"], nets)
         return cls()
 
     def alarms(self, observation: Observation) -> dict[str, Bools]:
-        """Ticks × replications of each chart's alarm on a run."""
+        """Return the alarm of each chart on a run, as ticks × replications."""
         if not self.nets:
             return {}
         values = _filled_forward(observation.signal(self.signal))
@@ -101,18 +95,18 @@ def _filled_forward(values: Array) -> Array:
 
 
 def cusum(*, target: float = 0.0, sigma: float = 1.0, slack: float = 0.5, threshold: float = 5.0) -> Net:
-    """The two-sided cumulative sum of the signal `x` on the bit `alarm`; `slack` and `threshold` in sigma.
+    """Return a two-sided CUSUM chart of the signal `x` with output bit `alarm`; `slack` and `threshold` in sigma.
 
-    It starts again after each alarm. With slack 0.5 the published ARL0 and ARL1 (one sigma) are 167.7 and 8.38 for threshold
-    4, 465.4 and 10.38 for 5 (Hawkins and Olwell, Cumulative Sum Charts, 1998).
+    The sums restart after each alarm. With slack 0.5 the published ARL0 and ARL1 (one sigma) are 167.7 and 8.38 for
+    threshold 4, 465.4 and 10.38 for 5 (Hawkins and Olwell, Cumulative Sum Charts, 1998).
     """
     return link(parse(_CUSUM.format(target=target, sigma=sigma, slack=slack, threshold=threshold)))
 
 
 def ewma(*, target: float = 0.0, sigma: float = 1.0, gain: float = 0.1, width: float = 2.814) -> Net:
-    """The exponentially weighted moving average of `x` on the bit `alarm`.
+    """Return an EWMA (exponentially weighted moving average) chart of the signal `x` with output bit `alarm`.
 
-        mean += gain · (x − mean);  alarm where |mean − target| > width · sigma · sqrt(gain / (2 − gain))
+        mean += gain · (x − mean);  alarm if |mean − target| > width · sigma · sqrt(gain / (2 − gain))
 
     With gain 0.1 and width 2.814 the published ARL0 is 500 and ARL1 of one sigma 10.3 (Lucas and Saccucci, Technometrics
     32, 1990).

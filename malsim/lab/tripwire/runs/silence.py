@@ -1,4 +1,4 @@
-"""The silence receipt: how long a tripwire watched, whether what it watches still moved, when a test last tripped it."""
+"""Evidence that a silent tripwire works: ticks watched, freshness of its inputs, and when a test last tripped it."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ import polars as pl
 
 import ops
 from malsim.lab.tripwire.boolean.statics import acknowledging
-from malsim.lab.tripwire.runs.block_intervals import Interval, blocks, share
-from malsim.lab.tripwire.runs.recorded_inputs import standalone
+from malsim.lab.tripwire.runs.episode_scores import Interval, blocks, share
+from malsim.lab.tripwire.runs.observation import standalone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from malsim.lab.tripwire.boolean.machine import Bools
+    from malsim.lab.tripwire.boolean.part import Bools
     from malsim.netlist.wiring import Net
     from ops.pin import Array
 
-JOINTLY = 10  # ticks in which nothing that is watched changes, after which a tripwire without a watchdog counts as blind
+JOINTLY = 10  # ticks without a change in any watched signal, after which a tripwire without a watchdog counts as blind
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """Evidence for a silent tripwire: whether its silence means that all is well.
+    """Evidence on whether the silence of a tripwire means that all is well.
 
     Parameters
     ----------
     silent, tripped, blind
-        Shares of ticks and replications: quiet with fresh inputs, alarm on, quiet with inputs gone stale or absent.
+        Shares of ticks and replications: alarm off with fresh inputs, alarm on, alarm off with stale or absent inputs.
     ticks
-        How many there were, in each of how many replications.
+        Number of ticks, and of replications.
     inputs
-        One row a watched signal: signal, fresh (share of ticks), longest (ticks unchanged), changed (the last day), stale.
+        One row per watched signal: signal, fresh (share of ticks), longest (ticks unchanged), changed (last day), stale.
     last_test
-        The last day on which a test had the alarm on, in the replication where that is earliest; None where some
-        replication was tripped by none.
+        Last day on which a test had the alarm on, in the replication where that is earliest; None if a replication was
+        never tripped by a test.
     tests
-        Names of the episodes that test it.
+        Names of the test episodes.
     ends_blind
-        Whether some replication ends without fresh inputs.
+        True if a replication ends without fresh inputs.
     """
 
     ticks: tuple[int, int]
@@ -55,10 +55,10 @@ class Receipt:
 
     @property
     def verdict(self) -> str:
-        """Sentence on what the silence means."""
+        """Meaning of the silence, as a sentence."""
         if self.ends_blind:
             stale = ", ".join(self.inputs.filter(pl.col("stale"))["signal"].to_list())
-            return f"blind: its inputs went stale ({stale}), so its silence says nothing"
+            return f"blind: its inputs went stale ({stale}), so its silence proves nothing"
         if not self.tests:
             return "untested: no episode trips it on purpose, so it is not known to work"
         if self.last_test is None:
@@ -77,11 +77,11 @@ class Receipt:
 
     @property
     def watched(self) -> str:
-        """The ticks watched, and the shares that were silent, tripped and blind."""
+        """Number of ticks watched, and the shares silent, tripped and blind."""
         ticks, reps = self.ticks
         shares = ", ".join(
-            f"{name} {share.value:.1%}" + (f" [{share.low:.1%}, {share.high:.1%}]" if reps > 1 else "")
-            for name, share in (("silent", self.silent), ("tripped", self.tripped), ("blind", self.blind))
+            f"{name} {interval.value:.1%}" + (f" [{interval.low:.1%}, {interval.high:.1%}]" if reps > 1 else "")
+            for name, interval in (("silent", self.silent), ("tripped", self.tripped), ("blind", self.blind))
         )
         return f"watched for {ticks} ticks{f' × {reps} replications' if reps > 1 else ''}: {shares}"
 
@@ -90,27 +90,20 @@ class Receipt:
 
 
 def sensors(net: Net) -> list[str]:
-    """Return the signals that a net watches: numbers of the run that come from outside, or bits if there are none.
+    """Return the signals that a net watches: numbers from outside the net, or bits if it has no such numbers.
 
-    What the loop's clock and the acknowledging write is not watched.
+    Signals of the clock and acknowledgements are not watched.
     """
-    others = {*acknowledging(net), *net.initial}
-    outside = [
-        name
-        for name, signal in standalone(net).signals.items()
-        if signal.writer is None and name not in others and not _clock(net, name)
-    ]
-    numbers = [name for name in outside if net.signals[name].type != "bit"]
-    return numbers or outside
-
-
-def _clock(net: Net, name: str) -> bool:
-    writer = net.signals[name].writer
-    return writer is not None and str(writer.address).startswith("clock.")
+    clock = {
+        name for name, signal in net.signals.items() if str(signal.writer and signal.writer.address).startswith("clock.")
+    }
+    others = {*acknowledging(net), *net.initial, *clock}
+    outside = [name for name, signal in standalone(net).signals.items() if signal.writer is None and name not in others]
+    return [name for name in outside if net.signals[name].type != "bit"] or outside
 
 
 def watchdog_limits(net: Net, *, tick: float) -> dict[str, int]:
-    """Return the signals that a watchdog guards, and the number of ticks for which each may stay the same."""
+    """Return, for each signal guarded by a watchdog, the number of ticks for which it may stay unchanged."""
     limits = {}
     for name, signal in net.signals.items():
         for link in signal.readers:
@@ -123,48 +116,35 @@ def watchdog_limits(net: Net, *, tick: float) -> dict[str, int]:
 
 def blind(watched: Mapping[str, Array], limits: Mapping[str, int]) -> dict[str, Bools]:
     """Mark the ticks × replications at which each watched signal is stale or absent."""
-    since = {name: _unchanged(values) for name, values in watched.items()}
-    loose = [since[name] for name in watched if name not in limits]
-    together = np.min(loose, axis=0) > JOINTLY if loose else None
+    ages = {name: _unchanged(values) for name, values in watched.items()}
+    unguarded = [ages[name] for name in watched if name not in limits]
+    all_stale = np.min(unguarded, axis=0) > JOINTLY if unguarded else None
     return {
-        name: np.asarray(np.isnan(values) | (since[name] > limits[name] if name in limits else together))
+        name: np.asarray(np.isnan(values) | (ages[name] > limits[name] if name in limits else all_stale))
         for name, values in watched.items()
     }
 
 
 def _unchanged(values: Array) -> Array:
+    """Return the number of ticks since each value last changed."""
     same = (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
     changed = np.vstack([np.ones_like(values[:1], dtype=bool), ~same])
     ticks = np.arange(len(values))[:, None]
     return ticks - np.maximum.accumulate(np.where(changed, ticks, 0), axis=0)
 
 
-def inner_numbers(net: Net) -> list[str]:
-    """Return the numbers of the run that a net's own ops write."""
-    alone = standalone(net)
-    return [name for name, signal in alone.signals.items() if signal.writer is not None and signal.type == "float"]
-
-
 def receipt(
-    net: Net,
-    watched: dict[str, Array],
-    inner: Mapping[str, Array],
-    alarm: Bools,
-    tests: Mapping[str, Bools],
-    *,
-    days: Array,
-    tick: float,
+    signals: Mapping[str, Array], stale: Mapping[str, Bools], alarm: Bools, tests: Mapping[str, Bools], *, days: Array
 ) -> Receipt:
-    """Return how long a tripwire watched, and what its silence is worth."""
-    stale = blind(watched, watchdog_limits(net, tick=tick)) | {name: np.isnan(values) for name, values in inner.items()}
+    """Return the evidence of a tripwire from its inputs, the ticks at which any signal is stale, its alarm and tests."""
     any_stale = np.any(list(stale.values()), axis=0) if stale else np.zeros_like(alarm)
-    every = blocks(np.ones_like(alarm))
-    shares = [share(blocks(item), every) for item in (~alarm & ~any_stale, alarm, ~alarm & any_stale)]
-    rows = [
-        (name, 1.0 - float(stale[name].mean()), int(_unchanged(values).max()), _last_change(values, days),
-         bool(stale[name][-1].any()))
-        for name, values in (watched | {name: inner[name] for name in inner if stale[name].any()}).items()
-    ]  # fmt: skip
+    total = blocks(np.ones_like(alarm))
+    shares = [share(blocks(mask), total) for mask in (~alarm & ~any_stale, alarm, ~alarm & any_stale)]
+    rows = []
+    for name, values in signals.items():
+        age = _unchanged(values)
+        last_change = float(days[len(days) - 1 - int(age[-1].max())])
+        rows.append((name, 1.0 - float(stale[name].mean()), int(age.max()), last_change, bool(stale[name][-1].any())))
     kinds = {"signal": pl.String, "fresh": pl.Float64, "longest": pl.Int64, "changed": pl.Float64, "stale": pl.Boolean}
     return Receipt(
         ticks=(alarm.shape[0], alarm.shape[1]),
@@ -176,12 +156,8 @@ def receipt(
     )  # fmt: skip
 
 
-def _last_change(values: Array, days: Array) -> float:
-    return float(days[len(days) - 1 - int(_unchanged(values)[-1].max())])
-
-
 def _last_test(alarm: Bools, tests: Mapping[str, Bools], days: Array) -> float | None:
-    """The last day on which a test had the alarm on, where every replication was tripped by one."""
+    """Return the last day on which a test had the alarm on, or None if some replication was never tripped by a test."""
     if not tests:
         return None
     trips = alarm & np.any(list(tests.values()), axis=0)

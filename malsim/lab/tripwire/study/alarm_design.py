@@ -1,4 +1,7 @@
-"""A tripwire from the figures it must reach: level, hysteresis, hold and smoothing by simulation, shown on fresh seeds."""
+"""Design of a tripwire from target run lengths: level, hysteresis, hold and smoothing found by simulation.
+
+A structure is a smoothing gain and a hold; each is tried at the level that gives the target ARL0.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,8 @@ import numpy as np
 import polars as pl
 
 from malsim.base.errors import UsageError
-from malsim.lab.tripwire.runs.episode_scores import scores
-from malsim.lab.tripwire.runs.noise import Noise
-from malsim.lab.tripwire.runs.recorded_inputs import replay, standalone
-from malsim.lab.tripwire.study.structures import WARM, candidates, preferred, to_compare
+from malsim.lab.tripwire.runs.episode_scores import Interval, run_length, scores
+from malsim.lab.tripwire.runs.observation import Noise, replay, standalone
 from malsim.netlist import parse
 from malsim.netlist.engine.engine import DAY
 from malsim.netlist.wiring import link
@@ -20,13 +21,18 @@ from malsim.netlist.wiring import link
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from malsim.netlist.wiring import Net
+    from malsim.lab.tripwire.boolean.part import Bools
     from malsim.showing.plots.style import Sheet
 
     Floats = NDArray[np.float64]
 
-BANDS = (0.0, 0.5, 1.0, 2.0)  # hystereses to try, in spreads of what is compared
-DETECTION = ("arl1", "delay", "missed")  # figures of the shifted stream; the others are of the quiet one
+GAINS = (1.0, 0.5, 0.3, 0.2, 0.1)
+HOLDS = (1, 2, 3, 5)
+BANDS = (0.0, 0.5, 1.0, 2.0)  # hystereses to try, in standard deviations of the compared value
+WARM = 60  # quiet ticks before the shift
+AIM = 1.05  # multiple of the target ARL0 to aim at, so that chance alone seldom misses the target
+STEPS = 40  # bisections of the level
+DETECTION = ("arl1", "delay", "missed")  # metrics of the shifted stream; the others come from the quiet stream
 REPS = 400
 MOST_NUMBERS = 4_000_000
 
@@ -60,23 +66,23 @@ addf alarm tick
 
 @dataclass(frozen=True)
 class AlarmDesign:
-    """A proposed tripwire; a notebook shows its figure, `print` its text.
+    """Proposed tripwire; a notebook shows its figure, `print` its text.
 
     Parameters
     ----------
     arl0, delay
-        The targets, in ticks.
+        Targets in ticks.
     noise, shift
-        What the design is for.
+        Noise and shift that the design is for.
     candidates
         gain, hold (ticks), level, arl0, arl1, reached: each structure at the level that gives the target ARL0.
     gain, hold, level, hysteresis
-        The proposal: share of the gap that the smoothing closes each tick, ticks a crossing must stand, where it crosses and
-        the width of the band, in the unit of what is watched, from its mean.
+        The proposal: share of the gap that the smoothing closes each tick, ticks for which a crossing must last, level as
+        a distance from the mean and width of the hysteresis band, both in the unit of the watched value.
     text
         The netlist.
     evaluation
-        The figures of that netlist on fresh seeds; see `episode_scores.scores`.
+        Scores of the netlist on fresh seeds; see `episode_scores.scores`.
     """
 
     arl0: float
@@ -93,13 +99,13 @@ class AlarmDesign:
 
     @property
     def reached(self) -> bool:
-        """True if on fresh seeds neither target lies outside its interval on the bad side."""
+        """True if on fresh seeds the interval of ARL0 reaches its target or above, and that of ARL1 its target or below."""
         figures = self._figures
         return bool(figures["arl0"]["high"] >= self.arl0 and figures["arl1"]["low"] <= self.delay)
 
     @property
     def figure(self) -> Sheet:
-        """Figure of the delay of each structure at the target ARL0, and the choice."""
+        """Figure of the delay of each structure at the target ARL0, with the chosen structure."""
         from malsim.showing.plots.wiring.tripwire import design
 
         title = f"ARL0 {self.arl0:g} ticks, shift of {self.shift:g}"
@@ -113,19 +119,16 @@ class AlarmDesign:
         return self.figure._repr_png_()
 
     def __str__(self) -> str:
-        targets = [
-            f"  {name.upper()} {_range(self._figures[name])}, asked {word} {target:g}"
-            for name, word, target in (("arl0", "at least", self.arl0), ("arl1", "at most", self.delay))
-        ]
         smoothing = "no smoothing" if self.gain == 1 else f"smoothing {self.gain:g}"
-        head = f"{smoothing}, level {self.level:.4g} from the mean, hysteresis {self.hysteresis:.3g}, held {self.hold} ticks"
+        hold = f"held {self.hold} tick{'s' if self.hold > 1 else ''}"
+        lines = [f"{smoothing}, level {self.level:.4g} from the mean, hysteresis {self.hysteresis:.3g}, {hold}"]
+        for name, bound, target in (("arl0", "at least", self.arl0), ("arl1", "at most", self.delay)):
+            row = self._figures[name]
+            value = "–" if row["value"] is None else f"{row['value']:.4g}"
+            interval = f"{value} [{row['low']:.4g}, {row['high']:.4g}]"
+            lines.append(f"  {name.upper()} {interval} ticks, target {bound} {target:g}")
         verdict = "reached on fresh seeds" if self.reached else "NOT reached: no structure tried is as fast at that ARL0"
-        return "\n".join([head, *targets, f"  {verdict}"])
-
-
-def _range(row: dict[str, float]) -> str:
-    value = "–" if row["value"] is None else f"{row['value']:.4g}"
-    return f"{value} [{row['low']:.4g}, {row['high']:.4g}] ticks"
+        return "\n".join([*lines, f"  {verdict}"])
 
 
 def design_tripwire(
@@ -138,76 +141,69 @@ def design_tripwire(
     seed: int = 0,
     chatter: float = 0.1,
 ) -> AlarmDesign:
-    """Find a level, a hysteresis, a hold and a smoothing that ring falsely no oftener, and truly no later, than asked.
+    """Find a level, a hysteresis, a hold and a smoothing with few enough false alarms and a short enough delay.
 
-    For every smoothing and hold the level is solved for the target ARL0 on one quiet stream; the choice is the simplest of
-    those that are fast enough, else the fastest. The hysteresis is the narrowest of a few with no more chatter than asked.
+    For every smoothing and hold the level is solved for the target ARL0 on one quiet stream. The choice is the simplest
+    structure that is fast enough, or else the fastest. The hysteresis is the narrowest of a few that limits the chatter.
 
     Parameters
     ----------
     arl0, delay
-        Least average run length to a false alarm, and most to detect the shift (its first tick is 1), in ticks.
+        Least average run length to a false alarm, and greatest to detect the shift (its first tick is 1), in ticks.
     noise, shift
-        What the value does while all is well, and by how much it moves when it is not, in its unit; a shift below 0 is down.
-        By default one sigma of unit normal noise.
+        Noise in quiet ticks (default: standard normal), and the change of the mean to detect, in the value's unit; a
+        negative shift is a fall.
     tick
         Milliseconds between two ticks, for the hold.
     chatter
-        Most share of alarms that come again within 3 ticks of going off.
+        Greatest share of alarms that come on again within 3 ticks of going off.
 
     Raises
     ------
     UsageError
-        For targets below 1, no shift, or an ARL0 beyond what is simulated (10,000 ticks).
+        For targets below 1, a shift of 0, or an ARL0 longer than the simulation (10,000 ticks).
     """
-    for name, value, good in (("arl0", arl0, 1 < arl0 <= MOST_NUMBERS / REPS), ("delay", delay, delay >= 1)):
-        if not good:
+    for name, target, valid in (("arl0", arl0, 1 < arl0 <= MOST_NUMBERS / REPS), ("delay", delay, delay >= 1)):
+        if not valid:
             allowed = f"above 1 and at most {MOST_NUMBERS // REPS}" if name == "arl0" else "1 or more"
-            raise UsageError("out of bounds", where=f"design.{name}", given=value, allowed=allowed)
+            raise UsageError("out of bounds", where=f"design.{name}", given=target, allowed=allowed)
     if not shift:
         raise UsageError("without a shift there is nothing to detect", where="design.shift", given=shift)
     noise = noise or Noise()
     quiet, shifted = _streams(noise, shift, arl0, delay, seed, "calibration")
-    structures = candidates(_away(quiet, noise, shift), _away(shifted, noise, shift), arl0, delay)
-    choice = preferred(structures)
-    plan = _Plan(noise, shift, tick, arl0, choice)
-    spread = float(to_compare(_away(quiet, noise, shift), choice["gain"], 1).std())
-    band = next(
-        (width * spread for width in BANDS if _chatter(plan.net(width * spread), quiet) <= chatter), BANDS[-1] * spread
-    )
-    evaluation = _evaluation(plan.net(band), *_streams(noise, shift, arl0, delay, seed, "fresh"))
+    calm, moved = ((values - noise.mean) * np.sign(shift) for values in (quiet, shifted))
+    structures = _structures(calm, moved, arl0, delay)
+    choice = _preferred(structures)
+    spread = float(_compared(calm, choice["gain"], 1).std())
+    for width in BANDS:
+        band = width * spread
+        text = _text(choice, band, noise, shift, tick, arl0)
+        alarm = _alarm(text, quiet[: len(quiet) // 2])
+        if (scores(alarm, np.zeros_like(alarm)).filter(metric="chatter")["value"][0] or 0.0) <= chatter:
+            break
+    fresh, fresh_shifted = (_alarm(text, values) for values in _streams(noise, shift, arl0, delay, seed, "fresh"))
+    truth = np.zeros_like(fresh_shifted)
+    truth[WARM:] = True
+    detection = pl.col("metric").is_in(DETECTION)
+    quiet_scores = scores(fresh, np.zeros_like(fresh)).filter(~detection)
+    evaluation = pl.concat([quiet_scores, scores(fresh_shifted, truth).filter(detection)])
     return AlarmDesign(
         arl0, delay, noise, shift, structures, float(choice["gain"]), int(choice["hold"]), float(choice["level"]), band,
-        plan.text(band), evaluation,
+        text, evaluation,
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """A structure, to be written as a netlist with a hysteresis."""
-
-    noise: Noise
-    shift: float
-    tick: float
-    arl0: float
-    structure: dict[str, float]
-
-    def text(self, band: float) -> str:
-        """The netlist; the upper edge of its band is the level of the structure."""
-        sign = 1 if self.shift > 0 else -1
-        item = self.structure
-        return _TEXT.format(
-            shift=self.shift, mean=self.noise.mean, arl0=self.arl0, arl1=item["arl1"], sign=sign,
-            offset=-sign * self.noise.mean + 0.0, gain=item["gain"], level=item["level"] - band / 2, band=band,
-            hold=(item["hold"] - 1) * self.tick,
-        )  # fmt: skip
-
-    def net(self, band: float) -> Net:
-        return standalone(link(parse(self.text(band))))
+def _text(structure: dict[str, float], band: float, noise: Noise, shift: float, tick: float, arl0: float) -> str:
+    """Return the netlist of a structure, whose level is the upper edge of the hysteresis band."""
+    sign = 1 if shift > 0 else -1
+    return _TEXT.format(
+        shift=shift, mean=noise.mean, arl0=arl0, arl1=structure["arl1"], sign=sign, offset=-sign * noise.mean + 0.0,
+        gain=structure["gain"], level=structure["level"] - band / 2, band=band, hold=(structure["hold"] - 1) * tick,
+    )  # fmt: skip
 
 
 def _streams(noise: Noise, shift: float, arl0: float, delay: float, seed: int, name: str) -> tuple[Floats, Floats]:
-    """A quiet stream, and one that shifts after 60 ticks."""
+    """Draw a quiet stream, and one that shifts after 60 ticks."""
     ticks = int(min(max(1.5 * arl0, 200), MOST_NUMBERS / REPS))
     quiet = noise.sample(seed, f"{name}, quiet", ticks, REPS)
     shifted = noise.sample(seed, f"{name}, shifted", WARM + int(20 * delay), REPS)
@@ -215,20 +211,57 @@ def _streams(noise: Noise, shift: float, arl0: float, delay: float, seed: int, n
     return quiet, shifted
 
 
-def _away(values: Floats, noise: Noise, shift: float) -> Floats:
-    away: Floats = (values - noise.mean) * np.sign(shift)
-    return away
+def _alarm(text: str, values: Floats) -> Bools:
+    """Run a netlist on the signal x; return the alarm before its latch."""
+    return replay(standalone(link(parse(text))), {"x": values}, ["stands"])["stands"]
 
 
-def _chatter(net: Net, quiet: Floats) -> float:
-    """The share of alarms on a quiet stream that come again within 3 ticks."""
-    alarm = replay(net, {"x": quiet[: len(quiet) // 2]}, ["stands"])["stands"]
-    return float(scores(alarm, np.zeros_like(alarm)).filter(metric="chatter")["value"][0] or 0.0)
+def _compared(distance: Floats, gain: float, hold: int) -> Floats:
+    """Return the value compared with the level: the least smoothed value of the last `hold` ticks."""
+    from scipy.signal import lfilter
+
+    smooth: Floats = distance if gain == 1 else np.asarray(lfilter([gain], [1.0, gain - 1.0], distance, axis=0))
+    if hold == 1:
+        return smooth
+    least: Floats = np.lib.stride_tricks.sliding_window_view(smooth, hold, axis=0).min(axis=-1)
+    return np.concatenate([np.full((hold - 1, smooth.shape[1]), -np.inf), least])
 
 
-def _evaluation(net: Net, quiet: Floats, shifted: Floats) -> pl.DataFrame:
-    calm, alarm = (replay(net, {"x": values}, ["stands"])["stands"] for values in (quiet, shifted))
-    truth = np.zeros_like(alarm)
-    truth[WARM:] = True
-    detection = pl.col("metric").is_in(DETECTION)
-    return pl.concat([scores(calm, np.zeros_like(calm)).filter(~detection), scores(alarm, truth).filter(detection)])
+def _run_length_to(maxima: Floats, level: float) -> Interval:
+    """Return the average run length to the first value above a level, from running maxima (ticks × replications)."""
+    ticks = len(maxima)
+    below = (maxima <= level).sum(axis=0)
+    return run_length(np.minimum(below + 1, ticks).astype(np.float64), below < ticks)
+
+
+def _level(maxima: Floats, arl0: float) -> float:
+    """Find by bisection the level at which the running maxima of a quiet stream give the ARL0."""
+    low, high = float(maxima[np.isfinite(maxima)].min()), float(maxima[-1].max())
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        length = _run_length_to(maxima, middle).value
+        low, high = (low, middle) if np.isnan(length) or length > arl0 else (middle, high)
+    return (low + high) / 2
+
+
+def _structures(quiet: Floats, shifted: Floats, arl0: float, delay: float) -> pl.DataFrame:
+    """Return each structure at its level: gain, hold, level, arl0, arl1, reached."""
+    rows = []
+    for gain in GAINS:
+        for hold in HOLDS:
+            maxima = np.maximum.accumulate(_compared(quiet, gain, hold), axis=0)
+            level = _level(maxima, AIM * arl0)
+            values = _compared(shifted, gain, hold)
+            silent = ~(values[:WARM] > level).any(axis=0)
+            arl1 = _run_length_to(np.maximum.accumulate(values[WARM:, silent], axis=0), level).value
+            rows.append((gain, hold, level, _run_length_to(maxima, level).value, arl1, bool(arl1 <= delay)))
+    return pl.DataFrame(rows, schema=["gain", "hold", "level", "arl0", "arl1", "reached"], orient="row")
+
+
+def _preferred(structures: pl.DataFrame) -> dict[str, float]:
+    """Return the simplest structure that is fast enough, or else the fastest."""
+    fast = structures.filter("reached")
+    if fast.is_empty():
+        return structures.sort("arl1", "hold").row(0, named=True)
+    parts = (pl.col("gain") < 1).cast(pl.Int8) + (pl.col("hold") > 1).cast(pl.Int8)
+    return fast.sort(parts, "arl1", "hold").row(0, named=True)

@@ -1,4 +1,4 @@
-"""Design of a tripwire from examples: spans of days in which it must speak, and days on which it must be silent."""
+"""Design of a tripwire from examples: spans of days in which it must trip, and days on which it must be silent."""
 
 from __future__ import annotations
 
@@ -33,34 +33,33 @@ if TYPE_CHECKING:
 WIRING = (Load, Schedule, Set, Thread, Wire)
 SCORES = {"eff": "effective", "curr": "currency"}
 HOLDS = (1, 2, 3, 5)
-PAIRED = 24  # watches that are tried in pairs, one for each score and side
+PAIRED = 24  # number of watches tried in pairs, one per score and side
 FRESH = 20  # replications on fresh seeds
 SHOWN = ("missed", "delay", "false alarms", "standing")
 
 
 @dataclass(frozen=True)
 class Watching:
-    """A watch on one score of one cell: beyond its level for `hold` ticks, on the side `below` or `above`."""
+    """Watch on one score of one cell, which is on when the score is beyond `level` for `hold` ticks.
+
+    `side` is `below` or `above`; for `below`, values and level have their sign changed.
+    """
 
     address: str
     side: str
     hold: int
     values: Floats
-    level: float = 0.0
-    margin: float = 0.0
+    level: float
+    margin: float
 
     @property
     def ops(self) -> int:
         """Number of ops."""
         return 1 + (self.hold > 1)
 
-    def at(self, level: float, margin: float) -> Watching:
-        """Return the watch with a level, in the direction in which it is exceeded, and its margin."""
-        return Watching(self.address, self.side, self.hold, self.values, level, margin)
-
     @property
     def on(self) -> Bools:
-        """Ticks × replications beyond the level."""
+        """Mask of the ticks × replications beyond the level."""
         return np.asarray(self.values > self.level)
 
     def __str__(self) -> str:
@@ -68,7 +67,7 @@ class Watching:
         return f"{self.address} {self.side} {abs(self.level):.4g}{duration} (margin {self.margin:.3g} either way)"
 
     def lines(self, name: str, target: str) -> list[str]:
-        """Return its netlist, with hysteresis of half the margin, up to the wire that writes `target`."""
+        """Return the netlist of the watch, which writes the signal `target`; the hysteresis is half the margin."""
         timer = f"{name}-held"
         lines = [f"loadrt watch names={name}", f"net {name}-value {name}.in < {self.address}",
                  f"setp {name}.level {abs(self.level):.6g}", f"setp {name}.hysteresis {self.margin / 2:.6g}",
@@ -81,9 +80,10 @@ class Watching:
 
 @dataclass(frozen=True)
 class ExampleDesign:
-    """The smallest composition found: one watch, or two joined by `or2` or `and2`; none if `watches` is empty.
+    """Smallest composition that separates the days: one watch, or two joined by `or2` or `and2`.
 
-    `cost` has the figures of `episode_scores.scores`, on fresh seeds or, of a store, on its own history.
+    `watches` is empty if nothing separates them. `cost` has the columns of `episode_scores.scores`, measured on fresh seeds
+    or, for a store, on its history.
     """
 
     watches: tuple[Watching, ...]
@@ -94,8 +94,8 @@ class ExampleDesign:
 
     @property
     def text(self) -> str:
-        """The netlist; its alarm is the signal `alarm`."""
-        lines = [f"# speaks if {f' {self.join} '.join(map(str, self.watches))}"]
+        """Netlist of the design, whose alarm is the signal `alarm`."""
+        lines = [f"# trips if {f' {self.join} '.join(map(str, self.watches))}"]
         if len(self.watches) == 1:
             return "\n".join([*lines, *self.watches[0].lines("first", "alarm")]) + "\n"
         for name, watch in zip(("first", "second"), self.watches, strict=True):
@@ -106,7 +106,7 @@ class ExampleDesign:
 
     def __str__(self) -> str:
         if not self.watches:
-            return f"these signals cannot separate them; nearest: {self.nearest}"
+            return f"these signals cannot separate these days; nearest: {self.nearest}"
         from malsim.showing.pages.tripwire_page import figure
 
         count = sum(watch.ops for watch in self.watches) + (len(self.watches) > 1)
@@ -118,12 +118,12 @@ class ExampleDesign:
 
 
 def design_from_examples(source: str | Path, speak: str, silent: str, *, seed: int = 1) -> ExampleDesign:
-    """Find the smallest composition that speaks within each span of `speak` and is silent on all days of `silent`.
+    """Find the smallest composition that trips within each span of `speak` and is silent on all days of `silent`.
 
     Parameters
     ----------
     source
-        Folder of a recorded run, or a store, whose history is read.
+        Folder of a recorded run, or a store with a history.
     speak, silent
         Spans of days: `6:9,33:` for days 6 to 9, and from 33 on.
     seed
@@ -132,52 +132,45 @@ def design_from_examples(source: str | Path, speak: str, silent: str, *, seed: i
     Raises
     ------
     UsageError
-        Days that cannot be read, that overlap, or that hold no tick.
+        For days that cannot be read, that overlap, or that contain no tick.
     """
     scenario, days, values = _recorded(Path(source))
     spans, quiet = _spans(speak, days, "--speak"), np.any(_spans(silent, days, "--silent"), axis=0)
     if np.any(spans, axis=0)[quiet].any():
         raise UsageError("the same days cannot be both", where="--speak, --silent", given=f"{speak} and {silent}")
-    every = sorted(_candidates(values, spans, quiet), key=lambda watch: (watch.margin <= 0, watch.ops, -watch.margin))
-    if not every:
+    candidates = sorted(_candidates(values, spans, quiet), key=lambda watch: (watch.margin <= 0, watch.ops, -watch.margin))
+    if not candidates:
         raise DataError("no score of a cell was recorded on these days", where=str(source))
-    best = max(every, key=lambda watch: watch.margin)
-    watches, join = ((every[0],), "") if every[0].margin > 0 else _pair(every, spans, quiet)
-    design = ExampleDesign(watches, join, str(best), pl.DataFrame(), "on the history")
+    watches, join = ((candidates[0],), "") if candidates[0].margin > 0 else _pair(candidates, spans, quiet)
+    nearest = max(candidates, key=lambda watch: watch.margin)
+    design = ExampleDesign(watches, join, str(nearest), pl.DataFrame(), "")
     if not watches:
         return design
-    judged = np.any(spans, axis=0) | quiet
-    alarm = (
-        np.logical_and.reduce([item.on for item in watches])
-        if join == "and"
-        else np.any([item.on for item in watches], axis=0)
-    )
-    if scenario is not None:
-        fresh = scenario.replace(
-            netlist=_beside_cells(scenario, design.text),
-            checks=(),
-            episodes=(),
-            seed=seed + scenario.seed,
-            replications=FRESH,
-        )
+    if scenario is None:
+        where = "on the history"
+        alarm = (np.all if join == "and" else np.any)([watch.on for watch in watches], axis=0)
+    else:
+        where = f"on {FRESH} replications with fresh seeds"
+        netlist, seed = _with_cells(scenario, design.text), seed + scenario.seed
+        fresh = scenario.replace(netlist=netlist, checks=(), episodes=(), seed=seed, replications=FRESH)
         alarm = observe(fresh, "alarm").alarm
-    truth = np.broadcast_to(np.any(spans, axis=0)[:, None], alarm.shape)
-    where = "on the history" if scenario is None else f"on {FRESH} replications with fresh seeds"
-    return ExampleDesign(watches, join, "", scores(alarm[judged], truth[judged]), where)
+    trips = np.any(spans, axis=0)
+    judged, truth = trips | quiet, np.broadcast_to(trips[:, None], alarm.shape)
+    return replace(design, cost=scores(alarm[judged], truth[judged]), where=where)
 
 
-def _beside_cells(scenario: Scenario, text: str) -> NetlistConfig:
-    """Return a netlist with the cells of the scenario's own in front."""
+def _with_cells(scenario: Scenario, text: str) -> NetlistConfig:
+    """Return the netlist `text` preceded by the cells of the scenario's netlist."""
     document = parse(text)
     if scenario.netlist is None:
         return NetlistConfig(document=document)
-    cells = [item for item in scenario.netlist.document.statements if not isinstance(item, WIRING)]
+    cells = [statement for statement in scenario.netlist.document.statements if not isinstance(statement, WIRING)]
     document = replace(document, statements=(*cells, *document.statements))
     return replace(scenario.netlist, document=document, inputs=())
 
 
 def _recorded(path: Path) -> tuple[Scenario | None, Floats, dict[str, Floats]]:
-    """Return the scenario of a run (None of a store), the days, and each score of each cell, ticks × replications."""
+    """Return the scenario of a run (None for a store), the days, and each score of each cell as ticks × replications."""
     scenario = None
     if path.is_dir():
         manifest = path / "manifest.json"
@@ -191,15 +184,15 @@ def _recorded(path: Path) -> tuple[Scenario | None, Floats, dict[str, Floats]]:
     reps = cells["rep"].unique().sort().to_list()
     values = {}
     for (cell,), rows in cells.group_by("cell", maintain_order=True):
-        at = np.searchsorted(days, rows["t"].to_numpy()), np.searchsorted(reps, rows["rep"].to_numpy())
+        positions = np.searchsorted(days, rows["t"].to_numpy()), np.searchsorted(reps, rows["rep"].to_numpy())
         for field, column in SCORES.items():
             values[f"{cell}-scores-{field}"] = series = np.full((len(days), len(reps)), np.nan)
-            series[at] = rows[column].to_numpy()
+            series[positions] = rows[column].to_numpy()
     return scenario, days, values
 
 
 def _spans(text: str, days: Floats, option: str) -> Bools:
-    """Return spans × ticks, true within each span of days."""
+    """Parse spans of days and return a mask, spans × ticks."""
     rows = []
     for part in text.split(","):
         low, colon, high = part.partition(":")
@@ -216,7 +209,7 @@ def _spans(text: str, days: Floats, option: str) -> Bools:
 
 
 def _candidates(values: Mapping[str, Floats], spans: Bools, quiet: Bools) -> Iterator[Watching]:
-    """Yield a watch per score, side and hold, at the middle between the speaking and the silent days."""
+    """Yield a watch per score, side and hold, with its level halfway between the days to trip and the silent days."""
     for address, series in values.items():
         for side, sign in (("below", -1.0), ("above", 1.0)):
             beyond = np.where(np.isnan(series), -np.inf, sign * series)
@@ -224,48 +217,52 @@ def _candidates(values: Mapping[str, Floats], spans: Bools, quiet: Bools) -> Ite
                 lasting = np.full_like(beyond, -np.inf)
                 if hold <= len(beyond):
                     lasting[hold - 1 :] = np.lib.stride_tricks.sliding_window_view(beyond, hold, axis=0).min(axis=-1)
-                low, high = lasting[quiet].max(), _reached(lasting, spans).min()
+                low, high = lasting[quiet].max(), _peaks(lasting, spans).min()
                 if np.isfinite(low) and np.isfinite(high):
-                    yield Watching(address, side, hold, lasting).at((low + high) / 2, (high - low) / 2)
+                    yield Watching(address, side, hold, lasting, (low + high) / 2, (high - low) / 2)
 
 
-def _reached(values: Floats, spans: Bools) -> Floats:
-    """Return the greatest value in each span, spans × replications."""
+def _peaks(values: Floats, spans: Bools) -> Floats:
+    """Return the greatest value in each span, as spans × replications."""
     return np.array([values[span].max(axis=0) for span in spans])
 
 
-def _pair(every: Sequence[Watching], spans: Bools, quiet: Bools) -> tuple[tuple[Watching, ...], str]:
-    """Return the pair of watches, joined by `or` or `and`, with the fewest ops and the widest margins; nothing if none."""
+def _pair(candidates: Sequence[Watching], spans: Bools, quiet: Bools) -> tuple[tuple[Watching, ...], str]:
+    """Return the pair of watches with the fewest ops and the widest margins, joined by `or` or `and`; empty if none."""
     pairs: list[tuple[tuple[int, float], tuple[Watching, ...], str]] = []
-    distinct = {(watch.address, watch.side): watch for watch in sorted(every, key=lambda watch: watch.margin)}
-    for entry, other in combinations(sorted(distinct.values(), key=lambda watch: -watch.margin)[:PAIRED], 2):
-        for join, pair in (("or", _either(entry, other, spans, quiet)), ("and", _both(entry, other, spans, quiet))):
+    distinct = {(watch.address, watch.side): watch for watch in sorted(candidates, key=lambda watch: watch.margin)}
+    for first, second in combinations(sorted(distinct.values(), key=lambda watch: -watch.margin)[:PAIRED], 2):
+        joined = {"or": _either(first, second, spans, quiet), "and": _both(first, second, spans, quiet)}
+        for join, pair in joined.items():
             if pair and min(watch.margin for watch in pair) > 0:
-                pairs.append(((entry.ops + other.ops, -min(watch.margin for watch in pair)), pair, join))
-    return min(pairs, key=lambda item: item[0])[1:] if pairs else ((), "")
+                pairs.append(((first.ops + second.ops, -min(watch.margin for watch in pair)), pair, join))
+    return min(pairs, key=lambda pair: pair[0])[1:] if pairs else ((), "")
 
 
-def _either(one: Watching, other: Watching, spans: Bools, quiet: Bools) -> tuple[Watching, ...]:
-    """Return both with levels above their silent values, if each span is reached by one of them."""
-    reached = [_reached(watch.values, spans) - watch.values[quiet].max() for watch in (one, other)]
-    first = reached[0] >= reached[1]
-    margins = [np.where(mine, reach, np.inf).min() / 2 for mine, reach in zip((first, ~first), reached, strict=True)]
+def _either(first: Watching, second: Watching, spans: Bools, quiet: Bools) -> tuple[Watching, ...]:
+    """Return both watches with levels above their silent values, if at least one of them trips in each span."""
+    tops = [watch.values[quiet].max() for watch in (first, second)]
+    reached = [_peaks(watch.values, spans) - top for watch, top in zip((first, second), tops, strict=True)]
+    by_first = reached[0] >= reached[1]
+    margins = [np.where(mask, reach, np.inf).min() / 2 for mask, reach in zip((by_first, ~by_first), reached, strict=True)]
     if not all(0 < margin < np.inf for margin in margins):
         return ()
-    pairs = zip((one, other), margins, strict=True)
-    return tuple(watch.at(watch.values[quiet].max() + margin, margin) for watch, margin in pairs)
+    return tuple(
+        replace(watch, level=top + margin, margin=margin)
+        for watch, top, margin in zip((first, second), tops, margins, strict=True)
+    )
 
 
-def _both(one: Watching, other: Watching, spans: Bools, quiet: Bools) -> tuple[Watching, ...]:
-    """Return both with levels below their speaking values, if they are never beyond them together on silent days."""
-    tops = [_reached(watch.values, spans).min() for watch in (one, other)]
-    with_other = one.values[quiet][other.values[quiet] >= tops[1]].max(initial=-np.inf)
-    if not np.isfinite(with_other) or with_other >= tops[0]:
+def _both(first: Watching, second: Watching, spans: Bools, quiet: Bools) -> tuple[Watching, ...]:
+    """Return both watches with levels below their peaks, if they are never on together on silent days."""
+    peaks = [_peaks(watch.values, spans).min() for watch in (first, second)]
+    with_second = first.values[quiet][second.values[quiet] >= peaks[1]].max(initial=-np.inf)
+    if not np.isfinite(with_second) or with_second >= peaks[0]:
         return ()
-    first = one.at((tops[0] + with_other) / 2, (tops[0] - with_other) / 2)
-    with_first = other.values[quiet][first.on[quiet]].max(initial=-np.inf)
-    if not np.isfinite(with_first) or with_first >= tops[1]:
+    first = replace(first, level=(peaks[0] + with_second) / 2, margin=(peaks[0] - with_second) / 2)
+    with_first = second.values[quiet][first.on[quiet]].max(initial=-np.inf)
+    if not np.isfinite(with_first) or with_first >= peaks[1]:
         return ()
-    second = other.at((tops[1] + with_first) / 2, (tops[1] - with_first) / 2)
+    second = replace(second, level=(peaks[1] + with_first) / 2, margin=(peaks[1] - with_first) / 2)
     together = all((first.on & second.on)[span].any(axis=0).all() for span in spans)
     return (first, second) if together else ()

@@ -1,4 +1,4 @@
-"""Scorecard of a tripwire for other programs: the facts as JSON, and JUnit XML for CI services."""
+"""Export of a tripwire's scorecard as JSON, and as JUnit XML for CI services."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TAGS = {"sound": "", "FLAW": "failure", "not decided": "error", "not asked": "sk
 
 
 def json_text(card: Scorecard) -> str:
-    """Return what the page shows as JSON."""
+    """Return the contents of a scorecard as JSON."""
     scenario, receipt = card.scenario, card.receipt
     answers = [{"status": answer.status, "question": answer.question, "how": answer.how, "line": answer.line or None}
                for answer in card.proofs]  # fmt: skip
@@ -44,7 +44,7 @@ def json_text(card: Scorecard) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """Replace infinite numbers and NaN by None, in lists and tables too."""
+    """Replace infinite numbers and NaN by None, also inside lists and dictionaries."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -53,12 +53,14 @@ def _finite(value: Any) -> Any:
 
 
 def junit_text(card: Scorecard) -> str:
-    """Return JUnit XML: suites for the silence, the safety answers, the wiring and the mutants.
+    """Return JUnit XML with test suites for the silence, the safety answers and wiring, and the mutants.
 
-    A mutant that need not be caught, a level moved by a fifth, is skipped where no check fails on it.
+    A mutant whose level is moved by a fifth need not be caught: it is skipped if no check fails on it.
     """
     root = ET.Element("testsuites", name="malsim")
-    for name, cases in (("silence", _silence(card)), ("safety", _safety(card)), ("mutants", _mutants(card))):
+    status = "" if card.receipt.alive else "failure"
+    silence = [("the alarm works and its inputs are fresh", 1, status, card.receipt.verdict)]
+    for name, cases in (("silence", silence), ("safety", _safety(card)), ("mutants", _mutants(card))):
         suite = ET.SubElement(root, "testsuite", name=plain_text(f"{card.name}: {name}"))
         for title, line, tag, message in cases:
             attributes = {"name": plain_text(title), "classname": suite.get("name", ""), "line": str(line or 1)}
@@ -69,10 +71,6 @@ def junit_text(card: Scorecard) -> str:
             suite.set(key, str(len(list(suite.iter(tag)))))
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def _silence(card: Scorecard) -> Iterator[tuple[str, int, str, str]]:
-    yield "the alarm works and its inputs are fresh", 1, "" if card.receipt.alive else "failure", card.receipt.verdict
 
 
 def _safety(card: Scorecard) -> Iterator[tuple[str, int, str, str]]:

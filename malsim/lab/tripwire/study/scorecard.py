@@ -13,38 +13,94 @@ from malsim.showing.pages import tripwire_page as html
 from malsim.showing.pages.tripwire_page import coverage_lines, entry, fault_lines, mutant_lines, score_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from malsim.lab.tripwire.boolean.card import Card
     from malsim.lab.tripwire.boolean.statics import Finding
     from malsim.lab.tripwire.runs.silence import Receipt
-    from malsim.lab.tripwire.study.card_verdict import CardVerdict
     from malsim.scenario.proof.questions.answer import SafetyAnswer
     from malsim.showing.plots.style import Sheet
     from malsim.showing.plots.wiring.tripwire import CardFrames
     from malsim.sim.settings.scenario import Scenario
 
+STANDING = 0.5  # share of the quiet ticks above which an alarm that is on means nothing
+
+
+@dataclass(frozen=True)
+class CardVerdict:
+    """Verdict on a tripwire, which is never better than its weakest answer.
+
+    Parameters
+    ----------
+    headline
+        One sentence.
+    flaws
+        (line, sentence) of each flaw, sorted by line.
+    code
+        Exit code: 0 if the tripwire is alive and no answer is against it, else 1.
+    """
+
+    headline: str
+    flaws: tuple[tuple[int, str], ...]
+    code: int
+
+
+def flaws_of(answers: Iterable[SafetyAnswer], findings: Iterable[Finding]) -> list[tuple[int, str]]:
+    """Return the flaws shown by the safety answers and by the netlist itself, as (line, sentence) sorted by line."""
+    flaws = [(answer.line, answer.sentence) for answer in answers if answer.flaw]
+    flaws += [(finding.fault.line, f"FLAW (line {finding.fault.line}), {finding.kind}: {finding.fault.problem}")
+              for finding in findings if finding.kind != "wiring"]  # fmt: skip
+    return sorted(set(flaws))
+
+
+def verdict_of(
+    receipt: Receipt, answers: Sequence[SafetyAnswer], findings: Sequence[Finding], scores: pl.DataFrame
+) -> CardVerdict:
+    """Return the verdict; a dead or blind tripwire outweighs flaws, and flaws outweigh undecided questions."""
+    flaws = flaws_of(answers, findings)
+    standing = scores.filter(metric="standing")["value"].head(1).to_list()
+    if standing and standing[0] is not None and standing[0] > STANDING:
+        problem = f"the alarm is on in {standing[0]:.0%} of the quiet ticks; change its level or its polarity"
+        flaws.append((0, f"FLAW: {problem}"))
+    counts = {status: sum(answer.status == status for answer in answers) for status in ("sound", "not decided", "not asked")}
+    if not receipt.alive:
+        return CardVerdict(receipt.verdict + (f"; {_count(len(flaws), 'flaw')} below" if flaws else ""), tuple(flaws), 1)
+    if flaws:
+        headline = f"flawed: {_count(len(flaws), 'flaw')}, so neither its silence nor its alarm can be trusted"
+        return CardVerdict(headline, tuple(flaws), 1)
+    if counts["not decided"]:
+        headline = f"unproved: {_count(counts['not decided'], 'question')} not decided within the time limit"
+        return CardVerdict(headline, (), 1)
+    if not counts["sound"]:
+        return CardVerdict(f"unproved: {receipt.reason} in these runs, but nothing is proved for other inputs", (), 1)
+    rest = f", {counts['not asked']} not asked" if counts["not asked"] else ""
+    return CardVerdict(f"alive: {receipt.reason}; {_count(counts['sound'], 'answer')} sound{rest}", (), 0)
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'s' if number != 1 else ''}"
+
 
 @dataclass(frozen=True)
 class Scorecard:
-    """Results about a tripwire; a notebook shows the figure, `print` the text.
+    """Scorecard of a tripwire; a notebook shows the figure, `print` the text.
 
     Parameters
     ----------
     name, alarm
-        The netlist, and the signal that is its alarm.
+        Name of the netlist, and the signal that is its alarm.
     findings
-        What can be said of the netlist without running it.
+        Faults found without running the netlist.
     card
-        Truth table of its Boolean part; None if there is none, or if it is too large (`no_card` says why).
+        Truth table of its Boolean part; None without such a part, or if it is too large (`no_card` has the reason).
     scores
-        One row per figure and tripwire, CUSUM and EWMA of the watched signal beside it: see `episode_scores.scores`.
+        One row per metric for the tripwire and for the CUSUM and EWMA charts; see `episode_scores.scores`.
     coverage, mutants, faults
-        See `coverage.coverage`, `mutation_results.mutation_results`, `fault_matrix.matrix`; empty if not run.
+        See `card.coverage`, `mutation_results.mutation_results`, `fault_matrix.matrix`; empty if not run.
     receipt
-        How long the tripwire watched, and what its silence is worth.
+        Evidence on whether its silence means that all is well.
     proofs
-        Ready-made questions with their answers for all inputs; or why they were not asked.
+        Safety questions with their answers for all inputs, or the reason why they were not asked.
     verdict
         Headline, flaws with their lines, and exit code.
     timeline
@@ -71,20 +127,19 @@ class Scorecard:
 
     @property
     def mutation_score(self) -> float | None:
-        """Share of mutants that a check or a proof caught, of those that ran and are not proved equal; None if none did."""
+        """Share of mutants caught by a check or a proof, out of caught and not caught; None without mutants."""
         counts = dict(self.mutants["verdict"].value_counts().rows())
         ran = counts.get("caught", 0) + counts.get("not caught", 0)
         return counts.get("caught", 0) / ran if ran else None
 
     @property
     def uncaught(self) -> list[str]:
-        """Mutants that no check and no proof caught, with their lines."""
-        alive = self.mutants.filter(pl.col("verdict") == "not caught")
-        return [f"line {line}: {what}" for line, what in alive.select("line", "what").rows()]
+        """Mutants caught by no check and no proof, with their lines."""
+        return _not_caught(self.mutants)
 
     @property
     def coverage_share(self) -> float | None:
-        """Share of outputs seen both ways and of inputs shown to matter on their own; None if there are none."""
+        """Share of outputs seen true and false, and of inputs shown to matter on their own; None without pins."""
         return float(self.coverage["shown"].to_numpy().mean()) if self.coverage.height else None
 
     @property
@@ -107,14 +162,13 @@ class Scorecard:
 
     @property
     def single(self) -> bool:
-        """True for one replication, which has no intervals."""
+        """True for a single replication, which has no intervals."""
         return self.scenario.replications == 1
 
     @property
     def must_be_caught(self) -> list[str]:
-        """Mutants not caught that a sound tripwire's checks and proofs catch: all but levels moved by a fifth."""
-        rows = self.mutants.filter(pl.col("verdict") == "not caught", pl.col("kind") != "threshold")
-        return [f"line {line}: {what}" for line, what in rows.select("line", "what").rows()]
+        """Mutants not caught that should have been: all but levels moved by a fifth."""
+        return _not_caught(self.mutants.filter(pl.col("kind") != "threshold"))
 
     @property
     def html(self) -> str:
@@ -122,7 +176,8 @@ class Scorecard:
         from malsim.showing.plots.wiring.tripwire import panels
 
         scenario = self.scenario
-        findings = [[item.kind, item.fault.where, item.fault.problem, item.fault.hint] for item in self.findings]
+        faults = [(finding.kind, finding.fault) for finding in self.findings]
+        findings = [[kind, fault.where, fault.problem, fault.hint] for kind, fault in faults]
         heads = ["kind", "where", "problem", "try"]
         sections = [
             html.scores(self.scores, single=self.single),
@@ -135,11 +190,11 @@ class Scorecard:
             html.faults(self.faults),
         ]
         facts = f"{scenario.path} · seed {scenario.seed}, {scenario.days:g} days, {replications(scenario)}"
-        name = f"{self.name}: {self.alarm}"
-        words = {"name": name, "why": scenario.why, "facts": facts, "verdict": self.verdict.headline}
-        flaws = [sentence for _, sentence in self.verdict.flaws]
-        bad = bool(self.verdict.code)
-        return html.page(panels(self._frames), sections, flaws=flaws, bad=bad, watched=self.receipt.watched, **words)
+        return html.page(
+            panels(self._frames), sections, name=f"{self.name}: {self.alarm}", why=scenario.why, facts=facts,
+            verdict=self.verdict.headline, flaws=[sentence for _, sentence in self.verdict.flaws],
+            bad=bool(self.verdict.code), watched=self.receipt.watched,
+        )  # fmt: skip
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -149,14 +204,12 @@ class Scorecard:
 
     def _lines(self) -> Iterator[str]:
         scenario = self.scenario
-        size = f"{replications(scenario)} of {scenario.days:g} days"
-        yield f"{self.name} in {scenario.name}: alarm {self.alarm}, {size}"
+        yield f"{self.name} in {scenario.name}: alarm {self.alarm}, {replications(scenario)} of {scenario.days:g} days"
         yield f"  verdict    {self.verdict.headline}"
         yield f"             {self.receipt.watched}"
         yield from entry("", [text for _, text in self.verdict.flaws], "")
-        yield from entry(
-            "wiring", [str(finding.fault) for finding in self.findings if finding.kind == "wiring"], "no fault found"
-        )
+        notes = [str(finding.fault) for finding in self.findings if finding.kind == "wiring"]
+        yield from entry("wiring", notes, "no fault found")
         for status, head in (("not decided", "undecided"), ("sound", "sound"), ("not asked", "not asked")):
             lines = [f"{answer.question}: {answer.how}" for answer in self.proofs if answer.status == status]
             yield from entry(head, lines, "")
@@ -173,6 +226,11 @@ class Scorecard:
         if self.mutation_score is not None:
             yield from mutant_lines(self.mutants, self.uncaught, self.mutation_score)
         yield from fault_lines(self.faults)
+
+
+def _not_caught(mutants: pl.DataFrame) -> list[str]:
+    rows = mutants.filter(pl.col("verdict") == "not caught").select("line", "what").rows()
+    return [f"line {line}: {what}" for line, what in rows]
 
 
 def replications(scenario: Scenario) -> str:

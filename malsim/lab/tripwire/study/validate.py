@@ -1,4 +1,4 @@
-"""Everything about a tripwire in a scenario, and several side by side."""
+"""Validation of a tripwire in a scenario, and comparison of several."""
 
 from __future__ import annotations
 
@@ -11,22 +11,20 @@ import polars as pl
 
 from malsim.base.errors import MalsimError, UsageError
 from malsim.lab.space.settings import scenario_of
-from malsim.lab.tripwire.boolean.card import card
-from malsim.lab.tripwire.boolean.coverage import KINDS as OF_COVERAGE
-from malsim.lab.tripwire.boolean.coverage import coverage
+from malsim.lab.tripwire.boolean.card import KINDS as COVERAGE_COLUMNS
+from malsim.lab.tripwire.boolean.card import card, coverage
 from malsim.lab.tripwire.boolean.explore import explore
 from malsim.lab.tripwire.boolean.part import part_of
 from malsim.lab.tripwire.boolean.statics import Finding, statics
 from malsim.lab.tripwire.runs.episode_scores import scores
-from malsim.lab.tripwire.runs.observation import Observation, netlist_of, observe
+from malsim.lab.tripwire.runs.observation import Observation, netlist_of, observe, standalone
 from malsim.lab.tripwire.runs.reference_charts import Charts
-from malsim.lab.tripwire.runs.silence import blind, inner_numbers, receipt, sensors, watchdog_limits
-from malsim.lab.tripwire.study.card_verdict import verdict_of
-from malsim.lab.tripwire.study.fault_matrix import KINDS as OF_FAULTS
+from malsim.lab.tripwire.runs.silence import blind, receipt, sensors, watchdog_limits
+from malsim.lab.tripwire.study.fault_matrix import KINDS as FAULT_COLUMNS
 from malsim.lab.tripwire.study.fault_matrix import matrix
-from malsim.lab.tripwire.study.mutation_results import KINDS as OF_MUTANTS
+from malsim.lab.tripwire.study.mutation_results import KINDS as MUTANT_COLUMNS
 from malsim.lab.tripwire.study.mutation_results import mutation_results
-from malsim.lab.tripwire.study.scorecard import Scorecard
+from malsim.lab.tripwire.study.scorecard import Scorecard, verdict_of
 from malsim.netlist import Document, parse, read
 from malsim.netlist.lint import lint
 from malsim.scenario.checks.checks import Goal
@@ -40,8 +38,7 @@ if TYPE_CHECKING:
 
     from malsim.lab.space.settings import ScenarioOrPath
     from malsim.lab.tripwire.boolean.card import Card
-    from malsim.lab.tripwire.boolean.machine import Bools
-    from malsim.lab.tripwire.boolean.part import Part
+    from malsim.lab.tripwire.boolean.part import Bools, Part
     from malsim.netlist.wiring import Net
     from malsim.sim.settings.scenario import Scenario
     from ops.pin import Array
@@ -55,57 +52,58 @@ def validate(
     mutate: bool = True,
     faults: bool = True,
 ) -> Scorecard:
-    """Measure and prove everything about a tripwire in a scenario.
+    """Score a tripwire in a scenario and prove what can be proved about it for all inputs.
 
     Parameters
     ----------
     netlist
-        A netlist, its text, or the path of its file, instead of the scenario's own; None takes that.
+        A netlist, its text, or the path of its file; None for the netlist of the scenario.
     scenario
-        One, or the path of its file.
+        A scenario, or the path of its file.
     alarm
-        The signal that is the alarm; by default what its one latch writes.
+        Signal that is the alarm; by default the output of the only latch.
     mutate, faults
-        Whether to run the scenario once a mutant and once a fault, too.
+        Whether to also run the scenario once per mutant and once per fault.
 
     Raises
     ------
     UsageError
-        Where there is no netlist, or no one alarm.
+        If there is no netlist, or not exactly one alarm.
     NetlistError
-        Where the netlist does not link.
+        If the netlist does not link.
     """
-    scenario = _with(scenario_of(scenario), _document(netlist))
+    scenario = _with_netlist(scenario_of(scenario), _document(netlist))
     config, base = netlist_of(scenario), observe(scenario, alarm)
-    net, tick = config.net, float(scenario.turn_every)
+    net, tick, fed = config.net, float(scenario.turn_every), {line.signal for line in config.inputs}
     part = part_of(net)
-    table, no_card, findings = _states(config.document, part, tick, {item.signal for item in config.inputs})
+    table, no_card, findings = _states(config.document, part, tick, fed)
     name, charts = Path(config.document.name).name, Charts.of(base)
-    watched = {item: base.signal(item) for item in sensors(net)}
-    inner = {item: base.signal(item) for item in inner_numbers(net)}
-    bits = {item: base.bit(item) for item in part.inputs}
-    answers = _proofs(_open(net, {item.signal for item in config.inputs}), base.name)
-    got = receipt(net, watched, inner, base.alarm, base.tests, days=base.days, tick=tick)
-    of_scores = _scores({name: base.alarm, **charts.alarms(base)}, base.truth)
+    watched, bits = {signal: base.signal(signal) for signal in sensors(net)}, {bit: base.bit(bit) for bit in part.inputs}
+    signals = standalone(net).signals.items()
+    inner = {name: base.signal(name) for name, signal in signals if signal.writer is not None and signal.type == "float"}
+    stale = blind(watched, watchdog_limits(net, tick=tick))
+    stale |= {signal: np.isnan(values) for signal, values in inner.items()}
+    # signals that the scenario feeds are free inputs of the proofs, whatever their initial values
+    free = replace(net, initial={signal: first for signal, first in net.initial.items() if signal not in fed})
+    answers = _answers(free, base.name)
+    undefined = {signal: values for signal, values in inner.items() if stale[signal].any()}
+    evidence = receipt(watched | undefined, stale, base.alarm, base.tests, days=base.days)
+    any_stale = np.any(list(stale.values()), axis=0) if stale else np.zeros_like(base.alarm)
+    masks = {"alarm": base.alarm, "truth": base.truth, "blind": any_stale & ~base.alarm}
+    alarm_scores = _scores({name: base.alarm, **charts.alarms(base)}, base.truth)
     return Scorecard(
         name=name, alarm=base.name, scenario=scenario, findings=tuple(findings), card=table, no_card=no_card,
-        scores=of_scores,
-        coverage=pl.concat([coverage(part, bits, tick=tick), _goals(base)]),
-        mutants=mutation_results(base) if mutate else pl.DataFrame(schema=OF_MUTANTS),
-        faults=matrix(base, charts) if faults else pl.DataFrame(schema=OF_FAULTS),
-        proofs=answers, verdict=verdict_of(got, answers, findings, of_scores),
-        receipt=got,
-        timeline=_timeline(base, watched, inner, watchdog_limits(net, tick=tick)), watched=_bands(base, watched),
+        scores=alarm_scores, coverage=pl.concat([coverage(part, bits, tick=tick), _goals(base)]),
+        mutants=mutation_results(base) if mutate else pl.DataFrame(schema=MUTANT_COLUMNS),
+        faults=matrix(base, charts) if faults else pl.DataFrame(schema=FAULT_COLUMNS),
+        proofs=answers, verdict=verdict_of(evidence, answers, findings, alarm_scores),
+        receipt=evidence, watched=_bands(base, watched),
+        timeline=pl.DataFrame({"t": base.days} | {key: mask.mean(axis=1) for key, mask in masks.items()}),
     )  # fmt: skip
 
 
-def _open(net: Net, inputs: set[str]) -> Net:
-    """Return the net with the signals that the scenario feeds taken as free inputs, whatever they begin with."""
-    return replace(net, initial={name: value for name, value in net.initial.items() if name not in inputs})
-
-
-def _proofs(net: Net, alarm: str) -> tuple[SafetyAnswer, ...]:
-    """Return the ready-made answers, or why there are none: no solver, or an op without an exact translation."""
+def _answers(net: Net, alarm: str) -> tuple[SafetyAnswer, ...]:
+    """Return the safety answers, or the reason for having none: no solver, or an op without an exact translation."""
     try:
         return safety(net, alarm=alarm)
     except MalsimError as problem:
@@ -113,7 +111,7 @@ def _proofs(net: Net, alarm: str) -> tuple[SafetyAnswer, ...]:
 
 
 def _goals(base: Observation) -> pl.DataFrame:
-    """The scenario's `sometimes` goals as rows of the coverage; one that cannot be judged is not reached."""
+    """Return the scenario's `sometimes` goals as rows of the coverage; a goal that cannot be judged is not reached."""
     rows = []
     for goal in base.scenario.checks:
         if isinstance(goal, Goal):
@@ -122,32 +120,35 @@ def _goals(base: Observation) -> pl.DataFrame:
             except MalsimError:
                 reached = False
             rows.append(("goal", goal.name, reached, goal.property, goal.line))
-    return pl.DataFrame(rows, schema=OF_COVERAGE, orient="row")
+    return pl.DataFrame(rows, schema=COVERAGE_COLUMNS, orient="row")
 
 
 def compare_tripwires(netlists: Sequence[str | Path], scenario: ScenarioOrPath, *, alarm: str | None = None) -> pl.DataFrame:
-    """Score tripwires side by side in one scenario, on common random numbers, with CUSUM and EWMA of what the first watches.
+    """Score several tripwires in one scenario on common random numbers, with CUSUM and EWMA charts for comparison.
+
+    The charts are of the first number that the first tripwire watches.
 
     Parameters
     ----------
     netlists
-        The paths of their files.
+        Paths of the netlist files.
     scenario
-        One, or the path of its file.
+        A scenario, or the path of its file.
 
     Returns
     -------
     pl.DataFrame
-        As `episode_scores.scores`, with a column `tripwire` before it.
+        As `episode_scores.scores`, with `tripwire` as the first column.
     """
     if not netlists:
         raise UsageError("nothing to compare", hint="name two netlists")
     base = scenario_of(scenario)
-    runs = {Path(item).name: observe(_with(base, read(item)), alarm) for item in netlists}
+    runs = {Path(path).name: observe(_with_netlist(base, read(path)), alarm) for path in netlists}
     first = next(iter(runs.values()))
-    charts = Charts.of(first).alarms(first)
-    own = pl.concat([_scores({name: item.alarm}, item.truth) for name, item in runs.items()])
-    return pl.concat([own, _scores(charts, first.truth)]) if charts else own
+    frames = [_scores({name: run.alarm}, run.truth) for name, run in runs.items()]
+    if charts := Charts.of(first).alarms(first):
+        frames.append(_scores(charts, first.truth))
+    return pl.concat(frames)
 
 
 def _document(netlist: Document | str | Path | None) -> Document | None:
@@ -159,7 +160,10 @@ def _document(netlist: Document | str | Path | None) -> Document | None:
 
 
 def _states(document: Document, part: Part, tick: float, inputs: set[str]) -> tuple[Card | None, str, list[Finding]]:
-    """The card and the findings, or why the Boolean part is too large for them; then what lint says alone."""
+    """Return the truth table, the reason for having none, and the findings.
+
+    If the Boolean part is too large to explore, the findings are those of lint only.
+    """
     try:
         findings = statics(document, tick=tick, inputs=inputs)
         return card(explore(part, tick=tick)) if part.net.instances else None, "", findings
@@ -167,7 +171,7 @@ def _states(document: Document, part: Part, tick: float, inputs: set[str]) -> tu
         return None, str(problem), [Finding("wiring", note.words, note) for note in lint(document, inputs=inputs)]
 
 
-def _with(scenario: Scenario, netlist: Document | None) -> Scenario:
+def _with_netlist(scenario: Scenario, netlist: Document | None) -> Scenario:
     if netlist is None:
         return scenario
     old = scenario.netlist
@@ -180,21 +184,12 @@ def _scores(alarms: Mapping[str, Bools], truth: Bools) -> pl.DataFrame:
     )
 
 
-def _timeline(
-    base: Observation, watched: Mapping[str, Array], inner: Mapping[str, Array], limits: Mapping[str, int]
-) -> pl.DataFrame:
-    stale = blind(watched, limits) | {name: np.isnan(values) for name, values in inner.items()}
-    any_stale = np.any(list(stale.values()), axis=0) if stale else np.zeros_like(base.alarm)
-    shares = {"alarm": base.alarm, "truth": base.truth, "blind": any_stale & ~base.alarm}
-    return pl.DataFrame({"t": base.days, **{name: bits.mean(axis=1) for name, bits in shares.items()}})
-
-
 def _bands(base: Observation, watched: Mapping[str, Array]) -> pl.DataFrame:
     frames = []
     for name, values in watched.items():
-        some = ~np.isnan(values).all(axis=1)
-        low, middle, high = np.nanquantile(values[some], [0.05, 0.5, 0.95], axis=1)
-        frame = pl.DataFrame({"t": base.days[some], "low": low, "middle": middle, "high": high})
+        valid = ~np.isnan(values).all(axis=1)
+        low, middle, high = np.nanquantile(values[valid], [0.05, 0.5, 0.95], axis=1)
+        frame = pl.DataFrame({"t": base.days[valid], "low": low, "middle": middle, "high": high})
         frames.append(frame.select(pl.lit(name).alias("signal"), pl.all()))
     kinds = {"signal": pl.String, "t": pl.Float64, "low": pl.Float64, "middle": pl.Float64, "high": pl.Float64}
     return pl.concat([pl.DataFrame(schema=kinds), *frames])

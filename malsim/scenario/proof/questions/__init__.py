@@ -1,1 +1,1 @@
-"""Ready-made questions to a proof."""
+"""Safety questions about a tripwire that are answered by proof."""

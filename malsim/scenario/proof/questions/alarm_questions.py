@@ -1,4 +1,4 @@
-"""The ready-made questions about one alarm: it comes up, stays, is cleared, and has the right polarity."""
+"""Safety questions about one alarm: whether it trips, stays on, is cleared, and has the right polarity."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from malsim.netlist.language.address import Pin
 from malsim.netlist.language.lexicon import ALARMS
-from malsim.scenario.proof.questions.answer import SafetyAnswer
-from malsim.scenario.proof.questions.cones import (
+from malsim.scenario.proof.questions.answer import (
+    SafetyAnswer,
     acknowledgements,
-    before,
     inputs_of,
     line_of,
     op_of,
     scores_of,
+    upstream,
     wired,
 )
 from malsim.scenario.proof.ticks.cut import cut
@@ -22,40 +22,39 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from malsim.netlist.wiring import Net
-    from malsim.scenario.proof.questions.asking import Asking
+    from malsim.scenario.proof.questions.answer import Inquiry
 
 LONGEST_DELAY = 12
-LONGEST_PULSE = 3  # ticks that an acknowledgement may take to its reset
+LONGEST_PULSE = 3  # ticks that an acknowledgement may take to reach its reset
 BEST = {"eff": 1.0, "curr": 1.0, "conf": 1.0, "unc": 0.0, "concern": 0.0}
 
 
-def of_alarm(asking: Asking, name: str) -> Iterator[SafetyAnswer]:
-    """Ask what an alarm should do."""
-    net = asking.net
+def of_alarm(inquiry: Inquiry, name: str) -> Iterator[SafetyAnswer]:
+    """Ask all questions about one alarm."""
+    net = inquiry.net
     instance, _, op = op_of(net, net.signals[name])
-    on = wired(net, instance) if instance else {}
-    cause = on.get("set") if op == "latch" else None
-    reset = on.get("reset") if op in ALARMS else None
+    pins = wired(net, instance) if instance else {}
+    cause = pins.get("set") if op == "latch" else None
+    reset = pins.get("reset") if op in ALARMS else None
     line = line_of(net, name)
-    of_cause = line_of(net, cause, f"{instance}.set") if cause else line
-    yield asking.can(f"{name} can come up", f"always not {name}", of_cause)
-    yield asking.can(f"{name} can be cleared", f"always (prev({name}) == 1 implies {name})", line)
-    yield from _stays(asking, name, instance, reset)
+    cause_line = line_of(net, cause, f"{instance}.set") if cause else line
+    yield inquiry.possible(f"{name} can come up", f"always not {name}", cause_line)
+    yield inquiry.possible(f"{name} can be cleared", f"always (prev({name}) == 1 implies {name})", line)
+    yield from _stays(inquiry, name, instance, reset)
     if reset and op == "latch":
         clear = f" and not {cause}" if cause else ""
-        question, hand = f"no acknowledgement of {name} is lost", root(net, reset)
-        of_reset = line_of(net, reset, f"{instance}.reset")
-        yield asking.keeps(question, f"always ({hand}{clear} implies not {name})", of_reset)
+        question, text = f"no acknowledgement of {name} is lost", f"always ({root(net, reset)}{clear} implies not {name})"
+        yield inquiry.always(question, text, line_of(net, reset, f"{instance}.reset"))
     if cause:
-        yield asking.keeps(f"{name} is up only after {cause}", f"always ({name} implies once {cause})", line)
-        yield _delayed(asking, name, root(net, cause), f" and not {reset}" if reset else "", of_cause)
-        yield from _not_set_by_hand(net, name, cause, of_cause)
-    yield from _polarity(asking, name)
+        yield inquiry.always(f"{name} is up only after {cause}", f"always ({name} implies once {cause})", line)
+        yield _delayed(inquiry, name, root(net, cause), f" and not {reset}" if reset else "", cause_line)
+        yield from _not_set_by_hand(net, name, cause, cause_line)
+    yield from _polarity(inquiry, name)
 
 
-def _stays(asking: Asking, name: str, instance: str, reset: str | None) -> Iterator[SafetyAnswer]:
-    """Ask whether the alarm, once up, stays until its reset, and whether only an acknowledgement resets it."""
-    net, acks = asking.net, acknowledgements(asking.net)
+def _stays(inquiry: Inquiry, name: str, instance: str, reset: str | None) -> Iterator[SafetyAnswer]:
+    """Ask whether the alarm stays on until its reset, and whether only an acknowledgement resets it."""
+    net, acks = inquiry.net, acknowledgements(inquiry.net)
     free = f" and not {reset}" if reset else ""
     enable = inputs_of(net, instance).get("enable") if instance else None
     is_op = bool(instance) and op_of(net, net.signals[name])[2] in ALARMS
@@ -64,43 +63,45 @@ def _stays(asking: Asking, name: str, instance: str, reset: str | None) -> Itera
     elif not is_op and acks:
         free = f" and not ({' or '.join(acks)})"
     question = f"{name}, once up, stays until acknowledged"
-    yield asking.keeps(question, f"always (prev({name}) == 1{free} implies {name})", line_of(net, name))
+    yield inquiry.always(question, f"always (prev({name}) == 1{free} implies {name})", line_of(net, name))
     if not (is_op and reset):
         return
     line = line_of(net, reset, f"{instance}.reset")
     question = f"only an acknowledgement clears {name}"
-    given = [item for item in acks if item in before(net, [reset], through=False)]
-    if not given:
+    reaching = [ack for ack in acks if ack in upstream(net, [reset], through=False)]
+    if not reaching:
         reason = f"no reviewer.ack and no bit from outside reaches {instance}.reset"
         yield SafetyAnswer(question, None, False, line, reason)
         return
-    text = f"always (prev({name}) == 1 and not once[0:{{0}}] ({' or '.join(given)}) implies {name})"
-    yield asking.within(question, text, LONGEST_PULSE, line)
+    text = f"always (prev({name}) == 1 and not once[0:{{0}}] ({' or '.join(reaching)}) implies {name})"
+    yield inquiry.within(question, text, LONGEST_PULSE, line)
 
 
 def _not_set_by_hand(net: Net, name: str, cause: str, line: int) -> Iterator[SafetyAnswer]:
-    hands = [signal.name for signal in net.signals.values()
-             if signal.writer and str(signal.writer.address).startswith("reviewer.") and signal.type == "bit"]  # fmt: skip
-    for hand in hands:
-        if hand in before(net, [cause], through=False):
-            reason = f"{hand} is wired to what sets it"
-            yield SafetyAnswer(f"the acknowledgement {hand} does not raise {name}", None, False, line_of(net, hand), reason)
+    """Report whether an acknowledgement is wired to the cause of the alarm."""
+    acks = [signal.name for signal in net.signals.values()
+            if signal.writer and str(signal.writer.address).startswith("reviewer.") and signal.type == "bit"]  # fmt: skip
+    for ack in acks:
+        question = f"the acknowledgement {ack} does not raise {name}"
+        if ack in upstream(net, [cause], through=False):
+            yield SafetyAnswer(question, None, False, line_of(net, ack), f"{ack} is wired to {cause}, which sets it")
         elif line:
-            yield SafetyAnswer(f"the acknowledgement {hand} does not raise {name}", None, True, line, "by its wiring")
+            yield SafetyAnswer(question, None, True, line, "by its wiring")
 
 
-def _delayed(asking: Asking, name: str, cause: str, free: str, line: int) -> SafetyAnswer:
+def _delayed(inquiry: Inquiry, name: str, cause: str, free: str, line: int) -> SafetyAnswer:
+    """Ask for the least number of ticks of the cause after which the alarm is on."""
     for delay in range(LONGEST_DELAY + 1):
         text = f"always (always[0:{delay}] ({cause}{free}) implies eventually[{delay}:{delay}] {name})"
         lasts = f"after {delay + 1} tick{'s' if delay else ''} of {cause}"
-        answer = asking.keeps(f"{name} is not silent {lasts}", text, line)
+        answer = inquiry.always(f"{name} is not silent {lasts}", text, line)
         if not answer.flaw:
             return answer
     return SafetyAnswer(f"{name} is not silent while {cause} lasts", answer.proof, False, line)
 
 
 def root(net: Net, name: str) -> str:
-    """Return the bit that a signal follows through ops with one wired input: timers, delays, debouncers."""
+    """Return the bit that drives a signal through ops with a single wired input: timers, delays, debouncers."""
     while True:
         writer = net.signals[name].writer
         pin = writer.address if writer else None
@@ -112,42 +113,32 @@ def root(net: Net, name: str) -> str:
         (name,) = inputs
 
 
-def _polarity(asking: Asking, name: str) -> Iterator[SafetyAnswer]:
-    """Ask whether the alarm stays down while every score is at its best, and can come up while all are at their worst."""
-    net = asking.net
-    inputs = [item for item in cut(net).inputs if item.type != "bit" and item.name in before(net, [name])]
+def _polarity(inquiry: Inquiry, name: str) -> Iterator[SafetyAnswer]:
+    """Ask whether the alarm stays off while every score is at its best, and can trip while all are at their worst."""
+    net = inquiry.net
+    cone = upstream(net, [name])
+    inputs = [signal for signal in cut(net).inputs if signal.type != "bit" and signal.name in cone]
     best = scores_of(inputs, BEST)
-    readers = {net.instances[link.pin.instance].sheet.name for item in inputs for link in net.signals[item.name].readers
+    readers = {net.instances[link.pin.instance].sheet.name for signal in inputs for link in net.signals[signal.name].readers
                if link.pin and link.pin.instance in net.instances}  # fmt: skip
     good, bad = f"{name} stays down while all scores are at their best", f"{name} can come up while all are at their worst"
     if not inputs or len(best) < len(inputs) or readers - {"watch"}:
         reason = "not every number that moves it is a score read by a watch"
         yield SafetyAnswer(good, None, None, 0, reason)
         return
-    fine = asking.keeps(good, f"always not {name}", assume=[f"always ({item} == {value:g})" for item, value in best.items()])
-    yield _blamed(net, fine, best) if fine.flaw else fine
-    worst = [f"always ({item} == {1 - value:g})" for item, value in best.items()]
-    poor = asking.can(bad, f"always not {name}", assume=worst)
-    yield _asleep(asking, poor, best, worst) if poor.flaw else poor
+    watches = {link.pin.instance for score in best for link in net.signals[score].readers if link.pin}
+    bits = [bit for bit, signal in net.signals.items() if op_of(net, signal)[0] in watches and signal.type == "bit"]
+    at_best = [f"always ({score} == {value:g})" for score, value in best.items()]
+    answer = inquiry.always(good, f"always not {name}", assume=at_best)
+    trace = answer.proof.trace if answer.flaw and answer.proof else None
+    firing = (bit for bit in bits if trace is not None and bool(trace[bit][-1]))
+    yield _blaming(net, answer, next(firing, None))
+    worst = [f"always ({score} == {1 - value:g})" for score, value in best.items()]
+    answer = inquiry.possible(bad, f"always not {name}", assume=worst)
+    silent = (bit for bit in bits if answer.flaw and inquiry.possible(bit, f"always not {bit}", assume=worst).flaw)
+    yield _blaming(net, answer, next(silent, None))
 
 
-def _blamed(net: Net, answer: SafetyAnswer, best: dict[str, float]) -> SafetyAnswer:
-    """Return the answer with the line of the watch that fires while all is well."""
-    trace = answer.proof.trace if answer.proof else None
-    for item in _watched(net, best):
-        if trace is not None and bool(trace[item][-1]):
-            return SafetyAnswer(answer.question, answer.proof, False, line_of(net, item))
-    return answer
-
-
-def _asleep(asking: Asking, answer: SafetyAnswer, best: dict[str, float], worst: list[str]) -> SafetyAnswer:
-    for item in _watched(asking.net, best):
-        if asking.can(item, f"always not {item}", assume=worst).flaw:
-            return SafetyAnswer(answer.question, answer.proof, False, line_of(asking.net, item))
-    return answer
-
-
-def _watched(net: Net, inputs: dict[str, float]) -> list[str]:
-    """Return the bits that watches of these inputs write."""
-    firsts = {link.pin.instance for name in inputs for link in net.signals[name].readers if link.pin}
-    return [name for name, signal in net.signals.items() if op_of(net, signal)[0] in firsts and signal.type == "bit"]
+def _blaming(net: Net, answer: SafetyAnswer, bit: str | None) -> SafetyAnswer:
+    """Return a flaw with the line of the watch that writes `bit`; any other answer unchanged."""
+    return SafetyAnswer(answer.question, answer.proof, False, line_of(net, bit)) if bit else answer

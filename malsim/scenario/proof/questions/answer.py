@@ -1,32 +1,42 @@
-"""Answer to one ready-made question about a tripwire."""
+"""Safety questions about a net and their answers, and the signals and lines that they concern."""
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from malsim.netlist.language.lexicon import ALARMS
+from malsim.scenario.proof.prove import RoundingError, prove
+from malsim.scenario.proof.terms.elements import OutsideError
+from malsim.scenario.proof.ticks.cut import cut
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from malsim.netlist.wiring import Net, Signal
     from malsim.scenario.proof.proof import Proof
+    from malsim.scenario.proof.ticks.cut import Cut, FreeInput
 
 Status: TypeAlias = Literal["sound", "FLAW", "not decided", "not asked"]
 
 
 @dataclass(frozen=True)
 class SafetyAnswer:
-    """A question about a net and its answer.
+    """Answer to a safety question about a net.
 
     Parameters
     ----------
     question
-        A sentence that is true of a sound tripwire.
+        Sentence that is true of a sound tripwire.
     proof
-        Proof of the sentence, or of its contrary, which a sound tripwire refutes; None where no solver was needed or asked.
+        Proof of the sentence, or refutation of its contrary; None if no solver was used.
     sound
-        True if a sound tripwire has this answer; None where the question was not asked.
+        True if a sound tripwire has this answer; None if the question was not asked.
     line
-        Line of the netlist where a flaw can be corrected; 0 if no line is meant.
+        Line of the netlist where a flaw can be corrected; 0 for no particular line.
     reason
-        Reason for the answer, or why the question was not asked.
+        Reason for the answer, or for not asking the question.
     other
         Meaning of the names that begin with `other-` in a proof that compares two nets.
     """
@@ -40,7 +50,7 @@ class SafetyAnswer:
 
     @property
     def status(self) -> Status:
-        """The kind of answer."""
+        """Kind of answer."""
         if self.sound is None:
             return "not asked"
         if self.proof is not None and self.proof.result == "not decided":
@@ -49,7 +59,7 @@ class SafetyAnswer:
 
     @property
     def flaw(self) -> bool:
-        """True where the question was answered, and the answer is that of a faulty tripwire."""
+        """True if the question was answered, and the answer is that of a faulty tripwire."""
         return self.status == "FLAW"
 
     @property
@@ -64,16 +74,116 @@ class SafetyAnswer:
 
     @property
     def sentence(self) -> str:
-        """The answer in one line, with the line of the netlist for a flaw."""
+        """Answer in one line of text, with the line of the netlist for a flaw."""
         if not self.flaw:
             return f"{self.status}: {self.question}: {self.how}"
         location = f" (line {self.line})" if self.line else ""
         return f"FLAW{location}, does not hold: {self.question}: {self.how}"
 
     def __str__(self) -> str:
-        """The sentence, below it what was proved, or the run that shows the flaw."""
+        """Return the sentence, followed by the proved property or by the run that shows the flaw."""
         if self.proof is None or (self.proof.result == "refuted" and not self.flaw):
             return self.sentence
         lines = [f"({self.other})"] if self.other else []
         lines += (str(self.proof) if self.flaw else self.proof.text).split("\n")
         return "\n  ".join([self.sentence, *lines])
+
+
+class Inquiry:
+    """Net under question, the assumptions on its inputs, and the time left for its proofs."""
+
+    def __init__(self, net: Net, assume: Sequence[str], ticks: int, deadline: float) -> None:
+        self.net, self.assume, self.ticks, self.deadline = net, assume, ticks, deadline
+
+    def always(
+        self, question: str, text: str, line: int = 0, *, assume: Sequence[str] = (), net: Any = None, ticks: int = 0
+    ) -> SafetyAnswer:
+        """Ask whether a property holds in every run, or in every run of so many ticks."""
+        return self._ask(question, text, line, assume, net, ticks, refutes=False)
+
+    def possible(
+        self, question: str, never: str, line: int = 0, *, assume: Sequence[str] = (), net: Any = None
+    ) -> SafetyAnswer:
+        """Ask whether something can happen, by refuting the property that it never happens."""
+        return self._ask(question, never, line, assume, net, 0, refutes=True)
+
+    def within(self, question: str, template: str, longest: int, line: int = 0) -> SafetyAnswer:
+        """Ask whether a property holds with a delay, filled in for `{0}`; return the answer of the shortest delay."""
+        answers = []
+        for delay in range(longest + 1):
+            suffix = f" within {delay} tick{'s' if delay > 1 else ''}" if delay else ""
+            answers.append(self.always(question + suffix, template.format(delay), line))
+            if not answers[-1].flaw:
+                return answers[-1]
+        return answers[0]
+
+    def _ask(
+        self, question: str, text: str, line: int, assume: Sequence[str], net: Net | Cut | None, ticks: int, *, refutes: bool
+    ) -> SafetyAnswer:
+        timeout = max(0.001, self.deadline - time.monotonic())
+        try:
+            proof = prove(net or self.net, text, assume=[*self.assume, *assume], ticks=ticks or self.ticks, timeout=timeout)
+        except (OutsideError, RoundingError) as problem:
+            return SafetyAnswer(question, None, None, line, str(problem.problem))
+        return SafetyAnswer(question, proof, (proof.result == "refuted") is refutes, line)
+
+
+CLEARS = ("reset", "enable")  # pins that clear an op that holds an alarm
+
+
+def op_of(net: Net, signal: Signal) -> tuple[str, str, str]:
+    """Return the instance, pin and op that write a signal; empty strings if it is written from outside."""
+    pin = signal.writer.pin if signal.writer else None
+    inside = pin is not None and pin.instance in net.instances
+    return (pin.instance, pin.name, net.instances[pin.instance].sheet.name) if pin and inside else ("", "", "")
+
+
+def wired(net: Net, instance: str) -> dict[str, str]:
+    """Return the signal on each wired pin of an instance."""
+    head = f"{instance}."
+    return {full.removeprefix(head): name for full, name in net.pins.items() if full.startswith(head)}
+
+
+def inputs_of(net: Net, instance: str) -> dict[str, str]:
+    """Return the signal on each wired input pin of an instance."""
+    sheet = net.instances[instance].sheet
+    return {pin: name for pin, name in wired(net, instance).items() if sheet.slots[pin].key in sheet.ins}
+
+
+def upstream(net: Net, names: Iterable[str], *, through: bool = True) -> set[str]:
+    """Return these signals and all that they depend on; with `through=False`, not across ops that hold an alarm."""
+    cone, pending = set(), list(names)
+    while pending:
+        name = pending.pop()
+        if name in cone:
+            continue
+        cone.add(name)
+        instance, _, op = op_of(net, net.signals[name])
+        if instance and (through or op not in ALARMS):
+            pending += inputs_of(net, instance).values()
+    return cone
+
+
+def acknowledgements(net: Net) -> list[str]:
+    """Return the free bits that clear an alarm: those a reviewer writes, and those that reach only resets."""
+    bits = [signal for signal in cut(net).inputs if signal.type == "bit"]
+    reviews = [signal.name for signal in bits if signal.source.startswith("reviewer.")]
+    wires = [(pin, signal) for name, instance in net.instances.items() if instance.sheet.name in ALARMS
+             for pin, signal in inputs_of(net, name).items()]  # fmt: skip
+    clearing = upstream(net, [signal for pin, signal in wires if pin in CLEARS], through=False)
+    setting = upstream(net, [signal for pin, signal in wires if pin not in CLEARS], through=False)
+    return list(dict.fromkeys([*reviews, *(signal.name for signal in bits if signal.name in clearing - setting)]))
+
+
+def line_of(net: Net, name: str, pin: str = "") -> int:
+    """Return the line that wires a signal to `pin`, or else the line of its writer or of its first end."""
+    signal = net.signals[name]
+    ends = [link for link in signal.readers if pin and str(link.address) == pin]
+    end = ends[0] if ends else signal.writer or (signal.links[0] if signal.links else None)
+    return end.statement.line if end else 0
+
+
+def scores_of(inputs: Iterable[FreeInput], best: dict[str, float]) -> dict[str, float]:
+    """Return the best value of each input that is a score of a cell, such as 1 for `dec_a3ee-scores-eff`."""
+    fields = {item.name: item.source.rpartition("-scores-")[2].rstrip(")") for item in inputs if "-scores-" in item.source}
+    return {name: best[field] for name, field in fields.items() if field in best}

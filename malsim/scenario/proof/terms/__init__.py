@@ -1,1 +1,1 @@
-"""Numbers, bits and arrays that may be a solver's terms."""
+"""Numbers, bits and arrays whose elements may be solver terms."""

@@ -1,108 +1,119 @@
-"""Number or bit that may be a solver's term, and the result of each numpy function on it.
+"""Numpy functions on elements: numbers and bits that are either known or solver terms.
 
-What is known is worked out by numpy itself. A term that chooses among known numbers is worked out case by case, so that a
-table, a shift or a quotient of it is exact. Of all else there are comparisons, bits, sums, products and whole-number steps;
-the rest is outside. Reals are exact here, where the engine rounds to 53 bits.
+Known elements are passed to numpy. A term that chooses among known numbers is evaluated case by case, so that a table, a
+shift or a quotient of it is exact. Other terms support comparisons, logic, sums, products and whole-number division; any
+other function raises `OutsideError`. Reals are exact here, whereas the engine rounds to 53 bits.
 """
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from malsim.scenario.proof.terms.solver import OutsideError, z3
+from malsim.base.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+
+class OutsideError(DataError):
+    """Op or formula that cannot be translated exactly into solver terms; nothing is approximated."""
+
+
+@cache
+def z3() -> Any:
+    """Import and return z3; raise `UsageError` if it is not installed."""
+    try:
+        return import_module("z3")
+    except ImportError as error:
+        raise UsageError("a proof needs z3, which is not installed", hint="pip install 'malsim[prove]'") from error
+
+
 Element = Any  # bool, int, float or a term
-CASES = 256  # most cases that a term is split into
+CASES = 256  # maximum number of cases into which a term is split
 RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "less": lambda a, b: a < b, "less_equal": lambda a, b: a <= b, "greater": lambda a, b: a > b,
     "greater_equal": lambda a, b: a >= b, "equal": lambda a, b: a == b, "not_equal": lambda a, b: a != b,
 }  # fmt: skip
-AND, OR, XOR, NOT = (
-    {f"{kind}_{word}" for kind in ("bitwise", "logical")} for word in ("and", "or", "xor", "not")
-)  # numpy has no bitwise_not but by another name
-NOT |= {"invert"}
+AND, OR, XOR, NOT = ({f"{kind}_{word}" for kind in ("bitwise", "logical")} for word in ("and", "or", "xor", "not"))
+NOT |= {"invert"}  # numpy's name for bitwise_not
 
 
-def is_constant(one: Element) -> bool:
-    """Return whether an element is a plain number or bit."""
-    return isinstance(one, (bool, int, float))
+def is_constant(element: Element) -> bool:
+    """Return whether an element is a known number or bit."""
+    return isinstance(element, (bool, int, float))
 
 
-def is_bit(one: Element) -> bool:
+def is_bit(element: Element) -> bool:
     """Return whether an element is a bit, known or not."""
-    return isinstance(one, bool) or (not is_constant(one) and z3().is_bool(one))
+    return isinstance(element, bool) or (not is_constant(element) and z3().is_bool(element))
 
 
-def term(one: Element) -> Any:
+def term(element: Element) -> Any:
     """Return an element as a term; a float becomes its exact fraction."""
-    if isinstance(one, bool):
-        return z3().BoolVal(one)
-    if isinstance(one, int):
-        return z3().IntVal(one)
-    if isinstance(one, float):
-        if not math.isfinite(one):
-            raise OutsideError("NaN or an infinite number among values that are not known")
-        return z3().RealVal(Fraction(one))
-    return one
+    if isinstance(element, bool):
+        return z3().BoolVal(element)
+    if isinstance(element, int):
+        return z3().IntVal(element)
+    if isinstance(element, float):
+        if not math.isfinite(element):
+            raise OutsideError("NaN or an infinite number among unknown values")
+        return z3().RealVal(Fraction(element))
+    return element
 
 
-def number(one: Element) -> Any:
-    """Return an element as a term of a number, a bit as 0 or 1."""
-    return choose(one, 1, 0) if is_bit(one) and not is_constant(one) else term(int(one) if isinstance(one, bool) else one)
+def number(element: Element) -> Any:
+    """Return an element as a numeric term, with a bit as 0 or 1."""
+    if is_bit(element):
+        return term(int(element)) if is_constant(element) else choose(element, 1, 0)
+    return term(element)
 
 
-def to_kind(one: Element, kind: str) -> Element:
-    """Convert an element as numpy's `astype` does: kind `b`, `i` or `f`."""
-    if is_constant(one):
-        return {"b": bool, "i": int, "u": int, "f": float}[kind](one)
+def to_kind(element: Element, kind: str) -> Element:
+    """Convert an element as numpy's `astype` does, to kind `b`, `i` or `f`."""
+    if is_constant(element):
+        return {"b": bool, "i": int, "u": int, "f": float}[kind](element)
     if kind == "b":
-        return one if is_bit(one) else z3().simplify(one != 0)
-    value = number(one)
+        return element if is_bit(element) else z3().simplify(element != 0)
+    value = number(element)
     if kind == "f":
         return value if value.is_real() else z3().ToReal(value)
     return _truncated(value) if value.is_real() else value
 
 
-def choose(condition: Element, one: Element, other: Element) -> Element:
-    """Return `one` where the condition holds, else `other`."""
+def choose(condition: Element, then: Element, otherwise: Element) -> Element:
+    """Return `then` if the condition holds, else `otherwise`."""
     condition = to_kind(condition, "b")
     if is_constant(condition):
-        return one if condition else other
-    same = is_constant(one) and is_constant(other) and (type(one), one) == (type(other), other)
-    if same or (not is_constant(one) and not is_constant(other) and one.eq(other)):
-        return one
-    if is_bit(one) and is_bit(other):
-        return z3().simplify(z3().If(condition, term(one), term(other))) if is_constant(one) or is_constant(other) else (
-            z3().If(condition, one, other))  # fmt: skip
-    first, second = number(one), number(other)
+        return then if condition else otherwise
+    known = is_constant(then), is_constant(otherwise)
+    same = (type(then), then) == (type(otherwise), otherwise) if all(known) else not any(known) and then.eq(otherwise)
+    if same:
+        return then
+    if is_bit(then) and is_bit(otherwise):
+        choice = z3().If(condition, term(then), term(otherwise))
+        return z3().simplify(choice) if any(known) else choice
+    first, second = number(then), number(otherwise)
     if first.is_real() != second.is_real():
         first, second = to_kind(first, "f"), to_kind(second, "f")
     return z3().If(condition, first, second)
 
 
 def apply(function: np.ufunc, *arguments: Element) -> Element:
-    """Apply a numpy function to elements that may be terms.
-
-    Raises
-    ------
-    OutsideError
-        It has no exact translation.
-    """
-    if all(is_constant(item) for item in arguments):
+    """Apply a numpy function to elements; raise `OutsideError` if it has no exact translation."""
+    if all(map(is_constant, arguments)):
         with np.errstate(all="ignore"):
             return function(*arguments).item()
     name = function.__name__
     if name in RELATIONS:
-        return _related(function, *arguments)
-    if name in AND | OR | XOR | NOT and all(is_bit(item) for item in arguments):
-        return _joined(name, *arguments)
+        return _compare(function, *arguments)
+    if name in AND | OR | XOR | NOT and all(map(is_bit, arguments)):
+        return _connect(name, *arguments)
     if name in ARITHMETIC and not (name == "divide" and not is_constant(arguments[1])):
         return ARITHMETIC[name](*arguments)
     try:
@@ -113,125 +124,118 @@ def apply(function: np.ufunc, *arguments: Element) -> Element:
         return BITS[name](*arguments)
 
 
-def _related(function: np.ufunc, one: Element, other: Element) -> Element:
-    """Compare two elements; beside NaN or infinity any number gives the same result."""
-    if any(isinstance(item, float) and not math.isfinite(item) for item in (one, other)):
-        return function(*[item if is_constant(item) else 0.0 for item in (one, other)]).item()
+def _compare(function: np.ufunc, left: Element, right: Element) -> Element:
+    """Compare two elements; the result of comparing with NaN or infinity does not depend on an unknown number."""
+    if any(isinstance(side, float) and not math.isfinite(side) for side in (left, right)):
+        return function(*[side if is_constant(side) else 0.0 for side in (left, right)]).item()
     relation = RELATIONS[function.__name__]
-    if is_constant(one) or is_constant(other):
+    if is_constant(left) or is_constant(right):
         try:
-            return _by_cases(function, (one, other), {})
+            return _by_cases(function, (left, right), {})
         except OutsideError:
             pass
-    if is_bit(one) and is_bit(other) and function.__name__ in {"equal", "not_equal"}:
-        return relation(term(one), term(other))
-    return relation(number(one), number(other))
+    if is_bit(left) and is_bit(right) and function.__name__ in {"equal", "not_equal"}:
+        return relation(term(left), term(right))
+    return relation(number(left), number(right))
 
 
-def _joined(name: str, one: Element, other: Element = True) -> Element:  # noqa: FBT002  # a bit, not a switch
+def _connect(name: str, left: Element, right: Element = True) -> Element:  # noqa: FBT002  # a bit, not a switch
     if name in NOT:
-        return z3().Not(one)
-    constant, rest = (one, other) if is_constant(one) else (other, one)
+        return z3().Not(left)
+    constant, rest = (left, right) if is_constant(left) else (right, left)
     if name in XOR:
-        return (z3().Not(rest) if constant else rest) if is_constant(constant) else z3().Xor(one, other)
+        return (z3().Not(rest) if constant else rest) if is_constant(constant) else z3().Xor(left, right)
     if is_constant(constant):
         return constant if constant == (name in OR) else rest
-    return z3().Or(one, other) if name in OR else z3().And(one, other)
+    return z3().Or(left, right) if name in OR else z3().And(left, right)
 
 
 def _truncated(value: Any) -> Any:
     return z3().If(value >= 0, z3().ToInt(value), -z3().ToInt(-value))
 
 
-def _lesser(one: Element, other: Element) -> Element:
-    return choose(_related(np.less_equal, one, other), one, other)
+def _minimum(left: Element, right: Element) -> Element:
+    return choose(_compare(np.less_equal, left, right), left, right)
 
 
-def _greater(one: Element, other: Element) -> Element:
-    return choose(_related(np.greater_equal, one, other), one, other)
+def _maximum(left: Element, right: Element) -> Element:
+    return choose(_compare(np.greater_equal, left, right), left, right)
 
 
-def _product(one: Element, other: Element) -> Element:
+def _product(left: Element, right: Element) -> Element:
     """Multiply two elements; a bit times a number is a choice."""
-    for bit, factor in ((one, other), (other, one)):
+    for bit, factor in ((left, right), (right, left)):
         if is_bit(bit) and not is_constant(bit):
             return choose(bit, factor, to_kind(0, "f" if isinstance(factor, float) else "i"))
-    return number(one) * number(other)
+    return number(left) * number(right)
 
 
-def _whole(one: Element, other: Element) -> Element:
+def _quotient(dividend: Element, divisor: Any) -> Element:
+    if not divisor:
+        raise OutsideError("a quotient by 0")
+    return 0.0 if math.isinf(divisor) else to_kind(dividend, "f") / term(float(divisor))
+
+
+def _floor_divide(dividend: Element, divisor: Element) -> Element:
     """Divide by a known positive number and round down."""
-    if not is_constant(other) or not 0 < other < math.inf:
+    if not is_constant(divisor) or not 0 < divisor < math.inf:
         raise OutsideError("a remainder or a whole quotient by anything but a known number above 0")
-    value = number(one)
-    if isinstance(other, int) and value.is_int():
-        return value / other
-    return _floor(to_kind(one, "f") / term(float(other)))
+    value = number(dividend)
+    if isinstance(divisor, int) and value.is_int():
+        return value / divisor
+    return _floor(to_kind(dividend, "f") / term(float(divisor)))
 
 
-def _shifted(one: Element, by: Element) -> Element:
+def _right_shift(element: Element, by: Element) -> Element:
     if not is_constant(by):
         raise OutsideError("a shift by an unknown number")
-    return _whole(one, 1 << by)
+    return _floor_divide(element, 1 << by)
 
 
-def _masked(one: Element, mask: Element) -> Element:
+def _low_bits(element: Element, mask: Element) -> Element:
     if not is_constant(mask) or mask < 0 or mask & (mask + 1):
         raise OutsideError("bits other than the lowest of an unknown number")
-    return number(one) % (mask + 1)
+    return number(element) % (mask + 1)
 
 
 def _floor(value: Any) -> Any:
     return z3().ToReal(z3().ToInt(value))
 
 
-def _size(one: Element) -> Element:
-    return z3().If(number(one) >= 0, number(one), -number(one))
-
-
 ARITHMETIC: dict[str, Callable[..., Element]] = {
     "add": lambda a, b: number(a) + number(b), "subtract": lambda a, b: number(a) - number(b), "multiply": _product,
-    "divide": lambda a, b: 0.0 if math.isinf(b) else to_kind(a, "f") / term(float(b)) if b else _by_nothing(),
-    "negative": lambda a: -number(a), "positive": lambda a: a, "absolute": _size, "minimum": _lesser, "fmin": _lesser,
-    "maximum": _greater, "fmax": _greater, "isnan": lambda _: False, "isfinite": lambda _: True, "isinf": lambda _: False,
+    "divide": _quotient, "floor_divide": _floor_divide, "remainder": lambda a, b: number(a) - _floor_divide(a, b) * term(b),
+    "negative": lambda a: -number(a), "minimum": _minimum, "fmin": _minimum,
+    "maximum": _maximum, "fmax": _maximum, "isnan": lambda _: False,
     "floor": lambda a: _floor(to_kind(a, "f")), "ceil": lambda a: -_floor(-to_kind(a, "f")),
-    "trunc": lambda a: z3().ToReal(_truncated(to_kind(a, "f"))), "floor_divide": _whole,
-    "remainder": lambda a, b: number(a) - _whole(a, b) * term(b),
-    "sign": lambda a: choose(number(a) > 0, 1.0, choose(number(a) < 0, -1.0, 0.0)),
+    "trunc": lambda a: z3().ToReal(_truncated(to_kind(a, "f"))),
+    "absolute": lambda a: z3().If(number(a) >= 0, number(a), -number(a)),
 }  # fmt: skip
-
-
-BITS: dict[str, Callable[..., Element]] = {"right_shift": _shifted, "bitwise_and": _masked}
-
-
-def _by_nothing() -> Element:
-    raise OutsideError("a quotient by 0")
+BITS: dict[str, Callable[..., Element]] = {"right_shift": _right_shift, "bitwise_and": _low_bits}
 
 
 def _by_cases(function: np.ufunc, arguments: tuple[Element, ...], done: dict[tuple[Any, ...], Element]) -> Element:
-    """Apply a function whose terms choose among known numbers: choose among the answers, each condition tested once."""
-    arguments = tuple(map(_plain, arguments))
-    if all(is_constant(entry) for entry in arguments):
+    """Apply a function to terms that choose among known numbers, by cases, testing each condition once."""
+    arguments = tuple(map(_simplified, arguments))
+    if all(map(is_constant, arguments)):
         return apply(function, *arguments)
     key = tuple(entry if is_constant(entry) else ("term", entry.get_id()) for entry in arguments)
     if key not in done:
-        if not all(is_constant(entry) or _chooses(entry) for entry in arguments) or len(done) > CASES:
-            raise OutsideError(f"numpy's {function.__name__} of a value that is not known")
-        condition = next(entry for entry in arguments if not is_constant(entry)).arg(0)
+        unknown = [entry for entry in arguments if not is_constant(entry)]
+        if not all(z3().is_app_of(entry, z3().Z3_OP_ITE) for entry in unknown) or len(done) > CASES:
+            raise OutsideError(f"numpy's {function.__name__} of an unknown value")
+        condition = unknown[0].arg(0)
         sides = ([entry.arg(side) if not is_constant(entry) and entry.arg(0).eq(condition) else entry for entry in arguments]
                  for side in (1, 2))  # fmt: skip
-        done[key] = choose(condition, *[_by_cases(function, tuple(item), done) for item in sides])
+        done[key] = choose(condition, *[_by_cases(function, tuple(side), done) for side in sides])
     return done[key]
 
 
-def _chooses(one: Any) -> bool:
-    return bool(z3().is_app_of(one, z3().Z3_OP_ITE))
-
-
-def _plain(one: Element) -> Element:
-    if not is_constant(one) and z3().is_int_value(one):
-        return one.as_long()
-    if is_constant(one) or not z3().is_rational_value(one):
-        return one
-    value = one.as_fraction()
-    return float(value) if Fraction(float(value)) == value else one
+def _simplified(element: Element) -> Element:
+    """Return a term that is a literal number as a Python number, if that is exact; other elements unchanged."""
+    if not is_constant(element) and z3().is_int_value(element):
+        return element.as_long()
+    if is_constant(element) or not z3().is_rational_value(element):
+        return element
+    value = element.as_fraction()
+    return float(value) if Fraction(float(value)) == value else element

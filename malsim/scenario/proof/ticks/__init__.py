@@ -1,1 +1,1 @@
-"""Net cut out of its surroundings, tick by tick in terms, and the meaning of properties on it."""
+"""Unrolling of a net over ticks in solver terms, and evaluation of properties on the result."""

@@ -1,4 +1,4 @@
-"""Net cut out of its surroundings: signals written by a cell, the loop or nothing are inputs, free within bounds."""
+"""Nets for proofs: a net whose cells and loop are free inputs, and two nets joined to compare their outputs."""
 
 from __future__ import annotations
 
@@ -7,24 +7,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from malsim.base.errors import UsageError
 from malsim.netlist.language.address import Call, Path, Pin, Reduced, Row
 from malsim.netlist.language.lexicon import LOOP_WRITES, SCORES
 from malsim.netlist.wiring.net import derived_name, leaves
-from malsim.scenario.proof.terms.solver import OutsideError
+from malsim.scenario.proof.terms.elements import OutsideError
 from ops.pin.declare import bound
 
 if TYPE_CHECKING:
-    from malsim.netlist.language.statements import Statement
-    from malsim.netlist.wiring import Net, Signal
+    from collections.abc import Iterable
 
-OWN = {"clock.tick", "clock.days"}  # pins of the loop that follow from the number of ticks
+    from malsim.netlist.language.statements import Statement
+    from malsim.netlist.wiring import Link, Net, Signal
+
+OWN = {"clock.tick", "clock.days"}  # pins of the loop that are determined by the number of ticks
 SHARES = {*SCORES, *SCORES.values()}  # fields from 0 to 1
 LEAST = {"reader.demand", "reader.pushed", "reader.expanded", "reviewer.waiting"}  # never below 0
 
 
 @dataclass(frozen=True)
 class FreeInput:
-    """Signal with any value from `low` to `high` (None: unbounded) at each tick, and its writer."""
+    """Input signal that may have any value from `low` to `high` (None: unbounded) at each tick, and its writer."""
 
     name: str
     type: str
@@ -39,15 +42,15 @@ class FreeInput:
 
 @dataclass(frozen=True)
 class Cut:
-    """Net whose ops all work on one row, and its inputs from outside."""
+    """Net whose ops have one row each, and its inputs from outside."""
 
     net: Net
     inputs: tuple[FreeInput, ...]
 
     @property
     def sources(self) -> dict[str, str]:
-        """Signals by their writer outside: `dec_a3ee-scores-eff`, `reviewer.ack`."""
-        return {item.source: item.name for item in self.inputs if item.source}
+        """Map from an outside writer, such as `dec_a3ee-scores-eff` or `reviewer.ack`, to its signal."""
+        return {signal.source: signal.name for signal in self.inputs if signal.source}
 
 
 def cut(net: Net) -> Cut:
@@ -56,54 +59,138 @@ def cut(net: Net) -> Cut:
     Raises
     ------
     OutsideError
-        A signal that reduces the outputs of ops over many rows, with its line.
+        For a signal that reduces the outputs of ops over many rows, with its line.
     """
     signals, inputs = {}, []
     for name, signal in net.signals.items():
         inner = _inside(signal, net)
         if not inner and (signal.writer or name not in net.initial):
-            inputs.append(_input(signal, net))
+            source = str(signal.writer.address) if signal.writer else ""
+            inputs.append(FreeInput(name, signal.type, source, *_bounds(signal, net)))
         links = signal.links if inner or not signal.writer else signal.readers
         signals[name] = replace(signal, domain="run", links=links)
     instances = {name: replace(item, domain="run") for name, item in net.instances.items()}
     return Cut(replace(net, instances=instances, signals=signals, flags=(), programs=()), tuple(inputs))
 
 
-def place(statement: Statement) -> str:
+def location(statement: Statement) -> str:
     """Return `file:line` of a statement."""
     return f"{statement.file or 'netlist'}:{statement.line}"
 
 
+def initial_value(net: Net, name: str) -> float | bool:
+    """Return a signal's value before the first tick: its own, else the start value of its writer or of a reader."""
+    if name in net.initial:
+        return net.initial[name]
+    signal = net.signals[name]
+    for link in [signal.writer] if signal.writer else signal.readers:
+        if link.pin and link.pin.instance in net.instances:
+            return net.instances[link.pin.instance].sheet.slots[link.pin.name].pin.first
+    return 0.0
+
+
 def _inside(signal: Signal, net: Net) -> bool:
-    where = signal.writer.address if signal.writer else None
-    if isinstance(where, Pin):
-        return where.instance in net.instances or str(where) in OWN
-    if signal.writer and where and any(isinstance(leaf, Pin) or derived_name(leaf) for leaf in leaves(where)):
-        problem = "a signal that is worked out from ops of many rows has no exact translation"
-        raise OutsideError(problem, where=place(signal.writer.statement), given=str(where))
+    """Return whether the net itself determines a signal."""
+    address = signal.writer.address if signal.writer else None
+    if isinstance(address, Pin):
+        return address.instance in net.instances or str(address) in OWN
+    if signal.writer and address and any(isinstance(leaf, Pin) or derived_name(leaf) for leaf in leaves(address)):
+        problem = "a signal that is computed from ops with many rows has no exact translation"
+        raise OutsideError(problem, where=location(signal.writer.statement), given=str(address))
     return False
 
 
-def _input(signal: Signal, net: Net) -> FreeInput:
-    source = str(signal.writer.address) if signal.writer else ""
-    low, high = _bounds(signal, net)
-    return FreeInput(signal.name, signal.type, source, low, high)
-
-
 def _bounds(signal: Signal, net: Net) -> tuple[float | None, float | None]:
-    where = signal.writer.address if signal.writer else None
+    address = signal.writer.address if signal.writer else None
     if signal.type == "bit":
         return None, None
-    if str(where) in LOOP_WRITES:
-        return (0.0 if str(where) in LEAST else None), None
-    if isinstance(where, Reduced) and where.reducer in {"count", "share"}:
-        return 0.0, None if where.reducer == "count" else 1.0
-    if where is not None:
-        inner = where.inner if isinstance(where, Reduced) else where
+    if str(address) in LOOP_WRITES:
+        return (0.0 if str(address) in LEAST else None), None
+    if isinstance(address, Reduced) and address.reducer in {"count", "share"}:
+        return 0.0, None if address.reducer == "count" else 1.0
+    if address is not None:
+        inner = address.inner if isinstance(address, Reduced) else address
         share = isinstance(inner, (Path, Row)) and bool(inner.fields) and inner.fields[-1] in SHARES
-        total = isinstance(where, Reduced) and where.reducer == "sum"
-        return (0.0, None if total else 1.0) if share and not isinstance(where, Call) else (None, None)
+        total = isinstance(address, Reduced) and address.reducer == "sum"
+        return (0.0, None if total else 1.0) if share and not isinstance(address, Call) else (None, None)
     pins = [net.instances[link.pin.instance].sheet.slots[link.pin.name].pin for link in signal.readers
             if link.pin and link.pin.instance in net.instances]  # fmt: skip
     lows, highs = ([end for pin in pins if not np.isnan(end := bound(pin, side))] for side in ("low", "high"))
     return max(lows, default=None), min(highs, default=None)
+
+
+OTHER = "other-"
+
+
+def both_nets(net: Net, other: Net) -> Cut:
+    """Join two nets into one; names of the second begin with `other-`, except those of shared inputs.
+
+    An input is shared if the same cell, pin of the loop or, for signals without a writer, name feeds it.
+    """
+    first, second = cut(net), cut(other)
+    names = {signal.source or signal.name: signal.name for signal in first.inputs}
+    shared = {signal.name: names[key] for signal in second.inputs if (key := signal.source or signal.name) in names}
+    signals = dict(first.net.signals)
+    for name, signal in second.net.signals.items():
+        links = tuple(
+            replace(link, address=Pin(OTHER + link.address.instance, link.address.name))
+            if isinstance(link.address, Pin)
+            else link
+            for link in signal.links
+        )
+        copy = replace(signal, name=shared.get(name, OTHER + name), links=links)
+        old = signals.get(copy.name)
+        signals[copy.name] = replace(old, links=(*old.links, *copy.links)) if old else copy
+    instances = {OTHER + name: replace(item, name=OTHER + name) for name, item in second.net.instances.items()}
+    threads = [replace(item, functions=tuple(OTHER + name for name in item.functions)) for item in second.net.threads]
+    both = replace(
+        first.net,
+        instances={**first.net.instances, **instances},
+        signals=signals,
+        threads=(*first.net.threads, *threads),
+        initial={**first.net.initial, **{OTHER + name: value for name, value in second.net.initial.items()}},
+    )
+    unshared = [replace(signal, name=OTHER + signal.name) for signal in second.inputs if signal.name not in shared]
+    return Cut(both, (*first.inputs, *unshared))
+
+
+def leaving(net: Net) -> tuple[str, ...]:
+    """Return the signals that act outside the net or that no op reads: alarms, flags, pins of the loop, read-outs."""
+    alarms = {signal.name for signal in net.alarms}
+    return tuple(
+        name
+        for name, signal in net.signals.items()
+        if signal.writer
+        and _within(signal.writer, net)
+        and (name in alarms or not signal.readers or not all(_within(link, net) for link in signal.readers))
+    )
+
+
+def _within(link: Link, net: Net) -> bool:
+    return isinstance(link.address, Pin) and link.address.instance in net.instances
+
+
+def equal_outputs(net: Net, other: Net) -> str:
+    """Return the property that outputs with the same name in both nets are always equal.
+
+    Raises
+    ------
+    UsageError
+        If the nets have no output with the same name.
+    """
+    names = [name for name in leaving(net) if name in leaving(other)]
+    if not names:
+        given = f"{' '.join(leaving(net))} and {' '.join(leaving(other))}"
+        hint = "give the outputs to compare the same name"
+        raise UsageError("these netlists have no output with the same name", given=given, hint=hint)
+    return f"always ({' and '.join(f'{name} == {OTHER}{name}' for name in names)})"
+
+
+def stuck(net: Net, signals: Iterable[str]) -> Net:
+    """Return the net with signals stuck at their initial value."""
+    initial: dict[str, float | bool] = dict(net.initial)
+    changed: dict[str, Signal] = dict(net.signals)
+    for name in signals:
+        initial.setdefault(name, initial_value(net, name))
+        changed[name] = replace(net.signals[name], links=net.signals[name].readers)
+    return replace(net, signals=changed, initial=initial)

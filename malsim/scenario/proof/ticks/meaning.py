@@ -1,22 +1,21 @@
-"""Meaning of a property on a trace of terms, tick by tick, as `malsim.scenario.properties.margins` for numbers.
+"""Evaluation of a property on a trace of solver terms, tick by tick, as `malsim.scenario.properties.margins` for numbers.
 
-A part without a value (`prev` at the first tick) is passed over as there.
+A part without a value (such as `prev` at the first tick) is ignored, as it is there.
 """
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from malsim.base.errors import ScenarioError
-from malsim.scenario.proof.terms.elements import apply, is_bit, is_constant, to_kind
-from malsim.scenario.proof.terms.solver import OutsideError, z3
+from malsim.scenario.proof.terms.elements import OutsideError, apply, is_bit, is_constant, to_kind, z3
 from malsim.scenario.properties import formula as stl
 from malsim.scenario.properties.margins import FUNCTIONS, RELATIONS
 from malsim.scenario.properties.render import render
-from malsim.scenario.properties.windows import spans
+from malsim.scenario.properties.trace import spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,29 +27,22 @@ PAST = ("historically", "once", "since")
 
 
 class Truth(NamedTuple):
-    """Truth of a formula at a tick: `holds`, where it has a value (`given`)."""
+    """Truth of a formula at a tick: `holds`, which is valid only if the formula has a value (`given`)."""
 
     holds: Element
     given: Element = True
 
     @property
     def broken(self) -> Element:
-        """True where the formula has a value and does not hold."""
+        """True if the formula has a value and does not hold."""
         return all_of([self.given, negation(self.holds)])
 
 
 class Meaning:
     """Evaluator of formulas on a trace of terms.
 
-    Parameters
-    ----------
-    read
-        From an address and a tick, counted from 0, to an element.
-    times
-        Milliseconds of each tick.
-    open_past
-        The trace begins somewhere in a longer one: what `once`, `historically` and `since` without a window found before
-        it is any bit at all.
+    `read` maps an address and a tick, counted from 0, to an element; `times` are in milliseconds. With `open_past`, the
+    trace is part of a longer one, and the values of `once`, `historically` and `since` before its beginning are unknown.
     """
 
     def __init__(self, read: Callable[[str, int], Element], times: NDArray[np.int64], *, open_past: bool = False) -> None:
@@ -59,14 +51,14 @@ class Meaning:
         self._cache: dict[tuple[Any, int], Truth] = {}
 
     def at_start(self, formula: stl.Formula) -> Truth:
-        """Return the truth at the run's start: windows of time open on day 0, all else at the first tick."""
+        """Return the truth at the start of the run: windows begin on day 0, all other parts are at the first tick."""
         match formula:
             case stl.Not(operand):
                 return _opposite(self.at_start(operand))
             case stl.Join(word, left, right):
                 return _joined(word, self.at_start(left), self.at_start(right))
             case stl.Over("always" | "eventually", _, window) | stl.Between("until", _, _, window):
-                first, last = (int(item[0]) for item in spans(window, self.times, origin=0))
+                first, last = (int(ticks[0]) for ticks in spans(window, self.times, origin=0))
                 return self._windowed(formula, 0, first, last)
             case _:
                 return self.at(formula, 0)
@@ -81,12 +73,13 @@ class Meaning:
     def _at(self, formula: stl.Formula, tick: int) -> Truth:
         match formula:
             case stl.Compare(left, relation, right):
-                values = [self._value(item, tick) for item in (left, right)]
-                missing = any(item is None for item in values)
-                return Truth(False, given=False) if missing else Truth(apply(RELATIONS[relation], *values))
+                values = [self._value(side, tick) for side in (left, right)]
+                return Truth(False, given=False) if None in values else Truth(apply(RELATIONS[relation], *values))
             case stl.Bit(value):
                 bit = self._value(value, tick)
-                return Truth(False, given=False) if bit is None else Truth(_bit(bit, formula.read.address))
+                if bit is not None and not is_bit(bit) and not (is_constant(bit) and bit in {0, 1}):
+                    raise ScenarioError("not a bit", given=formula.read.address, hint="compare it with a number")
+                return Truth(False, given=False) if bit is None else Truth(to_kind(bit, "b"))
             case stl.Not(operand):
                 return _opposite(self.at(operand, tick))
             case stl.Join(word, left, right):
@@ -118,9 +111,9 @@ class Meaning:
         else:
             before = z3().Bool(f"before {render(formula)}") if self.open_past else formula.word == "historically"
         if isinstance(formula, stl.Between):
-            lasts, comes = (self.at(item, tick) for item in (formula.left, formula.right))
-            goes_on = all_of([negation(lasts.broken), before])
-            return Truth(any_of([all_of([comes.given, comes.holds]), goes_on]))
+            left, right = self.at(formula.left, tick), self.at(formula.right, tick)
+            continues = all_of([negation(left.broken), before])
+            return Truth(any_of([all_of([right.given, right.holds]), continues]))
         now = self.at(formula.operand, tick)
         if formula.word == "historically":
             return Truth(all_of([negation(now.broken), before]))
@@ -130,21 +123,21 @@ class Meaning:
         """Return the truth over the ticks from `first` to `last`, backwards if the window lies in the past."""
         step = -1 if formula.word in PAST else 1
         if isinstance(formula, stl.Over):
-            each_tick = [self.at(formula.operand, item) for item in range(first, last + step, step)]
+            truths = [self.at(formula.operand, other) for other in range(first, last + step, step)]
             if formula.word in ("always", "historically"):
-                return Truth(all_of([negation(item.broken) for item in each_tick]))
-            return Truth(any_of([all_of([item.given, item.holds]) for item in each_tick]))
+                return Truth(all_of([negation(truth.broken) for truth in truths]))
+            return Truth(any_of([all_of([truth.given, truth.holds]) for truth in truths]))
         ways: list[Element] = []
-        lasting: list[Element] = []
-        for item in range(tick, last + step, step):
-            comes = self.at(formula.right, item)
-            if (item - first) * step >= 0:
-                ways.append(all_of([*lasting, comes.given, comes.holds]))
-            lasting.append(negation(self.at(formula.left, item).broken))
+        unbroken: list[Element] = []
+        for other in range(tick, last + step, step):
+            right = self.at(formula.right, other)
+            if (other - first) * step >= 0:
+                ways.append(all_of([*unbroken, right.given, right.holds]))
+            unbroken.append(negation(self.at(formula.left, other).broken))
         return Truth(any_of(ways))
 
     def _value(self, value: stl.Value, tick: int) -> Element:
-        """Return a number or a bit, or None if there is none."""
+        """Return a value at a tick as a number or a bit, or None if it has none."""
         match value:
             case stl.Number(number):
                 return int(number) if number == int(number) else number
@@ -153,71 +146,61 @@ class Meaning:
             case stl.Apply("prev", (argument,)):
                 return self._value(argument, tick - 1) if tick else None
             case stl.Apply("next"):
-                raise OutsideError("next looks ahead, and a proof goes tick by tick", given=render(value), hint="use prev")
+                raise OutsideError("a proof cannot read the next tick", given=render(value), hint="use prev")
             case stl.Apply(function, arguments):
-                values = [self._value(item, tick) for item in arguments]
-                if any(item is None for item in values):
+                values = [self._value(argument, tick) for argument in arguments]
+                if None in values:
                     return None
-                if len(values) == 1:
-                    return apply(FUNCTIONS[function], number_of(values[0]))
-                return reduce(lambda one, other: apply(FUNCTIONS[function], one, other), map(number_of, values))
+                numbers = [to_kind(element, "i") if is_bit(element) else element for element in values]
+                if len(numbers) == 1:
+                    return apply(FUNCTIONS[function], numbers[0])
+                return reduce(partial(apply, FUNCTIONS[function]), numbers)
             case _:
-                raise OutsideError("words have no translation", given=str(value), hint="compare numbers and bits")
+                raise OutsideError("text has no translation", given=str(value), hint="compare numbers and bits")
 
 
 def behind(part: stl.Formula | stl.Value, period: int) -> int:
-    """Return how many earlier ticks a formula reads at most; a past operator without a window keeps one bit instead.
+    """Return the maximum number of earlier ticks that a formula reads, apart from past operators without a window.
 
     >>> from malsim.scenario.properties.parse import parse
     >>> behind(parse("once[0:3] low and prev(x) > 1"), 1000)
     3
     """
-    deeper = max((behind(item, period) for item in stl.inside(part)), default=0)
+    deeper = max((behind(inner, period) for inner in stl.inside(part)), default=0)
     if isinstance(part, stl.Edge) or (isinstance(part, stl.Apply) and part.function == "prev"):
         return deeper + 1
     if not isinstance(part, (stl.Over, stl.Between)) or part.window is None or part.word not in PAST:
         return deeper
     if part.window.high is None:
-        raise OutsideError("a window without end in the past has no bound", given=render(part), hint="write its end")
+        raise OutsideError("a window of the past needs an end", given=render(part), hint="write its end")
     high = part.window.high
     return deeper + (high.size if high.unit == "ticks" else -(-high.size // period))
 
 
-def _bit(one: Element, address: str) -> Element:
-    if not is_bit(one) and not (is_constant(one) and one in {0, 1}):
-        raise ScenarioError("this is not a bit", given=address, hint="compare it")
-    return to_kind(one, "b")
-
-
-def number_of(one: Element) -> Element:
-    """Return a bit as 0 or 1, as frames have it, and a number unchanged."""
-    return to_kind(one, "i") if is_bit(one) else one
-
-
-def negation(one: Element) -> Element:
+def negation(bit: Element) -> Element:
     """Return the negation of a bit."""
-    return apply(np.logical_not, one)
+    return apply(np.logical_not, bit)
 
 
-def all_of(elements: list[Element]) -> Element:
-    """Return the conjunction of the elements."""
-    terms = [item for item in elements if item is not True]
-    if any(item is False for item in terms):
+def all_of(bits: list[Element]) -> Element:
+    """Return the conjunction of bits."""
+    terms = [bit for bit in bits if bit is not True]
+    if any(bit is False for bit in terms):
         return False
     return True if not terms else terms[0] if len(terms) == 1 else z3().And(*terms)
 
 
-def any_of(elements: list[Element]) -> Element:
-    """Return the disjunction of the elements."""
-    return negation(all_of([negation(item) for item in elements]))
+def any_of(bits: list[Element]) -> Element:
+    """Return the disjunction of bits."""
+    return negation(all_of([negation(bit) for bit in bits]))
 
 
-def _opposite(one: Truth) -> Truth:
-    return Truth(negation(one.holds), one.given)
+def _opposite(truth: Truth) -> Truth:
+    return Truth(negation(truth.holds), truth.given)
 
 
 def _joined(word: str, left: Truth, right: Truth) -> Truth:
-    """Join two truths at one tick; if one has no value, the other decides if it can alone, else there is no value."""
+    """Join two truths at one tick; a side without a value is ignored if the other alone decides, else there is no value."""
     if word == "implies":
         left = _opposite(left)
     if word != "and":

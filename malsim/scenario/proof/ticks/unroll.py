@@ -1,4 +1,4 @@
-"""Ticks of a net in the solver's terms: the functions of each due thread in order, as the engine calls them."""
+"""Ticks of a net in solver terms: the functions of each due thread are called in order, as the engine does."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from malsim.netlist.engine.engine import DAY, DTYPES
 from malsim.netlist.engine.rows import Rows
 from malsim.netlist.engine.steps import compile_step
 from malsim.netlist.language.address import Pin
-from malsim.scenario.proof.terms.elements import apply, term
-from malsim.scenario.proof.terms.solver import OutsideError, z3
+from malsim.scenario.proof.terms.elements import OutsideError, apply, term, z3
 from malsim.scenario.proof.terms.term_array import TermArray
-from malsim.scenario.proof.ticks.cut import OWN, place
+from malsim.scenario.proof.ticks.cut import OWN, initial_value, location
+from malsim.scenario.proof.ticks.meaning import Meaning, behind, negation
+from malsim.scenario.properties.trace import unknown
 from ops.pin import Param
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping, Sequence
 
     from malsim.netlist.engine.steps import Step
     from malsim.scenario.proof.ticks.cut import Cut, FreeInput
+    from malsim.scenario.properties.formula import Formula
 
 SORTS = {"bit": "Bool", "int": "Int", "float": "Real", "any": "Real"}
 
@@ -38,39 +40,33 @@ class NetState:
 
 
 class Unrolling:
-    """Ops of a cut net, ready to be called tick after tick on terms.
-
-    Parameters
-    ----------
-    tick
-        Milliseconds between two ticks.
-    """
+    """Cut net whose ops can be called tick by tick on solver terms; `tick` is in milliseconds."""
 
     def __init__(self, cut: Cut, *, tick: float = DAY) -> None:
         self.cut, self.net, self.tick = cut, cut.net, tick
-        on = {pin: self.net.signals[name] for pin, name in self.net.pins.items()}
+        by_pin = {pin: self.net.signals[name] for pin, name in self.net.pins.items()}
         every = {name: thread.every for thread in self.net.threads for name in thread.functions}
         self.steps: dict[str, Step] = {
-            name: compile_step(item, on, tick=tick * every.get(name, 1)) for name, item in self.net.instances.items()
+            name: compile_step(item, by_pin, tick=tick * every.get(name, 1)) for name, item in self.net.instances.items()
         }
         self.cycle = math.lcm(*(thread.every for thread in self.net.threads if thread.functions))
         self._rows = Rows(Memory.empty(), 1)
         for step in self.steps.values():
             if step.series:
-                raise OutsideError("a series over cells has no exact translation", where=place(step.instance.statement))
+                raise OutsideError("a series over cells has no exact translation", where=location(step.instance.statement))
 
     def start(self) -> NetState:
-        """Return the state before the first tick: each pin at its start or setting."""
-        pins = {name: {key: value if self._is_setting(step, key) else TermArray(value)
+        """Return the state before the first tick, with each pin at its start value or setting."""
+        pins = {name: {key: value if isinstance(step.instance.sheet.declared[key], Param) else TermArray(value)
                        for key, value in step.start(1).items()} for name, step in self.steps.items()}  # fmt: skip
         kinds = {name: DTYPES[signal.type] for name, signal in self.net.signals.items()}
-        signals = {name: TermArray(np.array([self._first(name)], kind)) for name, kind in kinds.items()}
+        signals = {name: TermArray(np.array([initial_value(self.net, name)], kind)) for name, kind in kinds.items()}
         return NetState(pins, signals)
 
-    def anything(self, tag: str = "any") -> NetState:
-        """Return an arbitrary state of pins and signals, with a separate name for each."""
+    def arbitrary(self) -> NetState:
+        """Return an arbitrary state, with a solver symbol for each pin and signal."""
         begin = self.start()
-        pins = {name: {key: self._names(step, key, value, f"{name}.{key}@{tag}") for key, value in begin.ops[name].items()}
+        pins = {name: {key: self._symbols(step, key, value, f"{name}.{key}@any") for key, value in begin.ops[name].items()}
                 for name, step in self.steps.items()}  # fmt: skip
         signals = dict(begin.signals)
         for name, signal in self.net.signals.items():
@@ -80,49 +76,46 @@ class Unrolling:
                 signals[name] = pins[pin.instance][key] if row is None else pins[pin.instance][key][row]
         return NetState(pins, signals)
 
-    def _names(self, step: Step, key: str, value: Any, name: str) -> Any:
-        pin = step.instance.sheet.declared[key]
+    def _symbols(self, step: Step, key: str, value: Any, name: str) -> Any:
+        """Return a symbol for each element of an output pin; other pins unchanged."""
         if key not in step.instance.sheet.outs:
             return value
-        names = np.empty(value.shape, dtype=object)
-        for at in np.ndindex(value.shape):
-            names[at] = getattr(z3(), SORTS[pin.type])(name + "".join(f"-{item}" for item in at[:-1]))
-        return TermArray(names)
+        sort = getattr(z3(), SORTS[step.instance.sheet.declared[key].type])
+        symbols = np.empty(value.shape, dtype=object)
+        for position in np.ndindex(value.shape):
+            symbols[position] = sort(name + "".join(f"-{index}" for index in position[:-1]))
+        return TermArray(symbols)
 
-    def after(self, moment: NetState, number: int, *, base: Any = 0, tag: str = "") -> NetState:
-        """Return the state after the next tick, of this number plus `base`, for any inputs.
+    def after(self, state: NetState, number: int, *, base: Any = 0) -> NetState:
+        """Return the state after the next tick, whose number is `number` plus `base`, for arbitrary inputs.
 
         Raises
         ------
         OutsideError
-            An op that has no exact translation, with its line.
+            For an op that has no exact translation, with its line.
         """
-        signals, bounds = dict(moment.signals), []
-        for item in self.cut.inputs:
-            name, limits = self.input(item, f"{tag}{number}")
-            signals[item.name] = TermArray([name])
+        signals, bounds = dict(state.signals), []
+        for entry in self.cut.inputs:
+            symbol, limits = self.input(entry, f"{number}")
+            signals[entry.name] = TermArray([symbol])
             bounds += limits
         count = apply(np.add, base, number)
         for name, signal in self.net.signals.items():
             if signal.writer and str(signal.writer.address) in OWN:
                 days = apply(np.multiply, count, self.tick / DAY)
                 signals[name] = TermArray([count if str(signal.writer.address) == "clock.tick" else days])
-        pins = dict(moment.ops)
-        for name in self._due(number):
-            pins[name] = self._call(name, pins[name], signals)
+        pins = dict(state.ops)
+        for thread in self.net.threads:
+            for name in thread.functions if number % thread.every == 0 else ():
+                pins[name] = self._call(name, pins[name], signals)
         return NetState(pins, signals, tuple(bounds))
 
-    def input(self, one: FreeInput, tag: str) -> tuple[Any, list[Any]]:
-        """Return the name of an input at a tick, and its bounds."""
-        name = getattr(z3(), SORTS[one.type])(f"{one.name}@{tag}")
-        ends = [(name >= term(float(one.low))) if one.low is not None else None,
-                (name <= term(float(one.high))) if one.high is not None else None]  # fmt: skip
-        return name, [end for end in ends if end is not None]
-
-    def _due(self, number: int) -> Iterator[str]:
-        for thread in self.net.threads:
-            if number % thread.every == 0:
-                yield from thread.functions
+    def input(self, entry: FreeInput, tag: str) -> tuple[Any, list[Any]]:
+        """Return the symbol of an input at a tick, and its bounds."""
+        symbol = getattr(z3(), SORTS[entry.type])(f"{entry.name}@{tag}")
+        bounds = [symbol >= term(float(entry.low))] if entry.low is not None else []
+        bounds += [symbol <= term(float(entry.high))] if entry.high is not None else []
+        return symbol, bounds
 
     def _call(self, name: str, state: Mapping[str, Any], signals: dict[str, Any]) -> Mapping[str, Any]:
         step = self.steps[name]
@@ -130,16 +123,51 @@ class Unrolling:
             return step.call(state, signals, self._rows)
         except OutsideError as error:
             problem = f"{name} ({step.instance.sheet.name}) has no exact translation: {error.problem}"
-            raise OutsideError(problem, where=place(step.instance.statement)) from error
+            raise OutsideError(problem, where=location(step.instance.statement)) from error
 
-    def _is_setting(self, step: Step, key: str) -> bool:
-        return isinstance(step.instance.sheet.declared[key], Param)
 
-    def _first(self, name: str) -> float | bool:
-        if name in self.net.initial:
-            return self.net.initial[name]
-        signal = self.net.signals[name]
-        for link in [signal.writer] if signal.writer else signal.readers:
-            if link.pin and link.pin.instance in self.net.instances:
-                return self.net.instances[link.pin.instance].sheet.slots[link.pin.name].pin.first
-        return 0.0
+class Stretch:
+    """Consecutive ticks of an unrolled net, computed on demand.
+
+    Formulas read at most `length` ticks; the assumptions hold at every tick. With `anywhere`, the stretch begins in an
+    arbitrary state after a positive number of whole cycles, otherwise in the initial state.
+    """
+
+    def __init__(
+        self, unrolling: Unrolling, length: int, assumptions: Sequence[Formula] = (), *, anywhere: bool = False
+    ) -> None:
+        self.unrolling, self.assumptions, self.anywhere = unrolling, assumptions, anywhere
+        self.period = round(unrolling.tick)
+        self.base: Any = z3().Int("cycles before") * unrolling.cycle if anywhere else 0
+        self.before = unrolling.arbitrary() if anywhere else unrolling.start()
+        self.states: list[NetState] = []
+        self.meaning = Meaning(self.read, np.arange(1, length + 1) * self.period, open_past=anywhere)
+
+    def at(self, tick: int) -> NetState:
+        """Return the state after a tick, counted from 0."""
+        while len(self.states) <= tick:
+            last = self.states[-1] if self.states else self.before
+            self.states.append(self.unrolling.after(last, len(self.states) + 1, base=self.base))
+        return self.states[tick]
+
+    def read(self, address: str, tick: int) -> Any:
+        """Return the value after a tick of a signal, a pin, or a cell or pin of the loop that the net reads."""
+        state, sources = self.at(tick), self.unrolling.cut.sources
+        if sources.get(address, address) in state.signals:
+            return state.signals[sources.get(address, address)].values[0]
+        instance, _, pin = address.partition(".")
+        step = self.unrolling.steps.get(instance)
+        if step is None or pin not in step.instance.sheet.slots:
+            raise unknown("signal", address, [*state.signals, *sources])
+        key, row, _ = step.instance.sheet.slots[pin]
+        values = TermArray(state.ops[instance][key]).values
+        return values[0] if row is None else values[row][0]
+
+    def limits(self, tick: int) -> list[Any]:
+        """Return the bounds of inputs, and the assumptions, at a tick."""
+        terms = list(self.at(tick).bounds)
+        complete = [part for part in self.assumptions if not self.anywhere or tick >= behind(part, self.period)]
+        terms += [negation(self.meaning.at(part, tick).broken) for part in complete]
+        if self.anywhere and tick == 0:
+            terms.append(z3().Int("cycles before") >= 1)
+        return [term for term in terms if term is not True]
