@@ -1,4 +1,4 @@
-"""Recall's write proposals as claims, for the recorded vectors; faults are named by Recall's own paths."""
+"""Conversion of Recall's write proposals to claims, for the recorded vectors; issues are named by Recall's paths."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 Gate = Literal["newest", "0.5"]
 Issues = list[dict[str, str]]
 
-NOBODY = "claude-code"  # the owner of a proposal that names none
+NOBODY = "claude-code"  # owner of a proposal without an owner
 OPERATIONS = ("create", "update", "supersede", "link", "annex")
 _SAME = (
     "kind", "title", "body", "confidence", "summary", "topics", "entities", "uncertainty", "concern", "origin",
     "verification", "sensitivity", "stability", "edges",
 )  # fmt: skip
-# Recall's write template: the first 16 hex digits of the SHA-256 of each field's instruction (Apache-2.0), in its order.
+# First 16 hex digits of the SHA-256 of each field's instruction in Recall's write template (Apache-2.0), in its order.
 _INSTRUCTIONS = {
     "kind": "ab216756f1642c22", "title": "b115a9e12332fd09", "body": "f62c93a1435050aa",
     "confidence": "3da196ea7a060868", "value": "c4e53c18691f6708", "topics": "e1e7b6d994b01499",
@@ -55,11 +55,11 @@ class Proposal:
 def read(
     proposals: Sequence[Proposal], *, memory: Memory | None = None, gate: Gate = "newest", start: float = 0.0
 ) -> pl.DataFrame:
-    """Claims for the gate from Recall's proposals, one row each, with columns of `schema.CLAIMS`.
+    """Return Recall's proposals as claims for the gate, one row each, with the columns of `schema.CLAIMS`.
 
-    `start` is the day, counted from 1970, that is day 0 of the claims; `memory` is where programs are looked up. What
-    malsim keeps no column for (project, tenant, facets, programs, hyperedges, props) is checked and screened as Recall does,
-    then left out. An absent field takes Recall's default; a null one is an issue.
+    `start` is day 0 of the claims, counted from 1970; programs are looked up in `memory`. Fields without a column in malsim
+    (project, tenant, facets, programs, hyperedges, props) are checked and screened as in Recall, then dropped. A missing
+    field has Recall's default; a null field is an issue.
 
     >>> claim = {"kind": "obs", "title": "the pump failed", "body": "", "confidence": 0.6, "owner": " "}
     >>> read([Proposal(given=claim)])["issues"].to_list()
@@ -87,15 +87,15 @@ class _Reader:
             fields["value"] = self.given["value"]
         fields |= {"writer": self.text("owner") or NOBODY, **self.dates(), **self.flags()}
         fields["source_refs"] = self.texts("sourceRefs")
-        self.unkept()
+        self.check_extras()
         self.screen_texts(fields)
         return self._row(fields, [*self.issues, *blanks])
 
     def _row(self, fields: dict[str, Any], issues: Issues) -> pl.DataFrame:
-        own: dict[str, Any] = {"t": self.proposal.now, "sequence": 0}
+        context: dict[str, Any] = {"t": self.proposal.now, "sequence": 0}
         if self.proposal.key is not None:
-            own["key"] = self.proposal.key
-        frame = from_mappings([fields | own], null_is_absent=False)
+            context["key"] = self.proposal.key
+        frame = from_mappings([fields | context], null_is_absent=False)
         all_issues = pl.Series("issues", [[*frame["issues"].to_list()[0], *issues]], dtype=schema.ISSUES)
         absent = [pl.lit(None, kind).alias(name) for name, kind in schema.CLAIMS.items() if name not in frame.columns]
         return frame.with_columns(all_issues, *absent).select(list(schema.CLAIMS))
@@ -111,7 +111,7 @@ class _Reader:
         return value
 
     def texts(self, name: str) -> list[str]:
-        """A list of texts, without the items that are none."""
+        """Return the texts of a list, and note an issue for every other item."""
         value = self.given.get(name, [])
         if not isinstance(value, list):
             self.wrong(name, "must be a list of texts")
@@ -125,9 +125,9 @@ class _Reader:
         dates = {}
         for name, ours in (("expiresAt", "expires"), ("reverifyAfter", "reverify")):
             value = self.given.get(name)
-            at = days(value, self.start) if isinstance(value, str) else None
-            if at is not None:
-                dates[ours] = at
+            day = days(value, self.start) if isinstance(value, str) else None
+            if day is not None:
+                dates[ours] = day
             elif value is not None:
                 self.wrong(name, "must be a date or null")
         return dates
@@ -142,8 +142,8 @@ class _Reader:
                 self.wrong(f"flags.{name}", "must be true or false")
         return {ours: value[name] for ours, name in FLAGS.items() if isinstance(value.get(name), bool)}
 
-    def unkept(self) -> None:
-        """Check what malsim keeps no column for, and note its texts for the screen."""
+    def check_extras(self) -> None:
+        """Check the fields without a column in malsim, and collect their texts for the screen."""
         for name in ("project", "tenant"):
             self.extras.append((name, self.text(name) or ""))
         if "operation" in self.given and self.given["operation"] not in OPERATIONS:
@@ -186,7 +186,7 @@ class _Reader:
             self.extras += [(f"hyperedges[{i}].id", item["id"]), (f"hyperedges[{i}].role", str(role))]
 
     def screen_texts(self, fields: dict[str, Any]) -> None:
-        """Findings in texts that have no column: issues for the older gate, a lower sensitivity for the newest."""
+        """Screen texts without a column: findings are issues in the older gate and change the sensitivity in the newest."""
         rules = Rules.recall_v5(gate="newest" if self.newest else "0.5")
         texts = pl.DataFrame(self.extras, schema={"path": pl.String, "text": pl.String}, orient="row")
         secret = screen.in_texts(texts, rules)
@@ -201,7 +201,7 @@ class _Reader:
 
 
 def _template_issues(given: Mapping[str, Any], *, complete: bool) -> list[dict[str, str]]:
-    """Issues for every field that holds its instruction, and under `complete` for every field left out, or no edge at all.
+    """Return an issue for every field that contains its instruction and, if `complete`, for missing fields and edges.
 
     >>> [issue["path"] for issue in _template_issues({"owner": "actor id", "title": "the pump failed"}, complete=False)]
     ['owner']

@@ -1,11 +1,8 @@
-"""The reference's standing programs: the same numbers, run for run, and what they derive through the gate."""
+"""Standing programs give the same numbers and derived claims as recorded runs of the reference (Recall)."""
 
 from __future__ import annotations
 
-import json
 import math
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +17,7 @@ from malsim.memory import Memory, Rules, admit, tick
 from malsim.netlist import parse
 from malsim.netlist.programs import Program, Ran, programs, run
 from malsim.netlist.wiring import link
+from tests.test_recall_vectors import files, load
 
 RULES = Rules.recall_v5()
 START = days("2026-05-01") or 0.0
@@ -32,23 +30,10 @@ NAMES = {
 OF_MEMBERS = {"memberReferences", "memberValues", "movers", "topMover", "approving", "fired", "ranked", "selected"}
 
 
-def files() -> list[Path]:
-    named = os.environ.get("MALSIM_VECTORS")
-    folder = Path(named) if named else Path(__file__).parent / "vectors"
-    return sorted((folder / "recall" if (folder / "recall").is_dir() else folder).glob("programs*.json"))
-
-
-def load(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-RUNS = [pytest.param(one, id=f"{file.stem}-{one['name']}") for file in files() for one in load(file)["runs"]]
-TABLES = [pytest.param(load(file)["lut5"]["vectors"], id=file.stem) for file in files() if "lut5" in load(file)]
-WHOLE = [pytest.param(load(file)["integrated"]["steps"], id=file.stem) for file in files() if "integrated" in load(file)]
-
-
-def test_there_are_vectors() -> None:
-    assert files(), "MALSIM_VECTORS names a folder without programs*.json"
+VECTORS = [(file.stem, load(file)) for file in files("programs*.json")]
+RUNS = [pytest.param(run, id=f"{stem}-{run['name']}") for stem, vectors in VECTORS for run in vectors["runs"]]
+TABLES = [pytest.param(vectors["lut5"]["vectors"], id=stem) for stem, vectors in VECTORS if "lut5" in vectors]
+WHOLE = [pytest.param(vectors["integrated"]["steps"], id=stem) for stem, vectors in VECTORS if "integrated" in vectors]
 
 
 def stored(key: str, handle: str, kind: str, title: str, **scores: Any) -> dict[str, Any]:
@@ -58,11 +43,11 @@ def stored(key: str, handle: str, kind: str, title: str, **scores: Any) -> dict[
     }  # fmt: skip
 
 
-def standing(one: dict[str, Any]) -> Memory:
-    """The members of a run and its program's cell, put in as they stand."""
-    kind = "tsk" if one["operation"] == "allocate" else "obs"
-    cells = [stored("prog0001", "prg_0001", "prg", f"{one['operation']} under test")]
-    for index, member in enumerate(one["members"], 1):
+def recorded_memory(recorded: dict[str, Any]) -> Memory:
+    """Return a memory with the members of a recorded run and the cell of its program."""
+    kind = "tsk" if recorded["operation"] == "allocate" else "obs"
+    cells = [stored("prog0001", "prg_0001", "prg", f"{recorded['operation']} under test")]
+    for index, member in enumerate(recorded["members"], 1):
         scores = {"uncertainty": (1 - member["conf"]) * 0.7, "concern": (1 - member["conf"]) * 0.3} | {
             name: value for name, value in member.items() if name not in {"key", "work"}
         }
@@ -74,15 +59,14 @@ def standing(one: dict[str, Any]) -> Memory:
     return put(Memory.empty(), rows_of(cells, start=START), pl.DataFrame(schema=EDGES)).memory
 
 
-def changed(memory: Memory, given: dict[str, Any]) -> Memory:
-    """The memory after a frame's `set`."""
+def changed(memory: Memory, values: dict[str, Any]) -> Memory:
+    """Return the memory after the `set` of a frame."""
     cells = memory.cells
-    for key, value in given.items():
+    for key, value in values.items():
         fields: dict[str, Any] = {"effective": value} if isinstance(value, (int, float)) else dict(value)
         fields |= {FLAGS[name]: flag for name, flag in fields.pop("flags", {}).items()}
-        here = pl.col("key") == key
         cells = cells.with_columns(
-            pl.when(here).then(pl.lit(new).cast(cells.schema[name])).otherwise(name).alias(name)
+            pl.when(pl.col("key") == key).then(pl.lit(new).cast(cells.schema[name])).otherwise(name).alias(name)
             for name, new in fields.items()
         )
     return memory.with_cells(cells)
@@ -98,7 +82,7 @@ def same(ours: Any, theirs: Any) -> bool:
     return bool(ours == theirs)
 
 
-def said(ran: Ran, name: str) -> Any:
+def output(ran: Ran, name: str) -> Any:
     value = ran.output.values[NAMES.get(name) or name]
     return value[..., 0] if isinstance(value, np.ndarray) else value
 
@@ -110,57 +94,57 @@ def listed(ran: Ran, mask: np.ndarray[Any, Any], *fields: str) -> list[tuple[Any
 
 
 def compare_members(ran: Ran, theirs: dict[str, Any], *, ordered: bool) -> None:
-    keys, held = ran.members.keys(), ran.output.of_members
-    told = [one["key"] for one in theirs.get("memberReferences", [])]
-    if told or "memberReferences" in theirs:
-        assert (keys == told) if ordered else (set(keys) == set(told))
+    keys, columns = ran.members.keys(), ran.output.of_members
+    references = [member["key"] for member in theirs.get("memberReferences", [])]
+    if "memberReferences" in theirs:
+        assert (keys == references) if ordered else (set(keys) == set(references))
     if "memberValues" in theirs:
-        assert dict(zip(keys, held["value"].tolist(), strict=True)) == pytest.approx(theirs["memberValues"])
-        movers = sorted(listed(ran, held["mover"] > 0, "mover", "previous", "value", "change"), key=lambda one: one[1])
-        assert [(one[0], *map(float, one[2:])) for one in movers] == [
-            (one["key"], *(pytest.approx(one[name]) for name in ("previous", "current", "change")))
-            for one in theirs["movers"]
+        assert dict(zip(keys, columns["value"].tolist(), strict=True)) == pytest.approx(theirs["memberValues"])
+        movers = sorted(listed(ran, columns["mover"] > 0, "mover", "previous", "value", "change"), key=lambda row: row[1])
+        assert [(row[0], *map(float, row[2:])) for row in movers] == [
+            (mover["key"], *(pytest.approx(mover[name]) for name in ("previous", "current", "change")))
+            for mover in theirs["movers"]
         ]
     if "approving" in theirs:
-        assert dict(listed(ran, held["approves"], "effective")) == pytest.approx(
-            {one["key"]: one["effective"] for one in theirs["approving"]}
-        )
+        approving = {member["key"]: member["effective"] for member in theirs["approving"]}
+        assert dict(listed(ran, columns["approves"], "effective")) == pytest.approx(approving)
     if "fired" in theirs:
-        assert {one[0] for one in listed(ran, held["fired"])} == {one["key"] for one in theirs["fired"]}
-    for name, mask in (("ranked", None), ("selected", held.get("selected"))):
+        assert {row[0] for row in listed(ran, columns["fired"])} == {member["key"] for member in theirs["fired"]}
+    for name, mask in (
+        ("ranked", np.ones(len(keys), dtype=bool)),
+        ("selected", columns.get("selected", np.zeros(len(keys), dtype=bool))),
+    ):
         if name in theirs:
-            rows = sorted(
-                listed(ran, np.ones(len(keys), dtype=bool) if mask is None else mask, "rank", "score"),
-                key=lambda one: one[1],
-            )
-            assert [(one[0], one[2]) for one in rows] == [(one["key"], pytest.approx(one["score"])) for one in theirs[name]]
+            rows = sorted(listed(ran, mask, "rank", "score"), key=lambda row: row[1])
+            expected = [(member["key"], pytest.approx(member["score"])) for member in theirs[name]]
+            assert [(row[0], row[2]) for row in rows] == expected
 
 
 def compare(ran: Ran, theirs: dict[str, Any], *, ordered: bool = True) -> None:
     assert int(ran.members.count[0]) == theirs["memberCount"]
     for name, value in theirs.items():
         if name not in OF_MEMBERS | {"operation", "memberCount", "concernTarget", "witness"}:
-            assert same(said(ran, name), value), f"{name}: {said(ran, name)} is not {value}"
+            assert same(output(ran, name), value), f"{name}: {output(ran, name)} is not {value}"
     compare_members(ran, theirs, ordered=ordered)
     assert bool(ran.output.witness[0]) == ("witness" in theirs)
 
 
-@pytest.mark.parametrize("one", RUNS)
-def test_program_output_equals_the_reference_runs(one: dict[str, Any]) -> None:
-    memory = standing(one)
-    work = {member["key"]: member["work"] for member in one["members"] if "work" in member}
+@pytest.mark.parametrize("recorded", RUNS)
+def test_program_output_equals_the_reference(recorded: dict[str, Any]) -> None:
+    memory, operation = recorded_memory(recorded), recorded["operation"]
+    work = {member["key"]: member["work"] for member in recorded["members"] if "work" in member}
     program = Program(
-        operation=one["operation"], name=f"{one['operation']} under test", key="prog0001", handle="prg_0001",
-        keys=tuple(member["key"] for member in one["members"]), settings=(one["params"] or {}) | {"work": work},
+        operation=operation, name=f"{operation} under test", key="prog0001", handle="prg_0001",
+        keys=tuple(member["key"] for member in recorded["members"]), settings=(recorded["params"] or {}) | {"work": work},
     )  # fmt: skip
     last = None
     written: set[str] = set()
-    for frame in one["frames"]:
+    for frame in recorded["frames"]:
         memory = changed(memory, frame["set"])
         now = days(frame["now"], START) or 0.0
         before = memory.cells.height
-        told = run([program], memory, now=now, last=last, derive=True, rules=RULES)
-        (ran,), memory, last = told.ran, told.memory, told.last
+        result = run([program], memory, now=now, last=last, derive=True, rules=RULES)
+        (ran,), memory, last = result.ran, result.memory, result.last
         compare(ran, frame["output"])
         derived = frame["derived"]
         assert (memory.cells.height > before) == (derived is not None and derived["accepted"] and not derived["duplicateOf"])
@@ -179,34 +163,29 @@ def compare_witness(memory: Memory, theirs: dict[str, Any], written: set[str]) -
     assert (cell["stability"], cell["topics"]) == (theirs["stability"], theirs["topics"])
     edges = memory.edges.filter(pl.col("source") == memory.cells.height - 1)
     keys = memory.cells["key"].gather(edges["target"])
-    made = sorted(zip(edges["relation"].to_list(), keys.to_list(), edges["weight"].to_list(), strict=True))
-    assert made == sorted(tuple(edge) for edge in theirs["edges"])
+    ours = sorted(zip(edges["relation"].to_list(), keys.to_list(), edges["weight"].to_list(), strict=True))
+    assert ours == sorted(tuple(edge) for edge in theirs["edges"])
 
 
 @pytest.mark.parametrize("vectors", TABLES)
-def test_the_table_of_five_answers_as_recorded(vectors: list[Any]) -> None:
+def test_lookup_table_of_five_inputs_equals_the_reference(vectors: list[Any]) -> None:
     reflex = ops.load("reflex", inputs=5)
-    for table, bits, answer in vectors:
-        made = reflex.function(np.array(bits, dtype=bool)[:, np.newaxis], table=np.array([int(table) % 2**32]))
-        assert bool(made["out"][0]) is answer
+    for table, bits, expected in vectors:
+        result = reflex.function(np.array(bits, dtype=bool)[:, np.newaxis], table=np.array([int(table) % 2**32]))
+        assert bool(result["out"][0]) is expected
 
 
 @pytest.mark.parametrize("steps", WHOLE)
-def test_netlist_programs_run_as_recorded(steps: list[Any]) -> None:
+def test_netlist_programs_equal_the_reference(steps: list[Any]) -> None:
     memory, last = Memory.empty(), None
     standing_programs: tuple[Program, ...] = ()
     for step in steps:
         if step["op"] == "admit":
-            claim = {
-                name: step["proposal"][name]
-                for name in ("kind", "title", "body", "confidence", "topics", "edges")
-                if name in step["proposal"]
-            }
-            claim |= {
-                "key": step["ctx"]["key"],
-                "writer": step["proposal"].get("owner", "claude-code"),
-                "t": days(step["ctx"]["now"], START),
-            }
+            proposal, context = step["proposal"], step["ctx"]
+            claim = {name: proposal[name] for name in ("kind", "title", "body", "confidence", "topics", "edges")
+                     if name in proposal}  # fmt: skip
+            writer = proposal.get("owner", "claude-code")
+            claim |= {"key": context["key"], "writer": writer, "t": days(context["now"], START)}
             taken = admit(memory, [claim], RULES)
             memory = taken.memory
             assert (taken.verdicts["verdict"][0] == "admitted") is step["accepted"]
@@ -215,10 +194,10 @@ def test_netlist_programs_run_as_recorded(steps: list[Any]) -> None:
             assert {program.operation for program in standing_programs} == {name for name, _ in step["programsCreated"]}
         else:
             now = days(step["now"], START) or 0.0
-            told = run(standing_programs, tick(memory, now, RULES), now=now, last=last, derive=step["derive"], rules=RULES)
-            memory, last = told.memory, told.last
-            assert [ran.program.operation for ran in told.ran] == step["order"]
-            for ran, theirs in zip(told.ran, step["outputs"], strict=True):
+            result = run(standing_programs, tick(memory, now, RULES), now=now, last=last, derive=step["derive"], rules=RULES)
+            memory, last = result.memory, result.last
+            assert [ran.program.operation for ran in result.ran] == step["order"]
+            for ran, theirs in zip(result.ran, step["outputs"], strict=True):
                 compare(ran, theirs, ordered=False)
         effective = {key: row for key, *row in memory.cells.select("key", "effective", "currency", "status").rows()}
         for key, (value, currency, status) in step.get("after", step.get("after_non_derived", {})).items():

@@ -24,7 +24,7 @@ from malsim.netlist.language.values import handle
 from malsim.records.embedding import embed
 from malsim.records.lanes import one_of
 from malsim.records.packing import PackBudget
-from malsim.scenario.checks.band import Band
+from malsim.scenario.checks.metric_bounds import Band
 from malsim.scenario.properties import Property
 from malsim.scenario.properties.trace import Trace
 from malsim.sim.settings.scenario import checked_law
@@ -65,10 +65,10 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "subject word in a handle": (lambda: handle("dec_1a_a3ee"), "is not allowed within a handle"),
     "hop after a field": (lambda: address("cell-scores.supports"), "a hop comes after a field"),
     "unknown status in a property": (lambda: Property('always (status(dec_a3ee) == "nosuch")'), "no such status"),
-    "window out of bounds": (lambda: Property("always[0d:1e9d] (x > 0)"), "a window's bounds are from 0"),
-    "negative tolerance": (lambda: Band(absolute=-1.0), "a tolerance is 0 or more"),
+    "window out of bounds": (lambda: Property("always[0d:1e9d] (x > 0)"), "the bounds of a window"),
+    "negative tolerance": (lambda: Band(absolute=-1.0), "allowed: 0 or more"),
     "arrays of two shapes": (
-        lambda: Trace.of_arrays([1.0], {"x": np.zeros((1, 2)), "y": np.zeros((1, 3))}), "arrays of one shape",
+        lambda: Trace.of_arrays([1.0], {"x": np.zeros((1, 2)), "y": np.zeros((1, 3))}), "one shape",
     ),
     "unknown contradiction mode": (
         lambda: ms.replay(pl.DataFrame(), None, contradictions="nosuch"), "no such contradiction mode",

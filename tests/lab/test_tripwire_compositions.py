@@ -1,11 +1,11 @@
-"""Twelve faults of composition, planted one at a time in a sound net: each is named with its line."""
+"""Twelve faults in the composition of a sound net, planted one at a time, are each named with their line."""
 
 from __future__ import annotations
 
 import pytest
 
 from malsim.lab.tripwire import statics
-from malsim.lab.tripwire.study.card_verdict import flaws_of
+from malsim.lab.tripwire.study.scorecard import flaws_of
 from malsim.netlist import parse
 from malsim.netlist.wiring import link
 from malsim.scenario.proof.questions.safety import safety
@@ -65,7 +65,7 @@ net tripped spread.in
 net mild spread.out-0 > dec_a3ee-flags-review
 net spare spread.out-1 > dec_a3ee-flags-locked
 addf spread tick""")  # fmt: skip
-FAULTS: dict[str, tuple[tuple[tuple[str, str], ...], str, str]] = {  # what is replaced, the line that is named, the question
+FAULTS: dict[str, tuple[tuple[tuple[str, str], ...], str, str]] = {  # replacements, line that is named, question
     "stuck flag": ((FANOUT,), "net mild spread.out-0", RETURNS),
     "swapped polarity": ((("stale.below", "stale.above"),), "net is-stale", BEST),
     "missing latch": (
@@ -83,7 +83,7 @@ FAULTS: dict[str, tuple[tuple[tuple[str, str], ...], str, str]] = {  # what is r
     "dead input": ((("net is-stale stale.below > either.in-1\n", ""),), "loadrt or2", "unwired: either.in-1 is not wired"),
     "severity inverted": (
         (("mild severity.out-0", "mild severity.out-1"), ("severe severity.out-1", "severe severity.out-0")),
-        "net severe", "mild stands below severe"),
+        "net severe", "mild ranks below severe"),
     "chatter without hysteresis": (
         (("mild severity.out-0 > dec_a3ee-flags-review", "mild severity.out-0"), ("setp weak.hysteresis 0.1\n", ""),
          ("net is-weak weak.below >", "net is-weak weak.below > dec_a3ee-flags-review")),
@@ -114,14 +114,14 @@ def line_of(text: str, start: str) -> int:
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_of_composition_is_named_with_its_line(name: str) -> None:
+def test_fault_of_composition_is_named_with_its_line(name: str) -> None:
     text, (_, line, words) = planted(name), FAULTS[name]
     document = parse(text)
     flaws = flaws_of(safety(link(document), alarm="tripped"), statics(document))
     assert line_of(text, line) in {number for number, sentence in flaws if words in sentence}
 
 
-def test_a_sound_net_of_the_same_size_has_no_flaw() -> None:
+def test_sound_net_has_no_flaw() -> None:
     document = parse(SOUND)
     answers = safety(link(document))
     assert flaws_of(answers, statics(document)) == []

@@ -1,4 +1,4 @@
-"""A tripwire from its figures: theory where there is one, the netlist on fresh seeds, what cannot be reached said."""
+"""Design of tripwires from target run lengths, and from days on which the alarm must trip or be silent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import malsim as ms
 from malsim.base.errors import UsageError
 from malsim.cli import main
 from malsim.lab.tripwire import statics
-from malsim.lab.tripwire.runs.noise import Noise
+from malsim.lab.tripwire.runs.observation import Noise
+from malsim.lab.tripwire.study.example_design import design_from_examples
 from malsim.netlist import parse
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def design() -> Any:
     return ms.design_tripwire(150, 6, shift=2.0)
 
 
-def test_the_targets_are_reached_on_fresh_seeds(design: Any) -> None:
+def test_targets_are_reached_on_fresh_seeds(design: Any) -> None:
     assert design.reached
     figures = {row["metric"]: row for row in design.evaluation.to_dicts()}
     assert figures["arl0"]["high"] >= 150
@@ -32,20 +33,20 @@ def test_the_targets_are_reached_on_fresh_seeds(design: Any) -> None:
     assert "reached on fresh seeds" in str(design)
 
 
-def test_a_bare_level_is_where_the_normal_law_puts_it(design: Any) -> None:
-    """Independent ticks, no smoothing: ARL0 = 1 / Q(level), ARL1 = 1 / Q(level − shift)."""
+def test_level_without_smoothing_equals_theory(design: Any) -> None:
+    """ARL0 = 1 / Q(level) and ARL1 = 1 / Q(level − shift) for independent ticks without smoothing."""
     bare = design.candidates.row(0, named=True)
     assert (bare["gain"], bare["hold"]) == (1.0, 1)
     assert bare["level"] == pytest.approx(norm.isf(1 / 157.5), abs=0.08)
     assert bare["arl1"] == pytest.approx(1 / norm.sf(bare["level"] - 2), rel=0.15)
 
 
-def test_the_netlist_links_and_has_no_defect(design: Any) -> None:
+def test_designed_netlist_links_and_has_no_defect(design: Any) -> None:
     assert {item.kind for item in statics(parse(design.text))} <= {"wiring"}
     design.figure.savefig("/dev/null", format="png")
 
 
-def test_a_fall_is_designed_as_a_rise_turned_round() -> None:
+def test_negative_shift_designs_an_alarm_for_a_fall() -> None:
     noise = Noise(0.8, 0.05, 0.6)
     down = ms.design_tripwire(150, 8, noise=noise, shift=-0.15)
     assert down.reached
@@ -68,7 +69,7 @@ def test_chatter_widens_the_band() -> None:
     assert low < high
 
 
-def test_noise_is_estimated_from_quiet_ticks_alone() -> None:
+def test_noise_is_estimated_from_quiet_ticks_only() -> None:
     true = Noise(0.7, 0.1, 0.5)
     values = true.sample(1, "x", 400, 30)
     quiet = np.ones(values.shape, dtype=bool)
@@ -86,20 +87,127 @@ def test_noise_is_estimated_from_quiet_ticks_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arl0", "delay", "options", "says"),
+    ("arl0", "delay", "options", "problem"),
     [(0.5, 5, {}, "arl0"), (1e6, 5, {}, "arl0"), (100, 0, {}, "delay"), (100, 5, {"shift": 0.0}, "without a shift")],
 )
-def test_targets_that_make_no_sense_are_refused(arl0: float, delay: float, options: dict[str, Any], says: str) -> None:
-    with pytest.raises(UsageError, match=says):
+def test_impossible_targets_are_refused(arl0: float, delay: float, options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
         ms.design_tripwire(arl0, delay, **options)
     with pytest.raises(UsageError, match="sigma"):
         Noise(sigma=0)
 
 
-def test_the_command_writes_a_netlist_or_a_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_writes_a_netlist(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "wire.malnet"
     assert main(["tripwire", "design", "--arl0", "80", "--delay", "6", "--shift", "2", "-o", str(path)]) == 0
     parse(path.read_text(encoding="utf-8"))
     assert "reached on fresh seeds" in capsys.readouterr().out
     assert main(["tripwire", "design", "--arl0", "80"]) == 2
     assert main(["tripwire", "design", "--arl0", "80", "--delay", "6", "--scenario", "x.toml"]) == 2
+
+
+STORY = """
+why = "disputed from day 5 to day 9, and less and less current"
+[run]
+days = 30
+[rules]
+calibration = "none"
+[[claim]]
+at = "0d"
+writer = "ann"
+handle = "dec_a3ee"
+title = "use SQLite"
+confidence = 0.8
+verification = "external"
+stability = "volatile"
+[[claim]]
+at = "5d"
+writer = "bob"
+handle = "obs_b0b1"
+title = "it locked"
+confidence = 1.0
+verification = "external"
+edges = [{ relation = "contradicts", target = "dec_a3ee" }]
+[[claim]]
+at = "9d"
+writer = "bob"
+handle = "obs_b0b2"
+title = "it did not"
+confidence = 0.9
+verification = "external"
+edges = [{ relation = "supersedes", target = "obs_b0b1" }]
+"""
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("story")
+    (folder / "story.toml").write_text(STORY, encoding="utf-8")
+    assert main(["run", str(folder / "story.toml"), "-o", str(folder / "run")]) == 0
+    return folder / "run"
+
+
+def test_single_watch_is_used_if_it_is_enough(recorded: Path, tmp_path: Path) -> None:
+    design = design_from_examples(recorded, "6:9", "1:5,10:")
+    (watch,) = design.watches
+    assert (watch.address, watch.side, watch.hold) == ("dec_a3ee-scores-eff", "below", 1)
+    cost = dict(design.cost.select("metric", "value").rows())
+    assert (cost["missed"], cost["false alarms"], cost["delay"]) == (0.0, 0.0, 0.0)
+    path = tmp_path / "story.toml"
+    tested = '[[episode]]\nname = "drill"\nfrom = "6d"\nto = "9d"\ntest = true\n'
+    path.write_text(f"{STORY}\n[netlist]\ntext = '''\n{design.text}'''\n{tested}", encoding="utf-8")
+    card = ms.validate(None, path, alarm="alarm", mutate=False, faults=False)
+    assert card.scores.filter(metric="missed", tripwire="story.toml")["value"].to_list() == [0.0]
+
+
+def test_two_watches_are_joined_if_one_is_not_enough(recorded: Path) -> None:
+    between = design_from_examples(recorded, "20:22", "14:18,24:26")
+    assert between.join == "and"
+    assert {(watch.address, watch.side) for watch in between.watches} == {
+        ("dec_a3ee-scores-curr", "below"), ("dec_a3ee-scores-curr", "above"),
+    }  # fmt: skip
+    either = design_from_examples(recorded, "6:8,28:", "1:4,10:24")
+    assert either.join == "or"
+    assert len(either.watches) == 2
+    assert min(watch.margin for watch in either.watches) > 0
+    assert either.cost.filter(metric="missed")["value"].to_list() == [0.0]
+
+
+def test_inseparable_days_are_reported(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two levels cannot separate alternating spans of a falling score."""
+    words = [
+        "tripwire",
+        "design",
+        str(recorded),
+        "--speak",
+        "12:12,16:16,20:20,24:24",
+        "--silent",
+        "11:11,14:14,18:18,22:22,26:26",
+    ]
+    assert main(words) == 1
+    assert "these signals cannot separate these days; nearest: " in capsys.readouterr().out
+
+
+def test_design_works_on_the_history_of_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = str(tmp_path / "memory.sqlite")
+    write = ["store", "write", store, "--writer", "ann", "--confidence", ".7", "--title"]
+    assert main([*write, "pump 3 runs", "--now", "1"]) == 0
+    handle = capsys.readouterr().out.split("admitted as ")[1].split(",")[0]
+    assert main(["store", "tick", store, "--now", "3"]) == 0
+    assert main([*write, "pump 3 stands still", "--now", "5", "--edge", f"contradicts {handle} -.8"]) == 0
+    assert main(["store", "tick", store, "--now", "6"]) == 0
+    capsys.readouterr()
+    assert main(["tripwire", "design", store, "--speak", "6", "--silent", "1:4"]) == 0
+    shown = capsys.readouterr().out
+    assert f"{handle}-scores-eff below" in shown
+    assert "cost on the history" in shown
+    assert main(["tripwire", "design", store, "--speak", "6", "--silent", "400"]) == 2
+    assert "no tick lies within this span" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("speak", "silent", "problem"), [("3:4", "2:5", "cannot be both"), ("x", "1", "not a span"), ("90:", "1", "no tick")]
+)
+def test_invalid_days_are_refused(speak: str, silent: str, problem: str, recorded: Path) -> None:
+    with pytest.raises(UsageError, match=problem):
+        design_from_examples(recorded, speak, silent)

@@ -1,11 +1,12 @@
-"""The scorecard of a tripwire in a scenario: alive, blind or dead; mutants caught or not; faults that blind it."""
+"""Scorecard of a tripwire in a scenario: its verdict, mutants, faults in the loop, and comparison with others."""
 
 from __future__ import annotations
 
 import json
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -19,35 +20,17 @@ from malsim.lab.tripwire.runs.observation import alarm_of, noise_of, observe
 from malsim.lab.tripwire.runs.silence import blind, sensors, watchdog_limits
 from malsim.lab.tripwire.study import mutation_results as killing
 from malsim.lab.tripwire.study.exports import json_text
-from malsim.lab.tripwire.study.faulty import FAULTS, faulty
-from malsim.lab.tripwire.study.netlist_mutants import mutants
+from malsim.lab.tripwire.study.fault_matrix import FAULTS, faulty_scenarios
+from malsim.lab.tripwire.study.mutation_results import mutants
 from malsim.netlist import parse as parse_netlist
+from malsim.netlist.language.lexicon import ALARMS
+from malsim.netlist.shipped import catalogue
 from malsim.netlist.wiring import link
-from malsim.scenario.file.scenario_file import parse
+from malsim.scenario.file.scenario_file import parse, read
 from malsim.scenario.judge.judge import Judged, judge
 from malsim.showing.pages.tripwire_page import score_lines
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-WIRES = """\
-loadrt watch names=weak,stale
-loadrt or2 names=either
-loadrt latch names=alarm
-net worth weak.in < dec_a3ee-scores-eff
-net freshness stale.in < dec_a3ee-scores-curr
-net is-weak weak.below > either.in-0
-net is-stale stale.below > either.in-1
-net bad either.out > alarm.set
-net ack reviewer.ack > alarm.reset
-net tripped alarm.out > dec_a3ee-flags-review
-setp weak.level 0.5
-setp stale.level 0.4
-addf weak tick
-addf stale tick
-addf either tick
-addf alarm tick
-"""
+WIRES = (Path(__file__).parent.parent / "netlist" / "trip.malnet").read_text(encoding="utf-8")
 SMALL = """\
 loadrt watch names=weak
 loadrt latch names=alarm
@@ -134,24 +117,23 @@ def test_tested_tripwire_is_alive_with_intervals(card: Any) -> None:
 
 def test_uncaught_mutants_are_named_with_their_lines(card: Any) -> None:
     fates = dict(card.mutants.select("what", "verdict").rows())
-    assert fates["alarm holds nothing"] == "caught"
+    assert fates["alarm does not latch"] == "caught"
     assert fates["weak.level at 0.4 instead of 0.5"] == "caught"
     assert fates["weak.level at 0.6 instead of 0.5"] == "not caught"
-    first = STORY[: STORY.index("loadrt watch")].count("\n")  # what stands before the netlist in its file
+    first = STORY[: STORY.index("loadrt watch")].count("\n")  # lines before the netlist
     line = first + SMALL[: SMALL.index("setp weak.level")].count("\n") + 1
     assert f"line {line}: weak.level at 0.6 instead of 0.5" in card.uncaught
     assert card.mutation_score == pytest.approx(card.mutants.filter(verdict="caught").height / card.mutants.height)
 
 
-def test_a_proof_catches_a_mutant_that_runs_do_not() -> None:
-    """A level a tenth higher trips in no run too soon; for all inputs it does."""
+def test_proof_catches_a_mutant_that_runs_miss() -> None:
     proof = '[[proof]]\nname = "up only after its cause"\nproperty = "always (tripped implies once (worth <= 0.5))"\n'
     fates = {what: (verdict, by) for what, verdict, by in _mutants(STORY + proof)}
     assert fates["weak.level at 0.6 instead of 0.5"] == ("caught", "up only after its cause")
 
 
-def test_a_mutant_that_no_input_shows_is_proved_equal() -> None:
-    """A second watch at a lower level, beside the first, never decides."""
+def test_mutant_without_effect_is_proved_equal() -> None:
+    """A second watch with a lower level than the first never decides."""
     wide = SMALL.replace("names=weak", "names=weak,poor").replace(
         "net bad weak.below > alarm.set",
         """loadrt or2 names=either
@@ -207,14 +189,12 @@ def test_goals_are_part_of_the_coverage() -> None:
 
 def test_noise_and_shift_are_taken_from_a_scenario(tmp_path: Path) -> None:
     values = [0.9 + 0.02 * (-1) ** day for day in range(24)] + [0.4 + 0.02 * (-1) ** day for day in range(6)]
-    plain = GUARDED.replace(" guard.in-0", "").replace("on = true\n", "")
-    plain = "\n".join(line for line in plain.split("\n") if "guard" not in line)
     path = tmp_path / "x.toml"
-    path.write_text(with_input(plain, values, '[[episode]]\nname = "falls"\nfrom = "25d"\n'), encoding="utf-8")
+    path.write_text(with_input(UNGUARDED, values, '[[episode]]\nname = "falls"\nfrom = "25d"\n'), encoding="utf-8")
     noise, shift = noise_of(path, "x")
     assert noise.mean == pytest.approx(0.9, abs=0.002)
     assert shift == pytest.approx(-0.5, abs=0.01)
-    assert noise.correlation == 0.0  # below 0 it is taken for none
+    assert noise.correlation == 0.0  # a negative estimate is replaced by 0
     words = ["tripwire", "design", "--arl0", "30", "--delay", "3", "--scenario", str(path)]
     assert main([*words, "--signal", "x"]) == 0
     assert main(words) == 2
@@ -249,6 +229,10 @@ addf alarm tick
 """
 
 
+PLAIN = GUARDED.replace(" guard.in-0", "").replace("on = true\n", "")
+UNGUARDED = "\n".join(line for line in PLAIN.split("\n") if "guard" not in line)
+
+
 def with_input(wires: str, values: list[float], more: str = "") -> str:
     inputs = "".join(
         f'[[netlist.input]]\nsignal = "x"\nat = "{day}d"\nvalue = {value}\n' for day, value in enumerate(values, start=1)
@@ -256,15 +240,13 @@ def with_input(wires: str, values: list[float], more: str = "") -> str:
     return f"why = 'x'\n[run]\ndays = {max(len(values), 14)}\n[netlist]\ntext = '''\n{wires}'''\n{inputs}{more}"
 
 
-def test_inputs_gone_stale_are_blind_and_not_silent() -> None:
-    plain = GUARDED.replace(" guard.in-0", "").replace("on = true\n", "")
-    plain = "\n".join(line for line in plain.split("\n") if "guard" not in line)
+def test_tripwire_with_stale_inputs_is_blind_not_silent() -> None:
     moving = [0.9 + 0.001 * day for day in range(14)]
     test = '[[episode]]\nname = "drill"\nfrom = "2d"\nto = "3d"\ntest = true\n'
     frozen = [0.9, 0.2, *([0.9] * 12)]
     ack = '[[netlist.input]]\nsignal = "reviewer.ack"\nat = "4d"\nvalue = true\n'
-    assert quick(with_input(plain, [0.9, 0.2, *moving[2:]], ack + test)).receipt.verdict.startswith("alive")
-    stale = quick(with_input(plain, frozen, ack + test)).receipt
+    assert quick(with_input(UNGUARDED, [0.9, 0.2, *moving[2:]], ack + test)).receipt.verdict.startswith("alive")
+    stale = quick(with_input(UNGUARDED, frozen, ack + test)).receipt
     assert stale.verdict.startswith("blind")
     assert "(x)" in stale.verdict
     assert stale.blind.value == pytest.approx(1 / 14)  # unchanged since day 3: more than 10 ticks on day 14
@@ -274,7 +256,7 @@ def test_inputs_gone_stale_are_blind_and_not_silent() -> None:
     assert absent.receipt.inputs["fresh"].to_list() == pytest.approx([11 / 13])
 
 
-def test_watched_cells_have_their_own_age_limit() -> None:
+def test_guarded_signals_have_their_own_age_limit() -> None:
     net = link(parse_netlist(GUARDED))
     assert sensors(net) == ["x"]
     assert watchdog_limits(net, tick=8.64e7) == {"x": 3}
@@ -285,7 +267,7 @@ def test_watched_cells_have_their_own_age_limit() -> None:
     assert blind({"a": np.where(moves > 5, np.nan, moves)}, {})["a"][:, 0].tolist() == [False] * 6 + [True] * 24
 
 
-def test_a_crash_is_not_a_caught_mutant(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_crash_does_not_count_as_a_caught_mutant(monkeypatch: pytest.MonkeyPatch) -> None:
     base = observe(parse(STORY))
     clean = judge(base.scenario)
     verdicts = iter([clean])
@@ -297,10 +279,10 @@ def test_a_crash_is_not_a_caught_mutant(monkeypatch: pytest.MonkeyPatch) -> None
     assert set(result["by"]) == {"the run broke off"}
 
 
-def test_every_mutant_differs_from_the_original_in_one_way_and_links() -> None:
+def test_every_mutant_differs_from_the_original_and_links() -> None:
     document = parse_netlist(WIRES)
     result = mutants(document, link(document))
-    assert len({item.what for item in result}) == len(result) == 15
+    assert len({item.what for item in result}) == len(result) == 16
     assert {item.kind for item in result} == {"polarity", "wire", "threshold", "latch"}
     for item in result:
         assert item.document != document
@@ -311,18 +293,18 @@ def test_every_mutant_differs_from_the_original_in_one_way_and_links() -> None:
 
 def test_faults_change_only_their_target() -> None:
     scenario = parse(STORY)
-    scorecard = dict(faulty(scenario))
+    scorecard = dict(faulty_scenarios(scenario))
     assert set(scorecard) == set(FAULTS)
     for item in scorecard.values():
         assert "dec_a3ee" in item.claims["handle"].to_list()
         assert item.netlist == scenario.netlist
     assert scorecard["late claims"].claims.height == scenario.claims.height
     assert scorecard["lost ticks"].gaps
-    again = dict(faulty(scenario))
+    again = dict(faulty_scenarios(scenario))
     assert all(item.claims.equals(again[name].claims) for name, item in scorecard.items())
 
 
-def test_tripwires_side_by_side_live_the_same_lives(tmp_path: Path) -> None:
+def test_tripwires_are_compared_in_the_same_scenario(tmp_path: Path) -> None:
     paths = [tmp_path / "a.malnet", tmp_path / "b.malnet", tmp_path / "x.toml"]
     paths[0].write_text(SMALL, encoding="utf-8")
     paths[1].write_text(SMALL.replace("setp weak.level 0.5", "setp weak.level 0.3"), encoding="utf-8")
@@ -338,7 +320,7 @@ def test_tripwires_side_by_side_live_the_same_lives(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "says"),
+    ("old", "new", "problem"),
     [
         ('from = "4d"\nto = "9d"', "", "either when, or from and to"),
         ('from = "4d"\nto = "9d"', 'when = "eff(dec_a3ee) <"', r"episode\[0\]\.when"),
@@ -347,8 +329,8 @@ def test_tripwires_side_by_side_live_the_same_lives(tmp_path: Path) -> None:
         ("test = true", "tests = true", "unknown key 'tests'"),
     ],
 )
-def test_an_episode_that_cannot_be_read_is_refused_at_its_line(old: str, new: str, says: str) -> None:
-    with pytest.raises(ScenarioError, match=says):
+def test_invalid_episode_is_refused_at_its_line(old: str, new: str, problem: str) -> None:
+    with pytest.raises(ScenarioError, match=problem):
         parse(STORY.replace(old, new, 1))
 
 
@@ -359,22 +341,22 @@ def test_episode_can_be_defined_by_any_property() -> None:
     np.testing.assert_array_equal(by_time.truth, word.truth)
 
 
-def test_a_scenario_without_a_netlist_or_with_several_alarms_is_refused() -> None:
+def test_missing_netlist_and_several_alarms_are_refused() -> None:
     scenario = parse(STORY)
     with pytest.raises(UsageError, match="no netlist"):
         observe(replace(scenario, netlist=None))
     net = link(parse_netlist(WIRES + "loadrt latch names=other\nnet too other.out\naddf other tick\n"))
-    with pytest.raises(UsageError, match=r"several alarms.*tripped \(line 10\), too \(line"):
+    with pytest.raises(UsageError, match=r"several alarms.*tripped \(line 12\), too \(line"):
         alarm_of(net)
     assert alarm_of(net, "too") == "too"
     with pytest.raises(UsageError, match="not a bit of this netlist"):
-        alarm_of(net, "worth")
+        alarm_of(net, "low")
 
 
 def test_strict_fails_on_a_mutant_that_must_be_caught(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without checks, and without proofs about mutants, nothing catches one."""
+    """No mutant is caught without checks and proofs."""
     path, junit = tmp_path / "story.toml", tmp_path / "junit.xml"
     words = ["tripwire", "--scenario", str(path), "--strict", "--junit", str(junit)]
     path.write_text(STORY, encoding="utf-8")
@@ -383,7 +365,7 @@ def test_strict_fails_on_a_mutant_that_must_be_caught(
     assert not root.findall(".//failure")
     assert len(root.findall(".//testcase")) > 20
     path.write_text(STORY[: STORY.index("[[check]]")], encoding="utf-8")
-    monkeypatch.setattr(killing, "_sound", lambda _: frozenset())
+    monkeypatch.setattr(killing, "_sound_questions", lambda _: frozenset())
     capsys.readouterr()
     assert main(words) == 1
     assert "bad from weak.above instead of weak.below" in capsys.readouterr().out
@@ -392,7 +374,7 @@ def test_strict_fails_on_a_mutant_that_must_be_caught(
     }
 
 
-def test_the_facts_as_json_and_the_whole_truth_table_as_csv(card: Any) -> None:
+def test_json_and_csv_contain_the_whole_truth_table(card: Any) -> None:
     facts = json.loads(json_text(card))
     assert facts["verdict"] == card.verdict.headline
     assert {answer["status"] for answer in facts["answers"]} == {"sound"}
@@ -414,7 +396,7 @@ BROKEN_NETS = {
 
 
 @pytest.mark.parametrize("old", BROKEN_NETS)
-def test_a_net_that_cannot_be_scored_is_refused_with_the_line(
+def test_net_that_cannot_be_scored_is_refused_at_its_line(
     old: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     new, problem = BROKEN_NETS[old]
@@ -437,7 +419,52 @@ def test_a_net_that_cannot_be_scored_is_refused_with_the_line(
          "addf a tick\naddf b tick\naddf weak"), "a loop without a delay or a memory: a (p) > b (q) > a"),
     ],
 )  # fmt: skip
-def test_a_net_that_cannot_work_is_flawed_at_its_line(old: str, new: str, flaw: str) -> None:
+def test_net_that_cannot_work_is_flawed_at_its_line(old: str, new: str, flaw: str) -> None:
     verdict = quick(STORY.replace(old, new, 1)).verdict
     assert verdict.code == 1
     assert [line for line, sentence in verdict.flaws if flaw in sentence and line] != []
+
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+ALARM = {"severity_ladder": "light-3", "drift_baseline": "drifted"}
+TRIPWIRES = [
+    "tripwire",
+    "tripwire_poisoned",
+    "watchdog_silent_writer",
+    "quorum_of_writers",
+    "severity_ladder",
+    "drift_baseline",
+]
+STORIES = {"liar_from_day_20"}  # illustrates the loop; its alarm is not a tripwire
+
+
+def test_every_shipped_tripwire_is_listed_here() -> None:
+    for path in sorted(SCENARIOS.glob("*.toml")):
+        config = read(path).netlist
+        instances = config.net.instances.items() if config else ()
+        signals = catalogue()  # shipped signals have tests of their own
+        ops = {item.sheet.name for name, item in instances if name.partition(".")[0] not in signals}
+        if ops & {*ALARMS, "watchdog"} and path.stem not in STORIES:
+            assert path.stem in TRIPWIRES, path.stem
+
+
+@pytest.mark.parametrize("name", TRIPWIRES)
+def test_tripwire_is_tripped_in_every_replication(name: str) -> None:
+    scenario = read(SCENARIOS / f"{name}.toml")
+    scenario = scenario.replace(replications=min(scenario.replications, 4))
+    scorecard = ms.validate(None, scenario, alarm=ALARM.get(name), mutate=False, faults=False)
+    assert scorecard.receipt.tests
+    assert scorecard.receipt.last_test is not None
+    missed = scorecard.scores.row(3, named=True)
+    assert (missed["metric"], missed["value"]) == ("missed", 0.0)
+
+
+def test_nan_blinds_everything_downstream() -> None:
+    """The minimum over no cells is NaN, which a smooth keeps until it is reloaded."""
+    scenario = read(SCENARIOS / "tripwire_poisoned.toml").replace(replications=6, days=12)
+    assert scenario.netlist is not None
+    text = scenario.netlist.text.replace(" calm.load", "")
+    assert text != scenario.netlist.text
+    scorecard = ms.validate(text, scenario, mutate=False, faults=False)
+    assert scorecard.receipt.verdict == "blind: its inputs went stale (steady), so its silence proves nothing"
+    assert scorecard.receipt.ends_blind

@@ -1,4 +1,4 @@
-"""Run lengths and rates of an alarm: the published oracle, censoring, and every figure against a loop spelled out."""
+"""Run lengths and rates of an alarm against published values, with censoring, and against a plain loop over ticks."""
 
 from __future__ import annotations
 
@@ -11,9 +11,17 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from malsim.base.errors import DataError
-from malsim.lab.tripwire.runs.block_intervals import blocks, median_length, rate, run_length, share
-from malsim.lab.tripwire.runs.episode_scores import MEANINGS, onsets, scores, waits
-from malsim.lab.tripwire.runs.recorded_inputs import replay, standalone
+from malsim.lab.tripwire.runs.episode_scores import (
+    MEANINGS,
+    median_length,
+    onsets,
+    rate,
+    run_length,
+    scores,
+    share,
+    waits,
+)
+from malsim.lab.tripwire.runs.observation import replay, standalone
 from malsim.lab.tripwire.runs.reference_charts import cusum, ewma
 from malsim.netlist import parse
 from malsim.netlist.wiring import link
@@ -37,15 +45,9 @@ def test_scorecard_reproduces_published_run_lengths(net: Any, arl0: float, arl1:
     for values, name, published in ((quiet, "arl0", arl0), (shifted, "arl1", arl1)):
         alarm = replay(net, {"x": values}, ["alarm"])["alarm"]
         truth = np.full_like(alarm, name == "arl1")
-        figures = scores(alarm, truth).row(by_predicate=_metric(name), named=True)
+        (figures,) = scores(alarm, truth).filter(metric=name).to_dicts()
         assert figures["low"] <= published <= figures["high"], figures
         assert figures["high"] - figures["low"] < 0.25 * published
-
-
-def _metric(name: str) -> Any:
-    import polars as pl
-
-    return pl.col("metric") == name
 
 
 bits = st.tuples(st.integers(1, 12), st.integers(1, 3)).flatmap(
@@ -55,7 +57,7 @@ bits = st.tuples(st.integers(1, 12), st.integers(1, 3)).flatmap(
 
 @given(bits)
 @settings(max_examples=60, deadline=None)
-def test_every_number_equals_a_loop_over_ticks(case: tuple[Any, Any]) -> None:
+def test_scores_equal_a_loop_over_ticks(case: tuple[Any, Any]) -> None:
     alarm, truth = case
     ticks, reps = alarm.shape
     false = quiet_watch = standing = quiet = missed = fresh = 0
@@ -98,12 +100,13 @@ def test_every_number_equals_a_loop_over_ticks(case: tuple[Any, Any]) -> None:
             assert row["low"] is not None
             assert row["low"] <= row["value"] + 1e-12
             assert row["high"] >= row["value"] - 1e-12
-            ties = row["metric"] == "delay" and len(set(waiting.tolist())) < len(waiting)  # its ends are waits themselves
+            # the ends of the median's interval are waits themselves, so ties may make them equal
+            ties = row["metric"] == "delay" and len(set(waiting.tolist())) < len(waiting)
             assert row["high"] > row["low"] or (ties and row["high"] == row["low"]), row
 
 
-def test_runs_cut_off_are_never_counted_as_ended() -> None:
-    """Lengths of a geometric law, watched for a third of their mean: the naive mean is far off, the estimate is not."""
+def test_censored_runs_are_not_counted_as_ended() -> None:
+    """Geometric run lengths are watched for a third of their mean, so the plain mean is biased but the estimate is not."""
     rng = np.random.default_rng(5)
     covered = 0
     for _ in range(200):
@@ -121,8 +124,8 @@ def test_runs_cut_off_are_never_counted_as_ended() -> None:
     assert np.isnan(median_length(np.full(5, 100.0), np.zeros(5, bool)).value)
 
 
-def test_the_median_is_kaplan_and_meiers() -> None:
-    """Their curve by hand: at risk 6, 5, 3, 2; deaths at 1, 3, 5, 8."""
+def test_median_run_length_follows_kaplan_and_meier() -> None:
+    """Computed by hand: 6, 5, 3 and 2 at risk at the events 1, 3, 5 and 8."""
     length = np.array([1.0, 3.0, 4.0, 5.0, 8.0, 10.0])
     ended = np.array([True, True, False, True, True, False])
     figures = median_length(length, ended)
@@ -130,7 +133,7 @@ def test_the_median_is_kaplan_and_meiers() -> None:
     assert figures.how == "Kaplan–Meier, 2 of 6 cut off"
 
 
-def test_a_figure_of_nothing_still_has_its_interval() -> None:
+def test_metric_without_events_still_has_an_interval() -> None:
     quiet = np.zeros((50, 4), dtype=bool)
     figures = {row["metric"]: row for row in scores(quiet, quiet).to_dicts()}
     assert figures["arl0"]["value"] is None
@@ -142,21 +145,13 @@ def test_a_figure_of_nothing_still_has_its_interval() -> None:
     assert figures["standing"]["high"] > 0.0
 
 
-def test_intervals_widen_where_alarms_come_in_clusters() -> None:
+def test_intervals_widen_if_alarms_come_in_clusters() -> None:
     exposure = np.full(40, 100.0)
     even, lumped = rate(np.full(40, 2.0), exposure), rate(np.repeat([8.0, 0.0], [10, 30]), exposure)
     assert even.value == lumped.value
     assert lumped.high - lumped.low > 1.5 * (even.high - even.low)
     calm, moody = share(np.tile([45.0, 55.0], 20), exposure), share(np.repeat([100.0, 0.0], 20), exposure)
     assert moody.high - moody.low > 3 * (calm.high - calm.low)
-
-
-def test_few_replications_are_cut_into_batches() -> None:
-    counted = np.ones((100, 3), dtype=bool)
-    assert blocks(counted).sum() == 300
-    assert len(blocks(counted)) == 21
-    assert len(blocks(np.ones((5, 400), dtype=bool))) == 400
-    assert blocks(np.ones((1, 1), dtype=bool)).tolist() == [1.0]
 
 
 def test_chatter_and_flood_follow_their_definitions() -> None:
@@ -167,7 +162,7 @@ def test_chatter_and_flood_follow_their_definitions() -> None:
     assert figures["flood"]["value"] == pytest.approx(5 / 13)
 
 
-def test_invalid_stream_is_refused() -> None:
+def test_mismatched_arrays_are_refused() -> None:
     net = cusum()
     with pytest.raises(DataError, match="no such signal"):
         replay(net, {"y": np.zeros((3, 2))}, ["alarm"])
@@ -177,7 +172,7 @@ def test_invalid_stream_is_refused() -> None:
         scores(np.zeros((3, 2), bool), np.zeros((2, 2), bool))
 
 
-def test_opened_net_reads_cells_and_loop_pins_as_inputs() -> None:
+def test_standalone_net_reads_cells_and_loop_as_inputs() -> None:
     text = "loadrt watch\nloadrt latch\nnet eff watch.in < mean(cell-scores-eff)\nnet low watch.below > latch.set\n"
     text += "net ack reviewer.ack > latch.reset\nnet out latch.out > webhook.page\naddf watch tick\naddf latch tick\n"
     net = standalone(link(parse("setp watch.level 0.5\n" + text)))

@@ -1,4 +1,4 @@
-"""All a Boolean part can do: equal to brute-force runs of the engine on random nets, and each defect named with its line."""
+"""Boolean parts: state spaces equal brute-force runs of the engine on random nets, and defects are named with their line."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from malsim.base.errors import UsageError
 from malsim.lab.tripwire import Part, explore, part_of, statics
-from malsim.lab.tripwire.boolean.card import card
-from malsim.lab.tripwire.boolean.coverage import coverage
-from malsim.lab.tripwire.boolean.statics import of_states
+from malsim.lab.tripwire.boolean.card import card, coverage
+from malsim.lab.tripwire.boolean.statics import state_faults
 from malsim.memory import Memory
 from malsim.netlist import parse
 from malsim.netlist.engine import Engine
@@ -35,7 +34,7 @@ LOADS = {"ladder": " outputs=2", "fanout": " type=bit bits=1 outputs=2"}
 
 @st.composite
 def nets(draw: st.DrawFn) -> str:
-    """One to four ops of the Boolean palette, wired to two free bits or to each other in any order, loops too."""
+    """Draw one to four Boolean ops, wired to two free bits or to each other in any order, including loops."""
     ops = draw(st.lists(st.sampled_from(sorted(PINS)), min_size=1, max_size=4))
     sources = ["p", "q", *(f"s{number}" for number in range(len(ops)))]
     readers: dict[str, list[str]] = {name: [] for name in sources}
@@ -54,41 +53,41 @@ def nets(draw: st.DrawFn) -> str:
     return "\n".join(lines)
 
 
-def every(length: int, inputs: int) -> np.ndarray[Any, Any]:
-    """All streams of so many bits: streams × ticks × inputs."""
+def all_streams(length: int, inputs: int) -> np.ndarray[Any, Any]:
+    """Return all streams of bits, as streams × ticks × inputs."""
     rows = list(itertools.product([False, True], repeat=length * inputs))
     return np.array(rows, dtype=bool).reshape(len(rows), length, inputs)
 
 
-def brute(text: str, names: list[str], inputs: Sequence[str], length: int) -> np.ndarray[Any, Any]:
-    """Every stream of so many ticks through the real engine, one a replication: ticks × streams × signals."""
-    streams = every(length, len(inputs))
+def brute_force(text: str, names: list[str], inputs: Sequence[str], length: int) -> np.ndarray[Any, Any]:
+    """Run the engine on all streams, one per replication; return ticks × streams × signals."""
+    streams = all_streams(length, len(inputs))
     engine = Engine(link(parse(text)), replications=len(streams))
     memory = Memory.empty()
     state, rows = engine.start(memory), []
     for tick in range(length):
-        given = {name: streams[:, tick, index] for index, name in enumerate(inputs)}
-        state = engine.scan(state, memory, given).state
+        bits = {name: streams[:, tick, index] for index, name in enumerate(inputs)}
+        state = engine.scan(state, memory, bits).state
         rows.append([np.broadcast_to(state.signals[name], len(streams)) for name in names])
     return np.array(rows).transpose(0, 2, 1)
 
 
 @given(nets())
 @settings(max_examples=30, deadline=None)
-def test_exploring_equals_running_every_stream_through_the_engine(text: str) -> None:
+def test_explored_states_equal_engine_runs(text: str) -> None:
     part = part_of(link(parse(text)))
     inputs = sorted(part.inputs)
     length = 5
     space = explore(part)
     names = sorted(space.signals)
-    expected = brute(text, names, inputs, length)
-    at = {tuple(row): index for index, row in enumerate(space.inputs.tolist())}
+    expected = brute_force(text, names, inputs, length)
+    numbers = {tuple(row): index for index, row in enumerate(space.inputs.tolist())}
     order = [inputs.index(name) for name in part.inputs]
     for number, stream in enumerate(itertools.product([False, True], repeat=length * len(inputs))):
         state = 0
         for tick in range(length):
-            given = stream[tick * len(inputs) : (tick + 1) * len(inputs)]
-            valuation = at[tuple(given[index] for index in order)]
+            bits = stream[tick * len(inputs) : (tick + 1) * len(inputs)]
+            valuation = numbers[tuple(bits[index] for index in order)]
             assert [bool(space.signals[name][state, valuation]) for name in names] == expected[tick, number].tolist()
             state = int(space.after[state, valuation])
 
@@ -100,20 +99,20 @@ def test_dead_masked_and_stuck_bits_equal_brute_force(text: str) -> None:
     if not part.net.instances:
         return
     space, length = explore(part), 5
-    findings = {(finding.kind, finding.name) for finding in of_states(space)}
+    findings = {(finding.kind, finding.name) for finding in state_faults(space)}
     inputs, names = sorted(part.inputs), sorted(space.signals)
-    expected, streams = brute(text, names, inputs, length), every(length, len(inputs))
+    expected, streams = brute_force(text, names, inputs, length), all_streams(length, len(inputs))
     outputs = [names.index(name) for name in part.outputs]
     for index, name in enumerate(names):
         changes = expected[:, :, index].min() != expected[:, :, index].max()
         assert not (changes and ("dead", name) in findings)
         assert changes or ("dead", name) in findings or len(space.states) > length
-        for_ever = expected[1, :, index] & _all_continuations(expected[2:, :, index], 2 * len(inputs))
+        for_ever = expected[1, :, index] & _on_in_all_continuations(expected[2:, :, index], 2 * len(inputs))
         assert (
             not for_ever.any()
             or len(space.states) > 3
             or {("stuck", name), ("dead", name)} & findings
-            or not _holds(part, name)
+            or not _has_memory(part, name)
         )
         assert for_ever.any() or len(space.states) > 2 or ("stuck", name) not in findings
     weights = 1 << np.arange(length * len(inputs))[::-1]
@@ -126,14 +125,13 @@ def test_dead_masked_and_stuck_bits_equal_brute_force(text: str) -> None:
         assert differs or ("masked", name) in findings or space.classes.max() > 0
 
 
-def _all_continuations(on: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
-    """Whether a bit is on in all later ticks of every stream that begins alike, in its first `bits` bits."""
-    alike = np.asarray(on.all(axis=0)).reshape(2**bits, -1).all(axis=1)
-    return np.repeat(alike, on.shape[1] >> bits)
+def _on_in_all_continuations(on: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
+    """Return per stream whether the bit stays on in all streams with the same first `bits` bits."""
+    always = np.asarray(on.all(axis=0)).reshape(2**bits, -1).all(axis=1)
+    return np.repeat(always, on.shape[1] >> bits)
 
 
-def _holds(part: Part, name: str) -> bool:
-    """Whether an op with a memory writes the signal."""
+def _has_memory(part: Part, name: str) -> bool:
     writer = part.net.signals[name].writer
     assert writer is not None
     assert writer.pin is not None
@@ -144,12 +142,12 @@ def findings_of(text: str) -> set[tuple[str, str, int]]:
     return {(item.kind, item.name, item.fault.line) for item in statics(parse(text)) if item.kind != "wiring"}
 
 
-def test_the_published_tripwire_has_nothing_to_say() -> None:
+def test_published_tripwire_has_no_findings() -> None:
     assert findings_of(TRIP) == set()
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "says"),
+    ("old", "new", "finding"),
     [
         ("net ack reviewer.ack > alarm.reset\n", "", ("stuck", "tripped", 11)),
         ("net is-stale stale.below > either.in-1\n", "", ("unwired", "either.in-1", 3)),
@@ -167,9 +165,9 @@ net clears both.out > alarm.reset\naddf both tick\n",
         ),
     ],
 )
-def test_a_defect_is_named_with_its_line(old: str, new: str, says: tuple[str, str, int]) -> None:
+def test_defect_is_named_with_its_line(old: str, new: str, finding: tuple[str, str, int]) -> None:
     assert old in TRIP
-    assert says in findings_of(TRIP.replace(old, new))
+    assert finding in findings_of(TRIP.replace(old, new))
 
 
 def test_acknowledgement_needs_the_cause_to_be_gone() -> None:
@@ -186,7 +184,7 @@ def test_pulse_lasts_the_stated_time() -> None:
     assert len(explore(part).states) > len(explore(part, tick=30 * 8.64e7).states)
 
 
-def test_a_part_too_large_is_refused_and_an_empty_one_is_empty() -> None:
+def test_large_part_is_refused_and_empty_part_is_allowed() -> None:
     bits = "\n".join(f"net s{n} o{n // 5}.in-{n % 5}" for n in range(15))
     text = "\n".join(f"loadrt or5 names=o{n}\naddf o{n} tick" for n in range(3)) + "\n" + bits
     with pytest.raises(UsageError, match="too many inputs"):
@@ -208,7 +206,7 @@ def test_card_marks_deciding_bits_and_merges_equal_states() -> None:
     assert rows[1, 1, 1, 1, 0] == ["ack"]
 
 
-def test_coverage_wants_each_input_alone() -> None:
+def test_coverage_needs_each_input_to_matter_alone() -> None:
     part = part_of(link(parse(TRIP)))
     quiet = {name: np.zeros((4, 1), dtype=bool) for name in part.inputs}
     nothing = coverage(part, quiet)

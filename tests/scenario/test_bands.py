@@ -15,7 +15,7 @@ from malsim.base.errors import ScenarioError
 from malsim.base.limits import Limits
 from malsim.scenario.baseline.band_compare import Comparison, compare
 from malsim.scenario.baseline.recording import read, write
-from malsim.scenario.checks.band import Band
+from malsim.scenario.checks.metric_bounds import Band
 
 Array = NDArray[np.float64]
 

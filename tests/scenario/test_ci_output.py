@@ -1,4 +1,4 @@
-"""What `malsim test` prints as it goes, and what CI services read of it."""
+"""Output of `malsim test` for people and CI services, also on fresh seeds."""
 
 from __future__ import annotations
 
@@ -51,19 +51,18 @@ def test_annotations_name_file_and_line(capsys: pytest.CaptureFixture[str]) -> N
     _write("x.toml", HEAD + CLAIM + STANDS + odd)
     _write("y.toml", 'why = "w"\n[rnu]\n')
     assert main(["test", "x.toml", "y.toml", "--format", "github"]) == 2
-    noted = [line for line in capsys.readouterr().out.splitlines() if line.startswith("::")]
-    assert len(noted) == 2
+    annotations = [line for line in capsys.readouterr().out.splitlines() if line.startswith("::")]
+    assert len(annotations) == 2
     title = "odd%2C \\u001b[31m 50 %25%3A \\n%3A%3Awarning%3A%3Ax (fail)"
-    assert noted[0].startswith(f"::error file=x.toml,line=16,title={title}::replication 0, day 1")
-    assert noted[1].startswith("::error file=y.toml,line=2,title=could not be run::unknown key 'rnu'")
+    assert annotations[0].startswith(f"::error file=x.toml,line=16,title={title}::replication 0, day 1")
+    assert annotations[1].startswith("::error file=y.toml,line=2,title=could not be run::unknown key 'rnu'")
 
 
 @given(st.text(), st.text(), st.text())
-def test_annotation_is_one_line_that_reads_back(path: str, title: str, message: str) -> None:
+def test_annotation_is_one_line_in_the_required_form(path: str, title: str, message: str) -> None:
     line = annotation(path, "3", title, message)
     assert len(line.splitlines()) == 1
-    match = re.fullmatch(r"::error file=([^,:]*),line=3,title=([^,:]*)::(.*)", line)
-    assert match
+    assert re.fullmatch(r"::error file=([^,:]*),line=3,title=([^,:]*)::(.*)", line)
     assert "\x1b" not in line
 
 
@@ -90,9 +89,48 @@ def test_upgrade_lists_moved_baselines(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert "moved by an upgrade" not in capsys.readouterr().out
     _write("x.approvals.jsonl", json.dumps(note | {"malsim": "0.0.1"}) + "\n")
     assert main(["test", "x.toml"]) == 1
-    told = capsys.readouterr().out
-    assert "baselines moved by an upgrade of malsim" in told
-    assert re.search(r"x\.toml: since malsim 0\.0\.1, approved by ann .*1 series left its band.*0\.6.*0\.5", told)
+    printed = capsys.readouterr().out
+    assert "baselines moved by an upgrade of malsim" in printed
+    assert re.search(r"x\.toml: since malsim 0\.0\.1, approved by ann .*1 series left its band.*0\.6.*0\.5", printed)
     assert main(["test", "x.toml", "--approve", "--yes"]) == 0
     last = json.loads(Path("x.approvals.jsonl").read_text(encoding="utf-8").splitlines()[-1])
     assert last["moved"].startswith("1 series left its band")
+
+
+RANDOM = """
+why = "One writer who is right half the time."
+seed = 3
+[run]
+days = 12
+replications = 8
+[[facts]]
+name = "pump"
+values = ["running", "stopped"]
+[[writers]]
+behaviour = "honest"
+rate = 1.0
+accuracy = 0.5
+[[check]]
+name = "it is worth something"
+property = "always (right(pump) <= 1)"
+[[check]]
+name = "at the end it is right"
+property = "always[12d:12d] (right(pump) == 1)"
+share = 0.75
+"""
+
+
+def test_seeds_option_reports_seed_dependent_checks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(RANDOM, encoding="utf-8")
+    codes = [main(["test", str(path), "--seed", str(seed)]) for seed in range(3, 9)]
+    passed = codes[1:].count(0)
+    assert 0 < passed < 5
+    capsys.readouterr()
+    assert main(["test", str(path), "--seeds", "5"]) == 1
+    printed = capsys.readouterr().out
+    assert f"depends on its seed: at the end it is right: passes on {passed} of 5 seeds" in printed
+    assert printed.endswith("1 checks hold on every fresh seed, 1 do not\n")
+    assert main(["test", str(path), "--check", "it is worth something", "--seeds", "2"]) == 0
+    assert main(["test", str(path), "--seeds", "0"]) == 2
+    assert "the number of seeds is out of bounds" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""What must not happen: whatever cannot be checked, or should not be read, is an error with file, line and what to try."""
+"""Items that cannot be checked, or files that must not be read, are errors with file, line and hint, never a pass."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 CLAIM = '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "obs_a1a1"\ntitle = "t"\nconfidence = 0.5\n'
 HEAD = f'why = "x"\n[run]\ndays = 4\n{CLAIM}'
 EMPTY = 'why = "x"\n[run]\ndays = 4\n'
-WORLD = '[[facts]]\nname = "line-1"\nvalues = ["up", "down"]\n'
+WORLD = EMPTY + '[[facts]]\nname = "line-1"\nvalues = ["up", "down"]\n'
 
 
-def asks(property_: str) -> str:
+def check(property_: str) -> str:
     return f'[[check]]\nname = "n"\nproperty = "{property_}"\n'
 
 
@@ -27,34 +27,34 @@ def metric(of: str) -> str:
 
 
 CASES = {
-    "a signal that never was": (HEAD + asks("always (efective > 0)"), r":12: .*allowed: "),
-    "a cell that never was": (HEAD + asks("always (eff(obs_ffff) > 0)"), r":12: .*obs_a1a1"),
-    "a column that is not": (HEAD + asks('always (\\"obs_a1a1-scores-efective\\" > 0)'), r":12: .*did you mean"),
-    "an event that never was": (HEAD + asks("eventually at event(trippd)"), r":12: .*did you mean"),
-    "an empty run, a property": (EMPTY + asks("always (eff(obs_a1a1) > 0)"), r":6: "),
+    "a signal that never was": (HEAD + check("always (efective > 0)"), r":12: .*allowed: "),
+    "a cell that never was": (HEAD + check("always (eff(obs_ffff) > 0)"), r":12: .*obs_a1a1"),
+    "a column that is not": (HEAD + check('always (\\"obs_a1a1-scores-efective\\" > 0)'), r":12: .*did you mean"),
+    "an event that never was": (HEAD + check("eventually at event(trippd)"), r":12: .*did you mean"),
+    "an empty run, a property": (EMPTY + check("always (eff(obs_a1a1) > 0)"), r":6: "),
     "an empty run, a metric": (EMPTY + metric("eff(obs_a1a1)"), r":6: "),
     "an empty run, an alarm": (
         f'{EMPTY}[[check]]\nname = "n"\nalarm = "obs_a1a1-flags-locked"\nexpect = {{ "1" = "quiet" }}\n', r":6: "
     ),
-    "a window after the end": (HEAD + asks("always[9d:10d] (eff(obs_a1a1) > 0)"), r":12: .*run more days"),
-    "nothing to compare": (HEAD + asks("true"), r":12: .*compare it"),
+    "a window after the end": (HEAD + check("always[9d:10d] (eff(obs_a1a1) > 0)"), r":12: .*run more days"),
+    "nothing to compare": (HEAD + check("true"), r":12: .*compare it"),
     "NaN as a bound": (HEAD + metric("eff(obs_a1a1)").replace("0.3", "nan"), r":14: .*not a finite number; given: nan"),
-    "NaN as a confidence": (HEAD.replace("0.5", "nan") + asks("always (eff(obs_a1a1) > 0)"), r":9: .*not a finite number"),
-    "NaN as a share": (HEAD + asks("always (eff(obs_a1a1) > 0)") + "share = nan\n", r":13: .*not a finite number"),
-    "a run without end": (HEAD.replace("= 4", "= inf") + asks("always (x > 0)"), r":3: error: run\.days.*given: inf"),
-    "two checks of one name": (HEAD + asks("always (eff(obs_a1a1) > 0)") * 2, r":\d+: error: this name is already used"),
+    "NaN as a confidence": (HEAD.replace("0.5", "nan") + check("always (eff(obs_a1a1) > 0)"), r":9: .*not a finite number"),
+    "NaN as a share": (HEAD + check("always (eff(obs_a1a1) > 0)") + "share = nan\n", r":13: .*not a finite number"),
+    "a run without end": (HEAD.replace("= 4", "= inf") + check("always (x > 0)"), r":3: error: run\.days.*given: inf"),
+    "two checks of one name": (HEAD + check("always (eff(obs_a1a1) > 0)") * 2, r":\d+: error: this name is already used"),
     "no baseline": (f"{HEAD}[baseline]\n", r":10: .*record one first"),
     "a column of no frame": (f'{HEAD}[baseline]\ncolumns = ["cell.effective"]\n', r":10: .*no such column.*allowed: "),
     "claims from elsewhere": (
-        f'{EMPTY}{WORLD}[[writers]]\nbehaviour = "from_file"\npath = "../stolen.csv"\n{asks("always (right(line-1) == 1)")}',
+        f'{WORLD}[[writers]]\nbehaviour = "from_file"\npath = "../stolen.csv"\n{check("always (right(line-1) == 1)")}',
         r":9: error: writers\.path: a claim file may not lie outside its scenario's folder.*move the file next to",
     ),
     "a netlist from elsewhere": (
-        f'{HEAD}[netlist]\nfile = "../stolen.malnet"\n{asks("always (eff(obs_a1a1) > 0)")}',
+        f'{HEAD}[netlist]\nfile = "../stolen.malnet"\n{check("always (eff(obs_a1a1) > 0)")}',
         r":11: error: netlist\.file: a netlist may not lie outside its scenario's folder.*move the file next to",
     ),
     "a store from elsewhere": (
-        f'{HEAD}[memory]\nfrom = "../stolen.sqlite"\n{asks("always (eff(obs_a1a1) > 0)")}',
+        f'{HEAD}[memory]\nfrom = "../stolen.sqlite"\n{check("always (eff(obs_a1a1) > 0)")}',
         r":11: error: memory\.from: a store may not lie outside its scenario's folder.*move the file next to",
     ),
 }  # fmt: skip
@@ -70,33 +70,33 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return inner
 
 
-def refused(path: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def must_be_refused(path: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert main(["test", path]) == 2
     captured = capsys.readouterr()
-    told = captured.out + captured.err
-    assert re.search(f"{re.escape(path)}{said}", told), told
-    assert "; " in told
-    assert " pass: " not in told
-    assert "Traceback" not in told
+    printed = captured.out + captured.err
+    assert re.search(f"{re.escape(path)}{message}", printed), printed
+    assert "; " in printed
+    assert " pass: " not in printed
+    assert "Traceback" not in printed
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_uncheckable_file_is_an_error_at_its_line(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text, value = CASES[name]
+    text, message = CASES[name]
     (folder / "x.toml").write_text(text, encoding="utf-8")
-    refused("x.toml", value, capsys)
+    must_be_refused("x.toml", message, capsys)
 
 
 def test_links_out_of_the_folder_are_not_followed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text, value = CASES["claims from elsewhere"]
+    text, message = CASES["claims from elsewhere"]
     (folder / "in.csv").symlink_to(folder.parent / "stolen.csv")
     (folder / "x.toml").write_text(text.replace("../stolen.csv", "in.csv"), encoding="utf-8")
-    refused("x.toml", value, capsys)
+    must_be_refused("x.toml", message, capsys)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "problem"),
     [
         ("baseline 1", "baseline 2", "of this version.*record it again"),
         ("# malsim baseline 1: ", "", "of this version.*record it again"),
@@ -106,7 +106,7 @@ def test_links_out_of_the_folder_are_not_followed(folder: Path, capsys: pytest.C
     ],
 )
 def test_changed_baseline_file_is_an_error(
-    old: str, new: str, said: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    old: str, new: str, problem: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "x.toml").write_text(f"{HEAD}[baseline]\n", encoding="utf-8")
     assert main(["test", "--approve", "x.toml", "--yes"]) == 0
@@ -114,16 +114,16 @@ def test_changed_baseline_file_is_an_error(
     text = baseline.read_text(encoding="utf-8")
     assert old in text
     baseline.write_text(text.replace(old, new), encoding="utf-8")
-    refused("x.toml", f":10: .*({said})", capsys)
+    must_be_refused("x.toml", f":10: .*({problem})", capsys)
     baseline.write_text(text.splitlines()[0] + "\n" + text.splitlines()[1] + "\n", encoding="utf-8")
-    refused("x.toml", ":10: .*baseline", capsys)
+    must_be_refused("x.toml", ":10: .*baseline", capsys)
 
 
 def test_missing_column_is_an_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "x.toml").write_text(f"{HEAD}[baseline]\n", encoding="utf-8")
     assert main(["test", "--approve", "x.toml", "--yes"]) == 0
     (folder / "x.toml").write_text(f'{HEAD}[baseline]\ncolumns = ["cells.efective"]\n', encoding="utf-8")
-    refused("x.toml", r":10: .*the run has no such column; given: 'cells\.efective'; allowed: .*effective", capsys)
+    must_be_refused("x.toml", r":10: .*the run has no such column; given: 'cells\.efective'; allowed: .*effective", capsys)
 
 
 REFUSED = f"""{HEAD.replace("0.5", "0.9")}
@@ -142,13 +142,13 @@ def test_refused_and_capped_claims_are_reported(record: str, tmp_path: Path, cap
     path, out = tmp_path / "s.toml", str(tmp_path / "out")
     path.write_text(REFUSED.replace("days = 4", f'days = 4\nrecord = "{record}"'), encoding="utf-8")
     assert main(["run", str(path), "-o", out, "--no-plots"]) == 0
-    value = capsys.readouterr().out
-    assert "1 claim was refused by the gate:" in value
+    printed = capsys.readouterr().out
+    assert "1 claim was refused by the gate:" in printed
     if record == "all":
-        assert "1 × edges.target: no such cell (the first: claim 1 of bob, day 1)" in value
-        assert '1 of 2 claims capped at 0.7: unverified; verification = "checked"' in value
+        assert "1 × edges.target: no such cell (the first: claim 1 of bob, day 1)" in printed
+        assert '1 of 2 claims capped at 0.7: unverified; verification = "checked"' in printed
     else:
-        assert "the reasons are recorded only with events" in value
+        assert "the reasons are recorded only with events" in printed
     assert main(["run", str(path), "-o", out, "--no-plots", "--strict"]) == 1
 
 
@@ -164,12 +164,12 @@ def test_strict_suite_fails_on_refused_claims(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], code: int
 ) -> None:
     path = tmp_path / "s.toml"
-    path.write_text(REFUSED + asks("always (eff(obs_a1a1) > 0)"), encoding="utf-8")
+    path.write_text(REFUSED + check("always (eff(obs_a1a1) > 0)"), encoding="utf-8")
     assert main(["test", str(path), "--junit", str(tmp_path / "r.xml"), *more]) == code
-    value = capsys.readouterr().out
-    assert f"s.toml:1: {'fail' if code else 'note'}: 1 claim was refused by the gate:" in value
-    assert "1 × edges.target:" in value
-    assert "s.toml:1: note: 1 of 2 claims capped at 0.7" in value
+    printed = capsys.readouterr().out
+    assert f"s.toml:1: {'fail' if code else 'note'}: 1 claim was refused by the gate:" in printed
+    assert "1 × edges.target:" in printed
+    assert "s.toml:1: note: 1 of 2 claims capped at 0.7" in printed
     assert ('name="refused claims"' in (tmp_path / "r.xml").read_text(encoding="utf-8")) == bool(code)
 
 
@@ -181,7 +181,7 @@ def test_strict_replay_fails_on_refused_claims(
     key = "AKIA" + "ABCDEFGHIJKLMNOP"
     (tmp_path / "said.csv").write_text(f"writer,object,value\nann,valve,on\nbob,pump,{key}\n", encoding="utf-8")
     assert main(["compare", "said.csv", *more]) == code
-    value = capsys.readouterr().out
-    assert "1 claim was refused by the gate:" in value
-    assert "1 × " in value
-    assert key not in value
+    printed = capsys.readouterr().out
+    assert "1 claim was refused by the gate:" in printed
+    assert "1 × " in printed
+    assert key not in printed

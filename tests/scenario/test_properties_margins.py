@@ -1,4 +1,4 @@
-"""Margins against two oracles: rtamt where both can state the case, and the definition spelt out tick by tick."""
+"""Margins against two oracles: rtamt, and a plain implementation of the definition, tick by tick."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ from malsim.scenario.properties.formula import (
     Window,
 )
 from malsim.scenario.properties.margins import Margins
-from malsim.scenario.properties.windows import extrema
 
 Array = NDArray[np.float64]
 DAY = 86_400_000
@@ -78,23 +77,23 @@ def columns(ticks: int, replications: int) -> st.SearchStrategy[Array]:
 # --- rtamt ------------------------------------------------------------------------------------------------------------
 
 
-def said(formula: Formula) -> str:
-    """A formula in rtamt's words; `s_prev` keeps one that never held from falling at the first tick."""
+def rtamt_text(formula: Formula) -> str:
+    """Return a formula in rtamt's syntax; `s_prev` prevents a falling edge at the first tick."""
     match formula:
         case Compare(left, relation, right, scale):
             words = f"({number(left)}) / {scale or 1.0} {relation.replace('!=', '!==')} ({number(right)}) / {scale or 1.0}"
         case Not(operand):
-            words = f"not ({said(operand)})"
+            words = f"not ({rtamt_text(operand)})"
         case Join(word, left, right):
-            words = f"({said(left)}) {word} ({said(right)})"
+            words = f"({rtamt_text(left)}) {word} ({rtamt_text(right)})"
         case Over(word, operand, window):
-            words = f"{word}{ticks_of(window)} ({said(operand)})"
+            words = f"{word}{ticks_of(window)} ({rtamt_text(operand)})"
         case Between(word, left, right, window):
-            words = f"({said(left)}) {word}{ticks_of(window)} ({said(right)})"
+            words = f"({rtamt_text(left)}) {word}{ticks_of(window)} ({rtamt_text(right)})"
         case Edge("rise", operand):
-            words = f"rise({said(operand)})"
+            words = f"rise({rtamt_text(operand)})"
         case Edge(_, operand):
-            words = f"(s_prev({said(operand)})) and (not ({said(operand)}))"
+            words = f"(s_prev({rtamt_text(operand)})) and (not ({rtamt_text(operand)}))"
         case _:
             raise AssertionError(formula)
     return f"({words})"
@@ -123,7 +122,7 @@ def by_rtamt(formula: Formula, x: Array, y: Array) -> list[float]:
     spec = rtamt.StlDiscreteTimeOfflineSpecification()
     spec.declare_var("x", "float")
     spec.declare_var("y", "float")
-    spec.spec = said(formula)
+    spec.spec = rtamt_text(formula)
     spec.parse()
     samples = {"time": list(range(len(x))), "x": x.tolist(), "y": y.tolist()}
     return [margin for _, margin in spec.evaluate(samples)]
@@ -136,16 +135,16 @@ def by_rtamt(formula: Formula, x: Array, y: Array) -> list[float]:
 def test_margins_equal_those_of_rtamt(data: st.DataObject) -> None:
     formula, ticks = data.draw(formulas("ticks")), data.draw(st.integers(2, 9))
     x, y = data.draw(columns(ticks, 2)), data.draw(columns(ticks, 2))
-    found = Margins(Trace.of_arrays(range(ticks), {"x": x, "y": y})).of(formula)
+    margins = Margins(Trace.of_arrays(range(ticks), {"x": x, "y": y})).of(formula)
     for column in range(2):
-        assert found[:, column].tolist() == by_rtamt(formula, x[:, column], y[:, column])
+        assert margins[:, column].tolist() == by_rtamt(formula, x[:, column], y[:, column])
 
 
 # --- the definition, tick by tick -------------------------------------------------------------------------------------
 
 
-class Spelt:
-    """The semantics as the docstring of `margins` says them, one tick at a time, in plain numbers."""
+class Definition:
+    """Semantics as defined in the docstring of `margins`, computed one tick at a time with plain numbers."""
 
     def __init__(self, times: list[int], series: dict[str, list[float]]) -> None:
         self.times, self.series = times, series
@@ -166,26 +165,25 @@ class Spelt:
         raise AssertionError(value)
 
     def of(self, formula: Formula, tick: int, now: int | None = None) -> float:
-        """The margin at a tick; seen from the instant `now` instead where windows of time open."""
+        """Return the margin at a tick; windows of time begin at the time `now`, if it is given."""
         match formula:
             case Compare(left, relation, right, scale):
-                apart = self.value(right, tick) - self.value(left, tick)
-                margin = {"<": apart, "<=": apart, "==": -abs(apart), "!=": abs(apart)}.get(relation, -apart) / (
-                    scale or 1.0
-                )
+                distance = (self.value(right, tick) - self.value(left, tick)) / (scale or 1.0)
+                signed = {"<": distance, "<=": distance, "==": -abs(distance), "!=": abs(distance)}
+                margin = signed.get(relation, -distance)
             case Not(operand):
                 margin = -self.of(operand, tick, now)
             case Join(word, left, right):
                 margin = joined(word, [self.of(left, tick, now), self.of(right, tick, now)])
             case Over("always" | "historically" as word, operand, window):
-                found = [self.of(operand, at) for at in self.ticks(word, window, tick, now)]
-                margin = min((item for item in found if not math.isnan(item)), default=math.inf)
+                margins = [self.of(operand, other) for other in self.ticks(word, window, tick, now)]
+                margin = min((item for item in margins if not math.isnan(item)), default=math.inf)
             case Over(word, operand, window):
                 dual = Over("always" if word == "eventually" else "historically", Not(operand), window)
                 margin = -self.of(dual, tick, now)
             case Between(word, left, right, window):
                 ends = self.ticks(word, window, tick, now)
-                margin = max((self.lasting(left, right, tick, at) for at in ends), default=-math.inf)
+                margin = max((self.until(left, right, tick, end) for end in ends), default=-math.inf)
             case Edge(word, operand):
                 margin = self.edge(word, operand, tick)
             case _:
@@ -193,35 +191,35 @@ class Spelt:
         return margin
 
     def edge(self, word: str, operand: Formula, tick: int) -> float:
-        before, here = self.of(operand, tick - 1) if tick else -math.inf, self.of(operand, tick)
+        before, now = self.of(operand, tick - 1) if tick else -math.inf, self.of(operand, tick)
         before = -math.inf if math.isnan(before) else before
-        return math.nan if math.isnan(here) else min(-before, here) if word == "rise" else min(before, -here)
+        return math.nan if math.isnan(now) else min(-before, now) if word == "rise" else min(before, -now)
 
-    def lasting(self, left: Formula, right: Formula, tick: int, at: int) -> float:
-        between = range(tick, at) if at >= tick else range(at + 1, tick + 1)
-        held = [self.of(left, item) for item in between]
-        comes = self.of(right, at)
-        return min([-math.inf if math.isnan(comes) else comes, *(item for item in held if not math.isnan(item))])
+    def until(self, left: Formula, right: Formula, tick: int, end: int) -> float:
+        between = range(tick, end) if end >= tick else range(end + 1, tick + 1)
+        lefts = [self.of(left, other) for other in between]
+        last = self.of(right, end)
+        return min([-math.inf if math.isnan(last) else last, *(item for item in lefts if not math.isnan(item))])
 
     def ticks(self, word: str, window: Window | None, tick: int, now: int | None) -> list[int]:
         past = word in ("historically", "once", "since")
-        seen = range(tick + 1) if past else range(tick, len(self.times))
+        ticks = range(tick + 1) if past else range(tick, len(self.times))
         if window is None or window.high is None:
-            return list(seen)
+            return list(ticks)
         if window.in_ticks:
-            return [at for at in seen if window.low.size <= abs(at - tick) <= window.high.size]
-        here = self.times[tick] if now is None or past else now
-        return [at for at in seen if window.low.size <= abs(self.times[at] - here) <= window.high.size]
+            return [other for other in ticks if window.low.size <= abs(other - tick) <= window.high.size]
+        start = self.times[tick] if now is None or past else now
+        return [other for other in ticks if window.low.size <= abs(self.times[other] - start) <= window.high.size]
 
 
 def joined(word: str, sides: list[float]) -> float:
     if word == "implies":
         sides = [-sides[0], sides[1]]
-    there = [side for side in sides if not math.isnan(side)]
-    if len(there) == 2:
-        return min(there) if word == "and" else max(there)
-    decided = [side for side in there if (side <= 0 if word == "and" else side >= 0)]
-    return decided[0] if decided else math.nan
+    given = [side for side in sides if not math.isnan(side)]
+    if len(given) == 2:
+        return min(given) if word == "and" else max(given)
+    decisive = [side for side in given if (side <= 0 if word == "and" else side >= 0)]
+    return decisive[0] if decisive else math.nan
 
 
 @settings(max_examples=300)
@@ -233,32 +231,10 @@ def test_margins_equal_the_definition_on_uneven_ticks(data: st.DataObject, unit:
     x, y = (data.draw(columns(len(gaps), 2)) for _ in "xy")
     y[: data.draw(st.integers(0, len(gaps))), 0] = np.nan
     trace = Trace.of_arrays(days, {"x": x, "y": y})
-    found, start = Margins(trace).of(formula), Margins(trace).at_start(formula)
+    margins, start = Margins(trace).of(formula), Margins(trace).at_start(formula)
     for column in range(2):
         series = {"x": x[:, column].tolist(), "y": y[:, column].tolist()}
-        spelt = Spelt((days * DAY).tolist(), series)
-        np.testing.assert_array_equal(found[:, column], [spelt.of(formula, tick) for tick in range(len(gaps))])
-        np.testing.assert_array_equal(start[column], spelt.of(formula, 0, now=0))
-
-
-@given(st.data())
-def test_replications_are_judged_independently(data: st.DataObject) -> None:
-    formula, ticks = data.draw(formulas("d", prev=True)), data.draw(st.integers(1, 6))
-    trace = Trace.of_arrays(range(ticks), {"x": data.draw(columns(ticks, 3)), "y": data.draw(columns(ticks, 3))})
-    together = Margins(trace).at_start(formula)
-    alone = [Margins(trace.only(column)).at_start(formula)[0] for column in range(3)]
-    np.testing.assert_array_equal(together, alone)
-
-
-@given(st.data(), st.booleans())
-def test_sliding_extrema_equal_brute_force(data: st.DataObject, largest: bool) -> None:  # noqa: FBT001
-    count = data.draw(st.integers(1, 12))
-    rows = data.draw(columns(count, 2))
-    ends = st.lists(st.integers(0, count - 1), min_size=count, max_size=count).map(sorted)
-    first, last = np.array(data.draw(ends)), np.array(data.draw(ends))
-    found = extrema(rows, first, last, largest=largest)
-    for step, (low, high) in enumerate(zip(first, last, strict=True)):
-        window = rows[low : high + 1]
-        neutral = -np.inf if largest else np.inf
-        wanted = (window.max if largest else window.min)(axis=0, initial=neutral)
-        np.testing.assert_array_equal(found[step], wanted)
+        definition = Definition((days * DAY).tolist(), series)
+        expected = [definition.of(formula, tick) for tick in range(len(gaps))]
+        np.testing.assert_array_equal(margins[:, column], expected)
+        np.testing.assert_array_equal(start[column], definition.of(formula, 0, now=0))

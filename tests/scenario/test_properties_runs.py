@@ -1,4 +1,4 @@
-"""Properties over a run's frames: what addresses read, what the verdict says, and that nothing passes unchecked."""
+"""Properties over a run's frames: values of addresses, verdicts and witnesses, and errors for anything unchecked."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Run:
     writers: pl.DataFrame
 
 
-def a_run() -> Run:
-    """Ten daily ticks, two replications; `obs_b2b2` comes on day 4; in the second one everything is 0.1 higher."""
+def small_run() -> Run:
+    """Return ten daily ticks in two replications; `obs_b2b2` appears on day 4; values are 0.1 higher in the second."""
     days = pl.DataFrame({"t": [float(day) for day in range(1, 11)]}).join(
         pl.DataFrame({"rep": [0, 1]}, schema={"rep": pl.Int32}), how="cross"
     )
@@ -56,7 +56,7 @@ def a_run() -> Run:
     return Run(cells, pl.concat([bad, level]), events, writers)
 
 
-RUN = a_run()
+RUN = small_run()
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ RUN = a_run()
         ("always (max(eff(obs_a1a1), eff(obs_b2b2)) < 2)", [1.3, 1.2]),
     ],
 )
-def test_margins_at_the_runs_start(text: str, margins: list[float]) -> None:
+def test_margins_at_the_start_of_the_run(text: str, margins: list[float]) -> None:
     trace = trace_of(RUN, metrics={"cost": np.array([5.0, 6.0])})
     np.testing.assert_allclose(Property(text).margin(trace).each, margins, atol=1e-12)
 
@@ -95,7 +95,7 @@ def test_missing_cell_neither_holds_nor_breaks() -> None:
     late = {"always (eff(obs_b2b2) > 0.4)": 0.1, "eventually (eff(obs_b2b2) > 0.4)": 0.1}
     for text, margin in late.items():
         assert check(text, RUN).margin.worst == pytest.approx(margin)
-    # What needs the cell within its first days fails; what asks nothing but of it is refused.
+    # A property that needs the cell before it exists fails; a property about nothing else is an error.
     assert check("eventually[0:3d] (eff(obs_b2b2) > 0.4)", RUN).margin.worst == -np.inf
     for unchecked in (
         "always[0:3d] (eff(obs_b2b2) > 0.4)",
@@ -104,7 +104,7 @@ def test_missing_cell_neither_holds_nor_breaks() -> None:
     ):
         with pytest.raises(ScenarioError, match="nothing was checked"):
             check(unchecked, RUN)
-    # One side alone decides only where it can: `and` is broken by it, `or` is kept by it.
+    # One side alone decides only if it breaks an `and` or satisfies an `or`.
     assert check("always (eff(obs_a1a1) > 0.8 and eff(obs_b2b2) > 0.1)", RUN).margin.worst == pytest.approx(-0.4)
     assert check("always[0:3d] (eff(obs_a1a1) > 0.2 or eff(obs_b2b2) > 0.1)", RUN).passed
 
@@ -137,7 +137,7 @@ def test_missing_cell_neither_holds_nor_breaks() -> None:
         ("always (mean(eff(obs_a1a1.~supports.*)) > 0)", "edges were not recorded"),
     ],
 )
-def test_uncheckable_item_is_an_error_and_not_a_pass(text: str, words: str | None) -> None:
+def test_uncheckable_property_is_an_error_and_not_a_pass(text: str, words: str | None) -> None:
     with pytest.raises(ScenarioError, match=words or "neither true nor false") as refused:
         check(text, RUN)
     assert refused.value.where
@@ -190,7 +190,7 @@ FORMS = (
 
 
 @pytest.mark.parametrize("text", FORMS)
-def test_witness_margin_is_that_of_its_clause(text: str) -> None:
+def test_witness_margin_equals_that_of_its_clause(text: str) -> None:
     x, y = np.random.default_rng(3).normal(size=(2, 12, 40))
     trace = Trace.of_arrays(range(12), {"x": x, "y": y})
     for column in range(40):
@@ -202,7 +202,7 @@ def test_witness_margin_is_that_of_its_clause(text: str) -> None:
         assert sign * clause[int(witness.day), 0] == margin.worst
 
 
-def test_a_share_of_replications_with_its_interval() -> None:
+def test_verdict_has_share_of_replications_and_interval() -> None:
     text = "always (eff(obs_a1a1) > 0.45)"
     assert not check(text, RUN).passed
     verdict = check(text, RUN, share=0.5)
@@ -216,8 +216,8 @@ def test_a_share_of_replications_with_its_interval() -> None:
 
 def test_zero_margin_is_decided_by_truth() -> None:
     trace = Trace.of_arrays([0, 1], {"x": np.array([[3.0], [3.0]])})
-    remaining = {"x == 3": True, "x != 3": False, "x >= 3": True, "x > 3": False, "not (x > 3)": True, "not (x == 3)": False}
-    for text, passed in remaining.items():
+    expected = {"x == 3": True, "x != 3": False, "x >= 3": True, "x > 3": False, "not (x > 3)": True, "not (x == 3)": False}
+    for text, passed in expected.items():
         assert check(f"always ({text})", trace).passed is passed, text
 
 
@@ -230,13 +230,13 @@ def test_order_of_rows_does_not_matter() -> None:
 
 
 def test_replication_without_rows_is_not_skipped() -> None:
-    asked = SimpleNamespace(**vars(RUN), scenario=SimpleNamespace(replications=3))
+    run = SimpleNamespace(**vars(RUN), scenario=SimpleNamespace(replications=3))
     with pytest.raises(ScenarioError, match="nothing was checked in replication 2"):
-        check("always (eff(obs_a1a1) > 0)", asked)
-    assert check("eventually (eff(obs_a1a1) > 0)", asked, share=0.6).holding == pytest.approx(2 / 3)
+        check("always (eff(obs_a1a1) > 0)", run)
+    assert check("eventually (eff(obs_a1a1) > 0)", run, share=0.6).holding == pytest.approx(2 / 3)
 
 
-def test_right_alone_is_false_in_a_tie_and_its_sums_see_one_half() -> None:
+def test_right_is_false_in_a_tie_but_counts_one_half_in_sums() -> None:
     trace = Trace.of_arrays([1, 2, 3], {"right(x)": np.array([[1.0], [0.5], [1.0]]), "y": np.array([[1.0], [1.0], [1.0]])})
     assert not check("always right(x)", trace).passed
     assert check("eventually not right(x)", trace).passed

@@ -1,4 +1,4 @@
-"""Text to formula and back; what cannot be read is refused at its place."""
+"""Parsing and rendering of properties: round trips, the normal form, and errors with their position."""
 
 from __future__ import annotations
 
@@ -43,9 +43,8 @@ reading = st.sampled_from(ADDRESSES).map(Read)
 
 
 def _applied(inner: st.SearchStrategy[Value]) -> st.SearchStrategy[Value]:
-    item = inner.filter(lambda value: not isinstance(value, Number)).map(lambda value: Apply("negative", (value,)))
     return st.one_of(
-        item,
+        inner.filter(lambda value: not isinstance(value, Number)).map(lambda value: Apply("negative", (value,))),
         st.builds(lambda function, value: Apply(function, (value,)), st.sampled_from(["abs", "prev"]), inner),
         st.builds(lambda function, left, right: Apply(function, (left, right)), st.sampled_from("+-*/"), inner, inner),
         st.builds(
@@ -92,7 +91,7 @@ formulas: st.SearchStrategy[Formula] = st.recursive(
 
 
 @given(formulas)
-def test_every_formula_reads_back_from_its_text(formula: Formula) -> None:
+def test_every_formula_can_be_parsed_back_from_its_text(formula: Formula) -> None:
     text = render(formula)
     assert parse(text) == formula
     assert render(parse(text)) == text
@@ -113,10 +112,10 @@ def test_every_formula_reads_back_from_its_text(formula: Formula) -> None:
 @example("always[0:99999999999999999999999999d] x")
 def test_any_text_parses_or_is_refused(text: str) -> None:
     try:
-        read = parse(text)
+        formula = parse(text)
     except ScenarioError:
         return
-    assert parse(render(read)) == read
+    assert parse(render(formula)) == formula
 
 
 @pytest.mark.parametrize(
@@ -145,7 +144,7 @@ def test_properties_have_one_normal_form(text: str, canonical: str | None) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "column", "given_words", "words"),
+    ("text", "column", "excerpt", "words"),
     [
         ("", 1, None, "ends too early"),
         ("alway (eff(x) > 2)", 7, "(eff(x) > 2)", "did you mean 'always' for 'alway'"),
@@ -166,11 +165,11 @@ def test_properties_have_one_normal_form(text: str, canonical: str | None) -> No
         ("not " * 70 + "x", 41, None, "nested deeper than 60"),
     ],
 )
-def test_parse_errors_name_column_and_advice(text: str, column: int, given_words: str | None, words: str) -> None:
+def test_parse_errors_contain_column_and_hint(text: str, column: int, excerpt: str | None, words: str) -> None:
     with pytest.raises(ScenarioError, match=words) as refused:
         parse(text)
     assert (refused.value.where or "").endswith(f"column {column}")
-    assert given_words is None or refused.value.given == given_words
+    assert excerpt is None or refused.value.given == excerpt
     assert refused.value.hint
 
 
@@ -181,7 +180,7 @@ def test_property_lists_its_addresses_and_reach() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "right"),
+    ("text", "correct"),
     [
         ("dec_a3ee-scores-eff > 0", "eff(dec_a3ee)"),
         ('"dec_a3ee-scores-eff" > 0', "eff(dec_a3ee)"),
@@ -194,14 +193,14 @@ def test_property_lists_its_addresses_and_reach() -> None:
         ("item(pump-0)-status == 1", "status(item(pump-0))"),
     ],
 )
-def test_wrong_spelling_is_refused_with_the_right_one(text: str, right: str) -> None:
+def test_wrong_spelling_is_refused_with_the_correct_one(text: str, correct: str) -> None:
     with pytest.raises(ScenarioError) as refused:
         parse(text)
-    assert refused.value.hint == f"write {right}"
-    parse(text.replace(str(refused.value.given), right))
+    assert refused.value.hint == f"write {correct}"
+    parse(text.replace(str(refused.value.given), correct))
 
 
-def test_name_with_blanks_is_quoted() -> None:
+def test_name_with_spaces_is_quoted() -> None:
     text = 'always (right("cause of the outage") == 1)'
     assert render(parse(text)) == text
     assert reads(parse(text)) == ("right(cause of the outage)",)

@@ -1,4 +1,4 @@
-"""Scenarios under pytest: what is collected, under which options, and what the fixtures give."""
+"""Scenarios under pytest: which files are collected, options, reports and fixtures."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from malsim.cli import main
+
 HEAD = 'why = "w"\nseed = 3\n[run]\ndays = 3\n'
 CLAIM = '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "dec_a3ee"\nobject = "db"\ntitle = "a"\nconfidence = 0.6\n'
 STANDS = '[[check]]\nname = "stands"\nproperty = "always (eff(dec_a3ee) >= 0.5)"\n'
 FALLS = '[[check]]\nname = "falls"\nproperty = "always (eff(dec_a3ee) >= 0.9)"\n'
+ERROR = '[[check]]\nname = "nowhere"\nproperty = "always (eff(obs_ffff) < 0.3)"\n'
 SILENT = '''
 class Silent:
-    """Answers nothing but the last claim, without belief."""
+    """Memory that answers with the last claim, without a belief."""
 
     def __init__(self):
         self.last = {}
@@ -46,26 +49,65 @@ def _write(path: Path, text: str) -> Path:
     return path
 
 
+def test_failures_and_errors_are_counted_separately(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    goal = '[[goal]]\nname = "g"\nsometimes = "eventually at event(tripped)"\n'
+    path = _write(tmp_path / "scenarios" / "x.toml", HEAD + CLAIM + STANDS + FALLS + ERROR + goal)
+    _write(tmp_path / "scenarios" / "y.toml", HEAD + CLAIM + STANDS + goal)
+    _write(tmp_path / "other.toml", "a = 1\n")
+    _write(tmp_path / "scenarios" / "candidate.toml", "[rules]\ndamping = 0.5\n")
+    result = _pytest(tmp_path, "-q", "-n", "2", "--junitxml", "r.xml")
+    assert "2 failed, 2 passed, 1 error" in result.stdout
+    assert "scenarios/x.toml:17: fail: falls: replication 0, day 1" in result.stdout
+    assert "Traceback" not in result.stdout
+    monkeypatch.chdir(tmp_path)
+    [alone] = {line for line in result.stdout.splitlines() if line.startswith("alone: ") and "--check falls" in line}
+    assert alone == "alone: malsim test scenarios/x.toml --check falls --seed 3 --replication 0"
+    assert main(alone.split()[2:]) == 1
+    assert "scenarios/x.toml:17: fail: falls: replication 0, day 1" in capsys.readouterr().out
+    assert "1 passed" in _pytest(tmp_path, f"{path}::stands").stdout
+
+
+def test_unreadable_and_empty_scenarios_are_errors(tmp_path: Path) -> None:
+    _write(tmp_path / "scenarios" / "x.toml", HEAD + CLAIM)
+    _write(tmp_path / "scenarios" / "y.toml", "# malsim\nwhi = 1\n")
+    result = _pytest(tmp_path)
+    assert "x.toml:1: nothing is checked" in result.stdout
+    assert "unknown key 'whi'" in result.stdout
+    assert result.returncode == 2
+
+
+def test_only_listed_folders_treat_every_file_as_scenario(tmp_path: Path) -> None:
+    for folder in ("scenarios", "loads"):
+        _write(tmp_path / folder / "load.toml", "users = 5\n")
+    _write(tmp_path / "test_own.py", "def test_own(): pass\n")
+    assert _pytest(tmp_path).returncode == 0
+    _write(tmp_path / "pytest.ini", "[pytest]\nmalsim_paths = loads\n")
+    result = _pytest(tmp_path)
+    assert result.returncode == 2
+    assert "loads/load.toml" in result.stdout
+    assert "scenarios/load.toml" not in result.stdout
+
+
+def test_plugin_imports_no_heavy_modules() -> None:
+    heavy = "{'numpy', 'polars', 'lark', 'scipy'}"
+    code = f"import sys, malsim.scenario.pytest_plugin; print(sorted({heavy} & set(sys.modules)))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "[]\n"
+
+
 def test_scenarios_next_to_tests_are_collected(tmp_path: Path) -> None:
     _write(tmp_path / "story.toml", HEAD + CLAIM + STANDS)
     _write(tmp_path / "deep" / "er" / "other.toml", HEAD.removeprefix('why = "w"\n') + CLAIM + STANDS)
     _write(tmp_path / "foreign.toml", 'why = "because"\n[tool]\nx = 1\n')
-    found = _pytest(tmp_path, ".")
-    assert "1 error" in found.stdout
-    assert "deep/er/other.toml:1: 'why' is missing" in found.stdout
-    assert "foreign" not in found.stdout
+    result = _pytest(tmp_path, ".")
+    assert "1 error" in result.stdout
+    assert "deep/er/other.toml:1: 'why' is missing" in result.stdout
+    assert "foreign" not in result.stdout
     (tmp_path / "deep" / "er" / "other.toml").unlink()
     assert "1 passed" in _pytest(tmp_path, ".").stdout
     assert "1 passed" in _pytest(tmp_path.parent, str(tmp_path)).stdout
-
-
-def test_paths_of_the_ini_file_are_all_scenarios(tmp_path: Path) -> None:
-    _write(tmp_path / "mine" / "x.toml", "seed = 3\n")
-    _write(tmp_path / "other" / "x.toml", "seed = 3\n")
-    _write(tmp_path / "pytest.ini", "[pytest]\nmalsim_paths = mine\n")
-    found = _pytest(tmp_path)
-    assert "'why' is missing" in found.stdout
-    assert "other" not in found.stdout
 
 
 def test_user_memory_is_taken_from_options_or_ini(tmp_path: Path) -> None:
@@ -74,21 +116,21 @@ def test_user_memory_is_taken_from_options_or_ini(tmp_path: Path) -> None:
     second = CLAIM.replace("0d", "1.5d").replace("a3ee", "b4ff").replace('title = "a"', 'title = "b"')
     facts = '[[facts]]\nname = "db"\nvalues = ["b", "a"]\nstart = "first"\n'
     _write(tmp_path / "story.toml", HEAD + facts + CLAIM + second + check.replace("always", "always[2d:]"))
-    found = _pytest(tmp_path, "--malsim-memory", "mine:Silent")
-    assert "1 passed" in found.stdout, found.stdout
+    result = _pytest(tmp_path, "--malsim-memory", "mine:Silent")
+    assert "1 passed" in result.stdout, result.stdout
     _write(tmp_path / "story.toml", HEAD + facts + CLAIM + second + check)
     _write(tmp_path / "pytest.ini", "[pytest]\nmalsim_memory = mine:Silent\nmalsim_allow_code = true\n")
-    found = _pytest(tmp_path.parent, "-c", str(tmp_path / "pytest.ini"), str(tmp_path))
-    assert "1 failed" in found.stdout, found.stdout
-    assert "--memory mine:Silent --allow-code" in found.stdout
+    result = _pytest(tmp_path.parent, "-c", str(tmp_path / "pytest.ini"), str(tmp_path))
+    assert "1 failed" in result.stdout, result.stdout
+    assert "--memory mine:Silent --allow-code" in result.stdout
 
 
 def test_reports_contain_margin_seed_and_replication(tmp_path: Path) -> None:
     odd = STANDS.replace("stands", "odd \\u001b[31m \\u0012")
     _write(tmp_path / "story.toml", HEAD + CLAIM + odd + FALLS)
-    found = _pytest(tmp_path, "-n", "2", "--junitxml", "r.xml", ".")
-    assert "1 failed, 1 passed" in found.stdout
-    assert "\x1b[31m " not in found.stdout.replace("\x1b[31mF", "")
+    result = _pytest(tmp_path, "-n", "2", "--junitxml", "r.xml", ".")
+    assert "1 failed, 1 passed" in result.stdout
+    assert "\x1b[31m " not in result.stdout.replace("\x1b[31mF", "")
     root = ET.parse(tmp_path / "r.xml").getroot()  # noqa: S314  # our own file
     case = next(case for case in root.iter("testcase") if case.get("name") == "falls")
     properties = {item.get("name"): item.get("value") for item in case.iter("property")}
@@ -144,8 +186,8 @@ def test_fixtures_work_on_memories_and_files(tmp_path: Path) -> None:
     _write(tmp_path / "mine.py", SILENT)
     _write(tmp_path / "story.toml", HEAD + CLAIM + STANDS)
     _write(tmp_path / "test_them.py", TESTS)
-    found = _pytest(tmp_path, "test_them.py")
-    assert "4 passed" in found.stdout, found.stdout
+    result = _pytest(tmp_path, "test_them.py")
+    assert "4 passed" in result.stdout, result.stdout
 
 
 @pytest.mark.parametrize("mark", ["\ufeff", ""])

@@ -1,4 +1,4 @@
-"""Each check of each shipped scenario turns red when what it watches is broken; `pytest scenarios` shows them green."""
+"""Each check of each shipped scenario fails under some mutant of the scenario; `pytest scenarios` shows that they pass."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
 SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
-HOW = """has checks that nothing is shown to break: {missing}.
-Name, in BROKEN, mutants that turn each red; `tests.scenario.mutants.mutated` says how a mutant is written."""
+HOW = """has checks that no mutant breaks: {missing}.
+Add mutants to BROKEN that make each of them fail; the syntax is described in `tests.scenario.mutants.mutated`."""
 
-# By scenario, the mutants (or the switches below) under which its checks turn red, all of them together.
+# Mutants of each scenario (or the changes and hooks below) that together make each of its checks fail.
 BROKEN: dict[str, tuple[str, ...]] = {
     "a_then_b_then_a": ("writers.honest.accuracy = 0",),
     "addf_order": ("netlist: uncall second", "rules.challenge_ceiling = 0"),
@@ -73,7 +73,11 @@ BROKEN: dict[str, tuple[str, ...]] = {
         "without claim.obs_d0d0.pinned",
         "rules.salience_seed = 0",
     ),
-    "disobedient_reader": ("the stop hook says no and lets go", "the stop hook trusts", "reader.behaviour = obedient"),
+    "disobedient_reader": (
+        "the stop hook says no and lets go",
+        "the stop hook trusts_the_reader",
+        "reader.behaviour = obedient",
+    ),
     "drift_baseline": (
         "netlist: away.hold 2 → away.hold 0",
         "without inputs",
@@ -87,12 +91,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
     "from_file": ("without writers.1", "a lossy line", "a lying line"),
     "half_colluders": ("writers.ring.rate = 0", "without writers.2"),
     "hostile_supersession": ("rules.supersede_by = own",),
-    "kept_apart": (
-        "law = last_write",
-        "it shares nothing",
-        "it forgets everything",
-        "writers.her-agents.accuracy = 0.5",
-    ),
+    "kept_apart": ("law = last_write", "it shares nothing", "it forgets everything", "writers.her-agents.accuracy = 0.5"),
     "laundering": (
         "without writers.0",
         "without writers.2",
@@ -107,17 +106,9 @@ BROKEN: dict[str, tuple[str, ...]] = {
     "overconfident_humble": ("rules.calibration = none", "rules.calibration = brier"),
     "overconfident_humble_brier": ("rules.calibration = none",),
     "output_checks": ("reader.skill = 0", "reader.sure_above = 1", "reader.audit_accuracy = 0"),
-    "pid_word_budget": (
-        "netlist: cut budget",
-        "netlist: maxoutput 200 → maxoutput 30",
-        "writers.crowd.rate = 0",
-    ),
+    "pid_word_budget": ("netlist: cut budget", "netlist: maxoutput 200 → maxoutput 30", "writers.crowd.rate = 0"),
     "poisoner": ("rules.calibration = none", "without writers.1", "writers.honest.accuracy = 0.5"),
-    "quorum_of_writers": (
-        "netlist: cut many",
-        "netlist: says.level 0.5 → says.level 0.95",
-        "claim.obs_b1b1.confidence = 1",
-    ),
+    "quorum_of_writers": ("netlist: cut many", "netlist: says.level 0.5 → says.level 0.95", "claim.obs_b1b1.confidence = 1"),
     "record_replay": ("netlist: cut played", "rules.challenge_ceiling = 0", "without inputs"),
     "reader_writes_ops": ("reader.ops = 1", "reader.slips = 1", "reader.watch_below = 0.9"),
     "refuted_source": ("rules.challenge_ceiling = 0", "beliefs of records"),
@@ -155,65 +146,56 @@ BROKEN: dict[str, tuple[str, ...]] = {
     ),
     "tripwire_poisoned": ("without writers.1", "netlist: cut ack", "netlist: low.level 0.35 → low.level 0.9"),
     "two_memories": ("without writers.1", "writers.honest.accuracy = 0", "without reader"),
-    "watchdog_silent_writer": (
-        "without inputs",
-        "netlist: uncall alive",
-        "netlist: timeout-0 3d → timeout-0 0.5d",
-    ),
+    "watchdog_silent_writer": ("without inputs", "netlist: uncall alive", "netlist: timeout-0 3d → timeout-0 0.5d"),
     "weekend": ("a gap a week later", "reader.behaviour = hurried"),
     "worked_example": ("rules.challenge_ceiling = 0",),
 }
 
 
 class ForAWeek(Keyed):
-    """Of one who asks it to forget it drops all that it has, and keeps what it was to forget away for a week only."""
+    """Memory that forgets everything when asked to forget one object, and refuses that object for only a week."""
 
     away: tuple[str, float] = ("", 0.0)
 
     def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
-        """Drop everything."""
         self.values.clear()
         self.away = object, now + 7.0
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
-        """Keep the last of each, but what is away."""
         name, until = self.away
         super().write([claim for claim in claims if claim.object != name or now >= until], now)
 
 
 class WeekLater(Keyed):
-    """Goes on saying for a week what was put right, whatever it is told meanwhile."""
+    """Memory that keeps a corrected value for another week and ignores claims meanwhile."""
 
     def __init__(self) -> None:
         super().__init__()
         self.until: dict[str, float] = {}
 
     def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
-        """Wait."""
         self.until[object] = now + 7.0
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
-        """Keep the last of each that waits for nothing."""
         super().write([claim for claim in claims if now >= self.until.get(claim.object, 0.0)], now)
 
 
 class SharesNothing(Governed):
-    """Says that it shares, and does not."""
+    """Memory that accepts requests to share and ignores them."""
 
     def share(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002
-        """Nothing."""
+        pass
 
 
 class ForgetsEverything(Governed):
-    """Of one who asks it to forget something it drops all that it has."""
+    """Memory that forgets everything when asked to forget one object."""
 
     def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
-        """Drop everything."""
         self.records.clear()
 
 
-def held_by(memory: type, replications: int) -> Callable[[Scenario], Scenario]:
-    """The scenario with another memory, and fewer replications: calls of Python take their time."""
+def with_memory(memory: type, replications: int) -> Callable[[Scenario], Scenario]:
+    """Replace the memory of a scenario, with fewer replications, as memories in Python are slow."""
     return lambda scenario: scenario.replace(adapter=Adapter.of(memory, trusted=True), replications=replications)
 
 
@@ -222,9 +204,9 @@ CHANGES: dict[str, Callable[[Scenario], Scenario]] = {
     "a lying line": lambda scenario: scenario.replace(faults=(ClaimFault(population="from_file", bad={"wrong": 1.0}),)),
     "lent": lambda scenario: scenario.replace(initial_memory=read(SHIPPED[0].with_name("start_primed.toml")).initial_memory),
     "it forgets for a week": lambda scenario: scenario.replace(adapter=Adapter.of(ForAWeek, trusted=True)),
-    "it corrects after a week": held_by(WeekLater, 20),
-    "it shares nothing": held_by(SharesNothing, 4),
-    "it forgets everything": held_by(ForgetsEverything, 4),
+    "it corrects after a week": with_memory(WeekLater, 20),
+    "it shares nothing": with_memory(SharesNothing, 4),
+    "it forgets everything": with_memory(ForgetsEverything, 4),
     "law = last_write": lambda scenario: scenario.replace(law="last_write"),
     "beliefs of records": lambda scenario: scenario.replace(rules=scenario.rules.replace(effective="records")),
     "a gap a week later": lambda scenario: scenario.replace(
@@ -233,19 +215,19 @@ CHANGES: dict[str, Callable[[Scenario], Scenario]] = {
 }
 
 
-def lets_go(
+def releases_withheld_turns(
     turn: Turn, again: Callable[..., None], write: Callable[[], ClaimBatch], *, counters: TurnCounters, **rest: Any
 ) -> ClaimBatch:
-    """A stop hook that enters a turn as withheld, and releases it all the same."""
+    """Act as a stop hook that records a turn as withheld but releases it."""
     lessons = STOP(turn, again, write, counters=counters, **rest)
     turn.released = np.ones_like(turn.released)
     return lessons
 
 
-def trusts(
+def trusts_the_reader(
     turn: Turn, _again: object, write: Callable[[], ClaimBatch], *, counters: TurnCounters, **_: object
 ) -> ClaimBatch:
-    """A stop hook that blocks once, and then takes the reader's word that it opened what was marked."""
+    """Act as a stop hook that blocks once, and then believes the reader that it opened the marked items."""
     blocked = turn.unopened.any(axis=1) | turn.unwritten
     turn.released = np.ones_like(turn.released)
     for name, count in (("blocks", blocked), ("blocked", blocked), ("withheld", ~turn.released)):
@@ -254,9 +236,9 @@ def trusts(
 
 
 STOP = hooks.stop
-SWITCHES: dict[str, Callable[..., ClaimBatch]] = {
-    "the stop hook says no and lets go": lets_go,
-    "the stop hook trusts": trusts,
+HOOKS: dict[str, Callable[..., ClaimBatch]] = {
+    "the stop hook says no and lets go": releases_withheld_turns,
+    "the stop hook trusts_the_reader": trusts_the_reader,
 }
 
 
@@ -264,15 +246,15 @@ SWITCHES: dict[str, Callable[..., ClaimBatch]] = {
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_each_shipped_check_can_fail(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = read(path)
-    green = {check.name for check in scenario.checks if not isinstance(check, Goal)}
+    unbroken = {check.name for check in scenario.checks if not isinstance(check, Goal)}
     for name in BROKEN.get(path.stem, ()):
-        assert green, f"{name} breaks nothing that is not broken before"
-        monkeypatch.setattr(hooks, "stop", SWITCHES.get(name, STOP))
-        change = CHANGES.get(name, lambda whole, name=name: whole if name in SWITCHES else mutated(whole, name))
-        red = {outcome.check.name for outcome in judge(change(scenario)).outcomes if outcome.status == "fail"}
-        assert red & green, f"{name} turns nothing red that is not so before"
-        green -= red
-    assert not green, f"{path.stem} {HOW.format(missing=', '.join(sorted(green)), path=path)}"
+        assert unbroken, f"{name} is not needed"
+        monkeypatch.setattr(hooks, "stop", HOOKS.get(name, STOP))
+        change = CHANGES.get(name, lambda whole, name=name: whole if name in HOOKS else mutated(whole, name))
+        failed = {outcome.check.name for outcome in judge(change(scenario)).outcomes if outcome.status == "fail"}
+        assert failed & unbroken, f"{name} breaks no further check"
+        unbroken -= failed
+    assert not unbroken, f"{path.stem} {HOW.format(missing=', '.join(sorted(unbroken)))}"
 
 
 def test_table_names_existing_scenarios() -> None:

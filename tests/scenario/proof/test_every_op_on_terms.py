@@ -1,4 +1,4 @@
-"""Every op's function on the solver's terms: 50 ticks, each output as numpy has it."""
+"""Ops and properties on solver terms give the same values as numpy and as margins on numbers."""
 
 from __future__ import annotations
 
@@ -6,17 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
 import ops
 from malsim.base.errors import DataError
-from malsim.scenario.proof.terms.elements import is_constant, term
-from malsim.scenario.proof.terms.solver import OutsideError
+from malsim.scenario.proof.terms.elements import OutsideError, is_constant, term
 from malsim.scenario.proof.terms.term_array import TermArray
+from malsim.scenario.proof.ticks.meaning import Meaning, Truth
+from malsim.scenario.properties import Trace
+from malsim.scenario.properties.margins import Margins
 from ops.pin.declare import Param, bound
 from ops.pin.sheet import spell
 from ops.pin.units import is_time
+from tests.scenario.test_properties_margins import DAY, columns, formulas
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from malsim.scenario.properties.formula import Formula
     from ops import Sheet
     from ops.pin import Array
     from ops.pin.declare import Pin
@@ -24,7 +31,7 @@ if TYPE_CHECKING:
 z3 = pytest.importorskip("z3")
 
 OUTSIDE = {"autotune", "biquad", "histogram", "limit3", "slew2"}
-# Pins that must be known where the state begins as it starts; of the rest any state at all is taken.
+# Pins that must be known, for ops whose state must begin at its start values; all others begin in any state.
 KNOWN = {
     "kalman": {"reset", "passthrough"}, "page-hinkley": {"reset"}, "trend": {"reset"}, "siggen": {"frequency", "reset"},
     "pid": {name for name in ops.load("pid").slots if name not in {"command", "feedback", "enable", "index-enable", "bias"}},
@@ -35,7 +42,7 @@ TICKS = 50
 
 
 def draw(pin: Pin, random: np.random.Generator) -> Array:
-    """A value that a float holds exactly, with all that sums of it come to."""
+    """Draw a value that a float represents exactly, as are its sums."""
     if pin.type == "bit":
         return random.random(1) < 0.5
     low = max(-3.0, bound(pin, "low")) if not np.isnan(bound(pin, "low")) else -3.0
@@ -46,19 +53,19 @@ def draw(pin: Pin, random: np.random.Generator) -> Array:
 
 
 class Substitution:
-    """Names of the solver's and the values that stand for them."""
+    """Solver symbols and the values substituted for them."""
 
     def __init__(self) -> None:
         self.pairs: list[tuple[Any, Any]] = []
 
-    def name(self, value: Array) -> TermArray:
-        """A new name for each element."""
-        names = np.empty(value.shape, dtype=object)
+    def symbols(self, value: Array) -> TermArray:
+        """Return a new symbol for each element."""
+        symbols = np.empty(value.shape, dtype=object)
         for index in np.ndindex(value.shape):
             kind = {"b": z3.Bool, "i": z3.Int, "f": z3.Real}[value.dtype.kind]
-            names[index] = kind(f"n{len(self.pairs)}")
-            self.pairs.append((names[index], term(value[index].item())))
-        return TermArray(names)
+            symbols[index] = kind(f"n{len(self.pairs)}")
+            self.pairs.append((symbols[index], term(value[index].item())))
+        return TermArray(symbols)
 
     def value(self, element: Any) -> float:
         if is_constant(element):
@@ -69,19 +76,18 @@ class Substitution:
         return float(done.as_fraction() if done.is_real() else done.as_long())
 
 
-def given(sheet: Sheet, random: np.random.Generator) -> dict[str, Array]:
-    """One call's inputs by Python name."""
+def random_inputs(sheet: Sheet, random: np.random.Generator) -> dict[str, Array]:
     shapes = {key: (sheet.count(pin), 1) if pin.many else (1,) for key, pin in sheet.ins.items()}
     return {key: np.resize([draw(pin, random)[0] for _ in range(max(sheet.count(pin), 1))], shapes[key])
             for key, pin in sheet.ins.items()}  # fmt: skip
 
 
-def parts(sheet: Sheet, state: dict[str, Any], kept: dict[str, Any], known: set[str]) -> set[str]:
-    """The pins that go in as they are: parameters, inputs that must be known, and what is known of the state then."""
+def constant_pins(sheet: Sheet, state: dict[str, Any], terms: dict[str, Any], known: set[str]) -> set[str]:
+    """Return the pins that are not replaced by symbols: parameters, inputs that must be known, and known outputs."""
     fixed = {key for key, pin in sheet.declared.items() if isinstance(pin, Param)}
     if known:
         fixed |= {key for key in sheet.ins if spell(key) in known}
-        fixed |= {key for key in sheet.outs if all(is_constant(item) for item in kept[key].values.flat)}
+        fixed |= {key for key in sheet.outs if all(map(is_constant, terms[key].values.flat))}
     return fixed & state.keys()
 
 
@@ -92,35 +98,60 @@ def test_terms_equal_numpy(name: str) -> None:
     answers: dict[str, Any] = {}
     fixed = set[str]()
     for tick in range(TICKS):
-        state |= given(sheet, random)
+        state |= random_inputs(sheet, random)
         if known or not tick:
-            remaining = answers if tick else {key: TermArray(value) for key, value in state.items()}
-            fixed = parts(sheet, state, remaining, known)
+            terms = answers if tick else {key: TermArray(value) for key, value in state.items()}
+            fixed = constant_pins(sheet, state, terms, known)
         values = Substitution()
-        named = {key: values.name(value) for key, value in state.items() if key not in fixed}
+        symbols = {key: values.symbols(value) for key, value in state.items() if key not in fixed}
         if known or not tick:
-            given_as_is = {key: value for key, value in state.items() if key in fixed}
-            plain: dict[str, Any] = {
-                key: item if key in sheet.params else TermArray(item) for key, item in given_as_is.items()
-            }
-            answers = {key: TermArray(value) for key, value in ops.call(sheet, plain | named, tick=0.25).items()}
+            plain: dict[str, Any] = {key: state[key] if key in sheet.params else TermArray(state[key]) for key in fixed}
+            answers = {key: TermArray(value) for key, value in ops.call(sheet, plain | symbols, tick=0.25).items()}
         state = {**ops.step(sheet, state, tick=0.25)}
         for key, pin in sheet.outs.items():
-            came = [values.value(item) for item in answers[key].values.flat]
-            close = 1e-9 if pin.type == "float" else 0.0
-            assert came == pytest.approx(state[key].ravel().astype(float).tolist(), rel=close, abs=close), key
+            numbers = [values.value(element) for element in answers[key].values.flat]
+            tolerance = 1e-9 if pin.type == "float" else 0.0
+            expected = state[key].ravel().astype(float).tolist()
+            assert numbers == pytest.approx(expected, rel=tolerance, abs=tolerance), key
 
 
 @pytest.mark.parametrize("name", sorted(OUTSIDE))
-def test_other_programs_state_their_effect(name: str) -> None:
+def test_untranslatable_ops_name_the_numpy_function(name: str) -> None:
     sheet, random = ops.load(name), np.random.default_rng(7)
     state: dict[str, Any] = dict(ops.start(sheet))
-    state |= {key: Substitution().name(value) for key, value in {**state, **given(sheet, random)}.items()
+    state |= {key: Substitution().symbols(value) for key, value in {**state, **random_inputs(sheet, random)}.items()
               if not isinstance(sheet.declared[key], Param)}  # fmt: skip
     with pytest.raises(OutsideError, match="numpy"):
         ops.call(sheet, state, tick=0.25)
 
 
-def test_most_ops_of_the_palette_can_be_proved_about() -> None:
+def test_most_ops_can_be_translated() -> None:
     assert len(INSIDE) >= 0.9 * len(ops.names())
     assert issubclass(OutsideError, DataError)
+
+
+TRACE_TICKS = 6
+
+
+def margin_sign(truth: Truth, values: list[tuple[Any, Any]]) -> float:
+    """Return 1 for true, −1 for false, and NaN without a value."""
+    holds, has_value = (
+        bit if isinstance(bit, bool) else z3.is_true(z3.simplify(z3.substitute(bit, *values))) for bit in truth
+    )
+    return float("nan") if not has_value else 1.0 if holds else -1.0
+
+
+@settings(max_examples=60, deadline=None)
+@given(formulas("ticks", prev=True) | formulas("d", prev=True), columns(TRACE_TICKS, 2))
+def test_terms_agree_with_margins(formula: Formula, numbers: NDArray[np.float64]) -> None:
+    times = np.arange(1, TRACE_TICKS + 1) * DAY
+    trace = Trace.of_arrays(times / DAY, {"x": numbers[:, :1], "y": numbers[:, 1:]})
+    names = {(name, tick): z3.Real(f"{name}{tick}") for name in "xy" for tick in range(TRACE_TICKS)}
+    values = [(symbol, z3.RealVal(numbers[tick]["xy".index(name)])) for (name, tick), symbol in names.items()]
+    margins = Margins(trace, truth=True)
+    for read in (lambda name, tick: float(numbers[tick]["xy".index(name)]), lambda name, tick: names[name, tick]):
+        meaning = Meaning(read, times)
+        signs = [margin_sign(meaning.at(formula, tick), values) for tick in range(TRACE_TICKS)]
+        assert np.array_equal(signs, np.sign(margins.of(formula)[:, 0]), equal_nan=True)
+        start = margin_sign(meaning.at_start(formula), values)
+        assert start == pytest.approx(np.sign(margins.at_start(formula)[0]), nan_ok=True)

@@ -1,6 +1,6 @@
-"""Every shipped tripwire and signal has its safety answers proved or refuted, as the table of the manual says.
+"""Safety answers of every shipped tripwire and signal equal the table in the manual.
 
-`python -m tests.scenario.proof.test_shipped_proofs` writes that table anew.
+`python -m tests.scenario.proof.test_shipped_proofs` rewrites the table.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from malsim.netlist.shipped import catalogue
 from malsim.netlist.wiring import link
 from malsim.scenario.file.scenario_file import read
 from malsim.scenario.proof.questions.safety import safety
-from malsim.scenario.proof.same_outputs import leaving
+from malsim.scenario.proof.ticks.cut import leaving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,11 +63,11 @@ def row(name: str, net: Net, alarm: str) -> str:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", [name for name, _, _ in nets()])
-def test_a_shipped_net_is_proved_as_the_manual_says(name: str) -> None:
+def test_safety_answers_equal_the_table_in_the_manual(name: str) -> None:
     net, alarm = next((net, alarm) for other, net, alarm in nets() if other == name)
     assert row(name, net, alarm) in PAGE.read_text(encoding="utf-8").splitlines()
 
 
 if __name__ == "__main__":
-    text = "\n".join([HEAD, *(row(*each) for each in nets())])
+    text = "\n".join([HEAD, *(row(*entry) for entry in nets())])
     PAGE.write_text(TABLE.sub(lambda _: text, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
