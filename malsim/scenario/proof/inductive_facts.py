@@ -1,4 +1,4 @@
-"""Inductive invariants of a net: guessed facts, of which those are removed that one cycle of ticks can break.
+"""Inductive invariants of a net: guessed facts, without those that one cycle of ticks can break.
 
 The remaining facts hold after the first cycle, and if they hold in any state, they hold again one cycle later.
 

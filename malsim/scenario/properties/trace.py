@@ -45,7 +45,7 @@ class Trace:
         return int(np.median(np.diff(self.times, prepend=0 if len(self.times) == 1 else self.times[:0])))
 
     def only(self, column: int) -> Trace:
-        """Return a trace of one replication, given by its column."""
+        """Return the trace of a single replication, given by its column."""
         return replace(
             self,
             replications=self.replications[column : column + 1],

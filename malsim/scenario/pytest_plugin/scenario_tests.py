@@ -161,7 +161,7 @@ class ScenarioFile(pytest.File):
 
 
 class SkippedItem(pytest.Item):
-    """File that is not run, with the reason."""
+    """Test item that skips a scenario file, with the reason."""
 
     def __init__(self, *, reason: str, **options: Any) -> None:
         super().__init__(**options)

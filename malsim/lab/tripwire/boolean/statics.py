@@ -1,4 +1,4 @@
-"""Static analysis of a tripwire: wiring, late reads, loops, and the reachable states of its Boolean part."""
+"""Static analysis of a tripwire: wiring, levels, loops, and the reachable states of its Boolean part."""
 
 from __future__ import annotations
 

@@ -206,7 +206,7 @@ def onsets(alarm: Bools) -> Bools:
 
 
 def waits(alarm: Bools, span: Bools, *, skip: bool) -> Runs:
-    """Return the waiting time for the alarm in each unbroken span, counting its first tick as 1, and a mask of alarms.
+    """Return the waiting time for the alarm in each unbroken span, with its first tick as 1, and whether it came.
 
     With `skip`, count from the first tick with the alarm off; otherwise leave out spans that begin with the alarm on.
     """
