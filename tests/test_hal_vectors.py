@@ -118,7 +118,7 @@ def lacking(case: str) -> bool:
     return any(fnmatch(case, pattern) for pattern in NO_OP)
 
 
-def test_there_are_cases() -> None:
+def test_recordings_exist() -> None:
     assert CASES, f"no vectors in {folder()}: set MALSIM_VECTORS to a folder of them, or to one that holds hal/"
 
 
@@ -139,12 +139,12 @@ def rows_of(pattern: str) -> list[tuple[dict[str, Any], list[dict[str, str]]]]:
     return [read(case) for case in CASES if fnmatch(case, pattern)]
 
 
-def test_demux_selects_as_the_component_where_c_does_not_wrap() -> None:
+def test_demux_matches_recordings_below_two_to_the_31() -> None:
     for about, rows in rows_of("demux-huge-sel*"):
         component_case(about, [row for row in rows if int(row["sel-u32"]) < 2**31])
 
 
-def test_mux16_selects_as_the_component_where_an_int_holds_it() -> None:
+def test_mux16_matches_recordings_within_the_int_range() -> None:
     for about, rows in rows_of("mux-mux16-saturate*"):
         real = {**about, "columns": [column for column in about["columns"] if column["name"] != "out-s"]}
         component_case(real, rows)

@@ -95,7 +95,7 @@ def crosses(text: str) -> bool:
     """
     try:
         point = address(text)
-    except AddressError:  # a row of a signal, a metric
+    except AddressError:  # for example a row of a signal, or a metric
         return False
     return isinstance(point, Reduced | Call) or (isinstance(point, Path) and needs_edges(point))
 

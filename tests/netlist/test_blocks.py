@@ -38,7 +38,7 @@ def test_shipped_blocks_link_and_have_a_description(path: Path) -> None:
     assert block.statements[0].comment.startswith(f"# {path.stem}:")
     net = link(parse(f"addf {path.stem} tick"))
     functions = link(block).threads[0].functions
-    providers = [name for name in functions if "." in name]  # of signals whose derived values this one reads
+    providers = [name for name in functions if "." in name]  # signals whose derived values the block reads
     prefixed = [f"{path.stem}.{name}" for name in functions if "." not in name]
     assert net.threads[0].functions == (*providers, *prefixed)
     late = [note for note in lint(block) if "late" in note.problem]
@@ -95,7 +95,7 @@ def test_block_with_forbidden_statement_is_refused(tmp_path: Path, block: str, m
     assert "there-and-back.malnet:1" in str(error.value)
 
 
-def test_a_block_is_added_once_and_an_unknown_one_is_no_function(tmp_path: Path) -> None:
+def test_repeated_or_unknown_block_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NetlistError, match="added already"):
         link(net(tmp_path, "addf there-and-back tick\naddf there-and-back tick\n"))
     with pytest.raises(NetlistError, match="no such function"):
@@ -106,7 +106,7 @@ def test_a_block_is_added_once_and_an_unknown_one_is_no_function(tmp_path: Path)
         link(read(tmp_path / "in" / "it.malnet"))
 
 
-def test_blocks_hold_blocks_and_the_whole_is_plain_text(tmp_path: Path) -> None:
+def test_nested_blocks_are_inlined_as_plain_statements(tmp_path: Path) -> None:
     (tmp_path / "inner.malnet").write_text(BLOCK)
     document = net(tmp_path, "addf outer tick\n", "net z watch.in\naddf inner tick\naddf watch tick\n", "outer")
     assert link(document).threads[0].functions == ("outer.inner.half", "outer.inner.double", "outer.watch")

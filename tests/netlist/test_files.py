@@ -57,7 +57,7 @@ def test_a_file_is_read_once(tmp_path: Path) -> None:
     assert "top.malnet:2:8" in text
 
 
-def test_depth_is_bounded(tmp_path: Path) -> None:
+def test_depth_of_sources_is_limited(tmp_path: Path) -> None:
     files = {f"f{number}": f"source f{number + 1}.malnet" for number in range(LIMITS["depth"] + 2)}
     assert "too deep" in message_of(write(tmp_path, top="source f0.malnet", **files))
 
@@ -72,7 +72,7 @@ def test_unreadable_file_is_reported_at_its_source(tmp_path: Path) -> None:
     assert "no such file" in message_of(tmp_path / "missing.malnet")
 
 
-def test_files_together_are_bounded(tmp_path: Path) -> None:
+def test_total_size_of_files_is_limited(tmp_path: Path) -> None:
     top = write(tmp_path, top="source big.malnet")
     with (tmp_path / "big.malnet").open("wb") as big:
         big.truncate(LIMITS["file_bytes"] + 1)

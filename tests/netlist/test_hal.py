@@ -103,7 +103,7 @@ def test_hal_text_translates_to_statements_that_link() -> None:
         max_size=12,
     )
 )
-def test_any_lines_parse(lines: list[str]) -> None:
+def test_any_lines_translate_or_are_refused(lines: list[str]) -> None:
     try:
         hal = read_hal("\n".join(lines))
     except NetlistError as error:
@@ -300,6 +300,6 @@ def test_recorded_hal_netlists_run_from_their_text(case: str) -> None:
             for pin in pins["output"]:
                 out_seen |= {pin} if float(row[pin]) else set()
                 if pin == "flipflop.0.out-not" and "flipflop.0.out" not in out_seen:
-                    continue  # the newer flipflop writes it late
+                    continue  # newer versions of LinuxCNC write this pin late
                 scale = 8.64e7 if pin.endswith("elapsed") else 1.0  # ours are in milliseconds
                 assert bench.value(pin) / scale == float(row[pin]), (row["step"], pin)

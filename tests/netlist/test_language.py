@@ -114,7 +114,7 @@ SHRAPNEL = [
 
 
 def shipped() -> list[str]:
-    """The netlists that come with malsim and its scenarios."""
+    """Return the netlists that come with malsim and its scenarios."""
     root = Path(malsim.__file__).parents[1]
     files = [*root.glob("malsim/netlist/shipped/*.malnet"), *root.glob("scenarios/*.malnet")]
     tables = [tomllib.loads(file.read_text(encoding="utf-8")) for file in sorted(root.glob("scenarios/*.toml"))]

@@ -43,7 +43,7 @@ def test_suspicious_wiring_gets_a_note(text: str, expected: str) -> None:
     assert any(note.startswith(f"netlist:{expected}") for note in notes(text))
 
 
-def test_documenting_wire_note_names_true_inputs() -> None:
+def test_note_on_a_documenting_wire_names_the_inputs() -> None:
     (note,) = notes("net eff dec_a3ee < conf supports.*")
     assert "~supports.*" in note
 
@@ -87,7 +87,7 @@ def test_loop_is_reported_with_its_sign(gain: str, sign: str) -> None:
     assert {step.signal for step in loop.steps} == {"error", "back"}
 
 
-def test_an_instance_wired_to_itself_is_a_loop() -> None:
+def test_instance_wired_to_itself_is_a_loop() -> None:
     (loop,) = loops(link(parse("loadrt not names=n\nnet x n.out > n.in\naddf n tick")))
     assert str(loop) == "− n (x) > n"
 

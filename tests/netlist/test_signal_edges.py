@@ -63,7 +63,7 @@ def test_edges_that_cancel_out_are_not_miswired(pair: tuple[float, float]) -> No
     assert firing("edge-mis-wiring", memory, 1.0) == ["obs_0002", "obs_0003"]
 
 
-def test_isolation_begins_at_four_fifths_and_ready_at_one_fifth() -> None:
+def test_isolation_fires_at_0_8_and_ready_gate_at_0_2() -> None:
     sure = ticked(
         claim("dec_0001", 0.795, verification="external"), claim("dec_0002", 0.8, verification="external"), now=6.0
     )  # fmt: skip
@@ -75,12 +75,12 @@ def test_isolation_begins_at_four_fifths_and_ready_at_one_fifth() -> None:
     assert firing("dependency-rot", tasks, 6.0) == []
 
 
-def test_an_op_with_an_input_called_type_takes_a_number(capsys: pytest.CaptureFixture[str]) -> None:
+def test_input_named_type_can_be_set(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["op", "biquad", "--param", "type=2"]) == 0
     assert capsys.readouterr().out.startswith("biquad:")
 
 
-def test_page_hinkley_falls_silent_when_the_values_return() -> None:
+def test_page_hinkley_alarm_ends_when_the_values_return() -> None:
     import ops
 
     state = ops.start(ops.load("page_hinkley"), settings={"threshold": 5.0, "slack": 0.0})

@@ -115,12 +115,12 @@ def test_invalid_expressions_are_refused_at_load(wires: str, problem: str) -> No
 
 
 @pytest.mark.parametrize("text", ["div(cell-age)", "add(1,2,3)", "mean(3)", "frob(cell-age,2)", "dec_a3ee.supports.**-age"])
-def test_invalid_expressions_are_not_addresses(text: str) -> None:
+def test_invalid_expressions_are_refused_as_addresses(text: str) -> None:
     with pytest.raises(AddressError):
         address(text)
 
 
-def test_frames_question_refuses_values_computed_by_wires() -> None:
+def test_evaluate_refuses_values_computed_by_wires() -> None:
     with pytest.raises(AddressError, match="on wires"):
         evaluate("mean(cell.~supports.*-effective)", Memory.empty())
 
@@ -139,6 +139,6 @@ _CALLS = st.recursive(
 
 
 @given(_CALLS.filter(lambda text: "(" in text))
-def test_address_prints_as_parsed(text: str) -> None:
+def test_printed_expression_parses_to_the_same(text: str) -> None:
     where = address(text)
     assert address(str(where)) == where

@@ -1,4 +1,4 @@
-"""Every standing signal on random graphs, against a computation in plain Python that shares no code with the netlists."""
+"""Standing signals on random graphs, compared with an independent computation in plain Python."""
 
 from __future__ import annotations
 

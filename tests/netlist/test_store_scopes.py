@@ -49,7 +49,7 @@ def grown(claims: list[dict[str, Any]]) -> Memory:
 
 
 @given(drawn=st.lists(CLAIM, max_size=12), rep=st.integers(0, 2))
-def test_scope_equals_a_store_of_its_claims_alone(drawn: list[tuple[int, str, int, bool]], rep: int) -> None:
+def test_scope_equals_a_store_with_only_its_claims(drawn: list[tuple[int, str, int, bool]], rep: int) -> None:
     claims = claims_of(drawn)
     whole, half = grown(claims), len(claims) // 2
     separate = admit(Memory.empty(), [claim | {"rep": 0} for claim in claims[:half] if claim["rep"] == rep]).memory

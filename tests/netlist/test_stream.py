@@ -157,7 +157,7 @@ def test_wrong_command_arguments_are_explained(tmp_path: Path, capsys: pytest.Ca
     assert ":2: this program has no counterpart" in said(capsys, "check", str(hal))[1]
 
 
-def test_address_reads_graph_store_day_and_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_value_command_reads_graph_store_and_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     graph = tmp_path / "g.malnet"
     graph.write_text('dec_a3ee "a" conf(.7!)\ndec_b3ee "b" conf(.4!) supports> dec_a3ee(.5)\n', encoding="utf-8")
     where = "mean(dec_a3ee.~supports.*-scores-conf)"

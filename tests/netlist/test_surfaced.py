@@ -93,13 +93,13 @@ def test_surfaced_words_count_against_the_budget(run: Run, tmp_path: Path) -> No
     assert "surfaced" not in set(run_with(tmp_path, "").events["kind"])
 
 
-def test_a_reader_opens_what_a_line_names(run: Run) -> None:
+def test_reader_opens_the_cell_named_in_a_line(run: Run) -> None:
     lines = run.events.filter(pl.col("kind") == "surfaced").select("t", "rep", "subject")
     opened = run.events.filter(pl.col("kind") == "expanded").select("t", "rep", "subject")
     assert lines.join(opened, on=["t", "rep", "subject"], how="semi").height
 
 
-def test_replication_alone_is_explained_the_same(run: Run) -> None:
+def test_single_replication_has_the_same_events(run: Run) -> None:
     alone = run.replication(1).events
     both = run.events.filter(pl.col("rep") == 1)
     kinds = pl.col("kind").is_in(["surfaced", "expanded", "pushed"])

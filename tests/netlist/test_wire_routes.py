@@ -41,7 +41,7 @@ def stacked(heights: list[float]) -> list[tuple[float, float]]:
 
 @settings(max_examples=40)
 @given(layers, st.data())
-def test_no_wire_runs_behind_a_box(heights: list[list[float]], data: st.DataObject) -> None:
+def test_no_wire_passes_behind_a_box(heights: list[list[float]], data: st.DataObject) -> None:
     boxes = dict(enumerate(map(stacked, heights)))
     every = [(layer, index) for layer, edges in boxes.items() for index in range(len(edges))]
     joined = data.draw(st.lists(st.tuples(st.sampled_from(every), st.sampled_from(every)), min_size=1, max_size=6))
@@ -94,7 +94,7 @@ def test_signal_names_are_inside_boxes_at_nine_points() -> None:
         assert any(all(box.contains_point(corner) for corner in corners) for box in boxes), text.get_text()
 
 
-def test_the_part_around_a_pin_has_its_neighbours_only() -> None:
+def test_part_around_a_pin_contains_only_neighbours() -> None:
     net = link(parse("loadrt not count=4\nnet a not.0.out not.1.in\nnet b not.1.out not.2.in\nnet c not.2.out not.3.in"))
     whole = diagram(net)
     assert set(around(whole, net, "not.1.in", 1).boxes["name"]) == {"not.0", "not.1", "not.2"}

@@ -147,7 +147,7 @@ def test_unloaded_op_gets_an_instance_of_its_name() -> None:
     assert [program.op for program in net.programs] == ["drift"]
 
 
-def test_wire_on_a_tick_score_documents_it() -> None:
+def test_wire_to_a_computed_score_is_only_documentation() -> None:
     net = link(parse("net eff dec_a3ee < conf calib supports.* contradicts.*"))
     assert [wire.signal for wire in net.documented] == ["eff"]
     assert not net.signals

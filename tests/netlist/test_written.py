@@ -58,7 +58,7 @@ def test_a_program_that_is_claimed_runs_from_the_next_tick() -> None:
     ]  # fmt: skip
 
 
-def test_op_witness_enters_through_the_gate() -> None:
+def test_witness_of_a_program_is_admitted_by_the_gate() -> None:
     made = run(scenario(TOML + "[netlist]\ntext = '# programs only'\nderive = true\n"))
     witness = made.memory.cells.filter(pl.col("writer").str.starts_with("program:"))
     assert witness["created"].to_list() == [7.0]
@@ -80,7 +80,7 @@ def test_op_witness_enters_through_the_gate() -> None:
 def test_invalid_program_body_is_never_admitted_silently(body: str, kind: str | None) -> None:
     text = TOML.replace("'''" + BODY + "'''", f'"{body}"')
     made = run(scenario(text))
-    assert ("prg_a3ef" in made.memory.cells["handle"]) == (kind is not None)  # else the gate refuses it
+    assert ("prg_a3ef" in made.memory.cells["handle"]) == (kind is not None)  # otherwise the gate refuses the claim
     events = made.events.filter(subject="prg_a3ef").filter(pl.col("kind").is_in(["refused", "scheduled"]))
     assert events["kind"].to_list() == ([] if kind is None else [kind])
     assert all(events["detail"].str.len_chars() > 10)
@@ -130,7 +130,7 @@ def test_each_replication_starts_on_its_own_day() -> None:
     assert not [ran for scan in many for ran in scan.ran if 2 in (ran.program.places or ())]
 
 
-def test_signal_is_silent_once_its_cell_is_annexed() -> None:
+def test_program_stops_once_its_cell_is_annexed() -> None:
     made = run(scenario(TOML))
     engine = Engine(link(parse("")))
     scan = engine.scan(engine.start(made.memory), made.memory, now=12.0)

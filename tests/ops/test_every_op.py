@@ -223,14 +223,14 @@ LEFT = {  # outputs that a reset does not clear, and why they do not matter
 ELSEWHERE = {  # outputs that a reset sets to other values than the initial ones
     "estop-latch": {"ok_out", "fault_out", "watchdog", "reset_before"},  # a reset arms it
     "safety-latch": {"reset_before"},
-    "siggen": {"triangle", "sine", "cosine", "index"},  # the middle of a cycle
+    "siggen": {"triangle", "sine", "cosine", "index"},  # a reset holds the middle of the cycle
 }
 
 
 @every_op
 @settings(max_examples=3)
 @some_seeds
-def test_a_reset_forgets_the_past(name: str, seed: int) -> None:
+def test_reset_clears_the_state(name: str, seed: int) -> None:
     sheet = ops.load(name)
     if "reset" not in sheet.slots:
         return

@@ -174,7 +174,7 @@ def test_record_with_keep_new_holds_the_last_values(values: list[float], depth: 
     ("settings", "out", "underruns"),
     [({}, [1.0, 2.0, 2.0, 2.0], 2), ({"loop": True}, [1.0, 2.0, 1.0, 2.0], 0), ({"stop": True}, [1.0, 2.0, 0.0, 0.0], 0)],
 )
-def test_a_replay_ends_by_holding_looping_or_stopping(settings: dict[str, Any], out: list[float], underruns: int) -> None:
+def test_replay_ends_by_holding_looping_or_stopping(settings: dict[str, Any], out: list[float], underruns: int) -> None:
     sheet = ops.load("replay", depth=4)
     ready = {**ops.start(sheet, 1, settings), "kept": np.array([[1.0], [2.0], [0.0], [0.0]]), "held": np.array([2])}
     _, result = ops.run(sheet, ready, {"write": np.zeros((4, 1), bool)})

@@ -89,7 +89,7 @@ def test_clock_op_needs_a_tick() -> None:
         ops.over(frame, "ddt", x="x", tick=5)
 
 
-def test_two_rows_at_one_time_mean_a_missing_key() -> None:
+def test_two_rows_at_one_time_are_refused() -> None:
     frame = pl.DataFrame({"t": [0.0, 0.0], "rep": [0, 1], "cell": ["a", "a"], "x": [1.0, 2.0]})
     with pytest.raises(ops.OpError, match="add a key"):
         ops.over(frame, "smooth", x="x", by="cell")

@@ -104,9 +104,7 @@ def test_broken_op_does_not_affect_others(installed: Path, text: str) -> None:
         ("import numpy; return {'out': numpy.ones(7)}", "wrong number of rows"),
     ],
 )
-def test_an_op_that_fails_in_a_tick_is_named(
-    installed: Path, monkeypatch: pytest.MonkeyPatch, body: str, message: str
-) -> None:
+def test_error_of_a_failing_op_names_it(installed: Path, monkeypatch: pytest.MonkeyPatch, body: str, message: str) -> None:
     monkeypatch.setattr(foreign, "SECONDS", 0.3)
     install(installed, "failing_op", HALVE.replace('return {"out": in_ / 2}', body), {"failing": "failing_op"})
     sys.modules.pop("failing_op", None)
@@ -116,7 +114,7 @@ def test_an_op_that_fails_in_a_tick_is_named(
     assert "failing (failing_op)" in str(refused.value)
 
 
-def test_an_op_that_fails_in_a_net_is_an_error_of_the_net(installed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_failing_op_is_an_error_of_its_net(installed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     install(installed, "exiting_op", HALVE.replace('return {"out": in_ / 2}', "raise SystemExit"), {"exiting": "exiting_op"})
     (installed / "a.malnet").write_text("loadrt exiting names=a\nnet x a.in\naddf a tick\n", encoding="utf-8")
     (installed / "s.csv").write_text("x\n1\n2\n", encoding="utf-8")
@@ -172,7 +170,7 @@ def test_names_read_dashes_and_underscores_alike() -> None:
     assert not ops.start(sheet, settings={"error_previous_target": False})["error_previous_target"]
 
 
-def test_sizes_make_pins_and_are_bounded() -> None:
+def test_sizes_set_the_number_of_pins_within_bounds() -> None:
     sheet = ops.load("quorum", inputs=3)
     assert [pin for pin in sheet.slots if pin.startswith("in-")] == ["in-0", "in-1", "in-2"]
     assert ops.start(sheet, 2)["in_"].shape == (3, 2)

@@ -57,9 +57,9 @@ def failed(name: str) -> list[str]:
     ("body", "message"),
     [
         (SUMMED, None),
-        ("out + in_", "test_a_reset_forgets_the_past"),
+        ("out + in_", "test_reset_clears_the_state"),
         ("np.where(reset, 1.0, out + in_)", "test_reset_gives_the_initial_state"),
-        ("np.where(reset, out * 0.5, out + in_)", "test_a_reset_forgets_the_past"),
+        ("np.where(reset, out * 0.5, out + in_)", "test_reset_clears_the_state"),
         ("np.where(reset, 0.0, out + np.nan_to_num(in_))", "test_nan_is_handled_as_the_sheet_states"),
         ("np.where(reset, 0.0, np.nansum([out, in_], axis=0))", "test_nan_is_handled_as_the_sheet_states"),
         (

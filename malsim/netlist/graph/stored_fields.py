@@ -96,7 +96,7 @@ def complete(given: pl.DataFrame, *, now: float) -> pl.DataFrame:
         col("stated").fill_null(0.5),
         col("created").fill_null(now),
         col("calibration").fill_null(1.0),
-        col("c0").fill_null(col("currency")).fill_null(1.0),  # where decay starts
+        col("c0").fill_null(col("currency")).fill_null(1.0),  # decay starts here
         *(col(name).fill_null(0.0) for name in ("support_mass", "challenge_mass")),
         *(col(name).fill_null(name == "allow_background_use") for name in schema.FLAGS),
         *(col(name).fill_null([]) for name in ("topics", "entities", "source_refs")),

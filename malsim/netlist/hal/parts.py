@@ -50,8 +50,8 @@ _WORDS = {"b": "bit", "f": "float", "r": "float", "s": "s32", "u": "u32"}
 _COUNTS = ("count", "num_chan")
 _LISTS = {"cfg", "config", "depth", "personality", "wsum_sizes", "step_type"}  # one word per instance
 NANO = 1e-9
-LEAST_PERIOD = 1.0  # ns
-PERIOD = 1e6  # ns, HAL's own default
+LEAST_PERIOD = 1.0  # shortest period of a thread, in ns
+PERIOD = 1e6  # default period of HAL, in ns
 _CONFIG = re.compile(r"([bfsuBFSU])([bfsuBFSU]?)([0-9]+)([bfsuBFSU]?)|([bfsuBFSU])([0-9]+)([bfsuBFSU])")
 
 

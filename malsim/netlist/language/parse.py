@@ -1,4 +1,4 @@
-"""Parser of netlist text, which reports all faults at once, in time proportional to the length of the text."""
+"""Parser of netlist text, which reports all faults at once and takes linear time."""
 
 from __future__ import annotations
 

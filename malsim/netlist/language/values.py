@@ -155,7 +155,7 @@ def _immutable(text: str, parts: list[str], *, immutable: bool) -> Handle:
 
 
 def reads_as_handle(name: str) -> bool:
-    """Return True if a name looks like a handle, valid or not, so that nothing else may use it.
+    """Return True if a name looks like a handle, valid or not, and is therefore reserved.
 
     >>> reads_as_handle("dec_zzz"), reads_as_handle("RECALL_v5"), reads_as_handle("is-weak"), reads_as_handle("my_op")
     (True, True, False, False)

@@ -91,7 +91,7 @@ def _without_standing(memory: Memory, statements: Iterable[Statement]) -> tuple[
 
 
 def changes(before: str, after: str) -> list[str]:
-    """Return lines with the instances that a changed netlist adds, removes and resets; other instances keep their state."""
+    """Return lines that list the instances added, removed and reset by a changed netlist; others keep their state."""
     old, new = (read_text(text)[1].instances if text else {} for text in (before, after))
     other = {name for name in old.keys() & new.keys() if old[name].sheet.name != new[name].sheet.name}
     parts = {"added": new.keys() - old.keys(), "removed": old.keys() - new.keys(), "reset": other}

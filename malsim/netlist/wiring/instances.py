@@ -99,7 +99,7 @@ def instances(
 
 
 def is_program(statement: Schedule) -> bool:
-    """Return True if an `addf` declares a standing program: it has brackets, or a name that no op has."""
+    """Return True if an `addf` declares a standing program, by its brackets or by a name that no op has."""
     return bool(statement.options) or (statement.op in PROGRAMS and ("_" in statement.op or statement.op == "allocate"))
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Edit", "Events", "cell", "merged", "ordinary", "play"]
 
-WRITERS, TOPICS = 5, 4  # of ordinary work
+WRITERS, TOPICS = 5, 4  # numbers of writers and topics in ordinary work
 
 
 @dataclass(frozen=True)
