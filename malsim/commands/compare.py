@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from malsim.lab.studies.triage import TriageTable
     from malsim.sim.settings.scenario import Scenario
 
-
 HEADING = "memories"
 REPLICATIONS, REVIEWED = 100, 40
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from malsim.lab.shell import Console
     from malsim.lab.shell.files import SessionFile
 
-
 HEADING = "wire"
 
 

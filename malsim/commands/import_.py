@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from malsim.importers.reading.records import Options
 
-
 HEADING = "memories"
 
 

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
 RANK_ONLY = "a rank only; the number is not a probability"
 
-
 HEADING = "memories"
 
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from malsim.memory.push import Push
     from malsim.memory.store import Store
 
-
 HEADING = "look and run"
 
 

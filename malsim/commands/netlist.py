@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from malsim.netlist.evaluate import Frames
     from malsim.netlist.wiring import Net
 
-
 HEADING = "wire"
 
 

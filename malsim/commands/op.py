@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 OPTIONS = ("x", "by", "t", "tick", "outs")
 SIGNALS = ("step", "ramp", "impulse", "sine", "frequency")
 
-
 HEADING = "wire"
 
 

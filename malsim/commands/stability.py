@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 MOST_LINES = 12
 
-
 HEADING = "tune"
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 MOST_LINES = 20
 MOST_DRAWN = 2
 
-
 HEADING = "tune"
 
 

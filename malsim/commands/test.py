@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario
 
-
 HEADING = "test"
 
 
@@ -47,11 +46,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--junit", type=Path, metavar="FILE", help="write JUnit XML")
     add("--html", type=Path, metavar="FILE", help="write one HTML file with a figure for each check")
     add("--format", choices=("text", "github"), default="text", help="github: also annotate each failure with file and line")
-    add(
-        "--approve",
-        action="store_true",
-        help="show the changes against the [baseline] of each file and record them after confirmation",
-    )
+    add("--approve", action="store_true", help="show changes against each [baseline] and record them after confirmation")
     add("--yes", action="store_true", help="with --approve: record without asking")
     add("--plot", type=Path, metavar="FILE", help="with --approve: file of the figure (default out/NAME/baseline.png)")
 

@@ -23,7 +23,6 @@ from malsim.scenario.judge.proof_options import proof_arguments, prove_each
 if TYPE_CHECKING:
     from malsim.lab.tripwire.study.scorecard import Scorecard
 
-
 HEADING = "test"
 OUTPUTS = "figure (.png, .svg), scores (.json) or truth table (.csv); a design: .malnet; --prove: .toml"
 

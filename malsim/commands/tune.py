@@ -20,7 +20,6 @@ from malsim.lab.space.scenario_options import set_arguments, under_law
 if TYPE_CHECKING:
     from malsim.lab.tuning import TuningResult
 
-
 HEADING = "tune"
 
 

@@ -18,7 +18,6 @@ from malsim.lab.space.scenario_options import set_arguments
 if TYPE_CHECKING:
     from malsim.memory.explain import Explanation, LawExplanation
 
-
 HEADING = "look and run"
 
 

@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import malsim as ms
-from malsim.base.errors import MalsimError
 from malsim.cli import main
 from malsim.commands import hal
 from malsim.lab.shell import Console
@@ -420,11 +419,6 @@ def test_piped_input_is_run_as_a_script(files: Path) -> None:
     done = subprocess.run(words, input="step\ngets low\nwrong\ngets low\n", capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.splitlines()[0]) == (1, "0.9")
     assert len(done.stdout.splitlines()) == 2
-
-
-def test_missing_netlist_is_a_malsim_error() -> None:
-    with pytest.raises(MalsimError):
-        open_session("no/such/file.malnet")
 
 
 def test_abbreviated_addresses_and_save_option_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

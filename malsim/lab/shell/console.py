@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from malsim.lab.shell.session import Session
     from malsim.netlist import Fault
 
-
 MOST = 200
 FILES = {".malnet", ".hal", ".sqlite"}
 

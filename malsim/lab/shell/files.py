@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Net
     from malsim.sim.run import Run
 
-
 TEXTS = (".malnet", ".hal")
 SECOND = 1e3  # ms
 STORES = (".sqlite", ".sqlite3", ".db", ".store")

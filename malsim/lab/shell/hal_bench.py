@@ -17,6 +17,7 @@ from malsim.showing.plots.wiring.netlist import netlist, netlists
 if TYPE_CHECKING:
     import polars as pl
 
+    from malsim.lab.shell.files import SessionFile
     from malsim.lab.shell.session import Session
     from malsim.showing.plots.style import Sheet
     from malsim.sim.run import Run
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 class Hal:
     """Machine or memory with its wiring, as in the shell. Create one with `ms.hal`."""
 
-    def __init__(self, console: Console, title: str = "") -> None:
-        self._console, self.title = console, title
+    def __init__(self, source: SessionFile, title: str = "") -> None:
+        self._console, self.title = Console(source, stdout=io.StringIO()), title
 
     @property
     def session(self) -> Session:
@@ -41,15 +42,16 @@ class Hal:
         UsageError
             With the message of the first line that fails. The lines before it remain in effect.
         """
-        out = io.StringIO()
-        before, self._console.stdout = self._console.stdout, out
-        try:
-            failed = self._console.script(lines, "line")
-        finally:
-            self._console.stdout = before
+        return self.run_script(lines, "line")
+
+    def run_script(self, source: str | bytes, name: str) -> str:
+        """Run a script and return its output. Raises `UsageError` like `type`."""
+        self._console.stdout = out = io.StringIO()
+        failed = self._console.script(source, name)
+        printed = out.getvalue().rstrip("\n")
         if failed:
-            raise UsageError(out.getvalue().rstrip("\n"))
-        return out.getvalue().rstrip("\n")
+            raise UsageError(printed)
+        return printed
 
     def step(self, ticks: int = 1) -> Hal:
         """Run the threads for a number of ticks and return this bench."""
@@ -104,16 +106,15 @@ def hal(source: str | Path | Run | None = None, *, title: str = "") -> Hal:
     ('TRUE', 'TRUE')
     """
     if source is None or (isinstance(source, str) and ("\n" in source or " " in source.strip())):
-        bench = Hal(Console(open_session(None), stdout=io.StringIO()), title)
+        bench = Hal(open_session(None), title)
         if source:
             bench.type(str(source))
         return bench
     if not isinstance(source, (str, Path)):
-        return Hal(Console(of_run(source), stdout=io.StringIO()), title or source.scenario.name)
+        return Hal(of_run(source), title or source.scenario.name)
     path = Path(source)
-    if path.suffix != ".hal":
-        return Hal(Console(open_session(str(path)), stdout=io.StringIO()), title or path.name)
-    console = Console(open_session(None), stdout=(out := io.StringIO()))
-    if console.script(path.read_bytes(), str(path)):
-        raise UsageError(out.getvalue().rstrip("\n"))
-    return Hal(console, title or path.name)
+    is_script = path.suffix == ".hal"
+    bench = Hal(open_session(None if is_script else str(path)), title or path.name)
+    if is_script:
+        bench.run_script(path.read_bytes(), str(path))
+    return bench

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from malsim.lab.shell.session import Session
     from malsim.showing.plots.style import Sheet
 
-
 KINDS = {
     "comp": "instances of ops", "pin": "pins of the instances", "param": "parameters of the instances",
     "sig": "signals and their pins", "funct": "functions and their threads", "thread": "threads and their functions",
@@ -176,7 +175,6 @@ _HEADS = {
     "sig": ["Type", "Value", "Name", "Linked to"], "comp": ["Name", "Op", "Domain", "Summary"],
     "funct": ["Function", "Thread"], "thread": ["Thread", "Every", "Functions in order"],
 }  # fmt: skip
-
 
 TRACE_FILES = (".png", ".svg", ".vcd", ".csv")
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import Statement
     from malsim.netlist.wiring import Signal
 
-
 WIRING = (Blank, Load, Schedule, Set, Source, Thread, Wire)
 LONGEST_PAST = 4096
 _COLUMNS = (

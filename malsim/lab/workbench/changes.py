@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from malsim.scenario.judge.judge import Outcome
     from malsim.sim.settings.scenario import Scenario
 
-
 LAW = "law"
 RESERVED = ("scenario", "netlist", "check", "input")  # query keys that are not settings
 LONG = 0.4  # seconds after which a run is abandoned if a newer change waits

@@ -30,7 +30,6 @@ SECTIONS = {
     "explanation": "Explanation",
 }
 
-
 SETTINGS = """
 project = "malsim"
 extensions = ["myst_parser"]

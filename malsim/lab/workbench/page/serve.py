@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
     from malsim.lab.workbench.trace_lines import TraceLine
 
-
 EXAMPLES = {
     "worked_example": "A decision is contradicted twice. What is it still worth, and why?",
     "mutual_dispute": "Three claims dispute each other. Which ceiling stops the ringing?",

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from malsim.lab.workbench.trace_lines import TraceLine
     from malsim.sim.settings.scenario import Scenario
 
-
 KINDS = {
     "scenario": ".toml", "netlist": ".malnet", "rules": ".rules.toml", "figure as PNG": ".png", "figure as SVG": ".svg",
     "traces as CSV": ".csv", "traces as VCD": ".vcd",

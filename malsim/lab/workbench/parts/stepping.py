@@ -21,7 +21,6 @@ from malsim.sim.world.clock import DAY
 if TYPE_CHECKING:
     from malsim.lab.workbench.changes import Result
 
-
 MOST = 60
 BACK, FORWARD = "◀ tick", "tick ▶"
 DAY_FIELD = {"name": "day", "label": "day", "kind": "number", "value": "", "width": "90px", "live": True}

@@ -12,7 +12,6 @@ from panel.custom import JSComponent
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-
 FOLDER = Path(__file__).parents[1] / "scripts"
 
 
