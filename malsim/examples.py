@@ -72,10 +72,7 @@ def where_shipped(file: str) -> str:
 
 
 def copy(names: list[str], folder: Path) -> list[Path]:
-    """Copy examples and the files that they name into a folder, by default all examples.
-
-    Raises `UsageError` if an example does not exist or would overwrite a different file.
-    """
+    """Copy examples and the files that they name into a folder. Raises `UsageError` rather than overwrite a file."""
     every = examples()
     selection = _with_companions([entry for name in names for entry in _find(name, every)], every) if names else every
     for example in selection:

@@ -40,27 +40,6 @@ def test_rules_are_changed_from_the_command_line(tmp_path: Path, capsys: pytest.
     assert "12 days, 4 ticks" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (["run", "nowhere.toml"], "no such scenario file"),
-        (["run", str(SCENARIOS / "mutual_dispute.toml"), "--set", "rules.nonsense=1"], "unknown rule"),
-        (["run", str(SCENARIOS / "mutual_dispute.toml"), "--set", "run.dys=12"], "did you mean run.days"),
-        (["run", str(SCENARIOS / "mutual_dispute.toml"), "--set", "run.days=-1"], "allowed: above 0"),
-        (["run", str(SCENARIOS / "mutual_dispute.toml"), "--replications", "0"], "run.replications: out of bounds"),
-        (["compare", "nowhere.csv"], "no such file"),
-        (["compare", str(SCENARIOS / "claims/machines.csv"), "--rules", "nowhere.toml"], "no such rules"),
-    ],
-)
-def test_invalid_request_exits_with_two_and_one_line(
-    arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(arguments) == 2
-    captured = capsys.readouterr()
-    assert problem in captured.err
-    assert captured.out == ""
-
-
 def test_replay_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "claims.csv").write_text("writer,object,value,stated_confidence\na,x,1,0.9\nb,x,1,\nc,x,2,0.6\nd,y,2,2\n")
     (tmp_path / "truth.csv").write_text("object,value\nx,1\n")

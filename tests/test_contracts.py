@@ -127,21 +127,17 @@ def test_files_and_functions_are_short() -> None:
                 assert size <= allowed, f"{name}.{node.name} has {size} lines"
 
 
-def test_duplicate_file_names_need_a_reason() -> None:
-    seen = defaultdict(list)
+def test_duplicate_names_need_a_reason() -> None:
+    """Files in palettes are named after their users' words, so they may share a name with other files."""
+    files, classes = defaultdict(list), defaultdict(list)
     for name, path in modules().items():
         if path.name != "__init__.py" and str(path.parent.relative_to(ROOT)) not in PALETTES:
-            seen[path.name].append(name)
-    assert not {name: where for name, where in seen.items() if len(where) > 1 and name not in ALLOWED["same_file_name"]}
-
-
-def test_duplicate_class_names_need_a_reason() -> None:
-    seen = defaultdict(list)
-    for name in modules():
+            files[path.name].append(name)
         for node in tree(name).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                seen[node.name].append(name)
-    assert not {name: where for name, where in seen.items() if len(where) > 1 and name not in ALLOWED["same_class_name"]}
+                classes[node.name].append(name)
+    for kind, homes in (("same_file_name", files), ("same_class_name", classes)):
+        assert not {name: where for name, where in homes.items() if len(where) > 1 and name not in ALLOWED[kind]}
 
 
 def bound(name: str) -> Iterator[str]:

@@ -64,10 +64,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with the shipped examples and the files that help texts name."""
     here = tmp_path_factory.mktemp("examples")
     copy([example.name for example in examples()], here)
-    for name in ("claims", "claims_folder"):
-        (here / name).mkdir()
-        for file, source in (("claims.csv", "machines"), ("truth.csv", "machines_truth")):
-            (here / name / file).write_bytes((here / "scenarios" / "claims" / f"{source}.csv").read_bytes())
+    for folder in ("claims", "claims_folder"):
+        (here / folder).mkdir()
+    for name, source in (("claims", "machines"), ("truth", "machines_truth")):
+        claims = (here / "scenarios" / "claims" / f"{source}.csv").read_bytes()
+        (here / f"{name}.csv.gz").write_bytes(gzip.compress(claims))
+        for folder in ("claims", "claims_folder"):
+            (here / folder / f"{name}.csv").write_bytes(claims)
     texts = {
         "alarm.malnet": ALARM, "old.malnet": ALARM, "new.malnet": ALARM.replace("0.5", "0.4"), "graph.malnet": GRAPH,
         "drill.hal": "step 3\ngetp alarm.out\n", "stream.csv": _csv("low,ack", STREAM),
@@ -77,9 +80,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in texts.items():
         (here / name).parent.mkdir(exist_ok=True)
         (here / name).write_text(text, encoding="utf-8")
-    for name, source in (("claims", "machines"), ("truth", "machines_truth")):
-        claims = (here / "scenarios" / "claims" / f"{source}.csv").read_bytes()
-        (here / f"{name}.csv.gz").write_bytes(gzip.compress(claims))
     mem0(here)
     for name in ("a", "b"):
         (here / f"{name}.toml").write_bytes((here / "scenarios" / "mutual_dispute.toml").read_bytes())

@@ -29,6 +29,13 @@ CASES = {
     "compare s.sqlite --laws mal,records": "several laws can only be compared with truth",
     "judge append --case nosuch": "no such case",
     "docs nosuch": "no such page",
+    "run nowhere.toml": "no such scenario file",
+    "run dispute.toml --set rules.nonsense=1": "unknown rule",
+    "run dispute.toml --set run.dys=12": "did you mean run.days",
+    "run dispute.toml --set run.days=-1": "allowed: above 0",
+    "run dispute.toml --replications 0": "run.replications: out of bounds",
+    "compare nowhere.csv": "no such file",
+    "compare machines.csv --rules nowhere.toml": "no such rules",
     "examples nosuch": "no such example",
     "hal net.malnet -c 'newsig one'": "newsig takes SIGNAL TYPE",
     "hal net.malnet -c 'unload a b'": "unload takes NAME",
@@ -77,7 +84,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
              "table.csv": "t,x\n0,1\n", "derives.toml": DERIVES}  # fmt: skip
     for name, text in texts.items():
         (path / name).write_text(text, encoding="utf-8")
-    shipped = {"x.toml": "worked_example.toml", "reviewed.toml": "triage_popular.toml", "atlas.json": "stores/atlas.json"}
+    shipped = {"x.toml": "worked_example.toml", "reviewed.toml": "triage_popular.toml", "atlas.json": "stores/atlas.json",
+               "dispute.toml": "mutual_dispute.toml", "machines.csv": "claims/machines.csv"}  # fmt: skip
     for name, source in shipped.items():
         (path / name).write_bytes((ROOT / "scenarios" / source).read_bytes())
     assert main(["import", str(path / "atlas.json"), "-o", str(path / "s.sqlite")]) == 0
@@ -94,6 +102,7 @@ def test_invalid_options_are_refused_and_write_nothing(
     assert main(shlex.split(words)) == (1 if failed_line else 2)
     captured = capsys.readouterr()
     assert CASES[words] in captured.err + captured.out
+    assert failed_line or captured.out == "" or words.startswith("test ")
     assert "this is a bug" not in captured.err
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 

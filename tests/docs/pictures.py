@@ -64,20 +64,10 @@ def _steps(signals: pl.DataFrame, name: str) -> tuple[list[float], list[float | 
     return stairs(days, line["value"].to_list(), until=days[-1] + 1.0)
 
 
-def tune() -> Sheet:
-    """Draw the mutual dispute for three challenge ceilings."""
-    return ms.family(SCENARIOS / "mutual_dispute.toml", "rules.challenge_ceiling", [0.3, 0.45, 0.6], days=30.0).plot()
-
-
 def checks() -> Sheet | None:
     """Draw the checks of the worked example with a challenge ceiling that violates some of them."""
     data = picture(judge(ms.read(SCENARIOS / "worked_example.toml").replace(rules={"challenge_ceiling": 0.45})))
     return checked(data.lines, data.regions, data.bands, data.events, data.witnesses) if data else None
-
-
-def teach() -> Sheet:
-    """Draw the wiring of a machine above that of a memory."""
-    return ms.hal(SCENARIOS / "hal/machine.hal").draw(beside=ms.hal(SCENARIOS / "hal/memory.malnet"))
 
 
 def of_scenario(path: Path) -> Sheet:
@@ -89,7 +79,12 @@ def of_scenario(path: Path) -> Sheet:
 
 def pictures() -> dict[str, Callable[[], Sheet | None]]:
     """Map the path of each figure below `scenarios/` to the function that draws it."""
-    front = {"liar_from_day_20": liar_from_day_20, "tune": tune, "checks": checks, "teach": teach}
+    dispute, ceilings, hal = SCENARIOS / "mutual_dispute.toml", [0.3, 0.45, 0.6], SCENARIOS / "hal"
+    front: dict[str, Callable[[], Sheet | None]] = {
+        "liar_from_day_20": liar_from_day_20, "checks": checks,
+        "tune": lambda: ms.family(dispute, "rules.challenge_ceiling", ceilings, days=30.0).plot(),
+        "teach": lambda: ms.hal(hal / "machine.hal").draw(beside=ms.hal(hal / "memory.malnet")),
+    }  # fmt: skip
     named = {f"pictures/{name}.png": draw for name, draw in front.items()}
     for example in examples():
         if example.use and example.path.suffix == ".toml":

@@ -16,8 +16,8 @@ EXERCISES = {"09_hal_by_hand": 2}  # all others have one
 PUBLIC = re.compile(r"^\s*(?:from|import) malsim\.(?!memory|adapters|judging\.axioms)", re.MULTILINE)
 
 
-def tagged(content: Any, tag: str) -> list[Any]:
-    return [cell for cell in content.cells if tag in cell.metadata.get("tags", [])]
+def tagged(cells: list[Any], tag: str) -> list[Any]:
+    return [cell for cell in cells if tag in cell.metadata.get("tags", [])]
 
 
 def test_notebooks_are_few_and_in_the_order_of_uses() -> None:
@@ -52,7 +52,7 @@ def test_notebook_has_a_goal_and_an_exercise(name: str) -> None:
     text = "\n".join(cell.source for cell in content.cells if cell.cell_type == "markdown")
     assert text.index("## The answer") < text.index("## Exercise") < text.index("<summary>One answer</summary>")
     answers = ANSWER.findall(content.cells[-1].source)
-    assert len(tagged(content, "exercise")) == len(tagged(content, "graded")) == len(answers) == EXERCISES.get(name, 1)
+    assert len(tagged(content.cells, "exercise")) == len(tagged(content.cells, "graded")) == len(answers) == EXERCISES.get(name, 1)
     source = "\n".join(cell.source for cell in content.cells)
     assert not re.search(r"https?://|requests|urllib|!pip|%pip", source)
     assert not PUBLIC.search(source)
@@ -60,26 +60,20 @@ def test_notebook_has_a_goal_and_an_exercise(name: str) -> None:
 
 @pytest.mark.parametrize("names", [["00_start_here"], pytest.param(NAMES, marks=pytest.mark.nightly)], ids=["first", "all"])
 def test_notebooks_reproduce_their_text_outputs(names: list[str]) -> None:
+    from nbformat.v4 import new_code_cell
+
     parts = {name: notebook(name).cells for name in names}
     stored = {name: [shown(cell) for cell in cells] for name, cells in parts.items()}
-    grades = {
-        name: [cell.source for cell in cells if "graded" in cell.metadata.get("tags", [])] for name, cells in parts.items()
-    }
+    grades = {name: [cell.source for cell in tagged(cells, "graded")] for name, cells in parts.items()}
     for name, cells in parts.items():
-        cells.extend(with_answers(ANSWER.findall(cells[-1].source), grades[name]))
+        for pair in zip(ANSWER.findall(cells[-1].source), grades[name], strict=True):
+            cells.extend(map(new_code_cell, pair))
     execute(parts)
     for name, cells in parts.items():
         assert [shown(cell) for cell in cells[: len(stored[name])]] == stored[name], name
         for grade in grades[name]:
             verdicts = [shown(cell).split("\n")[0] for cell in cells if cell.source == grade]
             assert verdicts == ["not yet", "passed"], name
-
-
-def with_answers(answers: list[str], grades: list[str]) -> list[Any]:
-    """Return the cells that give and then grade each answer."""
-    from nbformat.v4 import new_code_cell
-
-    return [new_code_cell(text) for pair in zip(answers, grades, strict=True) for text in pair]  # type: ignore[no-untyped-call]
 
 
 def test_answer_passes_if_all_its_properties_hold() -> None:

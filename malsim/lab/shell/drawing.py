@@ -56,10 +56,7 @@ def draw_net(
 
 
 def values_of(path: str, rep: int | None, day: float | None) -> dict[str, str]:
-    """Return the value of each signal as text: of a run on a day (default: the last), or of a store at its last tick.
-
-    Raises `UsageError` if the path is neither a store nor the folder or manifest of a run.
-    """
+    """Return the values of all signals of a run on a day, by default the last, or of a store at its last tick, as text."""
     if is_store(Path(path)):
         with Store(path, write=False) as store:
             kinds = {name: signal.type for name, signal in link(document(path)[0]).signals.items()}

@@ -51,10 +51,7 @@ class SessionFile:
 
 
 def document(path: str | Path) -> tuple[Document, float]:
-    """Read a netlist and its tick in milliseconds (0 without a `.hal` thread).
-
-    From a scenario (`.toml`) or a store, return the netlist that it contains.
-    """
+    """Read a netlist, or that of a scenario or store, and its tick in milliseconds (0 without a `.hal` thread)."""
     if is_store(Path(path)):
         with Store(path, write=False) as store:
             return parse(store.standing.text, file=str(path)), 0.0
@@ -159,10 +156,7 @@ def _empty(statement: Statement) -> bool:
 
 
 def run_stream(path: str, stream: str | None, tick: str | None, memory: Memory | None) -> tuple[Net, pl.DataFrame]:
-    """Run a netlist over a table of signals. Return the net and all signals at each row.
-
-    Raises `UsageError` if there is no table.
-    """
+    """Run a netlist over a table of signals, and return the net and all signals at each row."""
     from malsim.netlist import load
     from malsim.netlist.engine.stream import run
 

@@ -197,10 +197,7 @@ def save_traces(session: Session, words: list[str]) -> str:
 
 
 def samples_of(session: Session, names: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:
-    """Return the samples (t, channel, value) of signals, by default all, and the names of all bits.
-
-    Raises `UsageError` if no tick has been made or a signal does not exist.
-    """
+    """Return the samples (t, channel, value) of signals, by default all, and the names of all bits."""
     if not session.past:
         raise UsageError("not recorded yet", hint="run ticks first, such as step 20")
     signals = session.net.signals

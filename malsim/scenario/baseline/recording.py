@@ -65,10 +65,7 @@ def recorded_columns(columns: tuple[str, ...], run: Run) -> dict[str, pl.DataFra
 
 
 def against_baseline(check: BaselineCheck, run: Run) -> Comparison:
-    """Compare a run with its baseline, in the replications of the run.
-
-    Raises `ScenarioError` if there is no baseline, or its columns or replications differ from those of the check.
-    """
+    """Compare a run with its baseline. Raises `ScenarioError` if columns or replications differ from the recorded ones."""
     then, now = read(*location(run)), recorded_columns(check.columns, run)
     hint = f"record it: malsim test --approve {run.scenario.path}"
     if {name: frame.columns for name, frame in then.items()} != {name: frame.columns for name, frame in now.items()}:

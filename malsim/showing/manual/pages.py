@@ -78,13 +78,7 @@ def pages() -> list[Page]:
 
 
 def page(topic: str) -> Page:
-    """Return the page of a topic (tune/studies), a name (studies), or the heading of a section (decay).
-
-    Raises
-    ------
-    UsageError
-        If no page or section has this name.
-    """
+    """Return the page of a topic (tune/studies), a name (studies) or a section (decay)."""
     every = pages()
     for entry in every:
         if topic in (entry.topic, entry.name):
@@ -115,10 +109,7 @@ def _with_tables(text: str) -> str:
 
 
 def build(folder: Path) -> list[Path]:
-    """Write all pages as HTML and return the paths, beginning with index.html.
-
-    Raises `UsageError` if Sphinx, MyST or furo is not installed, or the folder cannot be written.
-    """
+    """Write all pages as HTML and return the paths, beginning with index.html."""
     try:
         import furo  # noqa: F401  # loaded by Sphinx by name
         import myst_parser  # noqa: F401

@@ -65,10 +65,7 @@ def _means_component(component: Component, text: HalText, session: Session, word
 
 
 def translated(text: HalText, session: Session, words: Sequence[str]) -> HalText:
-    """Return the translator state after a command, with the statements and actions of this command only.
-
-    Raises `NetlistError` if the command has no counterpart.
-    """
+    """Return the translator state after one command. Raises `NetlistError` if the command has no counterpart."""
     threads = {**{thread.name: list[str]() for thread in session.net.threads}, **text.threads}
     new = replace(
         text,

@@ -81,10 +81,7 @@ def path_of_name(name: str, folder: Path) -> Path:
 
 
 def scenario_of_path(path: str | Path, *, allow_code: bool = False) -> Scenario:
-    """Return the scenario of a file, a scenario that runs a netlist for 30 days, or one that replays claims.
-
-    Raises `MalsimError` for a file that cannot be read, and `UsageError` for more than 3,000 claims.
-    """
+    """Read a scenario, or make one that runs a netlist for 30 days or replays a file of up to 3,000 claims."""
     path = Path(path)
     if path.suffix == ".malnet":
         netlist = NetlistConfig(document=read_netlist(path))
