@@ -63,6 +63,8 @@ def hidden_folder(parent: Path) -> Iterator[Path]:
 
 
 def _is_alive(process: int) -> bool:
+    if os.name != "posix":  # on Windows os.kill would end the process
+        return True
     with suppress(OSError):  # the process belongs to another user
         try:
             os.kill(process, 0)
