@@ -10,6 +10,7 @@ from malsim.base.errors import ScenarioError, StoreError
 from malsim.base.files.paths import inside
 from malsim.base.files.toml_text import line_of
 from malsim.importers.building.bring import bring
+from malsim.importers.reading.git import head_of, repository
 from malsim.importers.reading.notes import files
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
@@ -69,6 +70,8 @@ def _hash(path: Path) -> str:
     for note in files(path):
         content = hashlib.sha256(note.read_bytes()).hexdigest()
         digest.update(f"{note.relative_to(path).as_posix()}\0{content}\n".encode("utf-8", "surrogateescape"))
+    if git := repository(path):
+        digest.update((head_of(git) or "").encode())
     return digest.hexdigest()
 
 
