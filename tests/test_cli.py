@@ -92,7 +92,7 @@ def test_replay_writes_answers_and_figures(tmp_path: Path, capsys: pytest.Captur
     assert sorted(path.name for path in out.iterdir()) == expected
 
 
-def test_the_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["docs", "--schema"]) == 0
     assert json.loads(capsys.readouterr().out)["title"] == "malsim scenario"
 

@@ -1,4 +1,4 @@
-"""Compare laws and memories; on scenarios, on claims with truth, on a memory or a recorded log.
+"""Compare laws and memories on scenarios, claims with truth, memories or recorded logs.
 
 malsim compare scenarios/poisoner.toml scenarios/sleeper.toml --laws mal,graphiti,last_write --replications 200
 malsim compare claims/ --laws last_write,graphiti,mal --ask 30d --without rumour --json

@@ -280,11 +280,11 @@ def _run_stream(args: argparse.Namespace, path: str) -> tuple[Net, pl.DataFrame]
     return run_stream(path, args.on, args.tick, _memory(args))
 
 
-def _exactly(args: argparse.Namespace, count: int, what: str) -> list[str]:
+def _exactly(args: argparse.Namespace, count: int, arguments: str) -> list[str]:
     from malsim.base.errors import UsageError
 
     if len(args.files) != count:
-        raise UsageError(f"netlist {args.action} takes {what}", given=" ".join(args.files))
+        raise UsageError(f"netlist {args.action} takes {arguments}", given=" ".join(args.files))
     return list(args.files)
 
 

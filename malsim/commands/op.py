@@ -1,4 +1,4 @@
-"""List ops, print the data sheet or response of an op, or run an op; over a recorded frame.
+"""List ops, print a data sheet, draw a response, or run an op over a frame.
 
 malsim op                                                     list of all ops
 malsim op pid                                                 data sheet of an op

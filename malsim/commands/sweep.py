@@ -1,4 +1,4 @@
-"""Run a scenario at many points of its settings; in many processes, resuming an interrupted sweep.
+"""Run a scenario at many points of its settings, in parallel; an interrupted sweep is resumed.
 
 malsim sweep scenarios/poisoner.toml --grid rules.challenge_ceiling=0.2,0.4,0.6 --metric brier --replications 50
 malsim sweep scenarios/poisoner.toml --range rules.support_ceiling=0:0.9 --points 64 --replications 4 -o points

@@ -1,4 +1,4 @@
-"""Search for the rules with the lowest loss; on scenarios or real claims, and write them if they hold up.
+"""Search for the rules with the lowest loss on scenarios or real claims; write them if they hold up.
 
 malsim tune scenarios/poisoner.toml --space rules.challenge_ceiling=0.1:0.9 --objective brier -o rules.toml
 malsim tune claims_folder --space rules.calibration=none,brier,overconfidence --space rules.support_ceiling=0:0.9

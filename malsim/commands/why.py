@@ -1,4 +1,4 @@
-"""Explain the confidence of a cell, term by term; in a run, a store or a file of claims.
+"""Explain the confidence of a cell in a run, a store or a file of claims; term by term.
 
 malsim why scenarios/ten_sybils.toml claim-7-522 --at 10
 malsim why memory.sqlite dec_a3ee --law records -o why.png

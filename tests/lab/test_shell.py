@@ -104,7 +104,7 @@ def test_reviewer_pins_are_set_by_hand(files: Path) -> None:
     assert output_of(files / "alarm.malnet", AGAINST + script)[0] == "TRUE\nFALSE\nTRUE\n"
 
 
-def test_items_are_removed(files: Path) -> None:
+def test_functions_and_links_are_removed(files: Path) -> None:
     script = "step\ndelf weak tick\nlist funct\nshow thread\nunlinkp weak.in\ngetp weak.in\nshow sig low\nsave -"
     out, code = output_of(files / "alarm.malnet", script)
     assert code == 0
@@ -158,7 +158,7 @@ def test_linuxcnc_components_load_at_the_prompt() -> None:
     assert (out.splitlines(), code) == (["lowpass.0 ff", "lowpass.0.in lowpass.0.load lowpass.0.out", "0"], 0)
 
 
-def test_messages_and_variables(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_print_and_echo_expand_variables(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WHAT", "low")
     script = 'print of $WHAT and $(WHAT)\nprint "a $5 title"\necho\ngets $WHAT\nunecho\nstep\ngets $WHAT'
     out, code = output_of(files / "alarm.malnet", script)

@@ -1,4 +1,4 @@
-"""Handle a hook event of an agent's program, read as JSON from stdin: the hooks of Claude Code and Codex.
+"""Handle a hook event of Claude Code or Codex, read as JSON from stdin.
 
 malsim agent hook session-start --store memory.sqlite     the map, the writers' duties and the top cells
 malsim agent hook prompt --store memory.sqlite            the lines that match the prompt

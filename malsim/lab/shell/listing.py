@@ -80,8 +80,10 @@ def show(session: Session, kind: str, pattern: str = "") -> str:
         sheets = {name: instances[name].sheet for name in selection}
         rows = [[name, sheet.name, instances[name].domain, sheet.summary] for name, sheet in sheets.items()]
     elif kind == "funct":
-        places = {name: f"{thread.name} {number}" for thread in threads for number, name in enumerate(thread.functions, 1)}
-        rows = [[name, places.get(name, "on no thread, never runs")] for name in selection]
+        positions = {
+            name: f"{thread.name} {number}" for thread in threads for number, name in enumerate(thread.functions, 1)
+        }
+        rows = [[name, positions.get(name, "on no thread, never runs")] for name in selection]
     else:
         chosen_threads = [thread for thread in threads if thread.name in selection]
         rows = [[thread.name, str(thread.every), " ".join(thread.functions)] for thread in chosen_threads]

@@ -76,7 +76,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
         with refusing(path), sound(path):
             connection.execute("BEGIN")
             if not is_made(connection):
-                raise StoreError("nothing was written to it yet", where=str(path))
+                raise StoreError("the store is empty", where=str(path))
             yield connection
             connection.execute("ROLLBACK")
     finally:

@@ -63,10 +63,7 @@ class Page:
 
 def pages() -> list[Page]:
     """Return all pages, sorted by section and name."""
-    every = [
-        Page(topic, title, lambda title=title, make=make: f"# {title}\n\n{make()}")
-        for topic, (title, make) in GENERATED.items()
-    ]
+    every = [Page(topic, title, partial(_generated, title, make)) for topic, (title, make) in GENERATED.items()]
     for section in SECTIONS:
         for entry in _files(files("malsim.showing.manual").joinpath(section)):
             if entry.name.endswith(".md"):
@@ -101,6 +98,10 @@ def _sections(page: Page) -> Iterator[Page]:
 def _files(folder: Traversable) -> Iterator[Traversable]:
     for entry in folder.iterdir():
         yield from _files(entry) if entry.is_dir() else (entry,)
+
+
+def _generated(title: str, make: Callable[[], str]) -> str:
+    return f"# {title}\n\n{make()}"
 
 
 def _with_tables(text: str) -> str:

@@ -271,7 +271,7 @@ def test_many_changes_do_not_leak_memory() -> None:
     assert resident() <= 1.1 * early
 
 
-def test_a_long_run_reports_its_progress() -> None:
+def test_long_run_reports_its_progress() -> None:
     shares: list[float] = []
     tuning = Tuning(base=ms.read("scenarios/poisoner.toml")).with_value("run.replications", 99)
     page = LivePage(tuning, lambda call: call(), at_once=True)

@@ -63,8 +63,8 @@ class HalBench:
             signals = signals_by_pin(self.session.net)
             self.session = unlinkp(self.session, *(pin for pin in rest if pin in signals))
         elif name == "delsig":
-            signals = self.session.net.signals
-            self.session = reduce(delsig, (signal for signal in rest if signal == "all" or signal in signals), self.session)
+            names = {"all", *self.session.net.signals}
+            self.session = reduce(delsig, (signal for signal in rest if signal in names), self.session)
         elif name == "delf":
             for function in rest:
                 threads = (thread.name for thread in self.session.net.threads if function in thread.functions)

@@ -1,1 +1,1 @@
-"""Parts of the page below its figures: checks, steps, wires, saving, why, gallery, op bench and store."""
+"""Parts of the workbench: checks, stepping, netlist, saving, explanations, op bench and store."""
