@@ -177,20 +177,20 @@ def _path(point: Path, frames: Frames) -> pl.DataFrame:
     if needs_edges(point):
         cells = cells.join(_cells_at(point, frames), on=[*_INSTANT, "cell"], how="semi")
     else:
-        cells = cells.filter(pl.col("cell") == _whole(point, frames))
+        cells = cells.filter(pl.col("cell") == _full_handle(point, frames))
     column = column_of(point.fields, cells.columns, point) if point.fields else "cell"
     return cells.select(*_INSTANT, pl.col("cell").alias("row"), pl.col(column).alias("value"))
 
 
 def _cells_at(point: Path, frames: Frames) -> pl.DataFrame:
-    cells = _start(point, frames)
+    cells = _start_cells(point, frames)
     for hop in point.hops:
-        cells = _across(cells, hop, frames, _edges(point, frames))
+        cells = _cross_edges(cells, hop, frames, _edges(point, frames))
     return cells
 
 
-def _start(point: Path, frames: Frames) -> pl.DataFrame:
-    cells, handle = frames.cells.select(*_INSTANT, "cell"), _whole(point, frames)
+def _start_cells(point: Path, frames: Frames) -> pl.DataFrame:
+    cells, handle = frames.cells.select(*_INSTANT, "cell"), _full_handle(point, frames)
     if point.version is None:
         return cells.filter(pl.col("cell") == handle)
     versions = at_version(handle, point.version, frames.cells, _edges(point, frames))
@@ -199,7 +199,7 @@ def _start(point: Path, frames: Frames) -> pl.DataFrame:
     return cells.join(version_cells, on=["rep", "cell"], how="semi")
 
 
-def _whole(point: Path, frames: Frames) -> str:
+def _full_handle(point: Path, frames: Frames) -> str:
     names = frames.cells["cell"].cast(pl.String)
     if (names == point.handle).any():
         return point.handle
@@ -208,11 +208,11 @@ def _whole(point: Path, frames: Frames) -> str:
     return longer
 
 
-def _no_such(what: str, name: str, names: pl.Series) -> AddressError:
+def _no_such(kind_of_name: str, name: str, names: pl.Series) -> AddressError:
     every = sorted(names.drop_nulls().unique().to_list())
     more = f" … ({len(every)} in all)" if len(every) > FEW else ""
     allowed = " ".join(every[:FEW]) + more or None
-    return AddressError(f"no such {what}", given=name, allowed=allowed, hint=nearest(name, every) or None)
+    return AddressError(f"no such {kind_of_name}", given=name, allowed=allowed, hint=nearest(name, every) or None)
 
 
 def _edges(point: Path, frames: Frames) -> pl.DataFrame:
@@ -222,7 +222,7 @@ def _edges(point: Path, frames: Frames) -> pl.DataFrame:
     return frames.edges
 
 
-def _across(cells: pl.DataFrame, hop: Hop, frames: Frames, edges: pl.DataFrame) -> pl.DataFrame:
+def _cross_edges(cells: pl.DataFrame, hop: Hop, frames: Frames, edges: pl.DataFrame) -> pl.DataFrame:
     near, far = ("target", "source") if hop.incoming else ("source", "target")
     rep = ["rep"] if "rep" in edges.columns else []
     edges = edges.select(

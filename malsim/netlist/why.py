@@ -85,16 +85,16 @@ def _walk(
         history = histories[current.name].filter(pl.col("t") <= by)
         if history.is_empty():  # no value recorded by then
             break
-        step = _last(current, net, history, moved)
+        step = _last_step(current, net, history, moved)
         steps.append(step)
         by = step.since
-        current = _moved_by(current, net, histories, by)
+        current = _cause(current, net, histories, by)
     if not steps:
         raise AddressError("not recorded yet", given=signal.name)
     return steps
 
 
-def _last(signal: Signal, net: Net, history: pl.DataFrame, moved: Callable[[str, float], str] | None) -> Because:
+def _last_step(signal: Signal, net: Net, history: pl.DataFrame, moved: Callable[[str, float], str] | None) -> Because:
     values = history["value"]
     changes = (values.ne_missing(values.shift(1))).arg_true()
     index = int(changes[-1]) if len(changes) else 0
@@ -106,7 +106,7 @@ def _last(signal: Signal, net: Net, history: pl.DataFrame, moved: Callable[[str,
     return Because(signal.name, value, since, before, writer.word if writer else "no writer", cause)
 
 
-def _moved_by(signal: Signal, net: Net, histories: dict[object, pl.DataFrame], by: float) -> Signal | None:
+def _cause(signal: Signal, net: Net, histories: dict[object, pl.DataFrame], by: float) -> Signal | None:
     pin = signal.writer.pin if signal.writer else None
     if pin is None or pin.instance not in net.instances:
         return None

@@ -104,7 +104,7 @@ class Actuators:
             before = _padded(last.get(flag), len(bits))
             now[flag] = bits & ~opposed & ~forbidden
             rises, falls = now[flag] & ~before, before & ~now[flag]
-            memory = _set(memory, flag, rises, falls)
+            memory = _apply_flag(memory, flag, rises, falls)
             events += _events(rises, _SET[flag], by, names, rows, flag)
             if flag in _CLEARED:
                 events += _events(falls, _CLEARED[flag], by, names, rows, flag)
@@ -180,7 +180,7 @@ def _newly_set(bits: Array, last: Mapping[str, Array], now: dict[str, Array], na
     return bits & ~_padded(last.get(name), len(bits))
 
 
-def _set(memory: Memory, flag: str, rises: Array, falls: Array) -> Memory:
+def _apply_flag(memory: Memory, flag: str, rises: Array, falls: Array) -> Memory:
     column, value = ("annexed", False) if flag == "reinstated" else (flag, True)
     if rises.any():
         memory = set_flag(memory, rises, column, value=value)

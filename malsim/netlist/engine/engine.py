@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from malsim.memory import Memory
-    from malsim.netlist.programs import Program, Ran
+    from malsim.netlist.programs import Program, ProgramCell, Ran
     from malsim.netlist.programs.operations import Output
     from malsim.netlist.wiring import Net, Signal
     from ops.pin import Array
@@ -124,7 +124,10 @@ class Engine:
             aliases=state.aliases, cache=self._cache,
         )  # fmt: skip
         state = self._resized(state, rows)
-        values: dict[str, Any] = {**state.signals, **self._loop({"clock.tick": ticks, "clock.days": day, **(inputs or {})})}
+        values: dict[str, Any] = {
+            **state.signals,
+            **self._loop_inputs({"clock.tick": ticks, "clock.days": day, **(inputs or {})}),
+        }
         for name, read in self.readers.items():
             values[name] = read(rows)
         states = dict(state.ops)
@@ -149,12 +152,7 @@ class Engine:
             state, ticks=ticks, ops=states, signals=values, drives=drives, program_outputs=result.last, programs=standing,
             search_from=after.height,
         )  # fmt: skip
-        for cell in new:
-            kind, detail = (
-                "refused" if cell.fault else "scheduled",
-                cell.fault or " ".join(p.operation for p in cell.programs),
-            )
-            happenings += (Happening(np.array(cell.places, dtype=np.int64), kind, cell.handle, detail, cell.handle),)
+        happenings += tuple(map(_program_event, new))
         derived = {name: values[owner.name] for name, owner in self.owners.items()}
         return Scan(
             state, update_worth(result.memory, memory), self.actuators.outputs(values), happenings, result.ran, derived
@@ -187,7 +185,7 @@ class Engine:
             output = state[key] if row is None else state[key][row]
             values[signal.name] = reduce_or_series(where.reducer, output[members], groups, rows.count(signal.domain))
 
-    def _loop(self, inputs: Mapping[str, Any]) -> dict[str, Array]:
+    def _loop_inputs(self, inputs: Mapping[str, Any]) -> dict[str, Array]:
         values = {}
         for name in (*self.loop_reads, *(self.free & inputs.keys())):
             kind = DTYPES[self.net.signals[name].type]
@@ -226,3 +224,9 @@ class Engine:
             if pin and instance:
                 return instance.sheet.slots[pin.name].pin.first
         return 0.0
+
+
+def _program_event(cell: ProgramCell) -> Happening:
+    detail = cell.fault or " ".join(program.operation for program in cell.programs)
+    reps, kind = np.array(cell.places, dtype=np.int64), "refused" if cell.fault else "scheduled"
+    return Happening(reps, kind, cell.handle, detail, cell.handle)

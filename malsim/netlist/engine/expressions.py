@@ -90,11 +90,11 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 def is_expression(where: Address | None) -> bool:
     if isinstance(where, Reduced):
         inner = where.inner
-        return isinstance(inner, Call) or where.reducer == "distinct" or (isinstance(inner, Row) and _special(inner))
-    return isinstance(where, Call) or (isinstance(where, Row) and _special(where))
+        return isinstance(inner, Call) or where.reducer == "distinct" or (isinstance(inner, Row) and _is_computed_row(inner))
+    return isinstance(where, Call) or (isinstance(where, Row) and _is_computed_row(where))
 
 
-def _special(row: Row) -> bool:
+def _is_computed_row(row: Row) -> bool:
     is_field = row.domain == "cell" and not row.name and is_computed(row.fields)
     return bool(row.hops or is_field or derived_name(row) or row.domain in {"topic", "writer_topic"})
 
@@ -119,7 +119,7 @@ def formula(where: Address | Constant, domain: str, net: Net) -> Formula:
     if isinstance(where, Reduced):
         compute = _reducer(where, domain, net)
     else:
-        compute = _spread(_rows_of(where, net), where, domain, net)
+        compute = _spread(_row_values(where, net), where, domain, net)
     if any(isinstance(leaf, Pin) or derived_name(leaf) for leaf in leaves(where)):
         return compute
     name = (str(where), domain)
@@ -139,7 +139,7 @@ def _domain(where: Address | Constant, net: Net) -> str:
     return "run"
 
 
-def _rows_of(where: Address | Constant, net: Net) -> Formula:
+def _row_values(where: Address | Constant, net: Net) -> Formula:
     if isinstance(where, Pin):
         key, row, _ = net.instances[where.instance].sheet.slots[where.name]
         if row is None:
@@ -148,7 +148,7 @@ def _rows_of(where: Address | Constant, net: Net) -> Formula:
     if isinstance(where, Row) and (name := derived_name(where)):
         owner = net.derived[name].name
         return lambda board: np.asarray(board.values[owner], dtype=np.float64)
-    if isinstance(where, Row) and _special(where):
+    if isinstance(where, Row) and _is_computed_row(where):
         if where.domain != "cell":
             return lambda board: board.rows.sums(where.domain, where.fields[0])
         return lambda board: field_of(where.fields, board.rows)
@@ -162,7 +162,7 @@ def _reducer(where: Reduced, domain: str, net: Net) -> Formula:
         read = reader_of(where)
         return _spread(lambda board: np.asarray(read(board.rows)), "run", domain, net)
     if isinstance(inner, Row) and inner.hops:
-        return _spread(_around(where, inner, net), "cell", domain, net)
+        return _spread(_over_neighbours(where, inner, net), "cell", domain, net)
     of = _domain(inner, net)
     target = domain if domain != of and belongs(of, domain) else "run"
     values_of = _member_values(where.reducer, inner, net) if isinstance(inner, Row) else formula(inner, of, net)
@@ -170,12 +170,12 @@ def _reducer(where: Reduced, domain: str, net: Net) -> Formula:
     def many(board: Board) -> Array:
         members, groups = board.rows.groups(of, target)
         values = np.broadcast_to(values_of(board), board.rows.count(of))
-        return _to_one(where.reducer, values[members], groups, board.rows.count(target))
+        return _reduce_values(where.reducer, values[members], groups, board.rows.count(target))
 
     return _spread(many, target, domain, net)
 
 
-def _around(where: Reduced, inner: Row, net: Net) -> Formula:
+def _over_neighbours(where: Reduced, inner: Row, net: Net) -> Formula:
     values_of = _member_values(where.reducer, Row("cell", inner.fields), net) if inner.fields else None
     count_key = Reduced("count", replace(inner, fields=()))
 
@@ -188,21 +188,23 @@ def _around(where: Reduced, inner: Row, net: Net) -> Formula:
             rows, total = board.rows, neighbour_sums(board.rows, inner.hops, values_of(board))
             return total if where.reducer == "sum" else total / rows.keep(count_key, lambda: counts(board), rows.graph)
         groups, members = neighbour_pairs(board.rows, inner.hops)
-        return _to_one(where.reducer, values_of(board)[members] if values_of else members, groups, board.rows.count("cell"))
+        return _reduce_values(
+            where.reducer, values_of(board)[members] if values_of else members, groups, board.rows.count("cell")
+        )
 
     return around
 
 
 def _member_values(reducer: str, inner: Row, net: Net) -> Formula:
     if reducer != "distinct" or inner.fields not in _WORDS:
-        return _rows_of(inner, net)
+        return _row_values(inner, net)
     if inner.fields == ("object",):
         return lambda board: board.rows.memory.cells["object"].rank("dense").fill_null(0).to_numpy().astype(np.float64)
     name = "author" if inner.fields == ("writer",) else inner.fields[0]
     return lambda board: np.asarray(board.rows.memory.column(name), dtype=np.float64)
 
 
-def _to_one(reducer: str, values: Array, groups: Any, count: int) -> Array:
+def _reduce_values(reducer: str, values: Array, groups: Any, count: int) -> Array:
     if reducer != "distinct":
         return reduce_groups(reducer, values, groups, count).astype(np.float64, copy=False)
     is_number = ~np.isnan(values)

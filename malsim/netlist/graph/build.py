@@ -156,15 +156,16 @@ class _Names:
 
     def __init__(self, memory: Memory, cells: pl.DataFrame, rep: int) -> None:
         self.memory, self.rep, self.base = memory, rep, memory.cells.height
-        self.own: dict[str, int] = {}
+        self.rows_by_name: dict[str, int] = {}
         for column in ("key", "handle"):
             for row, name in enumerate(cells[column].to_list(), self.base):
-                self.own.setdefault(name, row)
+                self.rows_by_name.setdefault(name, row)
 
     def rows(self, names: list[str | None]) -> Ints:
         outside = self.memory.index.rows([self.rep] * len(names), names, height=self.base)
         return np.array(
-            [self.own.get(name or "", row) for name, row in zip(names, outside.tolist(), strict=True)], dtype=np.int64
+            [self.rows_by_name.get(name or "", row) for name, row in zip(names, outside.tolist(), strict=True)],
+            dtype=np.int64,
         )
 
 

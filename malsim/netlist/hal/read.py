@@ -121,7 +121,7 @@ def _net(text: HalText, words: list[str]) -> None:
     signal, *pins = words
     if not pins:
         raise ValueError
-    ends = tuple(End(ours) for hals in pins for ours in text.pins(hals))
+    ends = tuple(End(ours) for hal_pin in pins for ours in text.pins(hal_pin))
     if signal in text.signal_types:
         text.types_agree(text.signal_types[signal], pins)
     if ends:
@@ -140,11 +140,11 @@ def _linkpp(text: HalText, words: list[str]) -> None:
 
 
 def _setp(text: HalText, words: list[str]) -> None:
-    hals, value = words
-    name, word = text.split(hals)
+    hal_pin, value = words
+    name, word = text.split(hal_pin)
     if name and word in text.instances[name].component.defaults:
         return  # this setting chose the op
-    text.statements += text.settings(hals, value)
+    text.statements += text.settings(hal_pin, value)
 
 
 def _sets(text: HalText, words: list[str]) -> None:

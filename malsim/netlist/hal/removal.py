@@ -64,8 +64,8 @@ REMOVALS: dict[str, Callable[[Iterable[Statement], Collection[str]], list[Statem
 
 
 def unlinkp(text: HalText, words: list[str]) -> None:
-    (hals,) = words
-    text.act("unlinkp", *text.pins(hals))
+    (hal_pin,) = words
+    text.act("unlinkp", *text.pins(hal_pin))
 
 
 def delsig(text: HalText, words: list[str]) -> None:

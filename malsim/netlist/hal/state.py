@@ -138,15 +138,15 @@ class HalText:
                 return ".".join(parts[:index]), ".".join(parts[index:])
         return "", pin
 
-    def address(self, hals: str) -> str:
-        name, word = self.split(hals)
+    def address(self, hal_pin: str) -> str:
+        name, word = self.split(hal_pin)
         ours = self.instances[name].addresses(word) if name else ()
-        return ours[0] if ours else self.aliases.get(hals, hals)
+        return ours[0] if ours else self.aliases.get(hal_pin, hal_pin)
 
-    def pins(self, hals: str) -> tuple[str, ...]:
-        name, word = self.split(hals)
+    def pins(self, hal_pin: str) -> tuple[str, ...]:
+        name, word = self.split(hal_pin)
         if not name:
-            self.fault(hals, "no such pin of a loaded component", hint=nearest(hals, self.instances))
+            self.fault(hal_pin, "no such pin of a loaded component", hint=nearest(hal_pin, self.instances))
             return ()
         instance = self.instances[name]
         ours = instance.addresses(word)
@@ -155,13 +155,13 @@ class HalText:
             allowed = " ".join(sorted({*component.pins, *instance.pins}))
             op = instance.parts[0].sheet.name
             problem = f"{op} has no counterpart for this pin of {component.name}"
-            self.fault(hals, problem, allowed=allowed if word not in component.pins else "")
+            self.fault(hal_pin, problem, allowed=allowed if word not in component.pins else "")
         return tuple(Word.at(address, self.line, 1) for address in ours)
 
     def types_agree(self, kind: str, pins: Sequence[str]) -> None:
         """Add a fault for each pin that is a bit while the signal is a number, or a number while the signal is a bit."""
-        for hals in pins:
-            name, word = self.split(hals)
+        for hal_pin in pins:
+            name, word = self.split(hal_pin)
             instance = self.instances.get(name)
             if instance is None or word in {part for factors in instance.component.add.values() for part in factors}:
                 continue
@@ -169,13 +169,13 @@ class HalText:
                 part, pin = instance.part(address)
                 pin_type = part.sheet.slots[pin].pin.type
                 if (pin_type == "bit") != (kind == "bit"):
-                    self.fault(hals, f"the signal was declared as {kind}, but this pin is a {pin_type}")
+                    self.fault(hal_pin, f"the signal was declared as {kind}, but this pin is a {pin_type}")
 
-    def settings(self, hals: str, text: str) -> list[Statement]:
+    def settings(self, hal_pin: str, text: str) -> list[Statement]:
         """Return the statements that set a HAL pin, with seconds converted to days and the component's rewrites applied."""
-        name, word = self.split(hals)
+        name, word = self.split(hal_pin)
         sets: list[Statement] = []
-        for address in self.pins(hals):
+        for address in self.pins(hal_pin):
             instance = self.instances[name]
             part, pin = instance.part(address)
             value = number(text)

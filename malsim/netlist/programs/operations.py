@@ -107,7 +107,7 @@ def drift(program: Program, members: Members, last: Output | None) -> Output:
     changes = np.flatnonzero(change != 0)
     order = changes[np.lexsort((-np.abs(change[changes]), members.reps[changes]))]
     movers = np.zeros(len(values), dtype=np.int64)
-    movers[order] = _places(members.reps[order]) + 1
+    movers[order] = _rank_in_group(members.reps[order]) + 1
     movers[movers > MOST_MOVERS] = 0
     of_members = {"value": values, "previous": before, "change": change, "mover": movers}
     state = np.full(members.memory.cells.height, np.nan)
@@ -256,7 +256,7 @@ def allocate(program: Program, members: Members, last: Output | None) -> Output:
     limit = max(1, int(program.positive("limit", 8)))
     order = np.lexsort((np.array(keys, dtype=str), -rank, members.reps))
     index = np.empty(len(keys), dtype=np.int64)
-    index[order] = _places(members.reps[order])
+    index[order] = _rank_in_group(members.reps[order])
     best = [at for at in order if index[at] < limit]
     selection = [[keys[at] for at in best if members.reps[at] == rep] for rep in range(members.replications)]
     changes = np.array([last is None or last.state["chosen"][rep] != names for rep, names in enumerate(selection)])
@@ -268,7 +268,7 @@ def allocate(program: Program, members: Members, last: Output | None) -> Output:
     )
 
 
-def _places(sorted_groups: Array) -> Array:
+def _rank_in_group(sorted_groups: Array) -> Array:
     first = np.searchsorted(sorted_groups, sorted_groups)
     return np.arange(len(sorted_groups)) - first
 

@@ -62,7 +62,7 @@ def load_all(memory: Memory, standing: Standing, documents: Iterable[Document], 
         name = PurePath(document.name).name if document.name.endswith(FILES) else ""
         stay = [file for file in files if not text or not _is_replaced(file, name, text)]
         before = "".join(file_text for _, file_text in stay)
-        new = Document(_without_standing(memory, document.statements), document.name, document.blocks)
+        new = Document(_without_existing(memory, document.statements), document.name, document.blocks)
         memory = load(new, memory, rules=rules).memory
         whole = parse(before + text, file=STANDING)
         if faults := [*linked(whole)[1], *gather(whole.statements).faults]:
@@ -77,7 +77,7 @@ def _is_replaced(file: tuple[str, str], name: str, text: str) -> bool:
     return bool((name and name == file[0]) or (old and 2 * len(old & new) >= len(old)))
 
 
-def _without_standing(memory: Memory, statements: Iterable[Statement]) -> tuple[Statement, ...]:
+def _without_existing(memory: Memory, statements: Iterable[Statement]) -> tuple[Statement, ...]:
     existing = set(memory.cells.filter(pl.col("rep") == 0).select("handle", "title").iter_rows())
     new, keep = [], True
     for statement in statements:

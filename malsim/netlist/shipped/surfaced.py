@@ -98,7 +98,7 @@ def surfaced_on(signals: tuple[StandingSignal, ...], values: Mapping[str, Any], 
 
     A line names the worst row of its signal and the number of other rows on which it fires.
     """
-    parts = [_firing(index, signal, values, net, rows) for index, signal in enumerate(signals)]
+    parts = [_firing_rows(index, signal, values, net, rows) for index, signal in enumerate(signals)]
     lines = pl.concat([pl.DataFrame(schema=_LINE), *parts]).sort("rep", "signal")
     number, rep = lines.select(pl.int_range(pl.len()).over("rep")).to_series().to_numpy(), lines["rep"].to_numpy()
     more = np.bincount(rep[number >= MOST_LINES], minlength=rows.replications)
@@ -114,7 +114,7 @@ _LINE: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _firing(index: int, signal: StandingSignal, values: Mapping[str, Any], net: Net, rows: Rows) -> pl.DataFrame:
+def _firing_rows(index: int, signal: StandingSignal, values: Mapping[str, Any], net: Net, rows: Rows) -> pl.DataFrame:
     fires = np.flatnonzero(np.asarray(values[signal.fires_signal], dtype=bool))
     if not fires.size:
         return pl.DataFrame(schema=_LINE)

@@ -152,13 +152,13 @@ def _places(layer: dict[str, int], wires: list[dict[str, object]]) -> dict[str, 
         reads[str(wire["target"])].append(str(wire["source"]))
     heights: dict[str, float] = {}
     for depth in range(max(layer.values(), default=-1) + 1):
-        here = [name for name, its_layer in layer.items() if its_layer == depth]
+        in_layer = [name for name, its_layer in layer.items() if its_layer == depth]
         middle: dict[str, float] = {}
-        for rank, name in enumerate(here):
+        for rank, name in enumerate(in_layer):
             others = [heights[other] for other in reads[name] if other in heights]
             middle[name] = sum(others) / len(others) if others else rank
-        for rank, name in enumerate(sorted(here, key=middle.__getitem__)):
-            heights[name] = rank - (len(here) - 1) / 2
+        for rank, name in enumerate(sorted(in_layer, key=middle.__getitem__)):
+            heights[name] = rank - (len(in_layer) - 1) / 2
     return heights
 
 

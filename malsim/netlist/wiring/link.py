@@ -88,7 +88,7 @@ def derived_faults(net: Net) -> Iterator[Fault]:
                 allowed = " ".join(sorted(owners))
                 yield Fault.at(link.statement, link.word, f"no signal owns {name}", allowed=allowed, hint=hint)
     try:
-        TopologicalSorter(_moves(net)).prepare()
+        TopologicalSorter(_sources_of_derived(net)).prepare()
     except CycleError as error:
         ring: list[str] = error.args[1]
         names = {signal.name: name for name, signal in owners.items()}
@@ -99,7 +99,7 @@ def derived_faults(net: Net) -> Iterator[Fault]:
         yield Fault.at(link.statement, link.word, f"this value follows from itself: {ring_text}", hint=hint)
 
 
-def _moves(net: Net) -> dict[str, set[str]]:
+def _sources_of_derived(net: Net) -> dict[str, set[str]]:
     owners = net.derived
     sources: dict[str, set[str]] = {}
     for signal in net.signals.values():

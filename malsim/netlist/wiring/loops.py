@@ -127,20 +127,20 @@ def polarity(instance: Instance, reads: str, writes: str, wired: Collection[str]
     low = high = ops.start(sheet, TRIALS, instance.settings)
     rose = fell = False
     for _ in range(CALLS):
-        values = {name: _values(instance, name, scatter) for name in sorted({*wired, reads})}
-        low = ops.step(sheet, _with(instance, low, values), 1.0)
+        values = {name: _random_values(instance, name, scatter) for name in sorted({*wired, reads})}
+        low = ops.step(sheet, _with_inputs(instance, low, values), 1.0)
         raised = values[reads]
         is_bit = raised.dtype == np.bool_
         values[reads] = np.ones_like(raised) if is_bit else raised + (1 if raised.dtype == np.int64 else RISE)
-        high = ops.step(sheet, _with(instance, high, values), 1.0)
-        gap = _pin(instance, high, writes) - _pin(instance, low, writes)
+        high = ops.step(sheet, _with_inputs(instance, high, values), 1.0)
+        gap = _pin_values(instance, high, writes) - _pin_values(instance, low, writes)
         rose, fell = rose or bool((gap > SMALLEST).any()), fell or bool((gap < -SMALLEST).any())
     if rose and fell:
         return "±"
     return "+" if rose else "−" if fell else "0"
 
 
-def _values(instance: Instance, name: str, scatter: np.random.Generator) -> Array:
+def _random_values(instance: Instance, name: str, scatter: np.random.Generator) -> Array:
     kind = instance.sheet.slots[name].pin.type
     if kind == "bit":
         return scatter.random(TRIALS) < 0.5  # noqa: PLR2004 - a fair bit
@@ -148,7 +148,7 @@ def _values(instance: Instance, name: str, scatter: np.random.Generator) -> Arra
     return np.abs(4 * values).astype(np.int64) if kind == "int" else values
 
 
-def _with(instance: Instance, state: State, inputs: dict[str, Array]) -> dict[str, Array]:
+def _with_inputs(instance: Instance, state: State, inputs: dict[str, Array]) -> dict[str, Array]:
     result = dict(state)
     for name, values in inputs.items():
         key, row, _ = instance.sheet.slots[name]
@@ -157,6 +157,6 @@ def _with(instance: Instance, state: State, inputs: dict[str, Array]) -> dict[st
     return result
 
 
-def _pin(instance: Instance, state: State, name: str) -> Array:
+def _pin_values(instance: Instance, state: State, name: str) -> Array:
     key, row, _ = instance.sheet.slots[name]
     return np.asarray(state[key] if row is None else state[key][row], dtype=np.float64)
