@@ -12,21 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from malsim.scenario.properties import Trace
-from malsim.scenario.properties.formula import (
-    Apply,
-    Between,
-    Bound,
-    Compare,
-    Edge,
-    Formula,
-    Join,
-    Not,
-    Number,
-    Over,
-    Read,
-    Value,
-    Window,
-)
+from malsim.scenario.properties import formula as stl
 from malsim.scenario.properties.margins import Margins
 
 Array = NDArray[np.float64]
@@ -35,35 +21,41 @@ DAY = 86_400_000
 quarters = st.integers(-16, 16).map(lambda quarter: quarter / 4)
 
 
-def values(*, prev: bool) -> st.SearchStrategy[Value]:
-    leaves: st.SearchStrategy[Value] = st.sampled_from([Read("x"), Read("y")]) | quarters.map(Number)
+def values(*, prev: bool) -> st.SearchStrategy[stl.Value]:
+    leaves: st.SearchStrategy[stl.Value] = st.sampled_from([stl.Read("x"), stl.Read("y")]) | quarters.map(stl.Number)
     functions = st.sampled_from(["+", "-", "*"])
     return st.recursive(
         leaves,
         lambda inner: st.one_of(
-            st.builds(lambda function, left, right: Apply(function, (left, right)), functions, inner, inner),
-            inner.map(lambda value: Apply("abs", (value,))),
-            *([inner.map(lambda value: Apply("prev", (value,)))] if prev else []),
+            st.builds(lambda function, left, right: stl.Apply(function, (left, right)), functions, inner, inner),
+            inner.map(lambda value: stl.Apply("abs", (value,))),
+            *([inner.map(lambda value: stl.Apply("prev", (value,)))] if prev else []),
         ),
         max_leaves=3,
     )
 
 
-def formulas(unit: str, *, prev: bool = False, max_leaves: int = 4) -> st.SearchStrategy[Formula]:
+def formulas(unit: str, *, prev: bool = False, max_leaves: int = 4) -> st.SearchStrategy[stl.Formula]:
     bounds = st.tuples(st.integers(0, 6), st.integers(0, 6)).map(sorted)
-    windows = st.none() | bounds.map(lambda ends: Window(Bound(ends[0], unit), Bound(ends[1], unit)))  # type: ignore[arg-type]
+    windows = st.none() | bounds.map(lambda ends: stl.Window(stl.Bound(ends[0], unit), stl.Bound(ends[1], unit)))  # type: ignore[arg-type]
     relations = st.sampled_from(["<", "<=", ">", ">=", "==", "!="])
-    leaves: st.SearchStrategy[Formula] = st.builds(
-        Compare, values(prev=prev), relations, st.just(Read("x")), st.sampled_from([None, 0.5])
+    leaves: st.SearchStrategy[stl.Formula] = st.builds(
+        stl.Compare, values(prev=prev), relations, st.just(stl.Read("x")), st.sampled_from([None, 0.5])
     )
+    return compositions(leaves, windows, max_leaves)
+
+
+def compositions(
+    leaves: st.SearchStrategy[stl.Formula], windows: st.SearchStrategy[stl.Window | None], max_leaves: int
+) -> st.SearchStrategy[stl.Formula]:
     return st.recursive(
         leaves,
         lambda inner: st.one_of(
-            st.builds(Not, inner),
-            st.builds(Join, st.sampled_from(["and", "or", "implies"]), inner, inner),
-            st.builds(Over, st.sampled_from(["always", "eventually", "historically", "once"]), inner, windows),
-            st.builds(Between, st.sampled_from(["until", "since"]), inner, inner, windows),
-            st.builds(Edge, st.sampled_from(["rise", "fall"]), inner),
+            st.builds(stl.Not, inner),
+            st.builds(stl.Join, st.sampled_from(["and", "or", "implies"]), inner, inner),
+            st.builds(stl.Over, st.sampled_from(["always", "eventually", "historically", "once"]), inner, windows),
+            st.builds(stl.Between, st.sampled_from(["until", "since"]), inner, inner, windows),
+            st.builds(stl.Edge, st.sampled_from(["rise", "fall"]), inner),
         ),
         max_leaves=max_leaves,
     )
@@ -77,46 +69,46 @@ def columns(ticks: int, replications: int) -> st.SearchStrategy[Array]:
 # --- rtamt ------------------------------------------------------------------------------------------------------------
 
 
-def rtamt_text(formula: Formula) -> str:
+def rtamt_text(formula: stl.Formula) -> str:
     """Return a formula in rtamt's syntax; `s_prev` prevents a falling edge at the first tick."""
     match formula:
-        case Compare(left, relation, right, scale):
+        case stl.Compare(left, relation, right, scale):
             words = f"({number(left)}) / {scale or 1.0} {relation.replace('!=', '!==')} ({number(right)}) / {scale or 1.0}"
-        case Not(operand):
+        case stl.Not(operand):
             words = f"not ({rtamt_text(operand)})"
-        case Join(word, left, right):
+        case stl.Join(word, left, right):
             words = f"({rtamt_text(left)}) {word} ({rtamt_text(right)})"
-        case Over(word, operand, window):
+        case stl.Over(word, operand, window):
             words = f"{word}{ticks_of(window)} ({rtamt_text(operand)})"
-        case Between(word, left, right, window):
+        case stl.Between(word, left, right, window):
             words = f"({rtamt_text(left)}) {word}{ticks_of(window)} ({rtamt_text(right)})"
-        case Edge("rise", operand):
+        case stl.Edge("rise", operand):
             words = f"rise({rtamt_text(operand)})"
-        case Edge(_, operand):
+        case stl.Edge(_, operand):
             words = f"(s_prev({rtamt_text(operand)})) and (not ({rtamt_text(operand)}))"
         case _:
             raise AssertionError(formula)
     return f"({words})"
 
 
-def number(value: Value) -> str:
+def number(value: stl.Value) -> str:
     match value:
-        case Number(constant):
+        case stl.Number(constant):
             return str(constant) if constant >= 0 else f"(0.0 - {-constant})"
-        case Read(address):
+        case stl.Read(address):
             return address
-        case Apply("abs", (inner,)):
+        case stl.Apply("abs", (inner,)):
             return f"abs({number(inner)})"
-        case Apply(function, (left, right)):
+        case stl.Apply(function, (left, right)):
             return f"({number(left)} {function} {number(right)})"
     raise AssertionError(value)
 
 
-def ticks_of(window: Window | None) -> str:
+def ticks_of(window: stl.Window | None) -> str:
     return "" if window is None or window.high is None else f"[{window.low.amount}:{window.high.amount}]"
 
 
-def by_rtamt(formula: Formula, x: Array, y: Array) -> list[float]:
+def by_rtamt(formula: stl.Formula, x: Array, y: Array) -> list[float]:
     import rtamt
 
     spec = rtamt.StlDiscreteTimeOfflineSpecification()
@@ -149,59 +141,59 @@ class Definition:
     def __init__(self, times: list[int], series: dict[str, list[float]]) -> None:
         self.times, self.series = times, series
 
-    def value(self, value: Value, tick: int) -> float:
+    def value(self, value: stl.Value, tick: int) -> float:
         match value:
-            case Number(number):
+            case stl.Number(number):
                 return number
-            case Read(address):
+            case stl.Read(address):
                 return self.series[address][tick]
-            case Apply("abs", (inner,)):
+            case stl.Apply("abs", (inner,)):
                 return abs(self.value(inner, tick))
-            case Apply("prev", (inner,)):
+            case stl.Apply("prev", (inner,)):
                 return self.value(inner, tick - 1) if tick else math.nan
-            case Apply(function, (first, second)):
+            case stl.Apply(function, (first, second)):
                 left, right = self.value(first, tick), self.value(second, tick)
                 return left + right if function == "+" else left - right if function == "-" else left * right
         raise AssertionError(value)
 
-    def of(self, formula: Formula, tick: int, now: int | None = None) -> float:
+    def of(self, formula: stl.Formula, tick: int, now: int | None = None) -> float:
         """Return the margin at a tick; windows of time begin at the time `now`, if it is given."""
         match formula:
-            case Compare(left, relation, right, scale):
+            case stl.Compare(left, relation, right, scale):
                 distance = (self.value(right, tick) - self.value(left, tick)) / (scale or 1.0)
                 signed = {"<": distance, "<=": distance, "==": -abs(distance), "!=": abs(distance)}
                 margin = signed.get(relation, -distance)
-            case Not(operand):
+            case stl.Not(operand):
                 margin = -self.of(operand, tick, now)
-            case Join(word, left, right):
+            case stl.Join(word, left, right):
                 margin = joined(word, [self.of(left, tick, now), self.of(right, tick, now)])
-            case Over("always" | "historically" as word, operand, window):
+            case stl.Over("always" | "historically" as word, operand, window):
                 margins = [self.of(operand, other) for other in self.ticks(word, window, tick, now)]
                 margin = min((item for item in margins if not math.isnan(item)), default=math.inf)
-            case Over(word, operand, window):
-                dual = Over("always" if word == "eventually" else "historically", Not(operand), window)
+            case stl.Over(word, operand, window):
+                dual = stl.Over("always" if word == "eventually" else "historically", stl.Not(operand), window)
                 margin = -self.of(dual, tick, now)
-            case Between(word, left, right, window):
+            case stl.Between(word, left, right, window):
                 ends = self.ticks(word, window, tick, now)
                 margin = max((self.until(left, right, tick, end) for end in ends), default=-math.inf)
-            case Edge(word, operand):
+            case stl.Edge(word, operand):
                 margin = self.edge(word, operand, tick)
             case _:
                 raise AssertionError(formula)
         return margin
 
-    def edge(self, word: str, operand: Formula, tick: int) -> float:
+    def edge(self, word: str, operand: stl.Formula, tick: int) -> float:
         before, now = self.of(operand, tick - 1) if tick else -math.inf, self.of(operand, tick)
         before = -math.inf if math.isnan(before) else before
         return math.nan if math.isnan(now) else min(-before, now) if word == "rise" else min(before, -now)
 
-    def until(self, left: Formula, right: Formula, tick: int, end: int) -> float:
+    def until(self, left: stl.Formula, right: stl.Formula, tick: int, end: int) -> float:
         between = range(tick, end) if end >= tick else range(end + 1, tick + 1)
         lefts = [self.of(left, other) for other in between]
         last = self.of(right, end)
         return min([-math.inf if math.isnan(last) else last, *(item for item in lefts if not math.isnan(item))])
 
-    def ticks(self, word: str, window: Window | None, tick: int, now: int | None) -> list[int]:
+    def ticks(self, word: str, window: stl.Window | None, tick: int, now: int | None) -> list[int]:
         past = word in ("historically", "once", "since")
         ticks = range(tick + 1) if past else range(tick, len(self.times))
         if window is None or window.high is None:

@@ -8,28 +8,10 @@ from hypothesis import strategies as st
 
 from malsim.base.errors import ScenarioError
 from malsim.scenario.properties import Property
-from malsim.scenario.properties.formula import (
-    Apply,
-    AtEvent,
-    Between,
-    Bit,
-    Bound,
-    Compare,
-    Edge,
-    Formula,
-    Join,
-    Not,
-    Number,
-    Over,
-    Read,
-    Text,
-    Value,
-    Window,
-    reach,
-    reads,
-)
+from malsim.scenario.properties import formula as stl
 from malsim.scenario.properties.parse import WORDS, parse
 from malsim.scenario.properties.render import render
+from tests.scenario.test_properties_margins import compositions
 
 ADDRESSES = (
     "obs_a1a1-scores-eff", "dec_a3ee@v2-status", "RECALL_v5-flags-pinned", "is-weak", "either.in-0", "once.out", "x", "é_1",
@@ -38,60 +20,49 @@ ADDRESSES = (
 
 finite = st.floats(-1e9, 1e9, allow_nan=False).map(lambda value: value + 0.0)
 positive = st.floats(0, 1e6, exclude_min=True)
-texts: st.SearchStrategy[Value] = st.text(max_size=8).map(Text)
-reading = st.sampled_from(ADDRESSES).map(Read)
+texts: st.SearchStrategy[stl.Value] = st.text(max_size=8).map(stl.Text)
+reading = st.sampled_from(ADDRESSES).map(stl.Read)
 
 
-def _applied(inner: st.SearchStrategy[Value]) -> st.SearchStrategy[Value]:
+def _applied(inner: st.SearchStrategy[stl.Value]) -> st.SearchStrategy[stl.Value]:
     return st.one_of(
-        inner.filter(lambda value: not isinstance(value, Number)).map(lambda value: Apply("negative", (value,))),
-        st.builds(lambda function, value: Apply(function, (value,)), st.sampled_from(["abs", "prev"]), inner),
-        st.builds(lambda function, left, right: Apply(function, (left, right)), st.sampled_from("+-*/"), inner, inner),
+        inner.filter(lambda value: not isinstance(value, stl.Number)).map(lambda value: stl.Apply("negative", (value,))),
+        st.builds(lambda function, value: stl.Apply(function, (value,)), st.sampled_from(["abs", "prev"]), inner),
+        st.builds(lambda function, left, right: stl.Apply(function, (left, right)), st.sampled_from("+-*/"), inner, inner),
         st.builds(
-            lambda function, many: Apply(function, tuple(many)),
+            lambda function, many: stl.Apply(function, tuple(many)),
             st.sampled_from(["min", "max"]),
             st.lists(inner, min_size=2, max_size=3),
         ),
     )
 
 
-values: st.SearchStrategy[Value] = st.recursive(reading | finite.map(Number), _applied, max_leaves=4)
-bounds = st.builds(Bound, st.floats(0, 1e5), st.sampled_from(["ms", "s", "min", "h", "d", "w"])) | st.integers(0, 99).map(
-    Bound
-)
+values: st.SearchStrategy[stl.Value] = st.recursive(reading | finite.map(stl.Number), _applied, max_leaves=4)
+counts = st.integers(0, 99).map(stl.Bound)
+bounds = st.builds(stl.Bound, st.floats(0, 1e5), st.sampled_from(["ms", "s", "min", "h", "d", "w"])) | counts
 
 
 @st.composite
-def windows(draw: st.DrawFn) -> Window | None:
+def windows(draw: st.DrawFn) -> stl.Window | None:
     low, high = draw(bounds), draw(st.none() | bounds)
     try:
-        return Window(low, high)
+        return stl.Window(low, high)
     except ScenarioError:
         return None
 
 
 names = st.sampled_from(sorted(WORDS)) | st.from_regex(r"[a-z_]{1,6}", fullmatch=True) | st.text(max_size=6)
-leaves: st.SearchStrategy[Formula] = st.one_of(
-    st.builds(Compare, reading, st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), values, st.none() | positive),
-    st.builds(Compare, st.sampled_from(["x", "low(obs_a1a1)"]).map(Read), st.sampled_from(["==", "!="]), texts),
-    st.builds(Bit, reading),
-    st.builds(AtEvent, names, st.none() | names),
+leaves: st.SearchStrategy[stl.Formula] = st.one_of(
+    st.builds(stl.Compare, reading, st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), values, st.none() | positive),
+    st.builds(stl.Compare, st.sampled_from(["x", "low(obs_a1a1)"]).map(stl.Read), st.sampled_from(["==", "!="]), texts),
+    st.builds(stl.Bit, reading),
+    st.builds(stl.AtEvent, names, st.none() | names),
 )
-formulas: st.SearchStrategy[Formula] = st.recursive(
-    leaves,
-    lambda inner: st.one_of(
-        st.builds(Not, inner),
-        st.builds(Join, st.sampled_from(["and", "or", "implies"]), inner, inner),
-        st.builds(Over, st.sampled_from(["always", "eventually", "historically", "once"]), inner, windows()),
-        st.builds(Between, st.sampled_from(["until", "since"]), inner, inner, windows()),
-        st.builds(Edge, st.sampled_from(["rise", "fall"]), inner),
-    ),
-    max_leaves=6,
-)
+formulas = compositions(leaves, windows(), 6)
 
 
 @given(formulas)
-def test_every_formula_can_be_parsed_back_from_its_text(formula: Formula) -> None:
+def test_every_formula_can_be_parsed_back_from_its_text(formula: stl.Formula) -> None:
     text = render(formula)
     assert parse(text) == formula
     assert render(parse(text)) == text
@@ -175,8 +146,8 @@ def test_parse_errors_contain_column_and_hint(text: str, column: int, excerpt: s
 
 def test_property_lists_its_addresses_and_reach() -> None:
     formula = parse("always[0:2d] (x > 1 implies eventually[0:3] (prev(y) < eff(obs_a1a1))) and once[9d:] x > 2")
-    assert reads(formula) == ("x", "y", "obs_a1a1-scores-eff")
-    assert reach(formula, 1000) == 2 * 86_400_000 + 3 * 1000
+    assert stl.reads(formula) == ("x", "y", "obs_a1a1-scores-eff")
+    assert stl.reach(formula, 1000) == 2 * 86_400_000 + 3 * 1000
 
 
 @pytest.mark.parametrize(
@@ -203,4 +174,4 @@ def test_wrong_spelling_is_refused_with_the_correct_one(text: str, correct: str)
 def test_name_with_spaces_is_quoted() -> None:
     text = 'always (right("cause of the outage") == 1)'
     assert render(parse(text)) == text
-    assert reads(parse(text)) == ("right(cause of the outage)",)
+    assert stl.reads(parse(text)) == ("right(cause of the outage)",)
