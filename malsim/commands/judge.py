@@ -98,7 +98,7 @@ def _subjects(args: argparse.Namespace) -> list[Subject]:
 def _list(args: argparse.Namespace) -> int:
     from malsim.judging.axioms.engine.axiom import shipped_axioms
     from malsim.judging.duties.plots import every_duty
-    from malsim.judging.prices.strategies import STRATEGIES
+    from malsim.judging.prices.worlds import STRATEGIES
 
     if not args.only or "axioms" in args.only:
         for axiom in shipped_axioms().values():

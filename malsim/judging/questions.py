@@ -14,8 +14,7 @@ from malsim.judging.duties.plots import every_duty, find_duty
 from malsim.judging.judgement import Judgement
 from malsim.judging.prices.prices import PriceTable
 from malsim.judging.prices.pricing import price_of, standing_world
-from malsim.judging.prices.strategies import STRATEGIES
-from malsim.judging.prices.worlds import closed_world
+from malsim.judging.prices.worlds import STRATEGIES, closed_world
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -25,9 +25,7 @@ from malsim.memory.graph.arrays import rounded
 p = ItemField("stated", "1", "confidence")
 recalled = ItemField("time", "d", "time of the last read; its own time until then")
 loss = Param(0.05, "1/week", "confidence lost a week after the first month", 0.0, 1.0)
-compounds = Param(
-    1.0, "1", "above 0: a sweep lowers the lowered value, as shipped; 0: the stated one, as repaired", 0.0, 1.0
-)
+compounds = Param(1.0, "1", "above 0: a sweep lowers the lowered value, as shipped; 0: the stated, as repaired", 0.0, 1.0)
 least = Param(0.2, "1", "confidence below which a sweep deletes it", 0.0, 1.0)
 
 

@@ -131,9 +131,8 @@ class RecordStore:
         hits, now = self._hits(query, lane), self.clock()
         by_number = {row["seq"]: row for row in self._recent(lane)}
         others = [seq for seq in hits if seq not in by_number]
-        by_number |= {
-            row["seq"]: row for row in self.database.rows(f"{_SCORED} WHERE seq IN ({marks_for(others)})", *others)
-        }
+        selection = f"{_SCORED} WHERE seq IN ({marks_for(others)})"
+        by_number |= {row["seq"]: row for row in self.database.rows(selection, *others)}
         rows = [by_number[seq] for seq in sorted(by_number)]
         parts = {
             "sim": self._sims(rows, query),
@@ -254,9 +253,8 @@ class RecordStore:
 def blob_cosines(rows: Sequence[Mapping[str, Any]], query: Vector, hint: str) -> NDArray[np.float64]:
     """Return the cosine of each row's embedding with a query; 0 for a row without an embedding of this hint."""
     sims, size = np.zeros(len(rows)), 4 * len(query)
-    comparable = [
-        index for index, row in enumerate(rows) if row["embed_hint"] == hint and len(row["embed_blob"] or b"") == size
-    ]
+    match = (row["embed_hint"] == hint and len(row["embed_blob"] or b"") == size for row in rows)
+    comparable = [index for index, matches in enumerate(match) if matches]
     if comparable:
         blobs = np.frombuffer(b"".join(rows[index]["embed_blob"] for index in comparable), "<f4")
         vectors = blobs.reshape(len(comparable), len(query)).astype(np.float64)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,8 +35,9 @@ DURABILITIES = tuple(LANE_OF)
 PRIVACIES = ("private", "project", "shared")
 
 
-def _fixed(**values: float) -> Mapping[str, float]:
-    return MappingProxyType(values)
+TTL_S = MappingProxyType({"ephemeral": 300.0, "short": 21_600.0, "long": 7_776_000.0})
+LANE_TTL_S = MappingProxyType({"short_term": 900.0})
+CAPS = MappingProxyType({"ephemeral": 256, "short_term": 512, "episodic": 1024, "semantic": 4096, "profile": 512})
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,9 @@ class Upkeep:
     `ttl_s` is by durability; `lane_ttl_s` is by lane and takes precedence. A lane without a cap is unlimited.
     """
 
-    ttl_s: Mapping[str, float] = field(default_factory=lambda: _fixed(ephemeral=300, short=21_600, long=7_776_000))
-    lane_ttl_s: Mapping[str, float] = field(default_factory=lambda: _fixed(short_term=900))
-    caps: Mapping[str, float] = field(
-        default_factory=lambda: _fixed(ephemeral=256, short_term=512, episodic=1024, semantic=4096, profile=512)
-    )
+    ttl_s: Mapping[str, float] = field(default_factory=lambda: TTL_S)
+    lane_ttl_s: Mapping[str, float] = field(default_factory=lambda: LANE_TTL_S)
+    caps: Mapping[str, float] = field(default_factory=lambda: CAPS)
     every_s: float = 60.0
     most: int = 128
 
@@ -65,30 +63,24 @@ class Upkeep:
         return min(created + round(1000.0 * seconds), LATEST_MS)
 
 
-class Removal(NamedTuple):
-    """Row to remove, with the reason `ttl` or `cap`."""
+def due(lanes: Sequence[str], expires: ArrayLike, updated: ArrayLike, now: int, upkeep: Upkeep) -> list[tuple[int, str]]:
+    """Return (row, reason) of the removals of one pass, at most `upkeep.most`.
 
-    row: int
-    reason: str
-
-
-def due(lanes: Sequence[str], expires: ArrayLike, updated: ArrayLike, now: int, upkeep: Upkeep) -> list[Removal]:
-    """Return the removals of one pass: longest expired first, then records above a lane's cap; at most `upkeep.most`.
-
-    Times are in milliseconds; ties are in order of rows.
+    Expired rows come first (`ttl`), the longest expired before others, then rows above a lane's cap (`cap`). Times are in
+    milliseconds; ties are in order of rows.
 
     >>> due(["ephemeral", "profile"], [60_000, 1e9], [0, 0], 60_000, Upkeep())
-    [Removal(row=0, reason='ttl')]
+    [(0, 'ttl')]
     """
     until = np.asarray(expires, float)
     living = until > now
     expired = np.flatnonzero(~living)
-    removals = [Removal(int(row), "ttl") for row in expired[np.argsort(until[expired], kind="stable")]]
+    removals = [(int(row), "ttl") for row in expired[np.argsort(until[expired], kind="stable")]]
     touched, lane_of = np.asarray(updated, float), np.asarray(lanes, str)
     for lane, cap in upkeep.caps.items():
         rows = np.flatnonzero((lane_of == lane) & living)
         over = rows[np.argsort(touched[rows], kind="stable")][: max(0, len(rows) - int(cap))]
-        removals += [Removal(int(row), "cap") for row in over]
+        removals += [(int(row), "cap") for row in over]
     return removals[: upkeep.most]
 
 

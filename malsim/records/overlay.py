@@ -155,9 +155,8 @@ class Overlay:
         item = replace(item, extra={**item.extra, "hash": digest})
         blob, hint = self.store.vector(item.text)
         expires = self.store.upkeep.expires(item.ts or 0, item.lane, item.durability, item.ttl_s)
-        self.database.insert(
-            encode_item(item) | {"hash": digest, "expires": expires, "embed_blob": blob, "embed_hint": hint}
-        )
+        derived = {"hash": digest, "expires": expires, "embed_blob": blob, "embed_hint": hint}
+        self.database.insert(encode_item(item) | derived)
         payload: dict[str, object] = {"id": item.id, "hash": digest, "lane": item.lane, "kind": item.kind}
         self.database.emit("memory.item.upserted", now, payload | flags)
         return item

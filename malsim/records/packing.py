@@ -131,10 +131,8 @@ def fill(
     slots = _hard(hard or {})
     spent = sum(count(f"{text}\n") for _, text in slots)
     if spent > budget.max_tokens:
-        allowed = f"{spent} or more"
-        raise UsageError(
-            "the hard slots exceed the budget", where="budget.max_tokens", given=budget.max_tokens, allowed=allowed
-        )
+        given, allowed = budget.max_tokens, f"{spent} or more"
+        raise UsageError("the hard slots exceed the budget", where="budget.max_tokens", given=given, allowed=allowed)
     candidates = []
     for item in ranked:
         reason = f"near copy: cosine {item.similar:.3f} with an item before it" if item.similar >= near else None
@@ -160,9 +158,8 @@ def widen(pack: Pack, fusion: Fusion, coverage: Coverage, *, max_tokens: int) ->
     mmr = fusion.mmr
     if alike and sum(alike) / len(alike) > coverage.alike:
         mmr += coverage.step if coverage.shipped else -coverage.step
-    return replace(
-        fusion, lexical_limit=2 * fusion.lexical_limit, vector_limit=2 * fusion.vector_limit, mmr=min(1.0, max(0.0, mmr))
-    )
+    lexical, vector = 2 * fusion.lexical_limit, 2 * fusion.vector_limit
+    return replace(fusion, lexical_limit=lexical, vector_limit=vector, mmr=min(1.0, max(0.0, mmr)))
 
 
 def _hard(hard: Mapping[str, Sequence[str]]) -> tuple[tuple[str, str], ...]:

@@ -176,9 +176,8 @@ def union(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
 
 def decode_record(row: Mapping[str, Any]) -> MemoryRecord:
     names = ("lane", "kind", "key", "score", "prob", "id", "created", "updated")
-    return MemoryRecord(
-        value=json.loads(row["value"]), tags=tuple(json.loads(row["tags"])), **{name: row[name] for name in names}
-    )
+    value, tags = json.loads(row["value"]), tuple(json.loads(row["tags"]))
+    return MemoryRecord(value=value, tags=tags, **{name: row[name] for name in names})
 
 
 def decode_item(row: Mapping[str, Any]) -> OverlayItem:

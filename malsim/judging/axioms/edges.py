@@ -81,9 +81,8 @@ class LoopPolarity(Axiom):
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         claim = Event(0.0, "write", value="A", writer="ann")
-        attacks = Event(
-            1.0, "write", value="B", writer="bob", stated=pick.one((0.5, 0.9)), edges=(Edge("contradicts", "x is A"),)
-        )
+        edges = (Edge("contradicts", "x is A"),)
+        attacks = Event(1.0, "write", value="B", writer="bob", stated=pick.one((0.5, 0.9)), edges=edges)
         defends = Event(2.0, "write", "y", "C", "cid", stated=pick.one((0.5, 0.9)), edges=(Edge("contradicts", "x is B"),))
         ticks = [Event(3.0 + day, "tick") for day in range(pick.count(30, 31))]
         return [claim, attacks, defends, *ticks, Event(ticks[-1].t, "peek")]

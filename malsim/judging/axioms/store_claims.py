@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -13,37 +14,14 @@ from malsim.judging.axioms.engine.events import MINUTE, UNSTATED, VALUES, WRITER
 from malsim.scenario.file.initial_store import initial_memory_from
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from malsim.judging.axioms.engine.subject import Subject
 
 
-@dataclass(frozen=True)
-class OwnClaim:
-    """Claim of a store: the day, the writer, the value and the stated confidence."""
-
-    t: float
-    writer: str
-    value: str
-    stated: float
-
-
-@dataclass(frozen=True)
-class ObjectClaims:
-    """Claims about one object, in order of time."""
-
-    object: str
-    claims: tuple[OwnClaim, ...]
-
-    @property
-    def gaps(self) -> list[float]:
-        """Positive gaps in days from each claim to the next."""
-        return [b.t - a.t for a, b in zip(self.claims, self.claims[1:], strict=False) if b.t > a.t]
-
-
-def histories(path: str | Path) -> list[ObjectClaims]:
-    """Return the claims by object in a store, or in a file that `malsim import` reads.
+def histories(path: str | Path) -> dict[str, list[Event]]:
+    """Return the claims by object, in order of time, in a store or a file that `malsim import` reads.
 
     A claim without an object is about itself, a claim without a value has its title as the value, and undated claims are a
     day apart. Raises `UsageError` if there is no claim.
@@ -52,23 +30,20 @@ def histories(path: str | Path) -> list[ObjectClaims]:
     cells = memory.cells if memory is not None else pl.DataFrame()
     rows = (
         cells.filter((pl.col("kind") != "prg") & (pl.col("rep") == pl.col("rep").min()))
-        .with_columns(
-            about=pl.coalesce("object", "key", "handle"), says=pl.coalesce(pl.col("value").cast(pl.String), "title", "body")
-        )
-        .filter(pl.col("says").is_not_null())
-        .with_row_index("place")
-        .with_columns(day=pl.coalesce("created", pl.col("place").cast(pl.Float64)))  # an undated store has an order only
+        .with_columns(about=pl.coalesce("object", "key", "handle"))
+        .with_columns(claimed=pl.coalesce(pl.col("value").cast(pl.String), "title", "body"))
+        .filter(pl.col("claimed").is_not_null())
+        .with_row_index("number")
+        .with_columns(day=pl.coalesce("created", pl.col("number").cast(pl.Float64)))  # an undated store has an order only
         .sort("day", maintain_order=True)
-        .select("about", "day", "writer", "says", pl.col("stated").fill_nan(None).fill_null(UNSTATED))
+        .select("day", "about", "claimed", "writer", pl.col("stated").fill_nan(None).fill_null(UNSTATED))
     )
     if not rows.height:
-        raise UsageError("contains no claims", where="--on", given=str(path), hint="see malsim look")
-    return [
-        ObjectClaims(
-            str(name), tuple(OwnClaim(float(t), writer, value, float(stated)) for _, t, writer, value, stated in own.rows())
-        )
-        for (name,), own in rows.group_by("about", maintain_order=True)
-    ]
+        raise UsageError("contains no claims", where="--on", given=str(path), hint="inspect the store with malsim look")
+    claims: dict[str, list[Event]] = {}
+    for day, about, value, writer, stated in rows.rows():
+        claims.setdefault(str(about), []).append(Event(float(day), "write", str(about), value, writer, float(stated)))
+    return claims
 
 
 CASES = 40  # streams for a law of items; claims of a store vary more than drawn streams
@@ -81,9 +56,10 @@ class OwnPick(Pick):
     The first three values and writers of a section are called A, B, C and ann, bob, cid; claims of others are left out.
     """
 
-    def __init__(self, objects: Sequence[ObjectClaims], seed: int, axiom: str, case: int) -> None:
+    def __init__(self, objects: Mapping[str, Sequence[Event]], seed: int, axiom: str, case: int) -> None:
         super().__init__(seed, axiom, case)
-        self._objects, self._gaps = objects, [gap for item in objects for gap in item.gaps]
+        self._objects = list(objects.values())
+        self._gaps = [b.t - a.t for claims in self._objects for a, b in pairwise(claims) if b.t > a.t]
 
     def time(self, low: float = MINUTE, high: float = YEARS) -> float:
         """Draw a gap of the store within the bounds; if there is none, draw as without a store."""
@@ -95,15 +71,15 @@ class OwnPick(Pick):
     ) -> list[Event]:  # the section decides their number
         """Draw a section of the claims about one object, renamed to x."""
         history = self.one(self._objects)
-        first = self.count(0, len(history.claims) - 1)
-        section = history.claims[first : first + self.count(1, MOST)]
+        first = self.count(0, len(history) - 1)
+        section = history[first : first + self.count(1, MOST)]
         value_of = dict(zip(dict.fromkeys(claim.value for claim in section), values, strict=False))
         writer_of = dict(zip(dict.fromkeys(claim.writer for claim in section), WRITERS[:3], strict=False))
         return [
             Event(
                 round(start + claim.t - section[0].t, 6), "write", value=value_of[claim.value],
                 writer=writer_of[claim.writer], stated=claim.stated,
-                words=f"{claim.writer} on {history.object}: {claim.value}",
+                words=f"{claim.writer} on {claim.object}: {claim.value}",
             )
             for claim in section if claim.value in value_of and claim.writer in writer_of
         ]  # fmt: skip
@@ -116,6 +92,5 @@ class OwnPick(Pick):
 
 def on_claims(subjects: Sequence[Subject], path: str | Path) -> list[Subject]:
     """Return the memories under test with claims and gaps of a store; raise `UsageError` if the store has no claims."""
-    objects = histories(path)
-    pick = partial(OwnPick, objects)
+    pick = partial(OwnPick, histories(path))
     return [replace(item, pick=pick, cases=max(item.cases, CASES if item.cases > 10 else 10)) for item in subjects]  # noqa: PLR2004

@@ -141,14 +141,11 @@ def scope_cells() -> Iterator[Duty]:
     steps: list[Step] = [*claims, ask(2.0, "x", "A", NOT_SHOWN, **HIS), in_hers]
     yield must_not("S1", "a value of her scope is not shown in his", steps, "scopes")
     unscoped = [ask(2.0, name, value, NOT_SHOWN) for name, value in (("x", "A"), ("z", "K"))]
-    yield must_not(
-        "S2", "a query without a scope shows no value of a scope", [*claims, *unscoped, in_hers, in_his], "scopes"
-    )
+    steps = [*claims, *unscoped, in_hers, in_his]
+    yield must_not("S2", "a query without a scope shows no value of a scope", steps, "scopes")
     derived = says(1.5, "bob", "y", "A2", of="x is A", **HERS)
-    looks = [
-        look for t in (2.0, 60.0) for look in (ask(t, "y", "A2", NOT_SHOWN, **HIS), twin(ask(t, "y", "A2", SHOWN, **HERS)))
-    ]
-    steps = [*claims, derived, *looks[:2], settle(60.0), *looks[2:]]
+    early, late = ((ask(t, "y", "A2", NOT_SHOWN, **HIS), twin(ask(t, "y", "A2", SHOWN, **HERS))) for t in (2.0, 60.0))
+    steps = [*claims, derived, *early, settle(60.0), *late]
     sentence = "a claim derived in her scope is not shown in his, even after the background jobs"
     yield must_not("S3", sentence, steps, "edges", "scopes")
     both = (says(1.0, "ann", "x", "A", **HERS), says(1.0, "ann", "x", "A", **HIS))

@@ -121,12 +121,10 @@ class Governed:
     def item(self, record: Record, standing: Sequence[Record], at: float) -> dict[str, Any]:
         """Return a record as an item; each writer who claims the value halves the doubt."""
         claim = record.claim
-        writers = {
-            other.claim.writer for other in standing if (other.claim.value, other.claim.scope) == (claim.value, claim.scope)
-        }
+        same = [other.claim for other in standing if (other.claim.value, other.claim.scope) == (claim.value, claim.scope)]
         return {
             "id": self.records.index(record), "object": claim.object, "value": claim.value, "text": claim.text,
-            "rank": record.start, "belief": 1.0 - 0.5 ** len(writers), "status": record.holds(at),
+            "rank": record.start, "belief": 1.0 - 0.5 ** len({other.writer for other in same}), "status": record.holds(at),
             "valid_from": record.start, "valid_to": claim.valid_to,
         }  # fmt: skip
 

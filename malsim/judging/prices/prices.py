@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from malsim.judging.axioms.engine.events import Event
-    from malsim.judging.prices.counting import Count
+
+
+@dataclass(frozen=True)
+class Count:
+    """Least steps to doubt and to a changed answer, None if more than were tried, and the stream that changed it."""
+
+    doubt: int | None
+    price: int | None
+    witness: tuple[Event, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,21 +8,22 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from malsim.base.errors import UsageError, nearest
+from malsim.judging.axioms.engine.compare import number
 from malsim.judging.axioms.engine.events import Event
+from malsim.judging.axioms.engine.played_laws import LawMemory
 from malsim.judging.axioms.engine.subject import looked, measured
 from malsim.judging.axioms.engine.subjects import subject_of
 from malsim.judging.axioms.store_claims import histories
 from malsim.judging.player import Player
-from malsim.judging.prices.counting import Stage
-from malsim.judging.prices.prices import Price, PriceTable
-from malsim.judging.prices.strategies import STRATEGIES, USUAL, WAYS
-from malsim.judging.prices.worlds import ClaimWorld, closed_world, with_ticks
+from malsim.judging.prices.prices import Count, Price, PriceTable
+from malsim.judging.prices.worlds import PEEK, STRATEGIES, USUAL, WAYS, ClaimWorld, closed_world, with_ticks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from malsim.judging.axioms.engine.subject import Subject
+    from malsim.judging.axioms.engine.subject import PeekResult, Subject
+    from malsim.judging.player import Playable
 
 MOST_FACTS = 6  # other facts that a liar may claim correctly first
 LIE = "something else"
@@ -34,20 +35,15 @@ def standing_world(path: str | Path, fact: str, subject: Subject, *, lie: str = 
     Raises `UsageError` for a fact without claims in the store, a lie that a writer already claims, or a memory without an
     answer.
     """
-    objects = {item.object: item for item in histories(path)}
+    objects = histories(path)
     if fact not in objects:
         hint = nearest(fact, objects, "`malsim look` lists its objects")
         raise UsageError("the store has no claim about this object", where="--fact", given=fact, hint=hint)
-    values = [claim.value for claim in objects[fact].claims]
+    values = [claim.value for claim in objects[fact]]
     if lie in values:
         raise UsageError("a writer already claims this value", where="--lie", given=lie, hint="choose another value")
-    past = [
-        Event(claim.t, "write", name, claim.value, claim.writer, claim.stated)
-        for name, item in objects.items()
-        for claim in item.claims
-    ]
-    past.sort(key=lambda event: event.t)
-    facts = tuple((name, item.claims[-1].value) for name, item in objects.items() if name != fact)[:MOST_FACTS]
+    past = sorted((claim for claims in objects.values() for claim in claims), key=lambda claim: claim.t)
+    facts = tuple((name, claims[-1].value) for name, claims in objects.items() if name != fact)[:MOST_FACTS]
     world = ClaimWorld(past=tuple(past), honest=(), facts=facts, about=fact, truth=values[-1], lie=lie,
                   start=float(ceil(past[-1].t)) + 1.0, most=most, shared=False)  # fmt: skip
     with closing(subject.fresh(world.vocabulary, verified=False)) as memory:
@@ -58,8 +54,78 @@ def standing_world(path: str | Path, fact: str, subject: Subject, *, lie: str = 
     if not scores:
         raise UsageError(f"has no answer about {fact}", where=subject.name, hint="choose another --fact")
     truth = max(scores, key=lambda value: scores[value])
-    honest = dict.fromkeys(claim.writer for claim in objects[fact].claims if claim.value == truth)
+    honest = dict.fromkeys(claim.writer for claim in objects[fact] if claim.value == truth)
     return replace(world, truth=truth, honest=tuple(honest))
+
+
+class Stage:
+    """Memory to which the past of a world was played; a stream that extends the previous one reuses its memory.
+
+    Raises `UsageError` for a memory that never answers the truth before the lie begins.
+    """
+
+    def __init__(self, subject: Subject, world: ClaimWorld) -> None:
+        self._subject, self._world, self._vocabulary = subject, world, world.vocabulary
+        self._snapshots: list[tuple[list[Event], LawMemory]] = []  # after the past, and after the latest stream
+        looks = self._play_past(with_ticks(world))
+        if not any(self._lead(look) > subject.tolerance for look in looks):
+            scores = next((look.scores for look in reversed(looks) if look.items), {})
+            given = ", ".join(f"{value}: {number(score)}" for value, score in scores.items()) or "nothing"
+            problem = f"never answers {world.truth} about {world.about} before the lie begins"
+            hint = "test a memory that answers the truth first"
+            raise UsageError(problem, where=subject.name, given=given, hint=hint)
+
+    def _play_past(self, past: list[Event]) -> list[PeekResult]:
+        """Play the past, keep the memory as the start of every stream, and return a peek after each tick."""
+        looks: list[PeekResult] = []
+        memory = self._subject.fresh(self._vocabulary, verified=False)
+        player = Player(memory, now=float("-inf"))
+        for event in past:
+            player.happen([event])
+            if event.do == "tick":
+                looks.append(self._peek(memory, event.t))
+        if isinstance(memory, LawMemory):
+            self._snapshots = [(past, memory)]
+        else:
+            memory.close()
+        return looks
+
+    def count(self, steps: Callable[[ClaimWorld, int], list[Event]]) -> Count:
+        """Add steps until the lie leads, and count them."""
+        doubt: int | None = None
+        for n in range(1, self._world.most + 1):
+            events = steps(self._world, n)
+            lead = self.lead(events)
+            if doubt is None and lead <= self._subject.tolerance:
+                doubt = n
+            if lead < -self._subject.tolerance:
+                return Count(doubt, n, tuple(events))
+        return Count(doubt, None)
+
+    def lead(self, events: Sequence[Event]) -> float:
+        """Return the truth's lead after the first tick that follows the events; NaN if neither value is shown."""
+        stream = with_ticks(self._world, events)
+        with closing(self._memory_after(stream[:-1])) as memory:
+            end = stream[-1].t
+            memory.tick(end)
+            return self._lead(self._peek(memory, end))
+
+    def _lead(self, look: PeekResult) -> float:
+        return look.score(self._world.truth) - look.score(self._world.lie)
+
+    def _peek(self, memory: Playable, now: float) -> PeekResult:
+        return looked(Player(memory, now=now).happen([Event(now + PEEK, "peek", self._world.about)]) or ())
+
+    def _memory_after(self, events: list[Event]) -> Playable:
+        snapshots = [snapshot for snapshot in self._snapshots if events[: len(snapshot[0])] == snapshot[0]]
+        memory = snapshots[-1][1].fork() if snapshots else self._subject.fresh(self._vocabulary, verified=False)
+        player = Player(memory, now=float("-inf"))
+        for event in events[len(snapshots[-1][0]) if snapshots else 0 :]:
+            player.happen([event])
+        if isinstance(memory, LawMemory):
+            self._snapshots[1:] = [(events, memory)]
+            return memory.fork()
+        return memory
 
 
 def price_of(subject: Subject, world: ClaimWorld, *, strategies: Sequence[str] = (), ways: Sequence[str] = ()) -> Price:

@@ -9,7 +9,7 @@ import numpy as np
 from malsim.laws.truth.evidence import sums
 
 if TYPE_CHECKING:
-    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.memory.graph.arrays import Array, Ints
 
 GRID = np.geomspace(1.0, 3650.0, 49)  # d
 EXCLUDED = 6.63  # 99 % point of chi-square with one degree of freedom: "never" is excluded above it
@@ -54,11 +54,16 @@ def fading(kind: Ints, writer: Ints, object_: Ints, value: Ints, time: Array) ->
     denied = np.bincount(object_, weights=~agrees) > 0.0
     rows = np.flatnonzero(older & (seconded & denied)[object_])
     speaker = np.unique(np.stack([group[rows], writer[rows]]), axis=1, return_inverse=True)[1].ravel()
-    pairs = _Pairs(gap[rows], agrees[rows].astype(np.float64), group[rows], speaker, object_[rows], len(kinds))
-    changes, best, low, high = _fit(pairs)
-    tau, *ends = (np.where(changes, GRID[index], 0.0)[group] for index in (best, low, high))
+    agreement, groups, count = agrees[rows].astype(np.float64), group[rows], len(kinds)
+    errors = np.stack([_errors(np.exp(-gap[rows] / tau), agreement, groups, speaker, count) for tau in GRID])
+    never, least = _errors(np.zeros(len(rows)), agreement, groups, speaker, count), errors.min(axis=0)
+    facts = np.bincount(groups[np.unique(object_[rows], return_index=True)[1]], minlength=count)
+    changes = facts * np.log((never + HALF) / (least + HALF)) > EXCLUDED
+    near = facts * np.log((errors + HALF) / (least + HALF)) <= WITHIN
+    ends = near.argmax(axis=0), len(GRID) - 1 - near[::-1].argmax(axis=0)
+    tau, low, high = (np.where(changes, GRID[index], 0.0)[group] for index in (errors.argmin(axis=0), *ends))
     weight: Array = np.exp(-gap / np.where(tau > 0.0, tau, np.inf))
-    return Fading(weight, tau, *ends)
+    return Fading(weight, tau, low, high)
 
 
 def _newest(object_: Ints, time: Array) -> Ints:
@@ -71,34 +76,13 @@ def _newest(object_: Ints, time: Array) -> Ints:
     return rows[object_]
 
 
-class _Pairs(NamedTuple):
-    """Older claims compared with the newest: time gap, agreement, group, writer within the group, object."""
-
-    gap: Array
-    agrees: Array
-    group: Ints
-    writer: Ints
-    object: Ints
-    groups: int
-
-
-def _fit(pairs: _Pairs) -> tuple[Bools, Ints, Ints, Ints]:
-    """Return, for each group, whether "never" is excluded, and the grid indexes of the best τ and of its interval."""
-    errors = np.stack([_errors(np.exp(-pairs.gap / tau), pairs) for tau in GRID])
-    never, least = _errors(np.zeros(len(pairs.gap)), pairs), errors.min(axis=0)
-    facts = np.bincount(pairs.group[np.unique(pairs.object, return_index=True)[1]], minlength=pairs.groups)
-    changes = facts * np.log((never + HALF) / (least + HALF)) > EXCLUDED
-    near = facts * np.log((errors + HALF) / (least + HALF)) <= WITHIN
-    return changes, errors.argmin(axis=0), near.argmax(axis=0), len(GRID) - 1 - near[::-1].argmax(axis=0)
-
-
-def _errors(x: Array, pairs: _Pairs) -> Array:
+def _errors(x: Array, y: Array, group: Ints, writer: Ints, count: int) -> Array:
     """Return each group's squared error about b_w + a x, with the best a ≥ 0 for which the mean of b_w is at least 0."""
-    y, group, claims = pairs.agrees, pairs.group, np.maximum(np.bincount(pairs.writer), 1)
-    within = [part - (np.bincount(pairs.writer, weights=part) / claims)[pairs.writer] for part in (x, y)]
-    both, spread = (sums(within[0] * part, group, pairs.groups) for part in (within[1], within[0]))
-    slope = np.divide(both, spread, out=np.zeros(pairs.groups), where=(spread > FLAT) & (both > 0.0))
-    level, mean = sums(y, group, pairs.groups), sums(x, group, pairs.groups)
-    slope = np.minimum(slope, np.divide(level, mean, out=np.zeros(pairs.groups), where=mean > FLAT))
+    claims = np.maximum(np.bincount(writer), 1)
+    within = [part - (np.bincount(writer, weights=part) / claims)[writer] for part in (x, y)]
+    both, spread = (sums(within[0] * part, group, count) for part in (within[1], within[0]))
+    slope = np.divide(both, spread, out=np.zeros(count), where=(spread > FLAT) & (both > 0.0))
+    level, mean = sums(y, group, count), sums(x, group, count)
+    slope = np.minimum(slope, np.divide(level, mean, out=np.zeros(count), where=mean > FLAT))
     residual = within[1] - slope[group] * within[0]
-    return sums(residual * residual, group, pairs.groups)
+    return sums(residual * residual, group, count)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,20 +21,10 @@ SHOWN = 1.005  # least divisor that is mentioned
 TOGETHER = 0.01  # ρ: correlation of the errors about the truths by which a writer is measured
 
 
-class LogRatio(NamedTuple):
-    """Sum log P(value) / P(rival) = prior + Σ terms; `claims` are the rows of the evidence that the terms come from."""
-
-    prior: float
-    terms: Array
-    claims: Ints
-
-    @property
-    def total(self) -> float:
-        return self.prior + float(self.terms.sum())
-
-
-def log_ratio(evidence: Evidence, estimate: TruthEstimate, object_: int, value: int, rival: int) -> LogRatio:
-    """Compute the log ratio of two values of an object, term by term; exact except for pinned objects.
+def log_ratio(
+    evidence: Evidence, estimate: TruthEstimate, object_: int, value: int, rival: int
+) -> tuple[float, Array, Ints]:
+    """Return the prior, the terms and their claims (rows), whose sum is log P(value) / P(rival); exact if not pinned.
 
     In the closed form values are classes, in the open form items of the object; a rival of -1 is an unclaimed value.
     """
@@ -42,10 +32,10 @@ def log_ratio(evidence: Evidence, estimate: TruthEstimate, object_: int, value: 
     if evidence.item_object is None:
         prior = estimate.prior[evidence.object_rep[object_]]
         terms = estimate.terms[claims]
-        return LogRatio(float(prior[value] - prior[rival]), terms[:, value] - terms[:, rival], claims)
+        return float(prior[value] - prior[rival]), terms[:, value] - terms[:, rival], claims
     values = evidence.value[claims]
     sign = np.where(values == value, 1.0, np.where(values == rival, -1.0, 0.0))
-    return LogRatio(0.0, sign * estimate.terms[claims], claims)
+    return 0.0, sign * estimate.terms[claims], claims
 
 
 def _heights(evidence: Evidence, estimate: TruthEstimate, object_: int) -> tuple[Ints, Array]:
@@ -80,15 +70,15 @@ def reasons_of(items: Items, data: ItemEvidence, estimate: TruthEstimate, row: i
         by = int(np.flatnonzero((data.about == about) & (data.value == pin) & items.verified)[-1])
         parts = [Summand("verified" if pin == value else f"verified: {word_of(items, by)}", by, total)]
     else:
-        ratio = log_ratio(evidence, estimate, about, value, rival)
+        prior, terms, claims = log_ratio(evidence, estimate, about, value, rival)
         others = -float(np.log(np.exp(heights[rest] - heights[rest].max()).sum()))
-        rows = np.flatnonzero(data.claim)[ratio.claims]
-        terms = zip(rows.tolist(), ratio.terms.tolist(), strict=True)
-        parts = [Summand("prior", -1, ratio.prior)] if evidence.item_object is None else []
-        parts += [Summand(word_of(items, claim), claim, term) for claim, term in terms]
+        rows = np.flatnonzero(data.claim)[claims]
+        pairs = zip(rows.tolist(), terms.tolist(), strict=True)
+        parts = [Summand("prior", -1, prior)] if evidence.item_object is None else []
+        parts += [Summand(word_of(items, item), item, term) for item, term in pairs]
         parts += [Summand("other values", -1, others)] if others else []
-        limited = f", held at {total:+.2f}" if abs(total - ratio.total - others) > VISIBLE else ""
-        records = _records(items, evidence, estimate, rows, ratio.claims)
+        limited = f", held at {total:+.2f}" if abs(total - prior - terms.sum() - others) > VISIBLE else ""
+        records = _records(items, evidence, estimate, rows, claims)
     rivals = np.flatnonzero((data.about == about) & (data.value == rival))
     against = word_of(items, int(rivals[0])) if len(rivals) else "a value that nobody claimed"
     divisor = constants.divisor + constants.voices_out * (voices - 1.0)

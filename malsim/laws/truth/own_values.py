@@ -122,9 +122,8 @@ def _left_out(evidence: Evidence, learnt: _Records, stated: Array, constants: Co
     who, right = evidence.writer, evidence.value == fact
     pool = learnt.pool[evidence.writer_rep[who]]
     record = _record(learnt.agreed[who] - weight * right, learnt.total[who] - weight, pool, constants)
-    judged = replace(
-        evidence, writer=np.arange(len(who)), writer_rep=evidence.writer_rep[who], pinned=np.full_like(evidence.pinned, -1)
-    )
+    unpinned = np.full_like(evidence.pinned, -1)
+    judged = replace(evidence, writer=np.arange(len(who)), writer_rep=evidence.writer_rep[who], pinned=unpinned)
     believed = _believe(judged, record, stated, constants).p
     given = worth(believed, evidence.voices[evidence.items], evidence.item_values[evidence.items], constants)
     facts = np.flatnonzero(evidence.pinned >= 0)

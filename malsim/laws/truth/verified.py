@@ -57,9 +57,8 @@ def prior_of_records(evidence: Evidence, rate: Array, pool: Array, record: Array
     """
     rates = pool[evidence.writer_rep]
     item = rates * np.log(record) + (1.0 - rates) * np.log(1.0 - record)
-    return constants.pool * (0.7 * np.log(rate) + 0.3 * np.log(1.0 - rate)) + constants.record * sums(
-        item, evidence.writer_rep, evidence.reps
-    )
+    records = sums(item, evidence.writer_rep, evidence.reps)
+    return constants.pool * (0.7 * np.log(rate) + 0.3 * np.log(1.0 - rate)) + constants.record * records
 
 
 def log_given(evidence: Evidence, worths: Array, right: Array) -> Array:

@@ -109,7 +109,7 @@ def test_parameters_must_belong_to_a_law_of_items() -> None:
 
 
 def test_axioms_of_belief_and_edges_apply_only_where_present() -> None:
-    verdicts = {item.axiom: item.verdict for item in ms.axioms("last_write").verdicts}
+    verdicts = {item.name: item.verdict for item in ms.axioms("last_write").verdicts}
     assert verdicts["success"] == verdicts["settling"] == verdicts["half-life-halves"] == N_A
     assert verdicts["truth-may-return"] == HOLDS
 

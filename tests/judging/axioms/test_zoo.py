@@ -70,9 +70,9 @@ def test_axioms_can_use_claims_of_a_store(tmp_path: Path, capsys: pytest.Capture
     observations = ["listens on 8443", "listens on 9443", "owned by team Rook"]
     history = lines(tmp_path / "memory.jsonl", {"type": "entity", "name": "api", "entityType": "service",
                                              "observations": observations})  # fmt: skip
-    (only,) = histories(history)
-    assert [claim.value for claim in only.claims] == observations
-    assert only.gaps == [1.0, 1.0]
+    (claims,) = histories(history).values()
+    assert [claim.value for claim in claims] == observations
+    assert [claim.t for claim in claims] == [0.0, 1.0, 2.0]
     assert main(["judge", "membrane", "--on", str(history), "--case", "anchor"]) == 1
     assert "[unknown:mcp on api: " in capsys.readouterr().out
     item, two = (judge(on_claims([subject_of("graphiti")], history)[0], find_axiom("truth-may-return")) for _ in range(2))

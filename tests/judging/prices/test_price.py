@@ -15,7 +15,7 @@ from malsim.base.errors import UsageError
 from malsim.cli import main
 from malsim.judging.axioms.engine.subjects import subject_of
 from malsim.judging.prices import STRATEGIES, WAYS, closed_world, price_of, standing_world
-from malsim.judging.prices.counting import Stage
+from malsim.judging.prices.pricing import Stage
 from malsim.judging.prices.worlds import with_ticks
 from malsim.memory import Memory, Rules, admit
 from malsim.memory.store import save_memory

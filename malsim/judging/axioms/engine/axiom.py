@@ -63,14 +63,6 @@ class AxiomVerdict(QuestionVerdict):
     witness: tuple[Event, ...] = ()
     tolerance: float = 0.0
 
-    @property
-    def law(self) -> str:
-        return self.memory
-
-    @property
-    def axiom(self) -> str:
-        return self.name
-
 
 @cache
 def shipped_axioms() -> dict[str, Axiom]:

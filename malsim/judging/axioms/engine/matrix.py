@@ -35,7 +35,7 @@ class Matrix(VerdictTable[AxiomVerdict]):
     @property
     def frame(self) -> pl.DataFrame:
         rows = [
-            (item.law, item.axiom, item.verdict, (f"{item.why}\n{item.calls}" if item.witness else item.why) or None)
+            (item.memory, item.name, item.verdict, (f"{item.why}\n{item.calls}" if item.witness else item.why) or None)
             for item in self.verdicts
         ]
         return pl.DataFrame(rows, schema=dict.fromkeys(("law", "axiom", "verdict", "witness"), pl.String), orient="row")
@@ -47,14 +47,12 @@ class Matrix(VerdictTable[AxiomVerdict]):
     @property
     def notes(self) -> list[str]:
         """Sentence for each memory whose peeks at one state differ."""
-        within = {item.law: item.tolerance for item in self.verdicts if item.tolerance > TOLERANCE}
+        within = {item.memory: item.tolerance for item in self.verdicts if item.tolerance > TOLERANCE}
         return [tolerance_text(law, tolerance) for law, tolerance in within.items()]
 
     def __repr__(self) -> str:
         if len(self.memories) == 1:
-            return "\n".join(
-                f"{item.axiom:<22} {item.verdict}{': ' + item.why if item.why else ''}" for item in self.verdicts
-            )
+            return "\n".join(f"{item.name:<22} {item.verdict}{': ' * bool(item.why)}{item.why}" for item in self.verdicts)
         return "\n".join(f"{law:<26} breaks {', '.join(self.of(law)) or 'none'}" for law in self.memories)
 
 

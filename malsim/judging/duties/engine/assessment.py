@@ -58,9 +58,8 @@ class Conformance(VerdictTable[QuestionVerdict]):
         return verdict_matrix(self.frame, title="Verdicts of memories on duties")
 
     def __repr__(self) -> str:
-        return "\n".join(
-            f"{name}: {self.counts(name)}; fails {', '.join(self.of(name)) or 'none'}" for name in self.memories
-        )
+        fails = {name: ", ".join(self.of(name)) or "none" for name in self.memories}
+        return "\n".join(f"{name}: {self.counts(name)}; fails {cells}" for name, cells in fails.items())
 
 
 def memory_of(given: object, **settings: object) -> Subject:

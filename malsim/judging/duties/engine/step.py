@@ -85,10 +85,8 @@ class Step:
         return replace(self, t=change(self.t), **days)
 
     def named(self, names: Mapping[str, str]) -> Step:
-        words: dict[str, Any] = {
-            name: " ".join(names.get(word, word) for word in getattr(self, name).split()) for name in WORDS
-        }
-        return replace(self, **words)
+        texts: dict[str, Any] = {field: getattr(self, field).split() for field in WORDS}
+        return replace(self, **{field: " ".join(names.get(word, word) for word in text) for field, text in texts.items()})
 
 
 DAYS = ("dated", "valid_from", "valid_to", "at", "as_of")
