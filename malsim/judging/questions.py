@@ -28,20 +28,10 @@ if TYPE_CHECKING:
 class Questions:
     """Questions to put to every memory.
 
-    Parameters
-    ----------
-    only, cases
-        Sections (axioms, duties, price), and names of axioms, duties and strategies of a liar; all if none are named. Cases
-        alone select the sections that contain them.
-    seed
-        Seed of the draws.
-    draws
-        Streams per axiom and draws per duty; by default 20, for axioms of the graph 4.
-    on, fact
-        A store that provides the claims and gaps of axioms and duties. Prices are then those of overturning this fact of the
-        store, and are left out without a fact.
-    honest, most
-        Number of honest writers, and steps to try of each strategy, in the world of the prices.
+    `only` selects sections (axioms, duties, price), `cases` names of axioms, duties and strategies of a liar. `draws` is the
+    number of streams per axiom and of draws per duty; None is 20, for axioms of the graph 4. The store `on` provides the
+    claims and gaps of axioms and duties; prices are then those of overturning its `fact`, and are left out without a fact.
+    `honest` and `most` are the numbers of honest writers and of steps per strategy in the world of the prices.
 
     Raises `UsageError` for an unknown case, a number out of bounds, a fact without a store, or a store without a fact if
     only prices are requested.

@@ -88,11 +88,14 @@ def verdict_section(table: VerdictTable[Any], title: str) -> str:
         head = f"<th title='{text(row[0].sentence)}'>{text(name)} {KINDS[row[0].kind]}</th>"
         rows += f"<tr>{head}{''.join(map(_cell, row))}</tr>"
     counts = "".join(f"<li>{text(f'{name}: {table.counts(name)}')}</li>" for name in table.memories)
-    witnesses = [*table.having(table.FAILING), *table.errors]
+    witnesses = ""
+    for entry in (*table.having(table.FAILING), *table.errors):
+        witnesses += f"<section id='{_anchor(entry)}'><h2>{text(f'{entry.memory}: {entry.name}')}</h2>"
+        witnesses += f"<p>{text(entry.sentence)}</p><p><b>{text(entry.why)}</b></p>"
+        witnesses += f"<pre>{text(entry.calls)}</pre></section>" if entry.calls else "</section>"
     return (
         f"<h1>{text(title)}</h1><ul>{counts}</ul><p>{text(legend(table))}. Failures link to their witness.</p>"
-        f"<div class='wide'><table class='verdicts'><tr><th></th>{heads}</tr>{rows}</table></div>"
-        f"{''.join(map(_witness, witnesses))}"
+        f"<div class='wide'><table class='verdicts'><tr><th></th>{heads}</tr>{rows}</table></div>{witnesses}"
     )
 
 
@@ -102,14 +105,6 @@ def _cell(verdict: QuestionVerdict) -> str:
         sign = f"<a href='#{_anchor(verdict)}'>{sign}</a>"
     title = f"{verdict.memory}, {verdict.name}: {verdict.verdict}. {verdict.why}"
     return f"<td class='{CLASSES.get(verdict.verdict, 'facts')}' title='{text(title)}'>{sign}</td>"
-
-
-def _witness(verdict: QuestionVerdict) -> str:
-    calls = f"<pre>{text(verdict.calls)}</pre>" if verdict.calls else ""
-    return (
-        f"<section id='{_anchor(verdict)}'><h2>{text(f'{verdict.memory}: {verdict.name}')}</h2>"
-        f"<p>{text(verdict.sentence)}</p><p><b>{text(verdict.why)}</b></p>{calls}</section>"
-    )
 
 
 def _anchor(verdict: QuestionVerdict) -> str:

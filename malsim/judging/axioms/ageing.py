@@ -148,7 +148,7 @@ class NewerNotBelowOlder(Axiom):
         if not (events[0].t < events[1].t <= events[2].t == events[3].t):
             return None
         looks = subject.play(events)
-        if subject.user and not all(look.beliefs for look in looks):
+        if subject.user and not all(any(item.get("belief") is not None for item in look.items) for look in looks):
             return None
         older, newer = (look.score("A") for look in looks)
         if newer < older - subject.tolerance:

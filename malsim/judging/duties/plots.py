@@ -32,12 +32,10 @@ NOTED = "it was noted that {} stands at {}"
 
 
 def must(name: str, sentence: str, steps: Iterable[Step], *extra: str) -> Duty:
-    """Return an obligation."""
     return Duty(name, OBLIGATION, sentence, tuple(steps), extra)
 
 
 def must_not(name: str, sentence: str, steps: Iterable[Step], *extra: str) -> Duty:
-    """Return a prohibition."""
     return Duty(name, PROHIBITION, sentence, tuple(steps), extra)
 
 
@@ -100,7 +98,6 @@ def _shape(name: str, first: list[Step], turn: Step, noted: str = NOTED) -> Iter
 
 
 def forgetting_cells() -> Iterator[Duty]:
-    """Yield the cells of complete forgetting."""
     first = first_days()
     history = [*first, *(call(2.0, "share", name, to="team") for name in ("x", "z"))]
     yield must("F1", "a value is the first answer before it is forgotten", [*history, ask(2.0, "x", "A", FIRST)])
@@ -135,7 +132,6 @@ HERS, HIS = {"scope": "hers"}, {"scope": "his"}
 
 
 def scope_cells() -> Iterator[Duty]:
-    """Yield the cells of separate scopes."""
     claims = (says(1.0, "ann", "x", "A", **HERS), says(1.0, "bob", "z", "K", **HIS))
     in_hers, in_his = twin(ask(2.0, "x", "A", SHOWN, **HERS)), twin(ask(2.0, "z", "K", SHOWN, **HIS))
     steps: list[Step] = [*claims, ask(2.0, "x", "A", NOT_SHOWN, **HIS), in_hers]
@@ -177,7 +173,6 @@ def _crowds() -> Iterator[Step]:
 
 
 def clock_cells() -> Iterator[Duty]:
-    """Yield the cells of valid time and recording time."""
     late = [
         says(30.0, "ann", "x", "A"), says(30.0, "ann", "z", "K"),
         says(40.0, "bob", "x", "B", valid_from=5.0), says(40.0, "bob", "z", "L", valid_from=39.0),
@@ -206,7 +201,6 @@ def clock_cells() -> Iterator[Duty]:
 
 
 def authority_cells() -> Iterator[Duty]:
-    """Yield the cells of authority over corrections."""
     agreed = tuple(says(1.0 + day, who, "x", "A") for day, who in enumerate(("ann", "bob", "cid")))
     stays = ask(11.0, "x", "A", FIRST)
     zoe = call(10.0, "correct", "x", "A", by="zoe", instead="B")

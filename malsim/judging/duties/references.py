@@ -69,11 +69,9 @@ class Record:
 
     @property
     def start(self) -> float:
-        """First day on which the claim is valid."""
         return self.claim.start
 
     def holds(self, at: float) -> bool:
-        """Return whether the claim is valid on day `at`."""
         return self.start <= at < (inf if self.claim.valid_to is None else self.claim.valid_to)
 
 
@@ -130,12 +128,8 @@ class Governed:
 
     def visible(self, query: Query) -> list[Record]:
         """Return the records about an object that the query's scope may read."""
-        about = [record for record in self.records if record.claim.object == query.object]
-        return [
-            record
-            for record in about
-            if record.claim.scope == query.scope or (record.claim.scope, query.object, query.scope) in self.shared
-        ]
+        readable = {query.scope} | {scope for scope, about, to in self.shared if (about, to) == (query.object, query.scope)}
+        return [item for item in self.records if item.claim.object == query.object and item.claim.scope in readable]
 
     def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
         """Reject a value and claims derived from it from today on; the new value is valid from the same day as the old."""
@@ -161,17 +155,14 @@ class Governed:
         self.records = [record for record in self.records if record not in erased]
 
     def allow(self, object: str, value: str, now: float, by: str, scope: str) -> None:  # noqa: A002
-        """Allow a forgotten value to be claimed again."""
         self.refused.discard(digest(scope, object, value))
         self.note("allow", by, now)
 
     def share(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002
-        """Allow another scope to read an object."""
         self.shared.add((scope, object, to))
         self.note("share", scope, now)
 
     def unshare(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002
-        """Withdraw another scope's access to an object."""
         self.shared.discard((scope, object, to))
         self.note("unshare", scope, now)
 

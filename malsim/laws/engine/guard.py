@@ -117,10 +117,7 @@ class LawCalls:
 class WatchedPlant:
     """Third-party memory behind the port, each call checked; methods beyond the port are passed on.
 
-    Raises
-    ------
-    LawError
-        With law and call, if a call raised, exited, took too long, or returned what the port does not allow.
+    Raises `LawError` with law and call if a call raised, exited, took too long, or returned what the port does not allow.
     """
 
     def __init__(self, law: Law, make: Callable[[], Any]) -> None:

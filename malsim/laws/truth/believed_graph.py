@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,7 +41,7 @@ class BelievedGraph(Graph):
     """
 
     def tick(self, state: GraphState, now: float) -> GraphState:
-        memory = tick(state.memory, now, self._published)
+        memory = tick(state.memory, now, self.rules.replace(effective=None))  # as published
         rows = _claim_rows(state)
         if len(rows):
             live = rows[memory.is_active[rows]]
@@ -57,10 +56,6 @@ class BelievedGraph(Graph):
         after = self.tick(state, now).memory
         scores = {name: after.values(name, rows) for name in ("effective", "calibration", "support_mass", "challenge_mass")}
         return GraphView(state, as_view(state.memory.changed(rows, scores), rows, state.memory))
-
-    @cached_property
-    def _published(self) -> Rules:
-        return self.rules.replace(effective=None)
 
     def explain(self, state: GraphState, alive: Ints, row: int, now: float) -> LawExplanation:  # noqa: ARG002  # all claims count
         """Explain the belief of a row at a tick at `now`, which reads all claims admitted before."""

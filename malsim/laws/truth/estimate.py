@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from malsim.laws.truth.gather import ItemEvidence
     from malsim.memory.graph.arrays import Array, Ints
 
-FORMS = ("auto", "shared", "own")
-LINEAGES = ("apart", "one")
-TAUS = ("claims", "given")
+CHOICES = {"values": ("auto", "shared", "own"), "lineage": ("apart", "one"), "tau_from": ("claims", "given")}
 ENOUGH = 10  # verified facts of a replication that choose its form
 LIKELIER = log(10.0)  # least gain in the log likelihood of those facts under another form
 ONE_RECORD = Constants(record=1e9)  # every writer has the pool's record, which makes a vote
@@ -69,9 +67,9 @@ def estimate_truth(
     values, or a vote) by the likelihood of those facts when they are left out. Raises `LawError` for an unknown form of
     `values`, `lineage` or `tau_from`.
     """
-    for name, given, allowed in (("values", values, FORMS), ("lineage", lineage, LINEAGES), ("tau_from", tau_from, TAUS)):
-        if given not in allowed:
-            raise LawError("no such form", where=f"law.{name}", given=given, allowed=", ".join(allowed))
+    for name, given in (("values", values), ("lineage", lineage), ("tau_from", tau_from)):
+        if given not in CHOICES[name]:
+            raise LawError("no such form", where=f"law.{name}", given=given, allowed=", ".join(CHOICES[name]))
     shared = values == "shared" or (values == "auto" and is_shared(items.vocabulary))
     fades = np.greater(tau, 0.0)  # for each claim, since replications may have different time constants
     decay = np.where(fades, np.exp(-items.age(now) / np.where(fades, tau, 1.0)), 1.0)

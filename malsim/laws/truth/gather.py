@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -58,10 +59,7 @@ def is_shared(vocabulary: Vocabulary) -> bool:
     >>> is_shared(Vocabulary("w", "xy", [["no", "yes"], ["no", "yes"]])), is_shared(Vocabulary("w", "xy", [["1"], ["2"]]))
     (True, False)
     """
-    counts: dict[str, int] = {}
-    for values in vocabulary.values:
-        for word in {str(word) for word in values}:
-            counts[word] = counts.get(word, 0) + 1
+    counts = Counter(word for values in vocabulary.values for word in {str(value) for value in values})
     often = sum(count >= ABOUT for count in counts.values())
     return 0 < len(counts) <= MOST_SHARED and 2 * often > len(counts)
 

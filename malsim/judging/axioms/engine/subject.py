@@ -61,10 +61,6 @@ class PeekResult:
         """Values of the items that are current."""
         return {str(item["value"]) for item in self.items if item.get("status", "current") == "current"}
 
-    @property
-    def beliefs(self) -> list[float]:
-        return [float(item["belief"]) for item in self.items if item.get("belief") is not None]
-
 
 @dataclass(frozen=True)
 class Subject:

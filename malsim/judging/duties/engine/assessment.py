@@ -11,9 +11,8 @@ import polars as pl
 from malsim.adapters.checked_memory import LIMIT
 from malsim.base.errors import MalsimError, UsageError
 from malsim.judging.axioms.engine.subjects import subject_of
-from malsim.judging.duties.engine.draw import plot_of
 from malsim.judging.duties.engine.playing import BelieflessError, play
-from malsim.judging.duties.engine.step import OBLIGATION, PROHIBITION, step_table
+from malsim.judging.duties.engine.step import OBLIGATION, PROHIBITION, plot_of, step_table
 from malsim.judging.duties.plots import every_duty, find_duty
 from malsim.judging.duties.references import REFERENCES, Governed
 from malsim.judging.shrink import simpler_streams, smallest

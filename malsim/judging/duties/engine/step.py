@@ -1,17 +1,22 @@
-"""Cells of the duties, and the steps of their plots: calls of a memory, and looks with the wanted result."""
+"""Cells of the duties, the steps of their plots (calls and looks with the wanted result), and draws of a plot."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from malsim.adapters import Claim, Edge, Query
 from malsim.adapters.checked_memory import MANY
-from malsim.adapters.contract import OPTIONAL_CALLS
+from malsim.adapters.contract import OPTIONAL_CALLS, SETTLE_TICKS
 from malsim.base.plain_text import one_line
+from malsim.judging.axioms.engine.events import MINUTE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from malsim.judging.axioms.engine.events import Pick
 
 LOOKS = ("ask", "texts", "log")
 FIRST, NOT_FIRST = "the first answer", "not the first answer"
@@ -20,6 +25,13 @@ SHOWN, NOT_SHOWN = "shown", "not shown"
 STATED = 0.7
 OBLIGATION, PROHIBITION = "obligation", "prohibition"
 SPARED = ("settle", "share")  # daily ticks replace `settle`; cells that need `share` list it in `extra`
+LONGEST_GAP = 60.0  # days
+CONSONANTS, VOWELS, SYLLABLES = "bdfgklmnprstvz", "aeiou", 3
+PLAIN = {"likes", "dislikes", "enjoys"}  # words of a value that are not symbols
+DISGUISED = "~"  # last character of the symbol of a disguised value
+ALIKE = str.maketrans("aeiops", "\u0430\u0435\u0456\u043e\u0440\u0455")  # Cyrillic
+MOST_TRAFFIC = 4
+MOST_KEPT = 2000  # plots
 
 
 @dataclass(frozen=True)
@@ -146,3 +158,55 @@ def twin(step: Step) -> Step:
 def step_table(steps: Sequence[Step]) -> str:
     """Format steps as a table with a row per call: day, name, arguments, and the wanted result of a look."""
     return "\n".join(one_line(f"{step.t:>12.6g} d  {step}") for step in steps)
+
+
+@lru_cache(MOST_KEPT)  # every memory gets the same plots
+def plot_of(cell: Duty, picks: Callable[[int, str, int], Pick], seed: int, case: int) -> tuple[Step, ...]:
+    """Return a cell's plot with drawn names, after case 0 also with drawn gaps and unrelated claims in the order of days."""
+    played, pick = list(cell.steps), picks(seed, f"conformance {cell.name}", case)
+    if case:
+        days = _days(played, pick)
+        played = [step.moved(days.__getitem__) for step in played]
+        end = played[-1].t
+        claims = pick.claims(pick.count(1, MOST_TRAFFIC), start=end * pick.share())
+        traffic = [says(event.t, event.writer, "other", f"other{event.value}") for event in claims if event.t < end]
+        played = sorted([*traffic, *played], key=lambda step: step.t)
+    names = _names(played, pick)
+    return tuple(step.named(names) for step in played)
+
+
+def _days(steps: Sequence[Step], pick: Pick) -> dict[float, float]:
+    """Draw a new day for each day of the plot, with time for daily ticks before background jobs."""
+    old = sorted({day for step in steps for day in step.days})
+    new = [old[0]]
+    for _, day in pairwise(old):
+        room = float(SETTLE_TICKS) if any(step.do == "settle" and step.t == day for step in steps) else 0.0
+        new.append(new[-1] + room + pick.time(MINUTE, LONGEST_GAP))
+    return dict(zip(old, new, strict=True))
+
+
+def _names(steps: Iterable[Step], pick: Pick) -> dict[str, str]:
+    fields = (field for step in steps for field in (step.object, step.value, step.by, step.scope, step.instead, step.to))
+    symbols = dict.fromkeys(word for field in fields for word in field.split() if word not in PLAIN)
+    names: dict[str, str] = {}
+    for symbol in symbols:
+        while (word := _word(pick)) in names.values():
+            pass
+        plain = names.get(symbol.removesuffix(DISGUISED))
+        names[symbol] = _disguised(plain, pick) if plain and symbol.endswith(DISGUISED) else word
+    return names
+
+
+def _disguised(word: str, pick: Pick) -> str:
+    full_width = "".join(chr(ord(letter) + 0xFEE0) for letter in word)
+    hidden = [f"{word[:3]}{mark}{word[3:]}" for mark in ("\u200b", "\u00ad")]
+    return pick.by_turns((*hidden, word.translate(ALIKE), full_width, word.upper()))
+
+
+def _word(pick: Pick) -> str:
+    pairs = len(CONSONANTS) * len(VOWELS)
+    number, word = pick.count(0, pairs**SYLLABLES - 1), ""
+    for _ in range(SYLLABLES):
+        number, index = divmod(number, pairs)
+        word += CONSONANTS[index // len(VOWELS)] + VOWELS[index % len(VOWELS)]
+    return word
