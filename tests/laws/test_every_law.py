@@ -1,4 +1,4 @@
-"""Shared suite of all laws: pure, replications independent, all state declared, bounds, batches."""
+"""Shared suite of all laws: purity, independent replications, declared state, bounds and batches."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ few = settings(max_examples=5, deadline=None, phases=[Phase.explicit, Phase.reus
 
 @dataclass(frozen=True)
 class Step:
-    """Claims, a question a replication, and the time of the tick between them."""
+    """Claims, one question per replication, and the time of the tick between them."""
 
     claims: Claims
     objects: NDArray[np.int64]
@@ -44,7 +44,7 @@ def batch(rep: NDArray[np.int64], t: NDArray[np.float64], draws: NDArray[np.int6
 
 
 def ten_days(seed: int, *, late: float = 3.0) -> list[Step]:
-    """Ten days of claims, some of them of an earlier time and some without a confidence."""
+    """Return ten days of claims, some dated earlier and some without a confidence."""
     draw = np.random.default_rng(seed)
     steps = []
     for now in np.cumsum(draw.exponential(4.0, 10)).tolist():
@@ -56,7 +56,7 @@ def ten_days(seed: int, *, late: float = 3.0) -> list[Step]:
     return steps
 
 
-def some(claims: Claims, rows: NDArray[Any]) -> Claims:
+def selection(claims: Claims, rows: NDArray[Any]) -> Claims:
     names = ("rep", "t", "writer", "sequence", "object", "value", "stated")
     return replace(claims, **{name: getattr(claims, name)[rows] for name in names})
 
@@ -66,7 +66,7 @@ def state_after(plant: Plant[Any], steps: list[Step], state: Any = None, *, reps
     for step in steps:
         parts = np.arange(len(step.claims))[:, None] if singly else [np.arange(len(step.claims))]
         for part in parts:
-            state, _ = plant.admit(state, some(step.claims, part))
+            state, _ = plant.admit(state, selection(step.claims, part))
         state = plant.tick(state, step.now)
         state = plant.read(state, np.arange(reps), step.objects[:reps], np.zeros(0, dtype=np.int64), step.now)
     return state
@@ -77,8 +77,8 @@ def columns_of(view: View) -> dict[str, Any]:
     return {name: getattr(view, name) for name in names} | {"name": view.name.to_numpy()} | dict(view.columns)
 
 
-def assert_same(one: View, other: View, *, rows: Any = slice(None)) -> None:
-    first, second = columns_of(one), columns_of(other)
+def assert_same(view: View, other: View, *, rows: Any = slice(None)) -> None:
+    first, second = columns_of(view), columns_of(other)
     for name, column in first.items():
         if column is None:
             assert second[name] is None
@@ -90,7 +90,7 @@ def assert_same(one: View, other: View, *, rows: Any = slice(None)) -> None:
 class TestEveryLaw:
     @few
     @given(seed=seeds)
-    def test_it_leaves_the_state_it_was_given_as_it_was(self, name: str, seed: int) -> None:
+    def test_calls_do_not_change_the_given_state(self, name: str, seed: int) -> None:
         plant, steps = plant_of(name), ten_days(seed)
         before = state_after(plant, steps[:5])
         columns = {
@@ -104,7 +104,7 @@ class TestEveryLaw:
 
     @few
     @given(seed=seeds)
-    def test_op_resumes_from_its_saved_state(self, name: str, seed: int) -> None:
+    def test_pickled_state_continues_as_before(self, name: str, seed: int) -> None:
         plant, steps = plant_of(name), ten_days(seed)
         saved = pickle.loads(pickle.dumps(state_after(plant, steps[:5])))  # noqa: S301  # our own
         after = state_after(plant_of(name), steps[5:], saved)
@@ -112,12 +112,12 @@ class TestEveryLaw:
 
     @few
     @given(seed=seeds, rep=st.integers(0, REPS - 1))
-    def test_a_replication_alone_is_that_one_of_many(self, name: str, seed: int, rep: int) -> None:
+    def test_replication_alone_equals_itself_among_others(self, name: str, seed: int, rep: int) -> None:
         plant, steps = plant_of(name), ten_days(seed)
         whole = plant.view(state_after(plant, steps), 99.0)
         alone = []
         for step in steps:
-            claims = some(step.claims, np.flatnonzero(step.claims.rep == rep))
+            claims = selection(step.claims, np.flatnonzero(step.claims.rep == rep))
             alone.append(Step(replace(claims, rep=claims.rep * 0), step.objects[rep : rep + 1], step.now))
         item = plant.view(state_after(plant, alone, reps=1), 99.0)
         rows = np.flatnonzero(whole.rep == rep)
@@ -125,7 +125,7 @@ class TestEveryLaw:
 
     @few
     @given(seed=seeds)
-    def test_claims_one_by_one_are_claims_in_a_batch(self, name: str, seed: int) -> None:
+    def test_claims_one_by_one_equal_claims_in_a_batch(self, name: str, seed: int) -> None:
         plant, steps = plant_of(name), ten_days(seed)
         assert_same(plant.view(state_after(plant, steps), 99.0), plant.view(state_after(plant, steps, singly=True), 99.0))
 
@@ -147,7 +147,7 @@ class TestEveryLaw:
 
     @few
     @given(seed=seeds)
-    def test_rows_keep_their_numbers_and_verdicts_name_them(self, name: str, seed: int) -> None:
+    def test_rows_keep_their_numbers_in_views_and_verdicts(self, name: str, seed: int) -> None:
         plant = plant_of(name)
         state = plant.init(range(REPS), VOCABULARY)
         before = plant.view(state, 0.0)
@@ -158,25 +158,25 @@ class TestEveryLaw:
                 np.testing.assert_array_equal(getattr(before, column), getattr(view, column)[: len(before)])
             rows = verdicts.row[verdicts.verdict == 0]
             assert rows.tolist() == list(range(len(before), len(view)))
-            took = np.flatnonzero((verdicts.verdict == 1) & (verdicts.row != NONE))
-            np.testing.assert_array_equal(view.object[verdicts.row[took]], step.claims.object[took])
+            absorbed = np.flatnonzero((verdicts.verdict == 1) & (verdicts.row != NONE))
+            np.testing.assert_array_equal(view.object[verdicts.row[absorbed]], step.claims.object[absorbed])
             state = plant.tick(state, step.now)
             before = plant.view(state, step.now)
 
-    def test_a_claim_about_nothing_is_refused(self, name: str) -> None:
+    def test_claim_without_an_object_is_refused(self, name: str) -> None:
         plant = plant_of(name)
-        claim = some(ten_days(1)[2].claims, np.array([0]))
+        claim = selection(ten_days(1)[2].claims, np.array([0]))
         state, verdicts = plant.admit(plant.init([0, 1, 2, 3], VOCABULARY), replace(claim, object=np.array([NONE])))
         assert (verdicts.verdict.tolist(), verdicts.row.tolist(), len(plant.view(state, 1.0))) == ([2], [NONE], 0)
         assert verdicts.issues[0]
 
-    def test_op_declares_its_kind(self, name: str) -> None:
+    def test_law_has_sentence_equation_and_source(self, name: str) -> None:
         law = find_law(name)
         assert law.sentence.endswith(".")
         assert law.equation
         assert law.source or law.left_out or law.notes
 
-    def test_a_parameter_out_of_bounds_is_refused(self, name: str) -> None:
+    def test_parameter_out_of_bounds_is_refused(self, name: str) -> None:
         for key, param in find_law(name).params.items():
             for end in (param.low, param.high):
                 if np.isfinite(end):
@@ -186,7 +186,7 @@ class TestEveryLaw:
 
 
 def replace_rep(view: View) -> View:
-    """The same view with every replication numbered 0."""
+    """Return the view with every replication numbered 0."""
     names = ("name", "writer", "object", "value", "stated", "time", "rank", "active", "belief", "columns")
     return View(**{name: getattr(view, name) for name in names}, rep=view.rep * 0)
 

@@ -1,4 +1,4 @@
-"""Laws of other packages: a broken one is named, harms no other, and is a typed error wherever it is asked for."""
+"""Laws of other packages: a broken law is a typed error that names it, and does not affect other laws."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from malsim.memory.port import HoldsGraph, Vocabulary
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LAW = '''"""The last value said.
+LAW = '''"""Keep the last claimed value.
 
     belief = 1
 
@@ -51,7 +51,7 @@ TICKS = {
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv(MARK, str(tmp_path))  # as in the sandbox that a command would begin
+    monkeypatch.setenv(MARK, str(tmp_path))  # as in the sandbox of a command
     registry_reset()
     yield tmp_path
     registry_reset()
@@ -67,9 +67,7 @@ def install(site: Path, module: str, text: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["raise OSError('no')", "import sys; sys.exit(0)", "x = 1", "def broken("])
-def test_a_law_that_does_not_load_is_named_and_harms_no_other(
-    text: str, site: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_broken_law_is_named_and_does_not_affect_others(text: str, site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     install(site, "their_broken_law", text, "theirs")
     assert find_law("mal").name == "mal"
     assert "theirs" not in shipped_laws()
@@ -86,12 +84,12 @@ def test_third_party_law_cannot_take_a_shipped_name(site: Path) -> None:
     assert "already used by a law of malsim" in str(faulty_laws()["mal"])
 
 
-@pytest.mark.parametrize("what", TICKS)
+@pytest.mark.parametrize("fault", TICKS)
 def test_failing_law_is_a_typed_error_in_every_command(
-    what: str, site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    fault: str, site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(Calls.__init__, "__defaults__", (0.3,))
-    install(site, "their_law", LAW.format(function="belief", body=TICKS[what]), "theirs")
+    install(site, "their_law", LAW.format(function="belief", body=TICKS[fault]), "theirs")
     monkeypatch.chdir(site)
     (site / "x.toml").write_text(SCENARIO, encoding="utf-8")
     (site / "claims.csv").write_text("writer,object,value\nann,a,1\nbob,a,2\n", encoding="utf-8")
@@ -104,7 +102,7 @@ def test_failing_law_is_a_typed_error_in_every_command(
         registry_reset()
 
 
-WHOLE = '''"""Remembers nothing of what it is told.
+WHOLE = '''"""Forget every claim.
 
     belief = none
 
@@ -160,11 +158,11 @@ def plant():
     {plant}
     return TheirPlant()
 '''
-PLACES = ("plant", "init", "admit", "account", "tick", "view", "column")
+CALLS = ("plant", "init", "admit", "account", "tick", "view", "column")
 
 
 def whole(**bodies: str) -> str:
-    return WHOLE.format(**(dict.fromkeys(PLACES, "pass") | bodies))
+    return WHOLE.format(**(dict.fromkeys(CALLS, "pass") | bodies))
 
 
 def failing(site: Path, capsys: pytest.CaptureFixture[str], text: str) -> str:
@@ -177,14 +175,14 @@ def failing(site: Path, capsys: pytest.CaptureFixture[str], text: str) -> str:
     return errors
 
 
-@pytest.mark.parametrize("what", ["raises", "exits", "hangs"])
-@pytest.mark.parametrize("place", [place for place in PLACES if place != "column"])
-def test_each_call_of_a_whole_memory_of_another_is_watched(
-    place: str, what: str, site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("fault", ["raises", "exits", "hangs"])
+@pytest.mark.parametrize("call", [call for call in CALLS if call != "column"])
+def test_each_call_of_a_third_party_memory_is_checked(
+    call: str, fault: str, site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(Calls.__init__, "__defaults__", (0.2,))
-    message = failing(site, capsys, whole(**{place: TICKS[what]}))
-    assert f"{place} " in message
+    message = failing(site, capsys, whole(**{call: TICKS[fault]}))
+    assert f"{call} " in message
 
 
 def test_third_party_view_is_checked(site: Path) -> None:
@@ -198,7 +196,7 @@ def test_third_party_view_is_checked(site: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "body", "message"),
+    ("call", "body", "message"),
     [
         ("admit", "return state", "must return a state and Verdicts"),
         ("admit", "return state, Verdicts(verdict=EMPTY, row=EMPTY)", "must return one verdict per claim"),
@@ -207,9 +205,9 @@ def test_third_party_view_is_checked(site: Path) -> None:
     ],
 )
 def test_third_party_memory_results_are_checked(
-    place: str, body: str, message: str, site: Path, capsys: pytest.CaptureFixture[str]
+    call: str, body: str, message: str, site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert message in failing(site, capsys, whole(**{place: body}))
+    assert message in failing(site, capsys, whole(**{call: body}))
 
 
 def test_late_answer_is_discarded() -> None:
@@ -220,7 +218,7 @@ def test_late_answer_is_discarded() -> None:
     assert [calls.make(partial(abs, number)) for number in range(3)] == [0, 1, 2]
 
 
-GRAPH = """A graph of claims of their own.
+GRAPH = """Keep a graph of claims.
 
     belief = effective
 
@@ -228,7 +226,7 @@ Source: none.
 """
 
 
-def test_a_graph_of_another_s_class_is_run_as_ours_is(site: Path) -> None:
+def test_subclass_of_the_graph_runs_like_the_graph(site: Path) -> None:
     code = f'"""{GRAPH}"""\n\nfrom malsim.laws.engine.graph_plant import Graph\nfrom malsim.memory.rules import Rules\n\n'
     code += "believes = True\n\n\nclass Theirs(Graph):\n    pass\n\n\ndef plant():\n    return Theirs(rules=Rules())\n"
     install(site, "their_graph", code, "theirs")
@@ -240,7 +238,7 @@ def test_a_graph_of_another_s_class_is_run_as_ours_is(site: Path) -> None:
     assert str(theirs.explain(cell)) == str(ours.explain(cell))
 
 
-ITEMS = """Our records, as a memory of their own.
+ITEMS = """Run the law records in a memory of another class.
 
     belief = as records
 
@@ -264,7 +262,7 @@ def items(site: Path, law: str = "records", instead: str = "pass") -> None:
     registry_reset()
 
 
-def test_our_law_in_another_s_memory_explains_itself(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_shipped_law_in_a_third_party_memory_explains_itself(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     items(site)
     scenario = api.read(SCENARIOS / "half_colluders.toml").replace(replications=1, days=2.0)
     ours, theirs = api.run(scenario.replace(law="records")), api.run(scenario.replace(law="theirs"))

@@ -1,4 +1,4 @@
-"""Writers of one lineage: what they read alike, how they are counted, and what `records` makes of them as one voice."""
+"""Writers of one lineage: common errors, metrics, and their weight as one writer under `records`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_lineage_counts_as_one_writer_when_set(seed: int, pins: float) -> None:
         stated=draw.choice([0.6, 0.9, np.nan], size), verified=draw.random(size) < pins,
     )  # fmt: skip
     merged = replace(claims, writer=np.array(AS_ONE)[claims.writer])
-    if not pins:  # a verified word that its own writer takes back is gone, a sibling's is not
+    if not pins:  # a writer can replace its own verified claim, but not a sibling's
         item, same = believed(claims, KIN, lineage="one"), believed(merged, [])
         assert {key: item[key] for key in same} == pytest.approx(same, abs=1e-9)
     assert believed(claims, KIN) == believed(claims, []) == believed(claims, [], lineage="one")
@@ -104,25 +104,15 @@ def test_lineage_apart_changes_only_its_column() -> None:
     assert (other["lineages_per_answer"] >= 1.0).all()
 
 
-def test_a_file_of_claims_may_name_lineages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_file_of_claims_may_have_lineages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, truth = tmp_path / "claims.csv", tmp_path / "truth.csv"
     lines = [f"w{n},q{q},{'yes' if n < 4 else 'no'},{'m' if n < 4 else ''}" for q in range(8) for n in range(6)]
     path.write_text("\n".join(["writer,object,value,lineage", *lines]), encoding="utf-8")
     truth.write_text("\n".join(["object,value", *(f"q{q},no" for q in range(8))]), encoding="utf-8")
     right = {}
     for lineage in ("apart", "one"):
-        words = [
-            "compare",
-            str(path),
-            "--truth",
-            str(truth),
-            "--laws",
-            "records",
-            "--set",
-            f"law.lineage={lineage}",
-            "--json",
-        ]
-        assert main(words) == 0
+        options = ["--truth", str(truth), "--laws", "records", "--set", f"law.lineage={lineage}", "--json"]
+        assert main(["compare", str(path), *options]) == 0
         right[lineage] = json.loads(capsys.readouterr().out)["accuracy"]
     assert right == {"apart": 0.0, "one": 1.0}
 

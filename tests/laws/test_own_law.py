@@ -1,4 +1,4 @@
-"""A law in one file as a user writes it, and what is refused with file and line."""
+"""A user's law in one file runs, and faults are reported with file and line."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def law(tmp_path: Path) -> Callable[[str], Law]:
     return loaded
 
 
-def test_the_example_of_the_page_is_a_law(law: Callable[[str], Law]) -> None:
+def test_example_of_the_manual_is_a_law(law: Callable[[str], Law]) -> None:
     [[(value, score)]] = run_events(plant_of(law(EXAMPLE)), EVENTS)
     assert value == "B"
     assert score == pytest.approx(0.36787944)
@@ -61,7 +61,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_bad_law_is_refused_with_file_and_line(law: Callable[[str], Law], case: str) -> None:
+def test_bad_law_is_refused_with_file_and_line(law: Callable[[str], Law], case: str) -> None:
     old, new, message = REFUSED[case]
     code = EXAMPLE.replace(old, new)
     if case == "without an equation":
@@ -78,11 +78,11 @@ def test_unknown_law_suggests_similar_names() -> None:
 
 
 @pytest.mark.parametrize(("alias", "name"), [("stored", "stored_score"), ("vote", "majority")])
-def test_a_law_answers_to_its_other_names(alias: str, name: str) -> None:
+def test_law_is_found_by_its_aliases(alias: str, name: str) -> None:
     assert find_law(alias).name == name
 
 
-def test_every_law_is_listed_on_the_page() -> None:
+def test_every_law_is_listed_in_the_manual() -> None:
     from malsim.laws import shipped_laws
 
     page = PAGE.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Explanations of `records`: the terms add up for any number of values, in a run, a store, a file."""
+"""Explanations of the law `records`: terms sum to the belief, in runs, stores and files of claims."""
 
 from __future__ import annotations
 
@@ -78,11 +78,10 @@ def chained(explanation: Any, word: str) -> bool:
 
 
 def alive_writer(state: Any, alive: Any) -> Any:
-    """The writers of living items, by name."""
     return np.array(list("abcdef"))[state["writer"][alive]]
 
 
-def test_a_run_explains_any_tick_of_any_life() -> None:
+def test_run_explains_any_tick_of_any_replication() -> None:
     run = ms.run("scenarios/half_colluders.toml", days=12.0, replications=2)
     for t, rep in ((5.0, 0), (12.0, 1)):
         here = run.cells.filter((pl.col("t") == t) & (pl.col("rep") == rep) & pl.col("cell").str.starts_with("claim-7-"))
@@ -99,7 +98,7 @@ def test_a_run_explains_any_tick_of_any_life() -> None:
         other.explain(other.cells["cell"][0])
 
 
-def test_a_store_is_explained_under_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cell_of_a_store_is_explained_under_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     claims_ = [("ann", 1.0, "checked"), ("bob", 1.0, "checked"), ("cyd", 2.0, "checked"), ("audit", 2.0, "external")]
     claims = [
         {"t": 1.0, "handle": f"obs_000{n}", "writer": writer, "object": "pump", "title": f"{writer} {value}", "value": value,
@@ -116,7 +115,7 @@ def test_a_store_is_explained_under_records(tmp_path: Path, capsys: pytest.Captu
     assert main(["why", str(tmp_path / "m.sqlite"), "obs_9999", "--law", "records"]) == 2
 
 
-def test_a_file_of_claims_is_explained() -> None:
+def test_claim_of_a_file_is_explained() -> None:
     rows = [("w1", "x", "A"), ("w2", "x", "A"), ("w3", "x", "B"), ("w1", "y", "A"), ("w2", "y", "A")]
     frame = pl.DataFrame(rows, schema=["writer", "object", "value"], orient="row")
     claims = frame.with_columns(pl.lit(None, pl.Float64).alias("time"), pl.lit(0.7).alias("confidence")).with_row_index(

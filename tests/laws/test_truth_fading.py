@@ -1,4 +1,4 @@
-"""A time constant of facts, found from the claims where facts change, and not where one liar denies old facts."""
+"""The time constant of facts is estimated where facts change, and not where one liar denies old facts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ claims_of = st.lists(
 
 @given(claims_of)
 @settings(max_examples=60)
-def test_a_kind_alone_is_as_it_is_among_others(rows: list[tuple[int, int, int, int, float]]) -> None:
+def test_kind_alone_equals_itself_among_others(rows: list[tuple[int, int, int, int, float]]) -> None:
     kind, writer, index, value, time = (np.array(column) for column in zip(*rows, strict=True))
     about = kind * 6 + index  # an object is of one kind
     whole = fading(kind, writer, about, value, time)
@@ -43,7 +43,7 @@ def test_a_kind_alone_is_as_it_is_among_others(rows: list[tuple[int, int, int, i
 
 @given(claims_of)
 @settings(max_examples=60)
-def test_weights_and_intervals_are_in_their_bounds(rows: list[tuple[int, int, int, int, float]]) -> None:
+def test_weights_and_intervals_are_within_bounds(rows: list[tuple[int, int, int, int, float]]) -> None:
     fit = fading(*(np.array(column) for column in zip(*rows, strict=True)))
     assert ((fit.weight >= 0.0) & (fit.weight <= 1.0)).all()
     assert ((fit.low <= fit.tau) & (fit.tau <= fit.high)).all()
@@ -58,11 +58,11 @@ def test_liar_denying_old_facts_does_not_speed_decay() -> None:
 
 def test_gossip_about_old_values_does_not_speed_decay() -> None:
     about, writer = np.tile(np.arange(40), 3), np.repeat([0, 1, 2], 40)
-    time = np.concatenate([np.full(80, 300.0), 300.0 - 2.0 * np.arange(40)])  # two see a change at once, one is behind
+    time = np.concatenate([np.full(80, 300.0), 300.0 - 2.0 * np.arange(40)])  # two writers see a change at once, one is late
     assert not fading(np.zeros(120, dtype=int), writer, about, (writer < 2).astype(int), time).tau.any()
 
 
-def test_time_constant_is_reported_bad_form_refused() -> None:
+def test_time_constant_is_reported_and_bad_form_refused() -> None:
     law = find_law("records")
     claims, truth = late_writers(101, writers=4)
     stream = Stream.of(claims, questions_of(truth))

@@ -1,4 +1,4 @@
-"""`[rules] effective = "records"`: the graph of claims believes what the law believes of the same claims, and says why."""
+"""Under `[rules] effective = "records"` the graph has the beliefs of the law, and explains them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OF_ITEMS = Path("scenarios/half_colluders.toml").read_text(encoding="utf-8")
 ON_THE_GRAPH = OF_ITEMS.replace('[memory]\nlaw = "records"', '[rules]\neffective = "records"')
 
 
-def ran(folder: Path, text: str) -> Run:
+def run_text(folder: Path, text: str) -> Run:
     path = folder / "scenario.toml"
     path.write_text(text, encoding="utf-8")
     return ms.run(path, days=6.0, replications=2)
@@ -38,18 +38,18 @@ def beliefs(run: Run) -> pl.DataFrame:
 @pytest.mark.parametrize("verified", [True, False])
 def test_graph_and_law_agree(tmp_path: Path, *, verified: bool) -> None:
     laws, graphs = (
-        beliefs(ran(tmp_path, text if verified else text.replace('"external"', '"checked"')))
+        beliefs(run_text(tmp_path, text if verified else text.replace('"external"', '"checked"')))
         for text in (OF_ITEMS, ON_THE_GRAPH)
     )
     both = graphs.join(laws, on=["rep", "object", "value"], how="left", suffix="_law")
     rows = both.filter(pl.col("belief_law").is_not_null())
     assert rows.height == laws.height > 100
     np.testing.assert_allclose(rows["belief"], rows["belief_law"], rtol=0.0, atol=1e-12)
-    assert (both.filter(pl.col("belief_law").is_null())["belief"] == 0.0).all()  # its writers have said otherwise since
+    assert (both.filter(pl.col("belief_law").is_null())["belief"] == 0.0).all()  # writers have since changed
 
 
-def test_a_cell_is_explained_at_any_tick(tmp_path: Path) -> None:
-    run = ran(tmp_path, ON_THE_GRAPH)
+def test_cell_is_explained_at_any_tick(tmp_path: Path) -> None:
+    run = run_text(tmp_path, ON_THE_GRAPH)
     for t, rep in ((3.0, 0), (6.0, 1)):
         here = run.cells.filter((pl.col("t") == t) & (pl.col("rep") == rep) & (pl.col("status") == "active"))
         for cell, effective in here.select("cell", "effective").head(12).rows():
@@ -62,7 +62,7 @@ def test_a_cell_is_explained_at_any_tick(tmp_path: Path) -> None:
 def test_reviewed_facts_are_pinned(tmp_path: Path) -> None:
     unverified = ON_THE_GRAPH[: ON_THE_GRAPH.index('[[writers]]\nname = "audit"')]
     late = '[[writers]]\nname = "late"\nbehaviour = "late_corrector"\n'
-    run = ran(tmp_path, f"{unverified}\n{late}\n[reviewers]\naccuracy = 1.0\n")
+    run = run_text(tmp_path, f"{unverified}\n{late}\n[reviewers]\naccuracy = 1.0\n")
     cells = run.memory.cells.filter((pl.col("verification") == "external") & (pl.col("status") == "active"))
     assert cells.height
     assert (cells["effective"] > 0.9).all()
@@ -74,6 +74,6 @@ def test_unsupported_settings_are_refused(tmp_path: Path) -> None:
     with pytest.raises(RulesError, match="in a run only"):
         tick(memory, 1.0, Rules(effective="records"))
     with pytest.raises(RulesError, match="not a function"):
-        Rules(effective="record")  # that is the point
+        Rules(effective="record")  # an invalid value
     with pytest.raises(UsageError, match="no loop"):
-        ms.stability(ran(tmp_path, ON_THE_GRAPH))
+        ms.stability(run_text(tmp_path, ON_THE_GRAPH))

@@ -1,4 +1,4 @@
-"""A writer's record holds the accuracy it was planted with as often as its interval says: truths are not known."""
+"""Intervals of writers' records contain the planted accuracy as often as they should, without known truths."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tests.bench.studies.writers_records import held_share, world
 
 
 @pytest.mark.parametrize("size", [(10, 40, 3), (10, 100, 3), (10, 100, 5), (5, 100, 3)])
-def test_the_planted_accuracy_is_held(size: tuple[int, int, int]) -> None:
+def test_intervals_contain_the_planted_accuracy(size: tuple[int, int, int]) -> None:
     assert np.mean([held_share(seed, *size) for seed in range(1000, 1030)]) >= 0.92
 
 
-def test_the_open_form_has_the_same_intervals() -> None:
+def test_intervals_of_the_open_form_contain_the_records() -> None:
     evidence, _ = world(7, 8, 60, 4)
     keys, value = np.unique(2 * evidence.object + evidence.value, return_inverse=True)
     parts = {name: getattr(evidence, name) for name in ("writer", "object", "weight", "bin", "writer_rep", "object_rep")}

@@ -1,4 +1,4 @@
-"""The law `records` against its recorded cases: posteriors, effective confidences, records and terms, to 1e-9."""
+"""The law `records` reproduces its recorded posteriors, confidences, records and terms, to 1e-9."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def evidence(columns: dict[str, Any], **more: Any) -> Evidence:
 
 
 @pytest.mark.parametrize("case", range(len(RECORDED)))
-def test_records2(case: int) -> None:
+def test_recorded_case_is_reproduced(case: int) -> None:
     recorded = RECORDED[case]
     pinned = recorded["pinned"]
     judged = evidence(
@@ -72,7 +72,7 @@ def test_records2(case: int) -> None:
 
 
 @pytest.mark.parametrize("case", range(len(RECORDED)))
-def test_every_ratio_of_records2_is_the_prior_and_the_terms(case: int) -> None:
+def test_log_ratio_is_the_sum_of_prior_and_terms(case: int) -> None:
     judged = evidence(RECORDED[case] | {"confidence": RECORDED[case]["stated"]}, values=RECORDED[case]["values"])
     estimate = closed(judged)
     for about, p in enumerate(estimate.posterior):
@@ -82,7 +82,7 @@ def test_every_ratio_of_records2_is_the_prior_and_the_terms(case: int) -> None:
 
 
 def by_hand(claims: list[tuple[int, tuple[int, int]]], pins: dict[int, tuple[int, int]]) -> dict[tuple[int, int], float]:
-    """The open form as its equations stand, loop by loop: the effective of each (object, value)."""
+    """Return the effective confidence of each (object, value) in the open form, by plain loops."""
     items = sorted({item for _, item in claims} | set(pins.values()))
     voices = {about: sum(item[0] == about for _, item in claims) for about, _ in items}
     several = {about: max(2, sum(item[0] == about for item in items)) for about, _ in items}
@@ -153,8 +153,8 @@ def test_own_values_follow_the_equations(said: dict[tuple[int, int], int], seen:
 
 @pytest.mark.parametrize("liars", [1, 2])
 @pytest.mark.parametrize("form", ["shared", "own"])
-def test_a_flood_of_facts_of_their_own_buys_liars_nothing(liars: int, form: str) -> None:
-    """Five honest writers at .85 over eighty facts; each liar inverts them and writes 500 of its own."""
+def test_flood_of_own_facts_does_not_help_liars(liars: int, form: str) -> None:
+    """Draw five honest writers of accuracy .85 over 80 facts; each liar inverts them and adds 500 own facts."""
     draw = np.random.default_rng(liars)
     truth = draw.integers(0, 2, 80)
     text = [(w, o, int(t if draw.random() < 0.85 else 1 - t)) for w in range(5) for o, t in enumerate(truth)]
@@ -179,7 +179,7 @@ def test_externally_verified_claim_beats_a_majority() -> None:
     memory = plant_of("records")
     words = Vocabulary(["a", "b", "c", "audit"], ["x", "y"], [["no", "yes"], ["no", "yes"]])
     writer, about = np.array([0, 0, 1, 1, 2, 2, 3]), np.array([0, 1, 0, 1, 0, 1, 0])
-    value = np.array([0, 0, 0, 0, 1, 1, 1])  # a and b say no of both, c says yes; the audit looks at x: yes
+    value = np.array([0, 0, 0, 0, 1, 1, 1])  # a and b claim no about both, c claims yes; the audit verifies yes about x
     claims = Claims(
         rep=np.zeros(7, dtype=np.int64), t=np.zeros(7), writer=writer, sequence=np.arange(7), object=about, value=value,
         stated=np.full(7, np.nan),

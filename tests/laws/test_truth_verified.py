@@ -1,4 +1,4 @@
-"""Effect of verified facts in `records`: the result of the sweeps, and the form in which a replication is judged."""
+"""Effect of verified facts on `records`: the fixed point of the sweeps, and the form of each replication."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FOLDER = Path(__file__).parents[2].parent / "shared" / "data" / "zencrowd_us"
 
 
 def disputes(seed: int) -> tuple[Evidence, Ints]:
-    """Eight writers of .85, on three facts in ten of .45; verified are the twenty that they dispute most."""
+    """Return claims of eight writers (accuracy .85, .45 on 3 of 10 facts), with the 20 closest disputes verified."""
     draw = np.random.default_rng(seed)
     truth, hard = draw.integers(0, 2, 200), np.arange(200) < 60
     writer, about = (part.ravel() for part in np.indices((8, 200)))
@@ -48,7 +48,7 @@ def right_share(seed: int, form: str) -> float:
     evidence, truth = disputes(seed)
     if form == "shared":
         answer = closed(evidence).effective.argmax(axis=1)
-    else:  # every value is claimed of every object here
+    else:  # every value of every object is claimed
         items = replace(
             evidence,
             value=2 * evidence.object + evidence.value,
@@ -60,10 +60,10 @@ def right_share(seed: int, form: str) -> float:
 
 
 @pytest.mark.parametrize("form", ["shared", "own"])
-def test_closest_disputes_verified_turn_nothing_upside_down(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verified_close_disputes_do_not_invert_values(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shares = [right_share(seed, form) for seed in range(20, 26)]
     assert min(shares) > 0.75
-    monkeypatch.setattr(verified, "DECISIVE", np.inf)  # always the end of what began from the verified facts
+    monkeypatch.setattr(verified, "DECISIVE", np.inf)  # always the fixed point from verified facts
     assert min(right_share(seed, form) for seed in range(20, 26)) < 0.5
 
 
@@ -99,9 +99,9 @@ def test_replication_alone_equals_itself_in_a_batch(seed: int) -> None:
     np.testing.assert_array_equal(beliefs[0], np.concatenate(beliefs[1:]))
 
 
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="the real claims lie beside the project, in shared/data, and are not here")
-def test_verified_facts_choose_the_form_that_judges_them_best() -> None:
-    """zencrowd_us is judged better by one record a writer than by confusions; fifty facts find that out, nine may not."""
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="the real claims are not in shared/data beside the project")
+def test_verified_facts_choose_the_best_form() -> None:
+    """On zencrowd_us one record per writer is better than confusions; 50 facts show that, 9 do not suffice."""
     claims, truth = read_folder(FOLDER, on_bad_rows="skip")
     objects = truth.select("object", "value").unique("object", keep="first", maintain_order=True)
     right = {}

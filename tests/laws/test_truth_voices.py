@@ -1,4 +1,4 @@
-"""Copies of one origin, echoes, words their witnesses left: which claims they are, and what a graph makes of them."""
+"""Copies, echoes and abandoned claims match their definitions, and change beliefs on the graph."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_copies_and_echoes_match_their_definition(rows: list[tuple[int, ...]]) -
     writer, about, value, time, origin = np.array(rows, dtype=np.int64).reshape(-1, 5).T
     at = time.astype(np.float64)
     copy, echo = copies(writer, about, value, at, [origin]), echoes(writer, about, value, at)
-    order = sorted(range(len(rows)), key=lambda row: time[row])  # of one time in their order
+    order = sorted(range(len(rows)), key=lambda row: time[row])  # stable for equal times
     for index, row in enumerate(order):
         before = [other for other in order[:index] if about[other] == about[row]]
         same = [other for other in before if value[other] == value[row]]
@@ -35,13 +35,13 @@ def test_copies_and_echoes_match_their_definition(rows: list[tuple[int, ...]]) -
 
 
 @given(claims, st.integers(1, 3))
-def test_expired_claims_match_their_definition(rows: list[tuple[int, ...]], within: int) -> None:
+def test_abandoned_claims_match_their_definition(rows: list[tuple[int, ...]], within: int) -> None:
     writer, about, value, time, _ = np.array(sorted(rows, key=lambda row: row[3]), dtype=np.int64).reshape(-1, 5).T
     found = abandoned(writer, about, value, time.astype(np.float64), float(within))
 
-    def runs(who: int, what: int) -> list[tuple[int, int, int, int]]:
-        """Value, begin, end and last row of each run of one value."""
-        own = [row for row in range(len(writer)) if (writer[row], about[row]) == (who, what)]
+    def runs(who: int, object_: int) -> list[tuple[int, int, int, int]]:
+        """Return value, begin, end and last row of each run of one value."""
+        own = [row for row in range(len(writer)) if (writer[row], about[row]) == (who, object_)]
         text = [(int(value[row]), int(time[row]), int(time[row]), row) for row in own]
         merged: list[tuple[int, int, int, int]] = []
         for item in text:
@@ -65,7 +65,7 @@ def test_expired_claims_match_their_definition(rows: list[tuple[int, ...]], with
 
 
 STORY = """
-why = "One writer sees, three repeat what they were told."
+why = "One writer observes, three repeat its claim."
 [run]
 days = 3
 turn_every = "1d"
@@ -92,7 +92,7 @@ confidence = 0.6
 
 
 @pytest.mark.parametrize("how", ["source_refs", "derived_from"])
-def test_on_the_graph_copies_of_one_origin_are_one_claim(tmp_path: Path, how: str) -> None:
+def test_copies_of_one_origin_are_one_claim_on_the_graph(tmp_path: Path, how: str) -> None:
     claims = [("0.1d", "root", "a", 1.0, ""), ("0.2d", "seer", "b", 2.0, ""), ("0.3d", "other", "c", 2.0, "")]
     of = 'source_refs = ["mail"]' if how == "source_refs" else 'edges = [{ relation = "derived_from", target = "a" }]'
     claims += [(f"0.{n}d", f"echo-{n}", f"e{n}", 1.0, of) for n in (4, 5, 6)]
@@ -112,7 +112,7 @@ def test_on_the_graph_copies_of_one_origin_are_one_claim(tmp_path: Path, how: st
     assert results['records_origin = "one"'] > results[""] + 0.02
 
 
-def test_retracted_first_claim_is_one_claim_on_the_graph(tmp_path: Path) -> None:
+def test_disowned_claims_are_one_claim_on_the_graph(tmp_path: Path) -> None:
     claims = [("0.1d", "root", "a", 1.0, ""), ("0.2d", "echo-1", "b", 1.0, ""), ("0.3d", "echo-2", "c", 1.0, "")]
     claims += [("0.4d", "root", "d", 2.0, ""), ("0.5d", "seer", "e", 2.0, ""), ("0.6d", "echo-3", "f", 1.0, "")]
     words = "".join(

@@ -1,4 +1,4 @@
-"""Both forms behind the contract of adapters: what they answer, what they break of the axioms."""
+"""Both forms of ARW records as user memories: answers, contradictions and lifetimes."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ claims = st.builds(
 )  # fmt: skip
 
 
-def write(memory: ArwRecords, *says: tuple[float, str, str]) -> None:
-    for day, writer, value in says:
+def write(memory: ArwRecords, *claims: tuple[float, str, str]) -> None:
+    for day, writer, value in claims:
         memory.write([Claim(day, writer, "door", value, f"door is {value}", 0.7)], day)
         memory.tick(day)
 
@@ -51,7 +51,7 @@ def test_answers_are_repeatable_and_about_the_object(
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_it_can_be_watched_as_any_memory(make: Callable[[], ArwRecords]) -> None:
+def test_records_run_as_a_checked_memory(make: Callable[[], ArwRecords]) -> None:
     memory = CheckedMemories(f"malsim.adapters.arw:{make.__name__}", "arw").make()
     memory.write([Claim(0.0, "ann", "door", "open", "door is open", 0.9)], 0.0)
     memory.tick(1.0)
@@ -59,8 +59,8 @@ def test_it_can_be_watched_as_any_memory(make: Callable[[], ArwRecords]) -> None
     memory.close()
 
 
-def test_truth_returns_to_the_first_form_and_not_to_the_second() -> None:
-    """A record that is put again is updated; an item that is taken in again keeps its age, and its life."""
+def test_value_returns_in_the_first_form_only() -> None:
+    """A repeated record is updated; a repeated item keeps its age and lifetime."""
     says = [(0.0, "ann", "open"), (1.0, "ann", "shut"), (3.0, "ann", "open")]
     with closing(records()) as first, closing(overlay()) as second:
         write(first, *says)
@@ -68,7 +68,7 @@ def test_truth_returns_to_the_first_form_and_not_to_the_second() -> None:
         assert (leads(first, 3.1), leads(second, 3.1)) == ("open", "shut")
 
 
-def test_contradictions_move_no_score_of_the_first_form() -> None:
+def test_contradictions_change_no_score_of_the_first_form() -> None:
     with closing(records()) as entry, closing(records()) as other:
         write(entry, (0.0, "ann", "open"))
         write(other, (0.0, "ann", "open"), *[(1.0 + at / 10, "bob", "shut") for at in range(9)])

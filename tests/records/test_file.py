@@ -1,4 +1,4 @@
-"""One SQLite file: another is refused untouched, a killed writer leaves whole transactions, and it imports."""
+"""The SQLite file of records: other files are refused, transactions survive a kill, and exports can be imported."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def text(path: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [cut, torn, newer, foreign, text, Path.mkdir])
-def test_foreign_file_is_refused_and_left_untouched(tmp_path: Path, spoil: Callable[[Path], None]) -> None:
+def test_foreign_file_is_refused_and_unchanged(tmp_path: Path, spoil: Callable[[Path], None]) -> None:
     path = tmp_path / "records.sqlite"
     spoil(path)
     before = path.read_bytes() if path.is_file() else None
@@ -79,7 +79,7 @@ def test_foreign_file_is_refused_and_left_untouched(tmp_path: Path, spoil: Calla
         "keywords = '[1]'",
     ],
 )
-def test_rows_that_no_such_file_holds_are_a_typed_error(tmp_path: Path, wrong: str) -> None:
+def test_invalid_row_is_a_store_error(tmp_path: Path, wrong: str) -> None:
     path = filled(tmp_path / "records.sqlite")
     with sqlite3.connect(path) as connection:
         connection.execute(f"UPDATE memory_records SET {wrong}")  # noqa: S608
@@ -120,7 +120,7 @@ with RecordStore(sys.argv[1], clock=lambda: 1) as store:
 """
 
 
-def test_a_writer_that_is_killed_leaves_whole_transactions(tmp_path: Path) -> None:
+def test_killed_writer_leaves_complete_transactions(tmp_path: Path) -> None:
     path = tmp_path / "records.sqlite"
     for kill in range(3):
         writer = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, env=os.environ)
@@ -171,7 +171,7 @@ def test_reopening_in_one_process_keeps_its_locks(tmp_path: Path) -> None:
     look = [sys.executable, "-c", count]
     with RecordStore(path) as store:
         store.put(MemoryRecord("semantic", "fact", "first", "1"))
-        RecordStore(path).close()  # to open and close the file would drop the locks of `store`
+        RecordStore(path).close()  # reopening the file must not drop the locks of `store`
         assert subprocess.run(look, check=True, capture_output=True, text=True).stdout == "1\n"
         store.put(MemoryRecord("semantic", "fact", "second", "2"))
         assert subprocess.run(look, check=True, capture_output=True, text=True).stdout == "2\n"

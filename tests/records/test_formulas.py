@@ -1,4 +1,4 @@
-"""The pure part: hashes, lanes, scores, fusion, diversity and budgets."""
+"""Formulas of records: hashes, lanes, scores, fusion, diversity and budgets."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def decisions(draw: st.DrawFn) -> list[Decision]:
 
 
 @given(values)
-def test_canonical_json_does_not_depend_on_the_order_of_keys(value: Any) -> None:
-    def turned(each: Any) -> Any:
-        if isinstance(each, dict):
-            return {key: turned(each[key]) for key in reversed(list(each))}
-        return [turned(item) for item in each] if isinstance(each, list) else each
+def test_canonical_json_ignores_the_order_of_keys(value: Any) -> None:
+    def reversed_keys(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {key: reversed_keys(part[key]) for key in reversed(list(part))}
+        return [reversed_keys(item) for item in part] if isinstance(part, list) else part
 
-    assert canonical(turned(value)) == canonical(value)
+    assert canonical(reversed_keys(value)) == canonical(value)
 
 
 @pytest.mark.parametrize("value", [math.nan, [math.inf], {1: 2}, {"a": object()}])
@@ -59,21 +59,12 @@ def test_values_that_json_cannot_hold_are_refused(value: Any) -> None:
         canonical(value)
 
 
-def test_the_hash_reads_lane_kind_key_and_value_only() -> None:
+def test_hash_depends_on_lane_kind_key_and_value_only() -> None:
     record = MemoryRecord("semantic", "fact", "port", {"b": 2.0, "a": 1})
     same = MemoryRecord("semantic", "fact", "port", {"a": 1.0, "b": 2}, tags=("x",), score=0.3, prob=0.1)
     assert record.hash == same.hash
-    assert (
-        len(
-            {
-                record.hash,
-                replace(record, lane="episodic").hash,
-                replace(record, key="p").hash,
-                replace(record, value=1).hash,
-            }
-        )
-        == 4
-    )
+    others = [replace(record, lane="episodic"), replace(record, key="p"), replace(record, value=1)]
+    assert len({item.hash for item in (record, *others)}) == 4
 
 
 @pytest.mark.parametrize(
@@ -83,7 +74,7 @@ def test_the_hash_reads_lane_kind_key_and_value_only() -> None:
         {"tags": "abc"}, {"key": "\ud800"}, {"key": "a\0b"},
     ],
 )  # fmt: skip
-def test_a_bad_field_of_a_record_is_named(wrong: dict[str, Any]) -> None:
+def test_bad_field_of_a_record_is_named(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=next(iter(wrong))):
         MemoryRecord(**wrong | {name: fine for name, fine in FINE.items() if name not in wrong})
 
@@ -95,7 +86,7 @@ def test_a_bad_field_of_a_record_is_named(wrong: dict[str, Any]) -> None:
         {"links": {"cousins": []}}, {"entities": [1]}, {"ts": -5}, {"extra": []},
     ],
 )  # fmt: skip
-def test_a_bad_field_of_an_item_is_named(wrong: dict[str, Any]) -> None:
+def test_bad_field_of_an_item_is_named(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=next(iter(wrong))):
         OverlayItem(**{"text": "a text"} | wrong)
 
@@ -111,20 +102,20 @@ def test_lane_and_durability_follow_from_each_other() -> None:
 
 
 @given(st.text(), st.text())
-def test_the_embedding_is_a_unit_vector_and_its_cosine_symmetric(one: str, other: str) -> None:
-    first, second = (hash_embedding(text).astype(float) for text in (one, other))
+def test_embedding_is_a_unit_vector_with_symmetric_cosine(text: str, other: str) -> None:
+    first, second = (hash_embedding(part).astype(float) for part in (text, other))
     for vector in (first, second):
         assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-6) or not vector.any()
     assert cosines(first[None], second)[0] == cosines(second[None], first)[0]
 
 
-def test_an_embedder_that_returns_no_vector_is_refused() -> None:
+def test_embedder_without_a_vector_is_refused() -> None:
     for wrong in ([], [math.nan], [[1.0]], ["a"]):
         with pytest.raises(UsageError, match="embedder"):
             embed(lambda _, wrong=wrong: wrong, "text")  # type: ignore[misc]
 
 
-def test_the_half_life_halves_as_documented_and_not_as_coded() -> None:
+def test_documented_half_life_halves_and_coded_does_not() -> None:
     assert recency(6 * HOUR) == pytest.approx(0.5)
     assert recency(6 * HOUR, "e_folding") == pytest.approx(math.exp(-1))
     assert recency(4.158883 * HOUR, "e_folding") == pytest.approx(0.5, abs=1e-6)
@@ -137,7 +128,7 @@ def test_more_age_never_raises_recency(age: float, more: float, form: str) -> No
 
 
 @given(shares, shares, shares, shares, shares)
-def test_hybrid_and_coherent_scores_are_their_weighted_sums(
+def test_hybrid_and_coherent_scores_are_weighted_sums(
     sim: float, fts: float, recent: float, score: float, link: float
 ) -> None:
     seed = hybrid_scores(sim, fts, recent, score)
@@ -147,14 +138,14 @@ def test_hybrid_and_coherent_scores_are_their_weighted_sums(
 
 
 @given(st.lists(st.integers(1, 50), min_size=2, max_size=9, unique=True))
-def test_a_better_rank_never_fuses_lower(ranks: list[int]) -> None:
+def test_better_rank_never_fuses_lower(ranks: list[int]) -> None:
     fused = fused_ranks(ranks, np.zeros(len(ranks)), Fusion())
     assert np.array_equal(np.argsort(-fused), np.argsort(ranks))
     assert (fused_ranks(ranks, ranks, Fusion()) > fused).all()
 
 
 @given(st.lists(st.tuples(shares, st.lists(st.floats(-1, 1), min_size=3, max_size=3)), max_size=9), shares)
-def test_diversity_orders_each_item_once_and_never_rises(items: list[tuple[float, list[float]]], mmr: float) -> None:
+def test_diverse_order_is_a_permutation_with_falling_scores(items: list[tuple[float, list[float]]], mmr: float) -> None:
     worth = np.array([relevance for relevance, _ in items])
     vectors = np.array([vector for _, vector in items]).reshape(-1, 3)
     between = np.maximum(np.array([cosines(vectors, vector) for vector in vectors]).reshape(len(items), len(items)), 0.0)
@@ -179,13 +170,8 @@ def test_budget_holds_and_dropped_items_have_a_reason(ranked: list[Decision], mo
     assert [item.id for item in pack.decisions] == [item.id for item in ranked]
     for item in pack.decisions:
         if (item.dropped or "").startswith("over budget"):
-            assert (
-                item.tokens + sum(other.tokens for other in pack.items if ranked_before(pack.decisions, other, item)) > most
-            )
-
-
-def ranked_before(listed: tuple[Decision, ...], one: Decision, other: Decision) -> bool:
-    return listed.index(one) < listed.index(other)
+            earlier = pack.decisions[: pack.decisions.index(item)]
+            assert item.tokens + sum(other.tokens for other in pack.items if other in earlier) > most
 
 
 def test_hard_slots_go_first_and_are_never_dropped() -> None:
@@ -248,7 +234,7 @@ def test_janitor_removes_only_expired_and_overflowing_records(
     assert all(updated[item] <= updated[other] for item in evicted for other in left if lanes[other] == "ephemeral")
 
 
-def test_lives_are_minutes_hours_or_months() -> None:
+def test_lifetimes_are_minutes_hours_or_months() -> None:
     upkeep = Upkeep()
     ends = [upkeep.expires(0, lane, durability) for lane, durability in
             (("ephemeral", "ephemeral"), ("short_term", "short"), ("episodic", "short"), ("profile", "long"))]  # fmt: skip

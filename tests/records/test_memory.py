@@ -1,4 +1,4 @@
-"""Both forms on SQLite: dedupe, links, retrieval, lives, quarantine, privacy, events."""
+"""Both forms on SQLite: deduplication, links, retrieval, lifetimes, quarantine, privacy and events."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_duplicate_item_is_merged_if_requested(items: list[OverlayItem]) -> None
 
 @few
 @given(st.lists(items, max_size=12), texts, st.integers(0, 40))
-def test_searches_and_packs_are_repeatable_and_change_nothing(items: list[OverlayItem], question: str, most: int) -> None:
+def test_searches_and_packs_are_repeatable_and_pure(items: list[OverlayItem], question: str, most: int) -> None:
     with RecordStore(clock=Clock()) as store:
         overlay = Overlay(store)
         for item in items:
@@ -102,7 +102,7 @@ def test_equal_records_merge_their_tags_and_keep_their_age() -> None:
         assert (again.created, again.prob) == (0, 0.9)
 
 
-def test_hybrid_score_is_the_sum_of_its_stated_parts() -> None:
+def test_hybrid_score_is_the_weighted_sum_of_its_parts() -> None:
     clock = Clock()
     with RecordStore(clock=clock) as store:
         store.put(MemoryRecord("semantic", "fact", "release day", "Tuesday", score=7.0))
@@ -110,11 +110,7 @@ def test_hybrid_score_is_the_sum_of_its_stated_parts() -> None:
         store.put(MemoryRecord("semantic", "fact", "port", "8080"))
         best, other = store.select_hybrid("release")
         assert best.record.value == "Tuesday"
-        assert {name: best.parts[name] for name in ("fts", "recency", "utility")} == {
-            "fts": 1.0,
-            "recency": 0.5,
-            "utility": 1.0,
-        }
+        assert (best.parts["fts"], best.parts["recency"], best.parts["utility"]) == (1.0, 0.5, 1.0)
         for hit in (best, other):
             parts = hit.parts
             total = 0.5 * parts["sim"] + 0.2 * parts["fts"] + 0.2 * parts["recency"] + 0.1 * parts["utility"]
@@ -145,7 +141,7 @@ def test_linked_record_is_found_through_its_seed() -> None:
             store.link(seed.id, far.id, "supports", 2.0)
 
 
-def test_contradictions_are_shown_and_move_no_score() -> None:
+def test_contradictions_are_listed_and_change_no_score() -> None:
     with RecordStore(clock=Clock()) as store:
         ann = store.put(MemoryRecord("semantic", "fact", "oncall", "ann"))
         store.put(MemoryRecord("semantic", "fact", "door", "open"))
@@ -159,7 +155,7 @@ def test_contradictions_are_shown_and_move_no_score() -> None:
 
 
 @pytest.mark.parametrize("question", ['"', "a OR", "NEAR(", "%_\\", "", "é'; DROP TABLE memory_records; --", "\0"])
-def test_no_question_is_taken_as_a_query_language(question: str) -> None:
+def test_questions_are_not_parsed_as_queries(question: str) -> None:
     with RecordStore(clock=Clock()) as store:
         store.put(MemoryRecord("semantic", "fact", "a", "100%"))
         for match in ("like", "words"):
@@ -173,7 +169,7 @@ def test_no_question_is_taken_as_a_query_language(question: str) -> None:
             store.select(question, lane="attic")
 
 
-def test_likeness_compares_vectors_of_one_make_only() -> None:
+def test_only_vectors_of_one_embedder_are_compared() -> None:
     with RecordStore(clock=Clock(), embedder=lambda text: [float(len(text)), 1.0]) as store:
         store.put(MemoryRecord("semantic", "fact", "a", "one"))
         assert store.search_embed([0.0, 2.0])[0].score == pytest.approx(1 / 26**0.5, abs=1e-6)
@@ -200,7 +196,7 @@ def test_lifetimes_count_from_creation() -> None:
         assert {event["payload"]["reason"] for event in store.events("memory.item.expired")} == {"ttl"}
 
 
-def test_expired_records_are_hidden_before_the_janitor_runs() -> None:
+def test_expired_records_are_hidden_before_a_sweep() -> None:
     clock = Clock()
     with RecordStore(clock=clock) as store:
         overlay = Overlay(store)
@@ -215,7 +211,7 @@ def test_expired_records_are_hidden_before_the_janitor_runs() -> None:
         assert len(store.events("memory.item.expired")) == 2
 
 
-def test_a_lane_that_overflows_loses_its_least_recently_updated() -> None:
+def test_full_lane_loses_its_least_recently_updated() -> None:
     clock = Clock()
     with RecordStore(clock=clock, upkeep=Upkeep(caps={"semantic": 3})) as store:
         stored = [store.put(MemoryRecord("semantic", "fact", "k", at)) for at in range(5)]
@@ -227,7 +223,7 @@ def test_a_lane_that_overflows_loses_its_least_recently_updated() -> None:
 
 
 @pytest.mark.parametrize("every", [60_000, 7 * 60_000, HOUR])
-def test_a_janitor_that_looks_seldom_removes_as_much(every: int) -> None:
+def test_rare_upkeep_removes_as_much_as_frequent_upkeep(every: int) -> None:
     clock = Clock()
     with RecordStore(clock=clock, upkeep=Upkeep(most=2)) as store:
         store.keep_up()
@@ -251,11 +247,8 @@ def test_quarantine_holds_lists_and_admits() -> None:
         assert overlay.admit(name).text == item.text
         assert [hit.text for hit in overlay.search("door", scope=Scope(agent_id="stranger"))] == [item.text]
         assert overlay.on_hold() == []
-        assert [event["name"] for event in store.events()] == [
-            "memory.quarantined",
-            "memory.admitted",
-            "memory.item.upserted",
-        ]
+        names = ["memory.quarantined", "memory.admitted", "memory.item.upserted"]
+        assert [event["name"] for event in store.events()] == names
         with pytest.raises(AddressError, match="quarantine"):
             overlay.admit(name)
 
@@ -263,12 +256,7 @@ def test_quarantine_holds_lists_and_admits() -> None:
 def test_reader_sees_shared_items_only_on_request() -> None:
     with RecordStore(clock=Clock()) as store:
         overlay = Overlay(store)
-        for privacy, agent, project in (
-            ("private", "u", "p"),
-            ("project", "v", "p"),
-            ("shared", "w", "q"),
-            ("project", "w", "q"),
-        ):
+        for privacy, agent, project in (row.split() for row in ("private u p", "project v p", "shared w q", "project w q")):
             overlay.upsert(OverlayItem(f"kettle {privacy} {agent}", privacy=privacy, agent_id=agent, project_id=project))
 
         def visible(scope: Scope | None = None) -> set[str]:
@@ -283,7 +271,7 @@ def test_reader_sees_shared_items_only_on_request() -> None:
             Scope(("public",))
 
 
-def test_trust_pins_kinds_and_promotion_show_in_the_trace() -> None:
+def test_trust_pins_kinds_and_promotion_change_the_pack() -> None:
     with RecordStore(clock=Clock()) as store:
         overlay = Overlay(store, fusion=Fusion(mmr=1.0))
         low = overlay.upsert(OverlayItem("kettle one", trust=0.2))
@@ -303,19 +291,11 @@ def test_trust_pins_kinds_and_promotion_show_in_the_trace() -> None:
         assert pack.decisions[-1].dropped == "its kind's cap of 2 is reached"
         trace = pack.decisions[0].trace
         assert {
-            "lexical_rank",
-            "vector_rank",
-            "mmr",
-            "recency",
-            "trust",
-            "pinned",
-            "tokens",
-            "slot",
-            "dropped",
+            *["lexical_rank", "vector_rank", "mmr", "recency", "trust", "pinned", "tokens", "slot", "dropped"]
         } <= trace.keys()
 
 
-def test_an_item_written_over_keeps_its_creation() -> None:
+def test_replaced_item_keeps_its_creation_time() -> None:
     clock = Clock()
     with RecordStore(clock=clock) as store:
         overlay = Overlay(store)
@@ -327,7 +307,7 @@ def test_an_item_written_over_keeps_its_creation() -> None:
         assert overlay.search("one", fusion=Fusion(vector_limit=0)) == []
 
 
-def test_a_lane_named_in_extra_counts_until_the_item_is_promoted() -> None:
+def test_lane_in_extra_counts_until_promotion() -> None:
     with RecordStore(clock=Clock()) as store:
         overlay = Overlay(store)
         item = overlay.upsert(OverlayItem("the pump hums", extra={"lane": "episodic"}))
@@ -340,7 +320,7 @@ def test_a_lane_named_in_extra_counts_until_the_item_is_promoted() -> None:
             OverlayItem("x", extra={"lane": wrong})
 
 
-def test_a_lane_is_read_by_its_index() -> None:
+def test_lane_is_read_by_its_index() -> None:
     with RecordStore(clock=Clock()) as store:
         clause, values = store._in_lane("semantic")
         query = f"EXPLAIN QUERY PLAN SELECT * FROM memory_records WHERE {clause} ORDER BY updated DESC, seq"  # noqa: S608

@@ -1,4 +1,4 @@
-"""Common interface of the pinned functions: the events of a stream, and the items shown for an object."""
+"""Common interface of models that call pinned functions of other projects."""
 
 from __future__ import annotations
 
@@ -11,38 +11,35 @@ __all__ = ["Source"]
 
 
 class Source:
-    """Items kept beside pinned functions, which say what they are worth. `places` is project, commit and files."""
+    """Memory that stores items and scores them with pinned functions of a project."""
 
     project: ClassVar[str]
     commit: ClassVar[str]
-    within: ClassVar[float] = 1e-9  # how near a score must be; coarser where the source itself rounds
-    daily: ClassVar[bool] = False  # whether it is swept every day
+    within: ClassVar[float] = 1e-9  # tolerance of scores; larger where the source rounds
+    daily: ClassVar[bool] = False  # True if it is swept every day
 
     def __init__(self) -> None:
         self.checkout, self.wall = Checkout(self.project, self.commit), Wall()
         self.items: list[Any] = []
 
     def about(self, name: str) -> list[Any]:
-        """The items about an object, in order of creation."""
         return [item for item in self.items if item.object == name]
 
     def same(self, claim: SimpleNamespace) -> list[Any]:
-        """Items about the claim's object with its value."""
         return [item for item in self.about(claim.object) if item.value == claim.value]
 
     def rivals(self, claim: SimpleNamespace) -> list[Any]:
-        """Items about the claim's object with another value."""
         return [item for item in self.about(claim.object) if item.value != claim.value]
 
     def write(self, claim: SimpleNamespace) -> None:
-        """Take a claim: object, value, writer, t, stated."""
+        """Store a claim with object, value, writer, t and stated."""
         raise NotImplementedError
 
     def tick(self, t: float) -> None:
-        """Let time pass; nothing happens unless the source sweeps."""
+        """Sweep, if the source does."""
 
     def read(self, name: str, t: float) -> None:
-        """Be asked about an object; nothing happens unless the source counts reads."""
+        """Count a read, if the source does."""
 
     def score(self, item: Any, t: float) -> float:
         raise NotImplementedError
@@ -51,11 +48,10 @@ class Source:
         return [(item.value, self.score(item, t)) for item in self.about(name)]
 
     def best(self, name: str, t: float, most: int = 5) -> list[Any]:
-        """The best few items about an object."""
         return sorted(self.about(name), key=lambda item: -self.score(item, t))[:most]
 
     def play(self, events: list[dict[str, Any]]) -> list[list[tuple[str, float]]]:
-        """A whole stream; what every peek shows."""
+        """Play a stream and return the result of every peek."""
         peeks = []
         for event in events:
             self.wall.day = event["t"]

@@ -1,4 +1,4 @@
-"""Pinned functions of other people's projects, read out of checkouts that a variable names, never copied.
+"""Pinned functions of other projects, read from the checkouts that an environment variable names.
 
 `MALSIM_SOURCES` is a folder with a git checkout of each project (`NAME`, `OWNER+NAME/repo`), or an unpacked archive `NAME-COMMIT`.
 """
@@ -21,7 +21,7 @@ VARIABLE = "MALSIM_SOURCES"
 
 
 class MissingError(LookupError):
-    """What a source test needs is not there; the test skips with this reason."""
+    """Raised if a checkout, a file or a tool is missing; the test is skipped with this reason."""
 
 
 @dataclass(frozen=True)
@@ -33,16 +33,16 @@ class Checkout:
     def folder(self) -> Path:
         root = os.environ.get(VARIABLE)
         if not root:
-            raise MissingError(f"{VARIABLE} names no folder with a checkout of {self.project}")
+            raise MissingError(f"{VARIABLE} is not set; a checkout of {self.project} is needed")
         owner, name = self.project.split("/")
-        indices = [Path(root, name), Path(root, f"{owner}+{name}", "repo"), *Path(root).glob(f"{name}-{self.commit}*")]
-        for index in indices:
-            if index.is_dir():
-                return index
+        folders = [Path(root, name), Path(root, f"{owner}+{name}", "repo"), *Path(root).glob(f"{name}-{self.commit}*")]
+        for folder in folders:
+            if folder.is_dir():
+                return folder
         raise MissingError(f"no checkout of {self.project} in {VARIABLE}")
 
     def text(self, path: str) -> str:
-        """A file as it stands at the commit."""
+        """Return a file at the commit."""
         if self.commit in self.folder.name and (self.folder / path).is_file():
             return (self.folder / path).read_text(encoding="utf-8")
         command = ["git", "-C", str(self.folder), "show", f"{self.commit}:{path}"]
@@ -65,7 +65,7 @@ class Checkout:
         return SimpleNamespace(**space)
 
     def statements(self, path: str, within: str, names: tuple[str, ...], **given: Any) -> Any:
-        """A function of `given` that runs only the assignments to these names in `within` and returns what they made."""
+        """Return a function that runs only the assignments to some names in the function `within`, and returns their values."""
         [function] = _nodes(ast.parse(self.text(path)), within)
         found = [
             node for node in ast.walk(function) if set(_named(node)) & set(names) and not isinstance(node, ast.FunctionDef)
@@ -97,7 +97,7 @@ def _named(node: ast.AST) -> list[str]:
 
 
 class Wall:
-    """A wall clock that shows the bench's day: `datetime` and `date` for the functions that look at one."""
+    """Clock that shows the day of the stream as `datetime` and `date`."""
 
     def __init__(self) -> None:
         self.day = 0.0
@@ -117,9 +117,7 @@ class Wall:
 
     @staticmethod
     def at(day: float) -> datetime:
-        """A day of the bench as a date."""
         return START + timedelta(days=day)
 
     def iso(self, day: float) -> str:
-        """A day of the bench as ISO text."""
         return self.at(day).isoformat()

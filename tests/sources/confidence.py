@@ -1,4 +1,4 @@
-"""Sources whose number moves with agreement, contradiction or time."""
+"""Sources whose scores change with agreement, contradiction or time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUIET.propagate = False
 
 
 def answering(value: Any) -> Any:
-    """An async function that always gives this."""
+    """Return an async function that always returns a value."""
 
     async def answer(*_: Any, **__: Any) -> Any:
         return value
@@ -34,7 +34,7 @@ def answering(value: Any) -> Any:
 
 
 class YourMemory(Source):
-    """The decay job over a SQLite table, and who was active when."""
+    """Decay job over a SQLite table, with the active days of users."""
 
     project, commit = "sachitrafa/YourMemory", "5a08d41"
     daily = True
@@ -90,7 +90,7 @@ class YourMemory(Source):
 
 
 class Abes(Source):
-    """The reinforcement agent and the decay controller of the chat service; similarity is the bench's."""
+    """Reinforcement agent and decay controller of the chat service; the test provides similarity."""
 
     project, commit = "moonrunnerkc/adaptive-belief-ecology-system", "ecb6d18"
 
@@ -139,7 +139,7 @@ class Abes(Source):
 
 
 class Engram(Source):
-    """The engine's own query, one candidate at a time; its rank term, 1/61 so, is put at the 1/60 of the model."""
+    """Query of the engine, one candidate at a time; its rank term of 1/61 is replaced by the model's 1/60."""
 
     project, commit = "Agentscreator/engram-memory", "20744a8"
 
@@ -149,7 +149,7 @@ class Engram(Source):
         given: dict[str, Any] = {"math": math, "json": __import__("json"), "logger": QUIET, "embeddings": MagicMock()}
         given |= {"datetime": self.wall.datetime, "timezone": timezone}
         given["embeddings"].cosine_similarity = lambda *_: 1.0
-        given["round"] = lambda number, _: number  # its answer shows four digits
+        given["round"] = lambda number, _: number  # the source rounds to four digits
         self.source = self.checkout.functions("src/engram/engine.py", *names, **given)
 
     def write(self, claim: SimpleNamespace) -> None:
@@ -180,7 +180,7 @@ class Engram(Source):
 
 
 class Memex(Source):
-    """The contradiction engine on one flagged unit, with the bench's verdicts."""
+    """Contradiction engine on one flagged unit, with verdicts from the test."""
 
     project, commit = "JasperHG90/memex", "d2061d6"
 
@@ -219,7 +219,7 @@ class Memex(Source):
 
 
 class Mma(Source):
-    """compute_v2 of the confidence module; similarities are the bench's: same 1, contradicts .9, unrelated .3."""
+    """Function compute_v2 of the confidence module, with similarities from the test: same 1, contradicts .9, unrelated .3."""
 
     project, commit = "AIGeeksGroup/MMA", "ad6a6e5"
 
@@ -264,12 +264,11 @@ class Mma(Source):
 
 
 def similarity(one: Any, other: Any) -> float:
-    """The bench's similarity of two items."""
     return 0.3 if one.object != other.object else 1.0 if one.value == other.value else 0.9
 
 
 class EvolveMem(Source):
-    """The consolidator's decay of importance, as it is constructed by its manager."""
+    """Decay of importance by the consolidator, constructed as by its manager."""
 
     project, commit = "aiming-lab/SimpleMem", "db80b6a"
 

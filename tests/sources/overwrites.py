@@ -1,4 +1,4 @@
-"""Sources that write over what they held, or add to it."""
+"""Sources that overwrite stored values or add new ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Graphiti", "InMemoryStore", "Mem0Additive", "Mem0Delete", "Mem0Updat
 
 
 class Graphiti(Source):
-    """resolve_extracted_edge with the bench's verdict as its language model."""
+    """Function resolve_extracted_edge, with verdicts from the test in place of the language model."""
 
     project, commit = "getzep/graphiti", "993e081a"
 
@@ -40,7 +40,7 @@ class Graphiti(Source):
 
     def write(self, claim: SimpleNamespace) -> None:
         same, rivals = self.same(claim), self.rivals(claim)
-        told = {
+        answer = {
             "duplicate_facts": [0] if same else [],
             "contradicted_facts": [len(same) + index for index in range(len(rivals))],
         }
@@ -48,7 +48,7 @@ class Graphiti(Source):
             uuid=uuid4().hex, object=claim.object, value=claim.value, name="IS", fact=claim.value, source_node_uuid=claim.object,
             target_node_uuid=claim.value, valid_at=self.wall.at(claim.t), invalid_at=None, expired_at=None, episodes=[], attributes={},
         )  # fmt: skip
-        model = SimpleNamespace(generate_response=answering(told))
+        model = SimpleNamespace(generate_response=answering(answer))
         resolved, _, _ = asyncio.run(self.source.resolve_extracted_edge(model, edge, same, rivals, MagicMock(uuid="e")))
         if resolved is edge:
             self.items.append(edge)
@@ -58,7 +58,7 @@ class Graphiti(Source):
 
 
 class InMemoryStore(Source):
-    """LangGraph's store in memory: a key is put again."""
+    """LangGraph's in-memory store, in which a key is put again."""
 
     project, commit = "langchain-ai/langgraph", "f09cfe8ff"
 
@@ -89,7 +89,7 @@ class InMemoryStore(Source):
 
 
 class Mem0Update(Source):
-    """_add_to_vector_store of version 1 with the bench's verdict in place of its two prompts."""
+    """Method _add_to_vector_store of version 1, with verdicts from the test in place of its two prompts."""
 
     project, commit = "mem0ai/mem0", "v1.0.11"
 
@@ -128,7 +128,6 @@ class Mem0Update(Source):
         self.source._add_to_vector_store(memory, [{"role": "user", "content": claim.value}], {}, {"user_id": "u"}, True)
 
     def by(self, number: int) -> Any:
-        """The item with this number."""
         return next(item for item in self.items if id(item) == number)
 
     def score(self, item: Any, t: float) -> float:
@@ -136,7 +135,7 @@ class Mem0Update(Source):
 
 
 class Mem0Delete(Mem0Update):
-    """The same, with a model that answers DELETE where it sees a contradiction."""
+    """Method _add_to_vector_store of version 1, with a model that answers DELETE to a contradiction."""
 
     def judge(self, same: list[Any], rivals: list[Any], claim: SimpleNamespace) -> list[dict[str, Any]]:
         if same or not rivals:
@@ -145,7 +144,7 @@ class Mem0Delete(Mem0Update):
 
 
 class Mem0Additive(Mem0Update):
-    """_add_to_vector_store of version 2: what its model extracts is added unless its hash was found."""
+    """Method _add_to_vector_store of version 2, which adds extracted facts with new hashes."""
 
     commit = "8d5b7865b"
 

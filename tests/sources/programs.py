@@ -1,4 +1,4 @@
-"""Sources in other languages: their own files, compiled or run by node, skipped where a tool is missing."""
+"""Sources in other languages, compiled or run by node; skipped if a tool is missing."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ def body(text: str, start: str) -> str:
 
 @cache
 def built(name: str, folder: str, *command: str) -> str:
-    """The program that a command makes in a folder, made once."""
+    """Return the program that a command builds in a folder; it is built once."""
     ran(*command, within=Path(folder))
     return str(Path(folder, name))
 
 
 class Shodh(Source):
-    """hybrid_decay_factor, compiled; the clock and the floor of decay_at are written anew beside it."""
+    """Compiled function hybrid_decay_factor; the clock and the floor of decay_at are rewritten here."""
 
     project, commit = "varun29ankuS/shodh-memory", "98c6e48"
-    within = 1e-6  # it counts in single precision
+    within = 1e-6  # it uses single precision
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ def rust(checkout: Checkout) -> str:
 
 
 class Membrane(Source):
-    """Exponential of the decay package under its default semantic half-life, compiled; the sweep is written anew beside it."""
+    """Compiled exponential decay with the default semantic half-life; the sweep is rewritten here."""
 
     project, commit = "BennettSchwartz/membrane", "8408c8c"
     within = 1e-9
@@ -133,10 +133,10 @@ func main() {
 
 
 class Node(Source):
-    """A whole stream in one run of node: events in, what each peek shows out; a clock of ours stands in for Date."""
+    """Source that plays a whole stream in one run of node, with the clock of the stream in place of Date."""
 
     def script(self, folder: Path) -> str:
-        """Write its own files into the folder and return our script."""
+        """Write the source files into a folder and return the script that runs them."""
         raise NotImplementedError
 
     def play(self, events: list[dict[str, Any]]) -> list[list[tuple[str, float]]]:
@@ -157,7 +157,7 @@ const five = (items) => items.map((one, place) => [one, place]).sort((a, b) => b
 
 
 class Egc(Node):
-    """createLessonQueries on a table in memory: upsert, decay sweep; a recall sets last_recalled."""
+    """Function createLessonQueries on a table in memory; a recall sets last_recalled."""
 
     project, commit = "Fmarzochi/EGC", "cf16e7b7"
 

@@ -1,4 +1,4 @@
-"""Drawn streams of claims, sweeps, reads and looks, in the events that recorded runs of laws are written in."""
+"""Random streams of claims, ticks, reads and peeks, as events of recorded runs of laws."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Every model of another's memory against the pinned functions it is a model of, on fifty drawn streams.
+"""Every model of another memory equals the pinned functions of its source on fifty random streams.
 
-They run where `MALSIM_SOURCES` names a folder of checkouts; what they found stands in each law's file, after `Proven:`.
+The tests run if `MALSIM_SOURCES` names a folder of checkouts; results are in each law's file after `Proven:`.
 """
 
 from __future__ import annotations
@@ -42,21 +42,17 @@ SOURCES: dict[str, type[Source]] = {
     "shodh": programs.Shodh,
     "yourmemory": confidence.YourMemory,
 }
-NO_SOURCE = (
-    "generative_agents_paper",
-    "membrane_anchored",
-    "memorybank_intended",
-)  # of the 24: what a paper or a repair means
+NO_SOURCE = ("generative_agents_paper", "membrane_anchored", "memorybank_intended")  # models of a paper or of a repair
 
 
 @pytest.mark.parametrize("law", SOURCES)
-def test_a_model_equals_its_source(law: str) -> None:
+def test_model_equals_its_source(law: str) -> None:
     kind = SOURCES[law]
     try:
-        parted = [seed for seed in range(STREAMS) if not equal(law, kind, seed)]
+        different = [seed for seed in range(STREAMS) if not equal(law, kind, seed)]
     except (MissingError, ModuleNotFoundError) as reason:
         pytest.skip(str(reason))
-    assert not parted, f"{law} differs from {kind.project} on the streams {parted}"
+    assert not different, f"{law} differs from {kind.project} on the streams {different}"
 
 
 def equal(law: str, kind: type[Source], seed: int) -> bool:
@@ -70,7 +66,7 @@ def equal(law: str, kind: type[Source], seed: int) -> bool:
     return True
 
 
-def test_data_sheet_states_what_was_proved() -> None:
+def test_data_sheets_name_the_compared_sources() -> None:
     assert {name for name, law in shipped_laws().items() if law.equal} == set(SOURCES)
     for name, kind in SOURCES.items():
         assert kind.commit[:7] in find_law(name).source or kind.commit in find_law(name).proven, name

@@ -1,35 +1,34 @@
-"""What every shipped law breaks, and why; the models are minimal, the figures no verdict on today's products."""
+"""Axioms that each shipped law breaks, with reasons; the models are minimal and do not judge today's products."""
 
-SWEEP = "a sweep takes its decay off the already decayed number"
-ECHO = "every repetition raises or renews, whoever repeats"
-TIE = "nothing ranks the returned value above its rival: a tie is no lead"
+SWEEP = "a tick applies the decay to the already decayed score"
+ECHO = "every repetition raises or renews a value, even by the same writer"
+TIE = "nothing ranks the returned value above its rival, and a tie is not a lead"
 LAST = "the claim that arrives last wins, whatever its time"
-ORDER = "of claims of one instant the later in the call decides"
+ORDER = "the later of two claims of one instant in a call decides"
 USE = "a use counts as evidence"
 ADDS = "rivals do not lower each other enough"
-EDGES = "streams carry no edges, so nothing tells it that two claims contradict each other"
-LONE = "a claim that nobody speaks against is believed more than it states"
-UNSWEPT = "by design: until its first sweep an item is worth what it states"
-TWICE = "a delivery is taken for a voice, or for a use"
-SUM = "every voice raises or lowers by the same, until a bound; so more voices do not lead"
-VERIFIED = "these streams verify every claim of a graph from outside, and what was verified last is taken for true"
-FORMER = "a writer's former word keeps its worth"
-FRESH = "the newest leads, whoever says it"
-SPLIT = "a vote: where one of two voices returns, the votes tie"
-OWN = "a liar is always agreed with by himself where nobody else speaks, and earns a record there"
+EDGES = "streams have no edges, so the law does not know that two claims contradict each other"
+LONE = "an uncontested claim is believed more than it states"
+UNSWEPT = "by design: until its first tick an item has its stated confidence"
+TWICE = "a repeated delivery counts as a writer or as a use"
+VERIFIED = "these streams verify every claim of a graph externally, and the value verified last counts as true"
+FORMER = "a writer's earlier claim keeps its weight"
+FRESH = "the newest value leads, whoever claims it"
+SPLIT = "a vote: if one of two writers returns, the votes tie"
+OWN = "a liar agrees with itself about objects that nobody else mentions, and earns a record there"
 DERIVED = "derived_from has the weight 0"
-CONFIDENCE = "a second voice that states less lowers the value"
-KEEPS_AGE = "a claim that comes again keeps the age of the first"
+CONFIDENCE = "a second writer who states less lowers the value"
+KEEPS_AGE = "a repeated claim keeps the age of the first"
 
 KNOWN: dict[str, dict[str, str]] = {
     "mal": {
         "consistency": EDGES,
         "derived-falls": DERIVED,
-        "edge-target": "a contradiction is mutual in these streams, so it lowers the claim that makes it too",
+        "edge-target": "a contradiction is mutual in these streams, so it lowers its source too",
         "last-word": EDGES,
         "outvoted": EDGES,
         "self-support": "the support of a claim by its own writer counts; guarded rules leave it out",
-        "settling": "three mutual rivals of .3 ring under the plain tick; damping cures it",
+        "settling": "three mutual rivals of .3 oscillate under the plain tick; damping cures that",
         "truth-may-return": EDGES,
     },
     "guarded": {"consistency": UNSWEPT, "derived-falls": DERIVED, "echo-independence": VERIFIED},
@@ -46,7 +45,7 @@ KNOWN: dict[str, dict[str, str]] = {
         "consistency": ADDS,
         "echo-independence": ECHO,
         "last-word": FORMER,
-        "survival-floor": "at .995 an hour a lesson of .7 is gone within days",
+        "survival-floor": "at .995 per hour a lesson of .7 is deleted within days",
         "truth-may-return": FORMER,
     },
     "act_r": {
@@ -54,27 +53,27 @@ KNOWN: dict[str, dict[str, str]] = {
         "echo-independence": ECHO,
         "last-word": ECHO,
         "read-idempotence": "by design: a use is a presentation",
-        "read-keeps-lead": "the same",
+        "read-keeps-lead": "by design: a use is a presentation",
     },
     "agentmemory_lessons": {
-        "cadence": "a sweep waits for a whole week",
+        "cadence": "a sweep acts after whole weeks only",
         "consistency": ADDS,
         "delivered-twice": TWICE,
         "echo-independence": ECHO,
         "last-word": ADDS,
         "long-history": FORMER,
-        "reachability": "its floor lies below what a query shows",
-        "survival-floor": "what nobody repeats is gone in three months",
+        "reachability": "its floor is below the least score that a query shows",
+        "survival-floor": "a lesson that nobody repeats is deleted in three months",
         "truth-may-return": ADDS,
     },
     "arw": {
         "earlier-support": KEEPS_AGE,
         "echo-independence": FRESH,
-        "half-life-halves": "what halves is recency, a fifth of the score",
+        "half-life-halves": "only recency halves, a fifth of the score",
         "outvoted": TIE,
         "reinforcement": CONFIDENCE,
         "survival-floor": "records end after 90 days",
-        "truth-may-return": "a claim that comes again keeps its age, and its end",
+        "truth-may-return": "a repeated claim keeps its age and its end",
     },
     "average": {
         "batching": ORDER,
@@ -89,16 +88,16 @@ KNOWN: dict[str, dict[str, str]] = {
         "batching": ORDER,
         "earlier-support": KEEPS_AGE,
         "echo-independence": ECHO,
-        "last-word": "what was marked as outdated stays marked",
+        "last-word": "an item marked as outdated stays marked",
         "read-idempotence": USE,
-        "truth-may-return": "what was marked as outdated stays marked",
+        "truth-may-return": "an item marked as outdated stays marked",
     },
     "crh": {"own-facts": OWN, "truth-may-return": SPLIT, "vacuity": LONE},
     "dawid_skene": {
         "locality": "values are one set of classes for all objects",
         "own-facts": OWN,
-        "polarity": "a lone dissenter is taken for one who is always wrong",
-        "track-record": "of two who err it takes the wrong one for the one that inverts",
+        "polarity": "a lone dissenter counts as a writer who is always wrong",
+        "track-record": "it takes the wrong one of two erring writers for the one who inverts values",
         "truth-may-return": SPLIT,
         "vacuity": LONE,
     },
@@ -143,23 +142,23 @@ KNOWN: dict[str, dict[str, str]] = {
     "generative_agents_code": {
         "batching": ORDER,
         "delivered-twice": TWICE,
-        "echo-independence": "nodes are sorted oldest first",
-        "last-word": "the same",
+        "echo-independence": "nodes are sorted with the oldest first",
+        "last-word": "see last-word",
         "late-arrival": LAST,
         "locality": "scores are normalised over all items",
-        "newer-not-below-older": "nodes are sorted oldest first",
-        "outvoted": "the same",
+        "newer-not-below-older": "nodes are sorted with the oldest first",
+        "outvoted": "see last-word",
         "polarity": "scores are normalised over all items",
         "read-idempotence": USE,
         "read-keeps-lead": USE,
-        "truth-may-return": "the same",
+        "truth-may-return": "see last-word",
     },
     "generative_agents_paper": {"echo-independence": FRESH, "read-idempotence": USE, "read-keeps-lead": USE},
     "graphiti": {
-        "consistency": "of two values of one instant neither ends the other",
-        "echo-independence": "what was said once is never said anew",
-        "last-word": "what was said once is never said anew",
-        "truth-may-return": "the same",
+        "consistency": "two values of one instant do not end each other",
+        "echo-independence": "a value that was claimed once is never claimed again",
+        "last-word": "a value that was claimed once is never claimed again",
+        "truth-may-return": "see last-word",
     },
     "hindsight": {"delivered-twice": TWICE, "echo-independence": ECHO, "last-word": ECHO, "long-history": FORMER},
     "last_write": {"batching": LAST, "echo-independence": FRESH, "late-arrival": LAST},
@@ -167,12 +166,12 @@ KNOWN: dict[str, dict[str, str]] = {
     "mem0_additive": {"last-word": TIE, "outvoted": TIE, "truth-may-return": TIE},
     "mem0_delete": {
         "batching": ORDER,
-        "delivered-twice": "a delivery after a deletion puts it back",
+        "delivered-twice": "a delivery after a deletion restores the value",
         "echo-independence": "the second repetition is added, after the first deleted the rival",
-        "last-word": "nothing is left of it",
+        "last-word": "no item remains",
         "late-arrival": "a late claim deletes the newer fact and adds nothing",
         "total-evidence": "the contradiction deletes the old fact and adds nothing",
-        "truth-may-return": "the same",
+        "truth-may-return": "see last-word",
     },
     "mem0_update": {"batching": ORDER, "echo-independence": FRESH, "late-arrival": LAST},
     "membrane": {
@@ -195,45 +194,45 @@ KNOWN: dict[str, dict[str, str]] = {
         "anchor": SWEEP,
         "cadence": SWEEP,
         "last-word": "a tie within a day",
-        "reinforcement": "the exponent has strength above and not below: a recall speeds forgetting",
+        "reinforcement": "strength is in the numerator of the exponent, so a recall speeds forgetting",
     },
     "mma": {
         "batching": ORDER,
         "consistency": ADDS,
         "delivered-twice": TWICE,
-        "earlier-support": "an old claim lends its age to what agrees with it",
+        "earlier-support": "an old claim adds its age to agreeing claims",
         "echo-independence": ECHO,
         "last-word": ECHO,
         "late-arrival": ORDER,
-        "locality": "it weighs the whole memory",
-        "polarity": "similarity counts as support, a contradiction's too",
-        "read-idempotence": "a read computes anew, from what it computed before",
-        "vacuity": "it weighs the whole memory",
+        "locality": "it reads the whole memory",
+        "polarity": "similarity counts as support, even that of a contradiction",
+        "read-idempotence": "a read computes from the result of the previous read",
+        "vacuity": "it reads the whole memory",
     },
     "records": {
         "consistency": UNSWEPT,
-        "success": "by design: one voice without a record is believed at .44 after a sweep",
+        "success": "by design: one writer without a record is believed at .44 after a tick",
         "truth-may-return": SPLIT,
     },
     "sequential": {
         "batching": "by design: claims are judged in order of arrival",
         "delivered-twice": TWICE,
-        "echo-independence": "by design: the first is accepted",
-        "late-arrival": "by design: the same",
-        "outvoted": "by design: the same",
-        "truth-may-return": "by design: the same; what was seconded twice is locked",
+        "echo-independence": "by design: the first claim is accepted",
+        "late-arrival": "by design: the first claim is accepted",
+        "outvoted": "by design: the first claim is accepted",
+        "truth-may-return": "by design: a value that was seconded twice is locked",
     },
     "shodh": {
-        "cadence": "a sweep resets the clock",
+        "cadence": "a tick resets the clock",
         "delivered-twice": TWICE,
         "echo-independence": ECHO,
         "last-word": ECHO,
-        "late-arrival": "an agreement of an earlier day sets the clock back",
+        "late-arrival": "an earlier agreeing claim sets the clock back",
     },
     "stored_score": {"consistency": "by design: a score is never recomputed", "outvoted": TIE, "truth-may-return": TIE},
     "truthfinder": {
         "consistency": UNSWEPT,
-        "outvoted": "beliefs saturate: eleven voices and twelve both give 1 in floating point",
+        "outvoted": "beliefs saturate: eleven and twelve writers both give 1 in floating point",
         "truth-may-return": SPLIT,
         "vacuity": LONE,
     },

@@ -1,4 +1,4 @@
-"""What each axiom draws its streams from: a stream with fewer writers, values or deeds would pass memories that fail."""
+"""Numbers of writers, values, objects and events in the streams of each axiom; poorer streams would miss failures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from malsim.judging.axioms.engine.events import Event
 
 WITHOUT_EDGES = {
-    # axiom: writers, values, objects, deeds beside writes and peeks, fewest and most events
+    # axiom: number of writers, values, objects, events other than writes and peeks, fewest and most events
     "anchor": (6, "ABC", "xy", "read tick", 4, 16),
     "batching": (12, "AB", "xy", "", 3, 13),
     "bounds": (33, "AB", "x", "read tick", 2, 36),
@@ -78,13 +78,13 @@ def test_streams_cover_what_the_axiom_needs(axiom: str) -> None:
     writers, values = len({event.writer for event in writes}), "".join(sorted({event.value for event in writes}))
     objects = "".join(sorted({event.object[0] for event in events}))
     relations = " ".join(sorted({edge.relation for event in writes for edge in event.edges}))
-    deeds = " ".join(sorted({event.do for event in events} - {"write", "peek"}))
+    others = " ".join(sorted({event.do for event in events} - {"write", "peek"}))
     lengths = min(map(len, drawn)), max(map(len, drawn))
     if axiom in WITH_EDGES:
         assert (writers, values, objects, relations, *lengths) == WITH_EDGES[axiom]
     elif axiom in WITHOUT_EDGES:
         assert not relations
-        assert (writers, values, objects, deeds, *lengths) == WITHOUT_EDGES[axiom]
+        assert (writers, values, objects, others, *lengths) == WITHOUT_EDGES[axiom]
     else:
         assert axiom == "half-life-halves"
     assert all(stream[-1].do == "peek" for stream in drawn)

@@ -1,4 +1,4 @@
-"""How far two looks at one state are apart is measured before a memory is judged, said, and used."""
+"""The difference between peeks at one state is measured before a memory is judged, reported, and tolerated."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ if TYPE_CHECKING:
 
 
 class Votes:
-    """A count of who said what, as text; every look adds float noise of its own."""
+    """Memory that counts writers per value and returns texts; every second peek adds noise."""
 
     belief = False
     noise = 0.0
 
     def __init__(self) -> None:
-        self.said: dict[tuple[str, str], set[str]] = {}
+        self.writers: dict[tuple[str, str], set[str]] = {}
         self.looks = itertools.count()
 
     def write(self, claims: Sequence[Claim], _: float) -> None:
         for claim in claims:
-            self.said.setdefault((claim.object, claim.value), set()).add(claim.writer)
+            self.writers.setdefault((claim.object, claim.value), set()).add(claim.writer)
 
     def tick(self, _: float) -> None:
         pass
 
     def peek(self, query: Query, _: float) -> list[dict[str, Any]]:
-        off = self.noise * (next(self.looks) % 2)
-        held = [(value, len(who)) for (name, value), who in self.said.items() if name == query.object]
+        noise = self.noise * (next(self.looks) % 2)
+        votes = [(value, len(who)) for (name, value), who in self.writers.items() if name == query.object]
         return [
-            {"id": value, "object": query.object, "text": f"I heard that {query.object} is {value}", "rank": votes + off}
-            for value, votes in held
+            {"id": value, "object": query.object, "text": f"I heard that {query.object} is {value}", "rank": count + noise}
+            for value, count in votes
         ]
 
     read = peek
@@ -65,7 +65,7 @@ def test_noise_between_peeks_breaks_no_axiom_and_is_reported() -> None:
     assert "differ" not in verdict_text(quiet)
 
 
-def test_the_ranks_of_two_questions_are_never_compared() -> None:
+def test_ranks_of_two_questions_are_not_compared() -> None:
     assert ms.axioms(Votes, axiom="newer-not-below-older").verdicts[0].verdict == "does not apply"
 
 

@@ -1,4 +1,4 @@
-"""Each defect that shipped is told from its repair by a check and by an axiom; and axioms go to claims of one's own."""
+"""Each shipped defect is distinguished from its repair by a check and an axiom; axioms can use claims of a store."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parents[3] / "scenarios" / "zoo"
 DRAWN = [defect for defect in DEFECTS if defect.name in ("recall_speeds_forgetting", "one_quiet_night")]
-UNPAIRED = {"latecomer_wins"}  # what decides is how edges are written, and both ways stand in one file
+UNPAIRED = {"latecomer_wins"}  # both ways of writing edges are in one file
 
 
 def under_test(judged: Judged) -> Subject:
@@ -75,9 +75,11 @@ def test_axioms_can_use_claims_of_a_store(tmp_path: Path, capsys: pytest.Capture
     assert [claim.t for claim in claims] == [0.0, 1.0, 2.0]
     assert main(["judge", "membrane", "--on", str(history), "--case", "anchor"]) == 1
     assert "[unknown:mcp on api: " in capsys.readouterr().out
-    item, two = (judge(on_claims([subject_of("graphiti")], history)[0], find_axiom("truth-may-return")) for _ in range(2))
-    assert item == two
-    assert item.verdict == BROKEN
+    verdict, again = (
+        judge(on_claims([subject_of("graphiti")], history)[0], find_axiom("truth-may-return")) for _ in range(2)
+    )
+    assert verdict == again
+    assert verdict.verdict == BROKEN
     empty = lines(tmp_path / "empty.jsonl", {"type": "entity", "name": "api", "entityType": "service", "observations": []})
     with pytest.raises(UsageError, match="contains no claims"):
         histories(empty)

@@ -1,4 +1,4 @@
-"""Prices equal the published table, hold for memories of one's own and stores, and what cannot be priced is refused."""
+"""Prices equal the published table, exist for user memories and stores, and bad input is refused."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TABLE: dict[str, Any] = json.loads((Path(__file__).parents[2] / "vectors" / "pri
 
 
 @pytest.mark.parametrize("law", [pytest.param(law, marks=[pytest.mark.nightly] if law in SLOW else []) for law in TABLE])
-def test_a_laws_prices_are_those_of_the_table(law: str) -> None:
+def test_prices_of_a_law_equal_the_table(law: str) -> None:
     assert price_of(subject_of(law), closed_world()).counts() == TABLE[law]
 
 
@@ -42,7 +42,7 @@ def test_a_laws_prices_are_those_of_the_table(law: str) -> None:
     honest=st.integers(1, 5), n=st.integers(1, 8), name=st.sampled_from([*STRATEGIES]), gap=st.floats(0.1, 3.0),
 )  # fmt: skip
 @settings(max_examples=50, deadline=None)
-def test_a_stream_is_in_order_and_ends_with_a_tick_within_a_day(honest: int, n: int, name: str, gap: float) -> None:
+def test_stream_is_ordered_and_ends_with_a_tick(honest: int, n: int, name: str, gap: float) -> None:
     world = closed_world(honest, gap=gap)
     events = STRATEGIES[name](world, n)
     stream = with_ticks(world, events)
@@ -50,45 +50,44 @@ def test_a_stream_is_in_order_and_ends_with_a_tick_within_a_day(honest: int, n: 
     assert [event.do for event in stream].count("write") == len(world.past) + sum(event.do == "write" for event in events)
     assert stream[-1].do == "tick"
     assert 0.0 < stream[-1].t - events[-1].t <= 1.0
-    assert {event.writer for event in stream} <= {*world.vocabulary.writers, "ann"}  # who reads and ticks has no name
+    assert {event.writer for event in stream} <= {
+        *world.vocabulary.writers,
+        "ann",
+    }  # ann: reads and ticks
 
 
-def _turn(world: ClaimWorld, n: int) -> list[Event]:
-    """Strangers who say the truth first, each, and then the lie."""
+def truth_then_lie(world: ClaimWorld, n: int) -> list[Event]:
+    """Return claims of the truth by n strangers, then claims of the lie."""
     times = [world.start + world.gap * index for index in range(2 * n)]
     values = [world.truth] * n + [world.lie] * n
     return [world.says(t, f"s{index % n + 1}", value) for index, (t, value) in enumerate(zip(times, values, strict=True))]
 
 
 @given(
-    st.fixed_dictionaries(
-        {
-            "honest": st.integers(3, 6),
-            "stated": st.floats(0.5, 0.99),
-            "lie_stated": st.floats(0.5, 0.99),
-            "gap": st.floats(0.05, 3.0),
-        }
-    )
-)
+    st.fixed_dictionaries({"honest": st.integers(3, 6), "gap": st.floats(0.05, 3.0)}
+                          | dict.fromkeys(("stated", "lie_stated"), st.floats(0.5, 0.99)))
+)  # fmt: skip
 @settings(max_examples=8, deadline=None)
 @pytest.mark.nightly
 def test_guarded_rules_resist_three_liars_but_not_two_honest(numbers: dict[str, Any]) -> None:
     world = closed_world(**numbers)
     stage = Stage(subject_of(Rules.guarded()), world)
-    assert all(stage.lead(steps(world, n)) > 0.0 for steps in (*STRATEGIES.values(), _turn) for n in (1, 2, 3))
+    assert all(stage.lead(steps(world, n)) > 0.0 for steps in (*STRATEGIES.values(), truth_then_lie) for n in (1, 2, 3))
     assert all(stage.lead(WAYS[way](world, 2)) < 0.0 for way in ("each", "corrects"))
 
 
-def test_guarded_rules_in_a_hostile_world() -> None:
+def test_guarded_rules_resist_liars_in_a_hostile_world() -> None:
     world = closed_world(4, stated=0.6, lie_stated=0.99, gap=2.0)
     stage = Stage(subject_of(Rules.guarded()), world)
-    assert all(stage.lead(steps(world, 3)) > 0.0 for steps in (STRATEGIES["earns"], STRATEGIES["supersedes"], _turn))
+    assert all(
+        stage.lead(steps(world, 3)) > 0.0 for steps in (STRATEGIES["earns"], STRATEGIES["supersedes"], truth_then_lie)
+    )
     assert stage.lead(WAYS["corrects"](world, 2)) < 0.0
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(("honest", "least"), [(3, 4), (4, 5), (5, 6)])
-def test_the_prices_of_guarded_rules(honest: int, least: int) -> None:
+def test_prices_of_guarded_rules(honest: int, least: int) -> None:
     found = price_of(subject_of(Rules.guarded()), closed_world(honest))
     assert (found.lie_identities, found.truth_claims) == (least, 2)
     assert {name: item.price for name, item in found.lie.items() if item.price} == {"sybils": 2 * honest - 1, "earns": least}
@@ -106,7 +105,7 @@ def test_user_memory_has_the_price_of_the_law_it_copies() -> None:
 
 class Mute(Sound):
     def write(self, claims: Sequence[Claim], now: float) -> None:
-        """Forget at once."""
+        """Discard the claims."""
 
     def items(self, object_: str, now: float) -> list[dict[str, Any]]:  # noqa: ARG002
         return [{"id": 1, "object": object_, "value": "B", "rank": 0.5, "belief": 0.5}]
@@ -117,7 +116,7 @@ def test_memory_that_never_answers_the_truth_has_no_price() -> None:
         ms.price(Mute)
 
 
-def test_schedule_from_the_claims_of_a_store(tmp_path: Path) -> None:
+def test_price_from_the_claims_of_a_store(tmp_path: Path) -> None:
     claims = [(0.0, "ann", "pump", 1.0), (3.0, "bob", "pump", 1.0), (5.0, "cid", "pump", 2.0), (6.0, "ann", "valve", 3.0)]
     rows = [
         {
@@ -125,11 +124,11 @@ def test_schedule_from_the_claims_of_a_store(tmp_path: Path) -> None:
             "writer": writer,
             "kind": "obs",
             "title": f"{writer} {t}",
-            "object": what,
+            "object": name,
             "value": value,
             "confidence": 0.6,
         }
-        for t, writer, what, value in claims
+        for t, writer, name, value in claims
     ]
     store = tmp_path / "memory.sqlite"
     save_memory(admit(Memory.empty(), rows)[0], store)
@@ -141,7 +140,7 @@ def test_schedule_from_the_claims_of_a_store(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["majority", "--honest", "0"], "honest: out of bounds; given: 0; allowed: 1 or more"),
         (["majority", "--most", "0"], "most: out of bounds"),
@@ -150,9 +149,9 @@ def test_schedule_from_the_claims_of_a_store(tmp_path: Path) -> None:
         (["majority", "--fact", "pump"], "--on and --fact are needed together"),
     ],
 )
-def test_bad_input_is_refused(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_refused(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["judge", "--only", "price", *words]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_table_page_and_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
