@@ -97,8 +97,9 @@ class Step:
         return replace(self, t=change(self.t), **days)
 
     def named(self, names: Mapping[str, str]) -> Step:
-        texts: dict[str, Any] = {field: getattr(self, field).split() for field in WORDS}
-        return replace(self, **{field: " ".join(names.get(word, word) for word in text) for field, text in texts.items()})
+        texts = {field: getattr(self, field).split() for field in WORDS}
+        drawn: Any = {field: " ".join(names.get(word, word) for word in text) for field, text in texts.items()}
+        return replace(self, **drawn)
 
 
 DAYS = ("dated", "valid_from", "valid_to", "at", "as_of")
