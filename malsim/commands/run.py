@@ -56,7 +56,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim import api
     from malsim.base.errors import ProcessError
     from malsim.base.files.outputs import save_text, set_aside
-    from malsim.sim.why.refused_claims import refusal_count
+    from malsim.sim.why.refused_claims import event_count
 
     if args.vary:
         return _vary(args)
@@ -80,7 +80,7 @@ def main(args: argparse.Namespace) -> int:
     print(_file_lines(folder, paths, before))
     if args.html:
         print(f"  {args.html}: open it in a browser; click a line to see why it has that value")
-    return 2 if run.failures else int(args.strict and refusal_count(run.events, run.bands, scenario.replications) > 0)
+    return 2 if run.failures else int(args.strict and event_count(run.events, run.bands, scenario.replications) > 0)
 
 
 def _file_lines(folder: Path, paths: list[Path], before: Path | None) -> str:

@@ -27,7 +27,8 @@ from malsim.sim.context.snapshot import Snapshot, shows, within
 from malsim.sim.context.turn import TurnCounters
 from malsim.sim.engine.intake import Inbox, Intake
 from malsim.sim.engine.populations import Populations
-from malsim.sim.processes.process_crew import Actors
+from malsim.sim.processes.corrector import Corrector
+from malsim.sim.processes.process_crew import ProcessCrew
 from malsim.sim.record.recorder import Recorder
 from malsim.sim.record.scoring import FinalScores
 from malsim.sim.run import Run
@@ -82,7 +83,9 @@ class Bench:
         self.context = RunContext(world=world, reps=reps, seed=scenario.seed, log=recorder.log)
         self.truth, self._scanned = world.first.copy(), self.calendar.event()
         self.populations, self.inbox = populations, _ = Populations(scenario, self.context), Inbox()
-        self.actors = Actors(scenario, self.context, populations, self.inbox, lambda: self.current, recorder)
+        self.crew, self.corrector = ProcessCrew(scenario, self.context, lambda: self.current), None
+        if recorder.corrections:
+            self.corrector = Corrector(scenario, self.context, self.inbox, recorder.corrections, recorder.scopes)
         self.cell_index = CellIndex(scenario.facts, scenario.replications, populations.templates.statements)
         self.intake = Intake(scenario, populations)
         self._truth_until = -1  # time (ms) up to which changes of truth are recorded
@@ -139,9 +142,11 @@ class Bench:
 
     def _act(self) -> Generator[simpy.Event, None, None]:
         for start, end in zip([0, *self._ticks_at], self._ticks_at, strict=False):
-            self.actors.work(start, end)
+            self.inbox.draft(self.populations.post(self.current, start, end))
+            if (posted := self.crew.work(end)) is not None:
+                self.inbox.post(posted)
             yield self._scanned
-        self.actors.close()
+        self.crew.close()
 
     def _tick(self) -> Generator[simpy.Event, None, None]:
         before = 0
@@ -172,7 +177,8 @@ class Bench:
 
     def _turn(self, number: int, at: int, *, last: bool) -> None:
         now = days(at)
-        state = self.actors.opened(self.plant, self.state, now)
+        state = self.corrector.act(self.plant, self.state, at) if self.corrector else self.state
+        state = self.crew.read_opened(self.plant, state, now)
         claims = [self.reviewers.review(self.current, at)] if self.reviewers else []
         if self.session:
             if self.scenario.rules.reads == "now":
@@ -185,7 +191,7 @@ class Bench:
         changes, self._truth_until = self.context.world.between(self._truth_until + 1, at + 1), at
         self.truth[changes.fact, changes.rep] = changes.value
         self.recorder.log.changed(changes)
-        self.actors.on_tick(self.netlist_runner.of_runs if self.netlist_runner else dict)
+        self.crew.on_tick(self.current, self.netlist_runner)
         self.recorder.tick(
             now, self.snapshot, self.truth, last=last, counters=self.counters, reviewers=self.reviewers,
             netlist_runner=self.netlist_runner, shows=partial(shows, self.plant, self.state, now),
@@ -222,7 +228,7 @@ class Bench:
         state, verdicts = self.plant.admit(state, claims)
         view = self.plant.view(state, now)
         self.recorder.admitted(verdicts, claims.rep, view, claims)
-        self.actors.on_verdicts(claims, verdicts, lambda: view.name, self.intake.vocabulary)
+        self.crew.on_verdicts(claims, verdicts, view, self.intake.vocabulary.writers)
         row, new = np.full((2, len(drafts) + 1), NONE, dtype=np.int64)
         row[index], new[index] = verdicts.row, np.where(verdicts.verdict == 0, verdicts.row, NONE)
         self.cell_index.on_admitted(self.populations.templates.statement(drafts), new[:-1])

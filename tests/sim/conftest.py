@@ -151,7 +151,7 @@ def posted() -> Callable[[Scenario], pl.DataFrame]:
 
     def listed(scenario: Scenario) -> pl.DataFrame:
         made = bench.Bench(scenario)
-        made.inbox = made.actors.inbox = spy = _Spy()
+        made.inbox = spy = _Spy()
         made.calendar.run()
         all_ = ClaimBatch.joined(spy.seen)
         numbers = {name: getattr(all_, name) for name in ("rep", "turn", "t", "fact", "value", "stated")}

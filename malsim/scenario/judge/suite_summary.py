@@ -12,7 +12,7 @@ from malsim.base.plain_text import one_line, plain_text
 from malsim.scenario.file.scenario_file import holds_rules_alone
 from malsim.scenario.judge.judge import goals
 from malsim.scenario.properties.witness import margin_text
-from malsim.sim.why.refused_claims import cap_lines, refusal_count, refusal_lines
+from malsim.sim.why.refused_claims import cap_lines, event_count, refusal_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -64,7 +64,7 @@ class Suite:
     def refused(self) -> int:
         """Number of claims refused by the gates of all runs, without recorded histories (`judged.source`)."""
         runs = [judged.run for judged in self.judged if judged.run is not None and not judged.source]
-        return sum(refusal_count(run.events, run.bands, run.scenario.replications) for run in runs)
+        return sum(event_count(run.events, run.bands, run.scenario.replications) for run in runs)
 
     def summary(self) -> str:
         strict = f", claims refused: {self.refused} (--strict)" if self.strict and self.refused else ""

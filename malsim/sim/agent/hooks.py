@@ -64,7 +64,7 @@ def push(
     words = reader.budget_words if budget is None else np.where(np.isnan(budget), reader.budget_words, budget)
     pushed = snapshot.push(np.arange(len(fact)), fact, now, limit=int(reader.limit), budget=words, rank_by=reader.rank_by)
     lines = surfaced.within(words - pushed.words) if surfaced else None
-    turn = Turn(number, now, fact, pushed, pushed.about, surfaced=lines)
+    turn = Turn(number, now, fact, pushed, surfaced=lines)
     counters.begin()
     counters.add("words", pushed.words + (lines.cost if lines else 0))
     counters.add("demand", pushed.demand + (surfaced.cost if surfaced else 0))
@@ -94,7 +94,7 @@ def stop(
         if not turn.worked:
             turn.released = np.zeros(len(turn.released), dtype=bool)
             _block(turn, ~turn.released, counters)
-            log.broken(turn)
+            log.refused(turn, np.arange(len(turn.released)), "its work broke off", turn.name)
         _withhold(turn, ~turn.released, counters, log)
     return lessons
 
@@ -115,7 +115,8 @@ def _retry(turn: Turn, again: Callable[[Bools, int], None], attempts: int, count
 def gate(turn: Turn, refused: Bools, *, counters: TurnCounters, log: EventLog) -> None:
     if refused.any():
         _block(turn, refused, counters)
-        log.unheard(turn, refused)
+        cause = f"claim {turn.number} of {log.writers[0]}"
+        log.refused(turn, np.flatnonzero(refused), "the gate refused what was to be written back", cause)
         turn.wrote, turn.released = turn.wrote & ~refused, turn.released & ~refused
         _withhold(turn, refused, counters, log)
 

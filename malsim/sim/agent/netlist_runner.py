@@ -121,8 +121,7 @@ class NetlistRunner:
 
     def record(self, t: float, log: SignalLog) -> None:
         """Record all signals after the last scan, at `t` days."""
-        runs = self.of_runs()
-        log.add(t, [None] * len(runs), list(runs), list(runs.values()))
+        log.add(t, self.of_runs())
         for name in self._names:
             domain = self.wires.net.signals[name].domain
             if domain != "run":

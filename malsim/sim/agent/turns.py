@@ -124,7 +124,8 @@ class Session:
             self._reads = np.append(self._reads, np.zeros(cells, dtype=np.int32))
         reads = self._reads[rows] = self._reads[rows] + 1
         often = np.flatnonzero(reads == RECURRING)
-        self._log.nudged(turn, rep[often], rows[often], RECURRING)
+        detail = f"opened {RECURRING} times: a recurring read is worth an op of its own"
+        self._log.of_cells("nudged", turn, rep[often], rows[often], detail)
         if self.ops:
             self.ops.note(rep, rows, reads % RECURRING == 1, snapshot)
             stale = turn.pushed.marked.take(lines) & ~snapshot.contradicted[rows]  # an op cannot make a stale cell current
@@ -220,7 +221,7 @@ class Session:
         right = turn.released & (turn.acted != NONE) & (turn.observed != NONE) & (turn.observed == turn.value)
         rep = np.flatnonzero(right & self.happens(self.reader.updates, "updates", turn.number))
         self.updated = turn.acted[rep]
-        self._log.updated(turn, rep, self.updated)
+        self._log.of_cells("updated", turn, rep, self.updated, "verification: tested")
 
     def _write_back(self, policy: ReaderPolicy) -> ClaimBatch:
         """Return released lessons as claims, with edges to the first trusted cell, a rival and an agreeing cell."""

@@ -124,26 +124,19 @@ class EventLog:
     def blocked(self, turn: Turn, closed: Bools, unwritten: Bools) -> None:
         self.opened(turn, f"{turn.name} was blocked")
         row, unopened, missing = turn.pushed.row, np.flatnonzero(closed), np.flatnonzero(unwritten)
-        self._refused(turn, unopened, "a row marked ^ was never opened",
+        self.refused(turn, unopened, "a row marked ^ was never opened",
                       lambda: self.names(row[unopened, turn.unopened[unopened].argmax(axis=1)]))  # fmt: skip
-        self._refused(turn, missing, "something was learned and nothing written back",
+        self.refused(turn, missing, "something was learned and nothing written back",
                       lambda: self._facts(turn.fact[missing]))  # fmt: skip
         for reason, where in (turn.check.reasons(turn) if turn.check else {}).items():
             refused = np.flatnonzero(where)
-            self._refused(turn, refused, reason, self._facts(turn.fact[refused]))
-
-    def broken(self, turn: Turn) -> None:
-        self._refused(turn, self._all, "its work broke off", turn.name)
-
-    def unheard(self, turn: Turn, refused: Bools) -> None:
-        cause = f"claim {turn.number} of {self.writers[0]}"
-        self._refused(turn, np.flatnonzero(refused), "the gate refused what was to be written back", cause)
+            self.refused(turn, refused, reason, self._facts(turn.fact[refused]))
 
     def withheld(self, turn: Turn, withheld: Bools) -> None:
         self.record("withheld", turn.now, np.flatnonzero(withheld), subject=turn.name,
                   detail="never released: it stayed blocked", cause=f"{turn.name} was blocked")  # fmt: skip
 
-    def _refused(self, turn: Turn, rep: Ints, reason: str, cause: Text) -> None:
+    def refused(self, turn: Turn, rep: Ints, reason: str, cause: Text) -> None:
         self.record("blocked", turn.now, rep, subject=turn.name, detail=reason, cause=cause)
 
     def acted(self, turn: Turn, counts: Mapping[str, Bools]) -> None:
@@ -154,26 +147,14 @@ class EventLog:
         self.record("declined", turn.now, np.flatnonzero(counts["declined"]), subject=turn.name,
                   detail="nothing that it trusts enough", cause=turn.name)  # fmt: skip
 
-    def nudged(self, turn: Turn, rep: Ints, rows: Ints, reads: int) -> None:
-        detail = f"opened {reads} times: a recurring read is worth an op of its own"
-        self.record("nudged", turn.now, rep, subject=lambda: self.names(rows), detail=detail, cause=turn.name)
-
-    def wired(self, turn: Turn, rep: Ints, rows: Ints, op: Sequence[str]) -> None:
-        self.record("wired", turn.now, rep, subject=lambda: self.names(rows), detail=op, cause=turn.name)
-
-    def unwired(self, turn: Turn, rep: Ints, rows: Ints, reason: str) -> None:
-        detail = f"no op: {reason}"
-        self.record("refused", turn.now, rep, subject=lambda: self.names(rows), detail=detail, cause=turn.name)
+    def of_cells(self, kind: str, turn: Turn, rep: Ints, rows: Ints, detail: Texts) -> None:
+        self.record(kind, turn.now, rep, subject=lambda: self.names(rows), detail=detail, cause=turn.name)
 
     def written_back(self, drafts: ClaimBatch, lessons: Ints, view: View, row: Ints) -> None:
         self.record("written_back", lambda: drafts.t[lessons] / DAY, drafts.rep[lessons],
                   subject=lambda: view.names_of(row),
                   detail=lambda: self._statements(drafts.fact[lessons], drafts.value[lessons]),
                   cause=lambda: [f"turn {turn}" for turn in drafts.turn[lessons].tolist()])  # fmt: skip
-
-    def updated(self, turn: Turn, rep: Ints, row: Ints) -> None:
-        self.record("updated", turn.now, rep, subject=lambda: self.names(row), detail="verification: tested",
-                  cause=turn.name)  # fmt: skip
 
     def faulty(self, kind: str, drafts: ClaimBatch, hit: Bools, *, detail: str, cause: str) -> None:
         rows = np.flatnonzero(hit)

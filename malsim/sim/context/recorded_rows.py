@@ -97,9 +97,13 @@ class SignalLog:
             return True
         return (signal if row is None else f"{signal}({row})") in addresses
 
-    def add(self, t: float, rows: Sequence[str | None], signals: Sequence[str], values: Sequence[Array]) -> None:
-        """Add one sample per replication of each signal, all at `t` days."""
-        lines = [line for line in zip(rows, signals, values, strict=True) if self.keeps(line[1], line[0])]
+    def add(self, t: float, signals: Mapping[str, Array], rows: Sequence[str | None] = (None,)) -> None:
+        """Add signals of shape (rows, replications), all at `t` days."""
+        lines = []
+        for name, table in signals.items():
+            lines += [
+                (row, name, values) for row, values in zip(rows, np.atleast_2d(table), strict=True) if self.keeps(name, row)
+            ]
         if lines:
             row_names, names, arrays = zip(*lines, strict=True)
             codes = np.stack([self._codes.of(texts, len(lines)) for texts in (row_names, names)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -26,7 +25,6 @@ class ReleaseCheck(Protocol):
     def refused(self, turn: Turn) -> Bools: ...
 
 
-@dataclass
 class Turn:
     """One turn of the reader in every replication. Arrays have the shape (replications,) or (replications, lines).
 
@@ -37,29 +35,15 @@ class Turn:
     `released`. `surfaced` holds the lines of the standing signals.
     """
 
-    number: int
-    now: float
-    fact: Ints
-    pushed: Pushed
-    about: Bools
-    check: ReleaseCheck | None = None
-    surfaced: SurfacedLines | None = None
-    opened: Bools = field(init=False)
-    first: Ints = field(init=False)
-    acted: Ints = field(init=False)
-    value: Ints = field(init=False)
-    observed: Ints = field(init=False)
-    learned: Ints = field(init=False)
-    wrote: Bools = field(init=False)
-    blocked: Bools = field(init=False)
-    released: Bools = field(init=False)
-    worked: bool = False
-
-    def __post_init__(self) -> None:
-        count = len(self.fact)
-        self.opened = np.zeros(self.about.shape, dtype=bool)
-        self.first, self.acted, self.value, self.observed, self.learned = np.full((5, count), NONE, dtype=np.int64)
-        self.wrote, self.blocked, self.released = np.zeros((3, count), dtype=bool)
+    def __init__(self, number: int, now: float, fact: Ints, pushed: Pushed, surfaced: SurfacedLines | None = None) -> None:
+        self.number, self.now, self.fact, self.pushed, self.surfaced = number, now, fact, pushed, surfaced
+        self.about, self.worked = pushed.about, False
+        self.check: ReleaseCheck | None = None
+        self.opened: Bools = np.zeros(self.about.shape, dtype=bool)
+        columns: Ints = np.full((5, len(fact)), NONE, dtype=np.int64)
+        self.first, self.acted, self.value, self.observed, self.learned = columns
+        masks: Bools = np.zeros((3, len(fact)), dtype=bool)
+        self.wrote, self.blocked, self.released = masks
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""Processes of users, advanced from tick to tick, and the other actors between two ticks."""
+"""Processes of users, advanced from tick to tick."""
 
 from __future__ import annotations
 
@@ -11,23 +11,20 @@ from malsim.adapters.foreign_code import noted
 from malsim.base.errors import ProcessError
 from malsim.memory.gate.claims import as_claims, from_mappings
 from malsim.memory.schema import NONE, VERDICT
-from malsim.sim.processes.corrector import Corrector
 from malsim.sim.processes.desk import Desk, Environment, PostVerdict, Room
-from malsim.sim.world.clock import days, milliseconds
+from malsim.sim.world.clock import days
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     import polars as pl
     import simpy
 
-    from malsim.memory.graph.arrays import Array, Ints
-    from malsim.memory.port import Claims, Verdicts, Vocabulary
+    from malsim.memory.graph.arrays import Ints
+    from malsim.memory.port import Claims, Verdicts, View
+    from malsim.sim.agent.netlist_runner import NetlistRunner
     from malsim.sim.context.event_log import RunContext
     from malsim.sim.context.snapshot import Snapshot
-    from malsim.sim.engine.intake import Inbox
-    from malsim.sim.engine.populations import Populations
-    from malsim.sim.record.recorder import Recorder
     from malsim.sim.settings.population import ClaimFault
     from malsim.sim.settings.scenario import Scenario
     from malsim.sim.writers.engine.user_process import UserProcess
@@ -46,7 +43,7 @@ class ProcessCrew:
         self._room = Room(context, scenario.facts, look, names)
         self._true: dict[str, Any] = {name: np.zeros(len(context.reps), dtype=bool) for name in names}
         self._before: Ints = np.zeros(0, dtype=np.int64)  # rows of cells that have been disputed
-        self._environments = [Environment() for _ in context.reps]
+        self._environments = [Environment() for _ in context.reps] if scenario.processes else []
         functions = [(process, process.load()) for process in scenario.processes]
         self._name = f"process {', '.join(process.run for process in scenario.processes)}"
         self._desks: list[list[Desk]] = []
@@ -75,30 +72,36 @@ class ProcessCrew:
     def work(self, end: int) -> pl.DataFrame | None:
         """Run all processes up to a tick (ms), and return the claims that they post, or None."""
         room = self._room
-        for number, env in zip(room.context.reps.tolist(), self._environments, strict=True):
+        for number, env in zip(room.context.reps.tolist(), self._environments, strict=False):
             with noted(self._name):
                 env.advance(end, where=f"replication {number}")
         posted, room.posted = room.posted, []
         return as_claims(from_mappings(posted)) if posted else None
 
-    def take_opened(self) -> tuple[Ints, Ints, Ints]:
+    def read_opened(self, plant: Any, state: Any, now: float) -> Any:
+        """Count the cells opened since the last tick as read, and return the new state of the memory."""
         opened, self._room.opened = self._room.opened, []
-        rep, rows = np.array(opened, dtype=np.int64).reshape(-1, 2).T
-        return rep, self._room.look().cell_index.fact[rows].astype(np.int64), rows
+        if not opened:
+            return state
+        rep, rows = np.array(opened, dtype=np.int64).T
+        return plant.read(state, rep, self._room.look().cell_index.fact[rows].astype(np.int64), rows, now)
 
-    def on_verdicts(self, claims: Claims, verdicts: Verdicts, names: pl.Series, writers: Sequence[str]) -> None:
+    def on_verdicts(self, claims: Claims, verdicts: Verdicts, view: View, writers: Sequence[str]) -> None:
         for rep, desks in enumerate(self._desks):
             for desk in desks:
                 posted = np.flatnonzero((claims.rep == rep) & (claims.writer == writers.index(desk.name)))
                 answers: dict[int, PostVerdict] = {}
                 for claim in posted.tolist():
                     row = int(verdicts.row[claim])
-                    cell = names[row] if row != NONE else ""
+                    cell = view.name[row] if row != NONE else ""
                     answers[int(claims.sequence[claim])] = PostVerdict(VERDICT[int(verdicts.verdict[claim])], cell)
                 if answers:
                     desk.on_verdicts(answers)
 
-    def on_tick(self, snapshot: Snapshot, signals: Mapping[str, Array]) -> None:
+    def on_tick(self, snapshot: Snapshot, netlist_runner: NetlistRunner | None) -> None:
+        if not self._environments:
+            return
+        signals = netlist_runner.of_runs() if netlist_runner else {}
         true = {name: np.asarray(signals.get(name, was)) > 0.0 for name, was in self._true.items()}
         rose, self._true = {name: true[name] & ~was for name, was in self._true.items()}, true
         disputed = np.setdiff1d(np.flatnonzero(snapshot.contradicted & snapshot.active), self._before)
@@ -116,41 +119,3 @@ def _interrupt(env: Environment, process: simpy.Process, fault: ClaimFault) -> G
     yield env.timeout(days(fault.start))
     if process.is_alive:
         process.interrupt(fault)
-
-
-class Actors:
-    """Actors that post between two ticks of a run; `look` returns the memory as of the last tick."""
-
-    def __init__(
-        self, scenario: Scenario, context: RunContext, populations: Populations, inbox: Inbox, look: Callable[[], Snapshot],
-        recorder: Recorder | None = None,
-    ) -> None:  # fmt: skip
-        self._populations, self.inbox, self._look = populations, inbox, look
-        self._crew = ProcessCrew(scenario, context, look) if scenario.processes else None
-        scores = recorder.corrections if recorder else None
-        self._corrector = Corrector(scenario, context, inbox, scores, recorder.scopes) if recorder and scores else None
-
-    def work(self, start: int, end: int) -> None:
-        self.inbox.draft(self._populations.post(self._look(), start, end))
-        if self._crew and (posted := self._crew.work(end)) is not None:
-            self.inbox.post(posted)
-
-    def opened(self, plant: Any, state: Any, now: float) -> Any:
-        if self._corrector:
-            state = self._corrector.act(plant, state, milliseconds(now))
-        if not self._crew:
-            return state
-        rep, about, rows = self._crew.take_opened()
-        return plant.read(state, rep, about, rows, now) if rows.size else state
-
-    def on_verdicts(self, claims: Claims, verdicts: Verdicts, names: Callable[[], pl.Series], words: Vocabulary) -> None:
-        if self._crew:
-            self._crew.on_verdicts(claims, verdicts, names(), words.writers)
-
-    def on_tick(self, signals: Callable[[], Mapping[str, Array]]) -> None:
-        if self._crew:
-            self._crew.on_tick(self._look(), signals())
-
-    def close(self) -> None:
-        if self._crew:
-            self._crew.close()

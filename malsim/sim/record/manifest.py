@@ -59,7 +59,13 @@ def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str
 
 
 def versions() -> dict[str, str]:
-    return {name: _version(name) for name in _PACKAGES} | {"python": platform.python_version()}
+    by_name = {}
+    for name in _PACKAGES:
+        try:
+            by_name[name] = version(name)
+        except PackageNotFoundError:
+            by_name[name] = "not installed"
+    return by_name | {"python": platform.python_version()}
 
 
 def simd_targets() -> list[str]:
@@ -99,10 +105,3 @@ def _formula(function: Any) -> dict[str, str]:
     except (OSError, TypeError):
         source = repr(getattr(function, "__qualname__", function))
     return {"source": source, "sha256": hashlib.sha256(source.encode()).hexdigest()}
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"

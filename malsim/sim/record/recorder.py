@@ -101,8 +101,10 @@ class Recorder:
             return
         if netlist_runner:
             netlist_runner.record(t, self._signals)
-        self._keep_signals(t, answers, self._names)
-        self._keep_signals(t, turn, (None,))
+        for name in ("truth", "answer") if answers else ():
+            answers[name] = observables.numbers(self.scenario.facts, answers[name])
+        self._signals.add(t, answers, self._names)
+        self._signals.add(t, turn)
         self._keep(snapshot.view, t, observables.truth_of_cells(snapshot, truth) if about_facts else None)
 
     def _answers(
@@ -231,15 +233,6 @@ class Recorder:
         return writers.with_columns(
             lineage=pl.col("writer").replace_strict(self.lineages, default=None, return_dtype=pl.String)
         )
-
-    def _keep_signals(self, t: float, signals: dict[str, Array], rows: tuple[str | None, ...]) -> None:
-        """Record signals of shape (rows, replications), except those without a value."""
-        lines: list[tuple[str | None, str, Array]] = []
-        for name, values in signals.items():
-            numbers = observables.numbers(self.scenario.facts, values) if name in ("truth", "answer") else values
-            lines += zip(rows, [name] * len(rows), np.atleast_2d(numbers), strict=True)
-        if lines:
-            self._signals.add(t, *zip(*lines, strict=True))
 
 
 def _add(rows: RecordedRows, t: float, columns: Mapping[str, NDArray[Any]], listed: list[bool] | None) -> None:

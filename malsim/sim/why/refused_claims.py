@@ -19,13 +19,9 @@ def refusals(events: pl.DataFrame) -> pl.DataFrame:
     return reasons.sort("claims", descending=True, maintain_order=True)
 
 
-def refusal_count(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> int:
-    return _count(events, bands, replications, "rejected")
-
-
 def refusal_lines(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> list[str]:
     lines = list[str]()
-    if count := refusal_count(events, bands, replications):
+    if count := event_count(events, bands, replications):
         lines.append(f"  {count:,} {_claims(count)} refused by the gate:")
         reasons = refusals(events)
         days = pl.Series([f"{day:g}" for day in reasons["t"]], dtype=pl.String)
@@ -39,7 +35,7 @@ def cap_lines(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> l
     capped = events.filter(pl.col("kind") == "attenuated")["detail"].str.extract(CAPPED).drop_nulls()
     if capped.is_empty():
         return []
-    total = sum(_count(events, bands, replications, kind) for kind in ("admitted", "deduplicated", "rejected"))
+    total = sum(event_count(events, bands, replications, kind) for kind in ("admitted", "deduplicated", "rejected"))
     hint = 'verification = "checked", a source or an edge of evidence lifts the cap'
     return [f"  {capped.len():,} of {total:,} claims capped at {capped[0]}: unverified; {hint}"]
 
@@ -61,7 +57,7 @@ def _reason_lines(reasons: pl.DataFrame) -> list[str]:
     return lines + ([f"    … and {reasons.height - MOST_REASONS} more reasons"] if reasons.height > MOST_REASONS else [])
 
 
-def _count(events: pl.DataFrame, bands: pl.DataFrame, replications: int, kind: str) -> int:
+def event_count(events: pl.DataFrame, bands: pl.DataFrame, replications: int, kind: str = "rejected") -> int:
     if events.height:
         return events.filter(pl.col("kind") == kind).height
     means = bands.filter((pl.col("signal") == "events") & (pl.col("row") == kind))["mean"]

@@ -63,11 +63,9 @@ class Draws:
         key = key if self.of is None else key[..., self.of]
         return _mix_in(_mix_in(_mix_in(key, rep), member), turn)
 
-    def uniform(
-        self, purpose: str | tuple[str, ...], *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
-    ) -> Array:
+    def uniform(self, purpose: str | tuple[str, ...], **address: Ints | int) -> Array:
         """Return uniform numbers in [0, 1), with one row per purpose if there are several."""
-        unit: Array = (self.bits(purpose, rep=rep, member=member, turn=turn) >> _UNUSED) * _UNIT
+        unit: Array = (self.bits(purpose, **address) >> _UNUSED) * _UNIT
         return unit
 
     def happens(
@@ -78,20 +76,18 @@ class Draws:
             return self.uniform(purpose, rep=rep, member=member, turn=turn) < share
         return np.full(np.broadcast(rep, member, turn).shape or 1, share >= 1.0)
 
-    def normal(self, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0) -> Array:
+    def normal(self, purpose: str, **address: Ints | int) -> Array:
         """Return standard normal numbers, by inversion of the distribution function."""
-        normal: Array = ndtri(self.uniform(purpose, rep=rep, member=member, turn=turn) + _UNIT / 2)
+        normal: Array = ndtri(self.uniform(purpose, **address) + _UNIT / 2)
         return normal
 
-    def exponential(self, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0) -> Array:
+    def exponential(self, purpose: str, **address: Ints | int) -> Array:
         """Return exponential numbers with mean 1."""
-        return exponential(self.uniform(purpose, rep=rep, member=member, turn=turn))
+        return exponential(self.uniform(purpose, **address))
 
-    def below(
-        self, limit: Ints | int, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
-    ) -> NDArray[np.int64]:
+    def below(self, limit: Ints | int, purpose: str, **address: Ints | int) -> NDArray[np.int64]:
         """Return uniform whole numbers from 0 to `limit` − 1; `limit` is 1 or more."""
-        return (self.uniform(purpose, rep=rep, member=member, turn=turn) * limit).astype(np.int64)
+        return (self.uniform(purpose, **address) * limit).astype(np.int64)
 
 
 def exponential(uniform: Array) -> Array:

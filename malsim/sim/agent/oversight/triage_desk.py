@@ -19,7 +19,7 @@ from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from malsim.memory import Rules
-    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.memory.graph.arrays import Array, Ints
     from malsim.sim.context.event_log import RunContext
     from malsim.sim.context.snapshot import Snapshot
     from malsim.sim.settings.reader import Reviewers
@@ -61,7 +61,8 @@ class TriageDesk(ReviewerPool):
         self._ticks += 1
         disputes.look(snapshot)
         signal = self._signal.read(snapshot, day) if self._signal else np.zeros(0)
-        is_open = disputes.is_open & ~self._under_review(snapshot)
+        is_open, about_cell = disputes.is_open.copy(), self._cases.row != NONE
+        is_open[snapshot.cell_index.fact[self._cases.row[about_cell]], self._cases.rep[about_cell]] = False  # under review
         if not is_open.any():
             return
         luck = self._draws.uniform("triage", rep=self._reps, member=np.arange(len(is_open))[:, None], turn=self._ticks)
@@ -110,12 +111,6 @@ class TriageDesk(ReviewerPool):
             allowed = np.floor(weekly * now / WEEK + 1e-9).astype(np.int64)
             room = np.minimum(room, allowed - self._begun)
         return room
-
-    def _under_review(self, snapshot: Snapshot) -> Bools:
-        facts = np.zeros(self._looks.shape, dtype=bool)
-        about_cell = self._cases.row != NONE
-        facts[snapshot.cell_index.fact[self._cases.row[about_cell]], self._cases.rep[about_cell]] = True
-        return facts
 
 
 def pool_of(

@@ -69,7 +69,7 @@ class WrittenOps:
         """Draft an op for each cell; `garbled` returns the mask of the readers whose nth op in the turn does not parse."""
         fixed = snapshot.view.column("immutable", rows)
         may = np.ones(len(rows), dtype=bool) if fixed is None else ~fixed.astype(bool)
-        self._log.unwired(turn, rep[~may], rows[~may], "the cell is immutable")
+        self._log.of_cells("refused", turn, rep[~may], rows[~may], "no op: the cell is immutable")
         rep, rows = rep[may], rows[may]
         moves = np.abs(snapshot.worth[rows] - self._first_worth[rows]) >= MOVES
         kind = np.where(snapshot.contradicted[rows], DRIFT, np.where(moves, TREND, WATCH))
@@ -82,7 +82,8 @@ class WrittenOps:
         cell = self._cell[rep]
         free = ((cell == NONE) | ~active[cell]) & ~used[rep]
         has, slot = free.any(axis=1), free.argmax(axis=1)
-        self._log.unwired(turn, rep[~has], rows[~has], f"all {self._cell.shape[1]} watch active cells")
+        detail = f"no op: all {self._cell.shape[1]} watch active cells"
+        self._log.of_cells("refused", turn, rep[~has], rows[~has], detail)
         rep, rows, slot, kind = rep[has], rows[has], slot[has], kind[has]
         used[rep, slot] = True
         self._waiting.append(OpDraft(turn, rep, rows, slot, kind, garbled[rep]))
@@ -125,7 +126,7 @@ class WrittenOps:
         for index, op in zip(slot.tolist(), (_KINDS[number] for number in kind.tolist()), strict=True):
             pin, setting = READER_OPS[op].level
             texts.append(f"{op_name(index)}: {op} scores-eff {pin} {getattr(self.reader, setting):g}")
-        self._log.wired(draft.turn, rep, rows, texts)
+        self._log.of_cells("wired", draft.turn, rep, rows, texts)
 
     def cells(self) -> dict[str, Ints]:
         return {
