@@ -75,57 +75,54 @@ def test_script_and_prompt_print_the_same(name: str, tmp_path: Path) -> None:
     assert printed.getvalue()
 
 
+def run_script(folder: Path, text: str, *options: str) -> int:
+    path = folder / "script.hal"
+    path.write_text(text, encoding="utf-8")
+    return main(["hal", "-f", str(path), *options])
+
+
 @pytest.mark.parametrize("word", ["quit", "exit"])
 def test_quit_ends_a_script_without_an_error(word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    script = tmp_path / "script.hal"
-    script.write_text(f"loadrt not names=n\nlist comp\n{word}\nloadrt nonsense\nlist comp\n", encoding="utf-8")
-    assert main(["hal", "-f", str(script)]) == 0
+    assert run_script(tmp_path, f"loadrt not names=n\nlist comp\n{word}\nloadrt nonsense\nlist comp\n") == 0
     assert capsys.readouterr().out == "n\n"
 
 
 def test_unset_variables_are_one_error_per_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    script = tmp_path / "script.hal"
-    script.write_text("loadrt [KINS]KINEMATICS\nloadrt [MOT]MOD base_period_nsec=[MOT]BASE\nloadrt not\n", encoding="utf-8")
-    assert main(["hal", "-f", str(script)]) == 2
+    assert run_script(tmp_path, "loadrt [KINS]KINEMATICS\nloadrt [MOT]MOD base_period_nsec=[MOT]BASE\nloadrt not\n") == 2
     error = capsys.readouterr().err
     assert error.count("script.hal:") == 2
     assert "[MOT]MOD [MOT]BASE" in error
 
 
 def test_variables_are_read_from_an_ini_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "machine.ini").write_text("\ufeff[JOINT_0]\n# mm\nSCALE = 200\nSCALE = 1\n[HAL]\nNAME=s\n", encoding="utf-8")
-    script = tmp_path / "script.hal"
-    script.write_text("loadrt scale names=[HAL](NAME)\nsetp s.gain [JOINT_0]SCALE\ngetp s.gain\n", encoding="utf-8")
-    assert main(["hal", "-f", str(script), "-i", str(tmp_path / "machine.ini")]) == 0
+    ini = tmp_path / "machine.ini"
+    ini.write_text("\ufeff[JOINT_0]\n# mm\nSCALE = 200\nSCALE = 1\n[HAL]\nNAME=s\n", encoding="utf-8")
+    text = "loadrt scale names=[HAL](NAME)\nsetp s.gain [JOINT_0]SCALE\ngetp s.gain\n"
+    assert run_script(tmp_path, text, "-i", str(ini)) == 0
     assert capsys.readouterr().out == "200\n"
-    assert main(["hal", "-c", "print [JOINT_0]SCALE", "-i", str(tmp_path / "machine.ini")]) == 0
+    assert main(["hal", "-c", "print [JOINT_0]SCALE", "-i", str(ini)]) == 0
     assert capsys.readouterr().out == "200\n"
 
 
 def test_error_in_a_script_shows_the_pin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    script = tmp_path / "script.hal"
-    script.write_text(
-        "loadrt pid num_chan=1\nnet begin pid.0.tune-start\nnet other pid.0.tune-Password9\n", encoding="utf-8"
-    )
-    assert main(["hal", "-f", str(script)]) == 2
+    text = "loadrt pid num_chan=1\nnet begin pid.0.tune-start\nnet other pid.0.tune-Password9\n"
+    assert run_script(tmp_path, text) == 2
     error = capsys.readouterr().err
     assert "pid.0.tune-start" in error
     assert "withheld" not in error
 
 
 def test_latch_holds_after_the_heartbeat_returns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    script = tmp_path / "heartbeat.hal"
-    script.write_text(
+    text = (
         "loadrt threads name1=servo period1=1000000\nloadrt oneshot names=beat\nloadrt not names=dead\n"
         "loadrt estop_latch names=trip\naddf beat servo\naddf dead servo\naddf trip servo\nnewsig hb bit\n"
         "net hb => beat.in\nsetp beat.width 0.005\nsetp beat.retriggerable 1\nsetp beat.rising 1\n"
         "net alive beat.out => dead.in\nnet tripped dead.out => trip.fault-in\nsetp trip.ok-in 1\nstart\n"
         "sets hb 1\nloadusr sleep 0.001\nsets hb 0\nloadusr sleep 0.001\nsetp trip.reset 1\nloadusr sleep 0.001\n"
         "setp trip.reset 0\ngetp trip.ok-out\nloadusr sleep 0.010\ngetp trip.ok-out\nsets hb 1\nloadusr sleep 0.002\n"
-        "getp beat.out\ngetp trip.ok-out\nsetp trip.reset 1\nloadusr sleep 0.001\ngetp trip.ok-out\n",
-        encoding="utf-8",
+        "getp beat.out\ngetp trip.ok-out\nsetp trip.reset 1\nloadusr sleep 0.001\ngetp trip.ok-out\n"
     )
-    assert main(["hal", "-f", str(script)]) == 0
+    assert run_script(tmp_path, text) == 0
     assert capsys.readouterr().out.split() == ["TRUE", "FALSE", "TRUE", "FALSE", "TRUE"]
 
 
