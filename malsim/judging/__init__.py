@@ -1,1 +1,1 @@
-"""Judging of a memory: axioms that it keeps, duties that it owes, and the price of a lie in claims."""
+"""Judgement of memories by axioms, by duties, and by the price of a lie."""

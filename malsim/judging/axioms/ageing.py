@@ -184,7 +184,7 @@ class EarlierSupport(Axiom):
 
 
 class SurvivalFloor(Axiom):
-    """Most of a year of ticks does not delete a value that was never contradicted."""
+    """Ticks over most of a year do not delete a value that was never contradicted."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         """Draw claims about one or more objects, and ticks every hour, day, week, month or two months."""

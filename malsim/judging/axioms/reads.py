@@ -12,7 +12,7 @@ WEEKS = 30
 
 
 class Limit(Axiom):
-    """The first item and its score do not depend on how many items are asked for."""
+    """The first item and its score do not depend on the number of requested items."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         """Draw rivals, and peeks that request one item, two items, and all."""

@@ -82,7 +82,7 @@ class OwnFacts(Axiom):
 
 
 class TrackRecord(Axiom):
-    """A writer who agreed with most others does not lose, because of that record, to one who mostly disagreed."""
+    """A record of agreement with others does not make a writer lose to one who mostly disagreed."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         """Draw facts on which three writers agree; then claims about x by ann and by zoe or a stranger."""

@@ -16,7 +16,7 @@ SPREAD = 0.1  # longest time between the writers who claim one value, days
 
 
 class EchoIndependence(Axiom):
-    """A value that one writer repeats does not lead over one with two writers, or one that is claimed before and after."""
+    """A value repeated by one writer does not lead over a value with two writers, or one claimed before and after."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         """Draw an honest writer's claims before and after an echo of a day or of weeks; or two writers and an echo."""

@@ -19,11 +19,9 @@ if TYPE_CHECKING:
 class Nothing:
     """Memory that stores nothing."""
 
-    def write(self, claims: Sequence[Claim], now: float) -> None:
-        """Discard the claims."""
+    def write(self, claims: Sequence[Claim], now: float) -> None: ...
 
-    def tick(self, now: float) -> None:
-        """Do nothing."""
+    def tick(self, now: float) -> None: ...
 
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:  # noqa: ARG002
         return []
@@ -96,8 +94,7 @@ class Governed:
                 self.records.append(Record(claim, now))
             self.note("refuse" if refused else "write", claim.writer, now)
 
-    def tick(self, now: float) -> None:
-        """Do nothing."""
+    def tick(self, now: float) -> None: ...
 
     settle = tick
 

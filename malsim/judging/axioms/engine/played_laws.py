@@ -85,8 +85,7 @@ class LawMemory:
     def _view(self, now: float) -> View:
         return view_now(self._plant, self._state, now)
 
-    def close(self) -> None:
-        """Do nothing."""
+    def close(self) -> None: ...
 
 
 class GraphMemory(LawMemory):
