@@ -16,12 +16,14 @@ Proven: no function to run: the repair is not part of the pinned commit.
 import numpy as np
 
 from malsim.base.parameters import Param
+from malsim.laws import membrane
 from malsim.laws.engine.items import Columns, Items
-from malsim.laws.membrane import clock, least, ordered, rank, s, write
 
-__all__ = ["clock", "half_life", "least", "ordered", "rank", "s", "tick", "write"]
-
+ordered = True
+s, clock = membrane.s, membrane.clock
 half_life = Param(30.0, "d", "half-life", 0.001, 100_000.0)
+least = membrane.least
+write, rank = membrane.write, membrane.rank
 
 
 def tick(items: Items, now: float, *, half_life: float, least: float) -> Columns:

@@ -18,12 +18,12 @@ Proven: no function to run: the code has another exponent; this is the one that 
 import numpy as np
 
 from malsim.base.parameters import Param
+from malsim.laws import memorybank_shipped
 from malsim.laws.engine.items import Columns, Items
-from malsim.laws.memorybank_shipped import clock, p, rank, read, s, scale
 
-__all__ = ["clock", "p", "rank", "read", "redraws", "s", "scale", "tick"]
-
+s, p, clock, scale = memorybank_shipped.s, memorybank_shipped.p, memorybank_shipped.clock, memorybank_shipped.scale
 redraws = Param(1.0, "1", "above 0: each load draws again, as shipped; 0: one draw counts, as repaired", 0.0, 1.0)
+read, rank = memorybank_shipped.read, memorybank_shipped.rank
 
 
 def tick(items: Items, now: float, *, scale: float, redraws: float) -> Columns:
