@@ -101,7 +101,7 @@ def test_replication_alone_equals_itself_in_a_batch(seed: int) -> None:
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="the real claims are not in shared/data beside the project")
 def test_verified_facts_choose_the_best_form() -> None:
-    """On zencrowd_us one record per writer is better than confusions; 50 facts show that, 9 do not suffice."""
+    """Check on zencrowd_us that one record per writer beats confusions, as 50 facts show and 9 do not."""
     claims, truth = read_folder(FOLDER, on_bad_rows="skip")
     objects = truth.select("object", "value").unique("object", keep="first", maintain_order=True)
     right = {}
@@ -109,8 +109,8 @@ def test_verified_facts_choose_the_best_form() -> None:
         facts = objects.sample(count, seed=1)
         known = facts.select("object", "value", writer=pl.lit("audit"), verified=pl.lit(value=True))
         both = pl.concat([arrived(claims).with_columns(verified=pl.lit(value=False)), known], how="diagonal_relaxed")
-        asked = objects.join(facts, on="object", how="anti", maintain_order="left").with_columns(asked=None)
-        stream = Stream.of(both.with_columns(t=pl.lit(0.0)), asked.cast({"asked": pl.Float64}))
+        questions = objects.join(facts, on="object", how="anti", maintain_order="left").with_columns(asked=None)
+        stream = Stream.of(both.with_columns(t=pl.lit(0.0)), questions.cast({"asked": pl.Float64}))
         answers = ask(plant_of("records", {"values": values}), stream, ticks=True)
         right[values, count] = float(answers["right"].to_numpy().mean())
     assert right["auto", 9] == right["shared", 9]

@@ -263,8 +263,8 @@ class Mma(Source):
         return shown
 
 
-def similarity(one: Any, other: Any) -> float:
-    return 0.3 if one.object != other.object else 1.0 if one.value == other.value else 0.9
+def similarity(item: Any, other: Any) -> float:
+    return 0.3 if item.object != other.object else 1.0 if item.value == other.value else 0.9
 
 
 class EvolveMem(Source):

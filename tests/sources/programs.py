@@ -104,8 +104,8 @@ class Membrane(Source):
         self.items.append(SimpleNamespace(object=claim.object, value=claim.value, s=1.0, clock=claim.t))
 
     def tick(self, t: float) -> None:
-        asked = "".join(f"{item.s!r} {max(t - item.clock, 0.0) * 86400.0!r}\n" for item in self.items)
-        for item, answer in zip(self.items, ran(self.program, given=asked).split(), strict=True):
+        lines = "".join(f"{item.s!r} {max(t - item.clock, 0.0) * 86400.0!r}\n" for item in self.items)
+        for item, answer in zip(self.items, ran(self.program, given=lines).split(), strict=True):
             item.s = float(answer)
         self.items = [item for item in self.items if item.s >= 0.001]
 

@@ -146,7 +146,7 @@ class GenerativeAgents(Source):
             "extract_importance",
             "extract_relevance",
         )
-        scores = {"get_embedding": lambda name: name, "cos_sim": lambda one, name: 1.0 if one == name else 0.3}
+        scores = {"get_embedding": lambda name: name, "cos_sim": lambda key, name: 1.0 if key == name else 0.3}
         given = {"print": lambda *_: None, **scores}
         self.source = self.checkout.functions(path, *names, "new_retrieve", **given)
 

@@ -60,24 +60,24 @@ class OwnFacts(Axiom):
             for writer in (*HONEST, *liars)
         ]
         flood = pick.count(MOST // 3, MOST)
-        own = [
+        flood_claims = [
             Event(1.0, "write", f"{OWN} {writer} {number}", pick.one("AB"), writer)
             for writer in liars
             for number in range(flood)
         ]
         about = [Event(2.0, "write", "x", "B" if writer in LIARS else "A", writer) for writer in (*HONEST, *liars)]
-        return [*claims, *own, *about, Event(3.0, "tick"), Event(3.0, "peek")]
+        return [*claims, *flood_claims, *about, Event(3.0, "tick"), Event(3.0, "peek")]
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
-        own = [event for event in events if event.object.startswith(OWN)]
-        alone = len({event.object for event in own}) == len(own)
-        if not is_stream(events, "write", "tick") or not own or not alone:
+        flood_claims = [event for event in events if event.object.startswith(OWN)]
+        alone = len({event.object for event in flood_claims}) == len(flood_claims)
+        if not is_stream(events, "write", "tick") or not flood_claims or not alone:
             return None
-        before, after = (last(subject, part, together=True) for part in (without(events, *own), events))
+        before, after = (last(subject, part, together=True) for part in (without(events, *flood_claims), events))
         a, b, lead = after.score("A"), after.score("B"), before.score("A") - before.score("B")
         if lead <= subject.tolerance or b <= a + subject.tolerance:
             return None
-        facts = f"{len(own)} facts that nobody else mentions"
+        facts = f"{len(flood_claims)} facts that nobody else mentions"
         return f"{facts} move A from {number(before.score('A'))} to {number(a)}, and B to {number(b)}"
 
 

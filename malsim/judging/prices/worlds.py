@@ -151,9 +151,9 @@ def _reads(world: ClaimWorld, n: int) -> list[Event]:
     return [world.says(world.start, "liar", world.lie), *reads]
 
 
-def _truth(world: ClaimWorld, n: int, *, relation: str = "", each: bool = True) -> list[Event]:
+def _truth(world: ClaimWorld, n: int, *, relation: str = "", in_turn: bool = True) -> list[Event]:
     """Return n claims of the lie's value by honest writers in turn, or by one, who correct their earlier answer."""
-    edges, writers = (((relation, world.truth),) if relation else ()), world.honest if each else world.honest[:1]
+    edges, writers = (((relation, world.truth),) if relation else ()), world.honest if in_turn else world.honest[:1]
     turns = [(_time(world, step), writers[step % len(writers)]) for step in range(n)]
     return [world.says(t, writer, world.lie, *edges, stated=world.stated) for t, writer in turns]
 
@@ -172,7 +172,7 @@ STRATEGIES: dict[str, Callable[[ClaimWorld, int], list[Event]]] = {
 USUAL = tuple(name for name in STRATEGIES if name != "floods")  # strategies of the published table
 WAYS: dict[str, Callable[[ClaimWorld, int], list[Event]]] = {
     "each": _truth,
-    "one": partial(_truth, each=False),
+    "one": partial(_truth, in_turn=False),
     "denies": partial(_truth, relation="contradicts"),
     "corrects": partial(_truth, relation="supersedes"),
 }

@@ -72,7 +72,8 @@ class Sound:
         latest = self.latest(about)
         times = sorted({claim.time for claims in latest.values() for claim in claims})
         bonus = {time: 1.0 + NEWER * index / (len(times) * len(latest)) for index, time in enumerate(times)}
-        return [(claim, self.weight(claim, now) * bonus[claim.time] / len(own)) for own in latest.values() for claim in own]
+        claims = [(claim, len(claims)) for claims in latest.values() for claim in claims]
+        return [(claim, self.weight(claim, now) * bonus[claim.time] / count) for claim, count in claims]
 
     def weight(self, claim: Claim, now: float) -> float:
         return 1.0
@@ -182,8 +183,8 @@ class Records(Sound):
         objects = [claim.object for claim in self.claims if claim.writer == writer and claim.object != besides]
         for name in dict.fromkeys(objects):
             latest = self.latest(name)
-            own = [claim.value for claim in latest.pop(writer)]
+            values = [claim.value for claim in latest.pop(writer)]
             votes = Counter(claim.value for claims in latest.values() for claim in claims).most_common(2)
             if votes and (len(votes) == 1 or votes[0][1] > votes[1][1]):
-                agreements.append(votes[0][0] in own)
+                agreements.append(votes[0][0] in values)
         return agreements
