@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from malsim.examples import USES
-from malsim.showing.notebook.exercise import Grade, graded
+from malsim.showing.notebook.exercise import graded
 from tests.notebooks.execution import FOLDER, NAMES, execute, notebook, shown
 
 ANSWER = re.compile(r"```python\n(.*?)```", re.DOTALL)
@@ -79,6 +79,5 @@ def test_notebooks_reproduce_their_text_outputs(names: list[str]) -> None:
 def test_answer_passes_if_all_its_properties_hold() -> None:
     assert graded({"a": True, "b": True}).passed
     assert not graded({"a": True, "b": False}).passed
-    assert repr(Grade({"a": False})) == "not yet\n  fails: a"
     with pytest.raises(ValueError, match="at least one property"):
         graded({})

@@ -80,7 +80,7 @@ class Commands(cmd.Cmd):
             if value is None:
                 raise UsageError(f"not a {kind}", where=words[0], given=words[1])
             self._set_in_store(words[0], value)
-            self.session = self.session.hold(words[0], value)
+            self.session = replace(self.session, loop_pins={**self.session.loop_pins, words[0]: value})
             return
         self.sentence("setp", line)
 

@@ -108,9 +108,6 @@ class Session:
         wiring = tuple(item for item in all_statements if isinstance(item, WIRING) and id(item) not in flags)
         return replace(self, engine=engine, state=state, memory=result.memory, statements=wiring)
 
-    def hold(self, pin: str, value: float) -> Session:
-        return replace(self, loop_pins={**self.loop_pins, pin: value})
-
     def put(self, signal: str, value: float) -> Session:
         kind = self.net.signals[signal].type
         values: dict[str, Any] = {**self.state.signals}

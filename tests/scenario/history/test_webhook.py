@@ -76,11 +76,9 @@ def disputed(tmp_path: Path) -> str:
         store.admit([{"handle": "obs_aaaa", "title": "it runs", "writer": "ann", **common}])
     net.write_text(NET, encoding="utf-8")
     assert main(["netlist", "load", str(net), "-o", str(path)]) == 0
-    edges = [{"relation": "contradicts", "target": "obs_aaaa"}]
     with Store(path) as store:
-        store.admit(
-            [{"handle": f"obs_bbb{n}", "title": f"no {n}", "writer": f"w{n}", "edges": edges, **common} for n in "123"]
-        )
+        common |= {"edges": [{"relation": "contradicts", "target": "obs_aaaa"}]}
+        store.admit([{"handle": f"obs_bbb{n}", "title": f"no {n}", "writer": f"w{n}", **common} for n in "123"])
     return str(path)
 
 
