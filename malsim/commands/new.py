@@ -88,7 +88,7 @@ def _of_incident(args: argparse.Namespace) -> int:
     """Write the smallest scenario that shows the incident, and a pytest file next to it."""
     from malsim.adapters.engine.adapter import Adapter
     from malsim.base.errors import UsageError
-    from malsim.lab.incident import find, pytest_text, read_log, scenario_text, stays_red
+    from malsim.lab.incident import find, pytest_text, read_log, require_failure, scenario_text
 
     path: Path = args.path
     test = path.with_name(f"test_{path.stem}.py")
@@ -101,7 +101,7 @@ def _of_incident(args: argparse.Namespace) -> int:
     memory = Adapter.of(args.memory) if args.memory else None
     incident = find(log, cell=args.cell, answer=args.answer, law=args.law, memory=memory)
     text = scenario_text(incident, source=args.source.name, anonymise=args.anonymise)
-    stays_red(text, memory)
+    require_failure(text, memory)
     path.write_text(text, encoding="utf-8")
     test.write_text(pytest_text(path.name), encoding="utf-8")
     options = " --allow-code" if memory else ""

@@ -1,8 +1,7 @@
-"""Studies over many runs, a folder for each question.
+"""Studies over many runs, a folder for each kind.
 
-- What can be set and moved: `space`.
-- What comes of many runs, and of other laws on the same claims: `studies`. When is it the clock's doing: `cadence`.
-- Does a loop settle: `stability`. What matters: `sensitivity`; what is best: `tuning`. How fast does truth age: `decay`.
-- What breaks a check: `falsify`. What do checks notice, and what changed: `suite`. Does an alarm do its work: `tripwire`.
-- How does one run look from inside: `scope`, and by hand `shell`.
+- `space`: settings, search spaces and designs; `studies`: replications, comparisons, sweeps, and laws on the same claims.
+- `stability` of the tick; `sensitivity` to settings; `tuning` of settings; `decay`: time constants from logs.
+- `falsify`: search for a break of a property; `incident`: reduction of a wrong answer; `tripwire`: design of alarms.
+- `shell` and `workbench`: sessions by hand.
 """

@@ -1,52 +1,34 @@
-"""Cures of an oscillating loop: each settles it, with the reaction times of python-control."""
+"""Cures for an oscillating loop, and its margins and response, compared with python-control."""
 
 from __future__ import annotations
 
 import json
+import warnings
 from typing import TYPE_CHECKING
 
-import control
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import malsim as ms
 from malsim.base.errors import MalsimError, UsageError
 from malsim.cli import main
-from malsim.memory import Memory, Rules, admit
-from malsim.memory.gate.edit import connect_rows
+from malsim.lab.stability.frequency import damping_bound, gain_margin, phase_margin, response
+from malsim.memory import Memory
+from tests.lab.small_worlds import PLAIN, clique, graph
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-PLAIN = Rules(calibration="none")
-
-
-def graph(stated: list[float], edges: list[tuple[int, int, float]]) -> Memory:
-    claims = pl.DataFrame(
-        {
-            "writer": [f"w{number:03d}" for number in range(len(stated))],
-            "kind": ["obs"] * len(stated),
-            "title": [f"claim {number}" for number in range(len(stated))],
-            "confidence": stated,
-            "verification": ["external"] * len(stated),
-        }
-    )
-    memory, _ = admit(Memory.empty(), claims, PLAIN)
-    source, target, weight = ([edge[index] for edge in edges] for index in range(3))
-    frame = pl.DataFrame({"source": source, "target": target, "weight": weight}, strict=False).with_columns(
-        relation=pl.when(pl.col("weight") > 0).then(pl.lit("supports")).otherwise(pl.lit("contradicts")),
-        writer=pl.lit("judge"), t=pl.lit(0.0), mutual=pl.lit(value=False),
-    )  # fmt: skip
-    return connect_rows(memory, frame, PLAIN) if edges else memory
-
-
-def clique(size: int, stated: float) -> Memory:
-    return graph([stated] * size, [(i, j, -1.0) for i in range(size) for j in range(size) if i != j])
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    import control
 
 
 def test_every_cure_settles_an_oscillating_loop() -> None:
-    comparison = ms.cures(clique(3, 0.3), PLAIN)
+    comparison = ms.cures(graph([0.3] * 3, clique(3)), PLAIN)
     table = {row["cure"]: row for row in comparison.table.to_dicts()}
     assert table["present"]["verdict"] == "period-2"
     assert table["present"]["settling_time"] is None
@@ -59,14 +41,14 @@ def test_every_cure_settles_an_oscillating_loop() -> None:
 
 
 def test_reaction_times_match_python_control() -> None:
-    comparison = ms.cures(clique(3, 0.3), PLAIN)
+    comparison = ms.cures(graph([0.3] * 3, clique(3)), PLAIN)
     for row in comparison.table.filter(pl.col("verdict") == "settled").to_dicts():
         answer = comparison.response.filter(pl.col("cure") == row["cure"])["effective"].to_numpy()
-        way = answer - answer[0]
-        theirs = control.step_info(way, np.arange(len(way), dtype=float), yfinal=way[-1])
-        assert row["rise_time"] == pytest.approx(theirs["RiseTime"])
-        assert row["settling_time"] == pytest.approx(theirs["SettlingTime"])
-        assert row["overshoot"] == pytest.approx(theirs["Overshoot"], abs=1e-6)
+        response = answer - answer[0]
+        expected = control.step_info(response, np.arange(len(response), dtype=float), yfinal=response[-1])
+        assert row["rise_time"] == pytest.approx(expected["RiseTime"])
+        assert row["settling_time"] == pytest.approx(expected["SettlingTime"])
+        assert row["overshoot"] == pytest.approx(expected["Overshoot"], abs=1e-6)
 
 
 def test_a_settled_memory_needs_no_cure() -> None:
@@ -76,7 +58,7 @@ def test_a_settled_memory_needs_no_cure() -> None:
 
 
 def test_push_can_contradict_a_named_cell() -> None:
-    memory = clique(3, 0.7)
+    memory = graph([0.7] * 3, clique(3))
     name = memory.cells["handle"][2]
     comparison = ms.cures(memory, PLAIN, cell=name, push="contradicts")
     assert comparison.cell == name
@@ -85,7 +67,7 @@ def test_push_can_contradict_a_named_cell() -> None:
 
 
 def test_bad_arguments_of_cures_are_refused() -> None:
-    memory = clique(2, 0.5)
+    memory = graph([0.5] * 2, clique(2))
     with pytest.raises(UsageError, match="no such push"):
         ms.cures(memory, PLAIN, push="nudges")
     with pytest.raises(MalsimError, match="no such cell"):
@@ -102,3 +84,56 @@ def test_the_command_compares_the_cures(capsys: pytest.CaptureFixture[str], tmp_
     report = json.loads(capsys.readouterr().out)
     assert [row["verdict"] for row in report["cures"]] == ["period-2", *["settled"] * 3]
     assert (tmp_path / "cures.png").is_file()
+
+
+REAL = [-0.3, -0.9, -1.2, -1.5, -2.5, -4.0]
+
+
+def open_loop(value: float, damping: float) -> control.TransferFunction:
+    return control.tf([-damping * value], [1.0, damping - 1.0], 1.0)
+
+
+@pytest.mark.parametrize("damping", [1.0, 0.7, 0.5, 0.2])
+@pytest.mark.parametrize("value", REAL)
+def test_margins_match_python_control(value: float, damping: float) -> None:
+    """The gain margin is compared with the poles of the closed loop, as `control.margin` misses the crossing at z = −1."""
+    loop, values = open_loop(value, damping), np.array([value + 0j])
+    gain = gain_margin(values, damping)
+    assert gain is not None
+    sizes = [np.abs(control.feedback(scale * gain * loop, 1).poles()).max() for scale in (0.99, 1.0, 1.01)]
+    assert sizes[0] < 1.0 < sizes[2]
+    assert sizes[1] == pytest.approx(1.0, abs=1e-9)
+    margin, (_, phase, *_) = phase_margin(values, damping), control.margin(loop)
+    if damping < 1.0:
+        assert (margin is None) == (not np.isfinite(phase))
+        assert margin is None or margin == pytest.approx(phase, abs=1e-4)
+
+
+@pytest.mark.parametrize("damping", [1.0, 0.5])
+@pytest.mark.parametrize("value", REAL)
+def test_response_matches_python_control(value: float, damping: float) -> None:
+    answer = response(value, damping, points=50)
+    expected = open_loop(value, damping)(np.exp(1j * answer["omega"].to_numpy()))
+    np.testing.assert_allclose(answer["real"].to_numpy() + 1j * answer["imaginary"].to_numpy(), expected, rtol=1e-9)
+    np.testing.assert_allclose(answer["decibels"], 20.0 * np.log10(np.abs(expected)), atol=1e-9)
+
+
+@given(st.lists(st.complex_numbers(max_magnitude=6.0, min_magnitude=0.01), min_size=1, max_size=6))
+def test_damping_bound_separates_decay_from_growth(modes: list[complex]) -> None:
+    values = np.array(modes)
+    bound = damping_bound(values)
+
+    def worst_growth(damping: float) -> float:
+        return float(np.abs(1.0 - damping + damping * values).max())
+
+    if bound > 1e-3:
+        assert worst_growth(0.99 * bound) < 1.0
+    assert bound >= 2.0 or worst_growth(max(1.01 * bound, 1e-3)) >= 1.0 - 1e-12
+
+
+@given(st.complex_numbers(max_magnitude=3.0, min_magnitude=0.3), st.floats(0.05, 0.95))
+def test_mode_is_marginal_at_the_phase_margin(value: complex, damping: float) -> None:
+    phase = phase_margin(np.array([value]), damping)
+    if phase is not None:
+        turned = [abs(1.0 - damping + damping * value * np.exp(1j * side * np.radians(phase))) for side in (1.0, -1.0)]
+        assert min(abs(item - 1.0) for item in turned) < 1e-6

@@ -1,9 +1,9 @@
-"""Decay fits: planted time constants are recovered, closed forms hold, and logs are read from memories."""
+"""Decay fits: known time constants are recovered, closed forms hold, and logs are read from memories."""
 
 from __future__ import annotations
 
 from itertools import pairwise, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -36,8 +36,8 @@ TAU, FLOOR = 30.0, 0.2
 
 
 def lifetimes(count: int, draws: np.random.Generator) -> Array:
-    left = draws.random(count)
-    return np.where(left <= FLOOR, np.inf, -TAU * np.log(np.maximum(left - FLOOR, 1e-12) / (1 - FLOOR)))
+    share = draws.random(count)
+    return np.where(share <= FLOOR, np.inf, -TAU * np.log(np.maximum(share - FLOOR, 1e-12) / (1 - FLOOR)))
 
 
 def censored(life: Array, start: Array, until: float) -> pl.DataFrame:
@@ -58,8 +58,7 @@ def test_intervals_contain_planted_constants_in_20_of_25_draws() -> None:
 @pytest.mark.parametrize("law", [EXPONENTIAL, WEIBULL])
 def test_density_of_a_law_is_the_slope_of_its_survival(law: Law) -> None:
     log_tau, t, step = np.log(30.0), np.linspace(0.5, 200, 50), 1e-5
-    ends = (np.exp(law.log_survival(t + sign * step, log_tau, 0.2)) for sign in (-1, 1))
-    before, after = ends
+    before, after = (np.exp(law.log_survival(t + sign * step, log_tau, 0.2)) for sign in (-1, 1))
     np.testing.assert_allclose(np.exp(law.log_density(t, log_tau, 0.2)), (before - after) / (2 * step), rtol=1e-5)
 
 
@@ -67,13 +66,8 @@ def test_interval_censored_and_late_lifetimes_are_unbiased() -> None:
     draws = np.random.default_rng(8)
     life, entered = draws.exponential(20.0, 3000), draws.uniform(0.0, 30.0, 3000)
     seen = life > entered
-    log = pl.DataFrame(
-        {
-            "after": np.floor(life / 8) * 8,
-            "before": np.ceil(life / 8) * 8,
-            "entered": np.minimum(entered, np.floor(life / 8) * 8),
-        }
-    ).filter(seen)
+    after, before = np.floor(life / 8) * 8, np.ceil(life / 8) * 8
+    log = pl.DataFrame({"after": after, "before": before, "entered": np.minimum(entered, after)}).filter(seen)
     low, high = ms.fit_decay(log, floor=0.0).constants.row(0)[3:5]
     assert low < 20.0 < high
     assert ms.fit_decay(log.drop("entered"), floor=0.0).constants.row(0)[3] > 20.0
@@ -94,17 +88,15 @@ def test_rate_without_floor_is_events_over_exposure(rows: list[tuple[float, bool
 def test_censored_claims_remove_bias() -> None:
     draws = np.random.default_rng(1)
     log = censored(draws.exponential(60.0, 400), draws.uniform(0, 95, 400), 100.0)
-    fair, biased = (ms.fit_decay(item, floor=0.0).constants.row(0)[2:5] for item in (log, log.filter("ended")))
+    fair, biased = (ms.fit_decay(part, floor=0.0).constants.row(0)[2:5] for part in (log, log.filter("ended")))
     assert fair[1] < 60.0 < fair[2]
-    assert biased[2] < 60.0  # its interval lies below the truth altogether
+    assert biased[2] < 60.0  # the whole interval lies below the truth
     stays = np.linspace(5, 95, 10)
-    assert (
-        np.abs(np.exp(-stays / fair[0]) - np.exp(-stays / 60)).max()
-        < np.abs(np.exp(-stays / biased[0]) - np.exp(-stays / 60)).max()
-    )
+    fair_error, biased_error = (np.abs(np.exp(-stays / fit[0]) - np.exp(-stays / 60)).max() for fit in (fair, biased))
+    assert fair_error < biased_error
 
 
-CAR = {
+CAR: dict[str, list[Any]] = {
     "t": [0.0, 2.0, 5.0, 6.0, 8.0, 9.0],
     "writer": ["ann", "bob", "cid", "ann", "ann", "dan"],
     "handle": [f"obs_000{i}" for i in range(6)],
@@ -149,16 +141,13 @@ def test_ended_by_selects_the_claims_that_end_a_stretch(ended_by: str, expected:
 
 
 def test_other_writer_is_needed_to_end_a_stretch() -> None:
-    claims = (
-        pl.DataFrame(CAR)
-        .head(3)
-        .with_columns(
-            writer=pl.Series(["ann", "ann", "bob"]),
-            title=pl.Series(["red", "blue", "blue"]),
-            t=pl.Series([0.0, 1.0, 3.0]),
-            edges=pl.lit([]),
-        )
-    )
+    columns = {
+        "writer": ["ann", "ann", "bob"],
+        "title": ["red", "blue", "blue"],
+        "t": [0.0, 1.0, 3.0],
+        "edges": [[], [], []],
+    }
+    claims = pl.DataFrame({name: values[:3] for name, values in CAR.items()} | columns)
     memory = admit(Memory.empty(), claims, Rules())[0]
     assert ms.histories(memory)["before"].to_list() == [1.0, None]
     assert ms.histories(memory, ended_by="other_writer")["before"].to_list() == [3.0, None]
@@ -181,29 +170,12 @@ def test_claims_without_object_are_joined_by_edges() -> None:
 
 RESTATED = """
 why = "The gate takes the second claim for a restatement of the first."
-[run]
-days = 12
-[[claim]]
-at = "0d"
-writer = "ann"
-handle = "obs_a111"
-title = "the pump is on"
-object = "pump"
-confidence = 0.6
-[[claim]]
-at = "4d"
-writer = "bob"
-kind = "obs"
-title = "The pump is on"
-object = "pump"
-confidence = 0.6
-[[claim]]
-at = "9d"
-writer = "ann"
-handle = "obs_a112"
-title = "the pump is off"
-object = "pump"
-confidence = 0.6
+run = { days = 12 }
+claim = [
+    { at = "0d", writer = "ann", handle = "obs_a111", title = "the pump is on", object = "pump", confidence = 0.6 },
+    { at = "4d", writer = "bob", kind = "obs", title = "The pump is on", object = "pump", confidence = 0.6 },
+    { at = "9d", writer = "ann", handle = "obs_a112", title = "the pump is off", object = "pump", confidence = 0.6 },
+]
 """
 
 
@@ -213,7 +185,7 @@ def test_deduplicated_claims_count_as_restatements(tmp_path: Path) -> None:
     log = ms.histories(run)
     assert log.select("start", "after", "before").rows() == [(0.0, 4.0, 9.0), (9.0, 0.0, None)]
     assert log["until"].to_list() == [12.0, 12.0]
-    assert ms.histories(run.memory)["after"].to_list() == [0.0, 0.0]  # a memory alone does not keep them
+    assert ms.histories(run.memory)["after"].to_list() == [0.0, 0.0]  # a memory alone does not record restatements
     claims = pl.DataFrame({"t": [0.0, 4.0, 9.0], "writer": ["ann", "bob", "ann"], "object": ["pump"] * 3,
                            "title": ["on", "ON", "off"], "confidence": [0.6] * 3, "kind": ["obs"] * 3})  # fmt: skip
     with Store(tmp_path / "memory.sqlite") as store:
@@ -230,21 +202,15 @@ def test_replay_gives_a_log_as_a_run_does() -> None:
 
 
 def sightings_of(values: Sequence[Sequence[str]], *, every: float, until: float) -> pl.DataFrame:
-    """The log of some objects of which each is spoken of at even intervals."""
+    """Return the log of some objects with claims at regular intervals."""
     rows = [
-        {
-            "t": every * index,
-            "kind": "obs",
-            "writer": "ann",
-            "object": f"o{name}",
-            "title": value,
-            "body": f"{name} {index}",
-            "confidence": 0.6,
-        }
+        (every * index, f"o{name}", value, f"{name} {index}")
         for name, story in enumerate(values)
         for index, value in enumerate(story)
     ]
-    return ms.histories(admit(Memory.empty(), pl.DataFrame(rows).sort("t"), Rules())[0], until=until)
+    claims = pl.DataFrame(rows, schema=["t", "object", "title", "body"], orient="row").sort("t")
+    claims = claims.with_columns(kind=pl.lit("obs"), writer=pl.lit("ann"), confidence=0.6)
+    return ms.histories(admit(Memory.empty(), claims, Rules())[0], until=until)
 
 
 def test_likelihood_is_the_sum_over_all_truths() -> None:
@@ -252,13 +218,13 @@ def test_likelihood_is_the_sum_over_all_truths() -> None:
     tau, error = 5.0, 0.2
     total = 0.0
     for values, k in (("aabca", 3), ("abb", 2)):
-        claims = np.array([ord(entry) - ord("a") for entry in values])
+        claims = np.array([ord(letter) - ord("a") for letter in values])
         same = 1 / k + (1 - 1 / k) * np.exp(-2.0 * k / ((k - 1) * tau))
         step = np.full((k, k), (1 - same) / (k - 1)) + np.eye(k) * (same - (1 - same) / (k - 1))
-        says = np.full((k, k), error / (k - 1)) + np.eye(k) * (1 - error - error / (k - 1))
+        claimed = np.full((k, k), error / (k - 1)) + np.eye(k) * (1 - error - error / (k - 1))
         truths = product(range(k), repeat=len(claims))
-        item = ([1 / k, *(step[a, b] for a, b in pairwise(truth)), *says[list(truth), claims]] for truth in truths)
-        total += np.log(sum(float(np.prod(parts)) for parts in item))
+        factors = ([1 / k, *(step[a, b] for a, b in pairwise(truth)), *claimed[list(truth), claims]] for truth in truths)
+        total += np.log(sum(float(np.prod(parts)) for parts in factors))
     assert Chain.of(log).loss(np.array([tau]), np.array([error]))[0] == pytest.approx(-total, rel=1e-12)
 
 
@@ -272,7 +238,7 @@ def test_likelihood_without_errors_is_that_of_pairs() -> None:
 
 
 def simulated(tau: float, *, accuracy: float, every: float, seed: int, days: float = 300.0) -> pl.DataFrame:
-    """Six objects of three values whose truth changes at rate 1/τ, spoken of at even intervals."""
+    """Return a log of six objects with three values that change at rate 1/τ, with claims at regular intervals."""
     draws, times = np.random.default_rng(seed), np.arange(0.0, days, every)
     values = []
     for _ in range(6):
@@ -285,9 +251,9 @@ def simulated(tau: float, *, accuracy: float, every: float, seed: int, days: flo
 
 def test_restatements_do_not_move_the_time_constant() -> None:
     sparse, often = (rates(simulated(30.0, accuracy=1.0, every=every, seed=1)) for every in (2.0, 0.5))
-    for item in (sparse, often):
-        assert item.tau[1] < 30.0 < item.tau[2]
-        assert item.error[1] == 0.0
+    for estimate in (sparse, often):
+        assert estimate.tau[1] < 30.0 < estimate.tau[2]
+        assert estimate.error[1] == 0.0
     assert often.reports[0] == pytest.approx(2.0, rel=0.01)
     assert sparse.reports[1] < 0.5 < sparse.reports[2]
 
@@ -323,54 +289,42 @@ def test_slow_writers_leave_tau_open_below() -> None:
     assert fit.tau[2] > 2.0
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"duration": None}, "columns are missing"),
-        ({"duration": pl.lit(-1.0)}, "not a number of days"),
-        ({"duration": pl.lit(np.nan)}, "not a number of days"),
-        ({"duration": pl.lit(np.inf)}, "not a number of days"),
-        ({"duration": pl.lit("long")}, "not a number of days"),
-        ({"duration": pl.lit(0.0)}, "every duration is 0"),
-        ({"ended": pl.lit(value=False)}, "no claim has ended"),
-        ({"ended": pl.lit(None, pl.Boolean)}, "not true or false"),
-        ({"ended": pl.lit(1)}, "not true or false"),
-    ],
-)
-def test_malformed_durations_are_refused(change: dict[str, pl.Expr | None], message: str) -> None:
-    log = pl.DataFrame({"duration": [1.0] * 12, "ended": [True] * 12})
-    for name, value in change.items():
-        log = log.drop(name) if value is None else log.with_columns(value.alias(name))
-    with pytest.raises(DataError, match=message):
-        ms.fit_decay(log)
+DURATIONS = {"duration": [1.0] * 12, "ended": [True] * 12}
+INTERVALS = {"after": [1.0] * 12, "before": [3.0] * 12}
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("columns", "name", "value", "message"),
     [
-        ({"after": pl.lit(np.nan)}, "not a number of days"),
-        ({"before": pl.lit(np.nan)}, "not a number of days"),
-        ({"after": pl.lit(None, pl.Float64)}, "not a number of days"),
-        ({"before": pl.lit(0.5)}, "ended before it was last true"),
-        ({"entered": pl.lit(2.0)}, "first seen after"),
-        ({"entered": pl.lit(np.nan)}, "not a number of days"),
+        *((DURATIONS, "duration", value, "not a number of days") for value in (-1.0, np.nan, np.inf, "long")),
+        (DURATIONS, "duration", 0.0, "every duration is 0"),
+        (DURATIONS, "ended", False, "no claim has ended"),
+        (DURATIONS, "ended", None, "not true or false"),
+        (DURATIONS, "ended", 1, "not true or false"),
+        *((INTERVALS, name, np.nan, "not a number of days") for name in ("after", "before", "entered")),
+        (INTERVALS, "after", None, "not a number of days"),
+        (INTERVALS, "before", 0.5, "ended before it was last true"),
+        (INTERVALS, "entered", 2.0, "first seen after"),
     ],
 )
-def test_malformed_intervals_are_refused(change: dict[str, pl.Expr], message: str) -> None:
-    log = pl.DataFrame({"after": [1.0] * 12, "before": [3.0] * 12}).with_columns(**change)
+def test_malformed_logs_are_refused(columns: dict[str, list[Any]], name: str, value: object, message: str) -> None:
+    log = pl.DataFrame(columns)
+    log = log.with_columns(pl.lit(value, log.schema.get(name) if value is None else None).alias(name))
     with pytest.raises(DataError, match=message):
         ms.fit_decay(log)
 
 
 def test_bad_arguments_of_decay_are_refused() -> None:
-    log = pl.DataFrame({"duration": [1.0] * 12, "ended": [True] * 12})
+    log = pl.DataFrame(DURATIONS)
+    with pytest.raises(DataError, match="columns are missing"):
+        ms.fit_decay(log.drop("duration"))
     with pytest.raises(DataError, match="too few"):
         ms.fit_decay(log.head(9))
     with pytest.raises(UsageError, match="out of bounds"):
         ms.fit_decay(log, floor=1.0)
     with pytest.raises(UsageError, match="no such ending"):
         ms.histories(Memory.empty(), ended_by="magic")
-    for memory in (Memory.empty(), bootstrap(Memory.empty())):  # the ten cells are no claims about the world
+    for memory in (Memory.empty(), bootstrap(Memory.empty())):  # the ten cells are not claims about the world
         with pytest.raises(UsageError, match="has no claims"):
             ms.histories(memory)
 
@@ -392,9 +346,8 @@ def test_figure_labels_days_and_shares() -> None:
 
 
 def planted_log(factor: float) -> pl.DataFrame:
-    """Return a log of stretches of volatile claims, whose count sets how sure a fit can be."""
-    run = ms.run("scenarios/stale_and_disputed.toml", days=200.0 * factor, replications=2)
-    return ms.histories(run)
+    """Return a log of stretches of volatile claims from a run of 200 · `factor` days."""
+    return ms.histories(ms.run("scenarios/stale_and_disputed.toml", days=200.0 * factor, replications=2))
 
 
 def test_rules_lines_of_a_fit_are_read_back(tmp_path: Path) -> None:
@@ -421,9 +374,7 @@ def test_wide_interval_is_undecided_and_gives_needed_count() -> None:
 
 def test_groups_are_fitted_by_themselves() -> None:
     log = planted_log(0.5)
-    fits = ms.fit_decay(
-        log.with_columns(object=pl.lit("team") + pl.col("rep").cast(pl.String) + "/" + pl.col("object")), by="namespace"
-    )
+    fits = ms.fit_decay(log.with_columns(object=pl.format("team{}/{}", "rep", "object")), by="namespace")
     assert list(fits) == ["team0", "team1"]
     assert fits["team0"].constants.equals(ms.fit_decay(log.filter(rep=0)).constants)
     assert list(ms.fit_decay(log, by="stability")) == ["volatile"]

@@ -1,4 +1,4 @@
-"""Lifetimes that are not exponential are told as such, and the mean of what fits holds the planted one."""
+"""Test of the exponential law: other lifetimes are rejected, and the interval of their mean holds the true mean."""
 
 from __future__ import annotations
 
@@ -27,22 +27,19 @@ OTHERS = ("weibull", "lognormal")
 
 
 def lifetimes(law: str, count: int, draws: np.random.Generator) -> NDArray[np.float64]:
-    """Lifetimes of a mean of 30 days: exponential, Weibull of shape .5, lognormal of σ 1.2."""
+    """Return lifetimes with a mean of 30 days: exponential, Weibull of shape 0.5, or lognormal of σ 1.2."""
     if law == "exponential":
         return draws.exponential(MEAN, count)
     return MEAN / 2 * draws.weibull(0.5, count) if law == "weibull" else draws.lognormal(np.log(MEAN) - 0.72, 1.2, count)
 
 
 def goodness_of(law: str, rounds: int, *, seed: int) -> list[Goodness]:
-    results = []
-    for number in range(rounds):
-        dead = lifetimes(law, SIZE, np.random.default_rng([seed, number]))
-        results.append(of_lifetimes(Log(dead, dead, np.zeros(SIZE))))
-    return results
+    samples = (lifetimes(law, SIZE, np.random.default_rng([seed, number])) for number in range(rounds))
+    return [of_lifetimes(Log(sample, sample, np.zeros(SIZE))) for sample in samples]
 
 
 def claims(law: str, *, seed: int, objects: int = 8, days: int = 400) -> Chain:
-    """A claim a day about each of some objects of three values, .05 of them wrong."""
+    """Return daily claims about some objects with three values, of which 5 % are wrong."""
     draws = np.random.default_rng([seed, objects])
     values = np.zeros((days, objects), dtype=np.int64)
     for index in range(objects):
@@ -73,21 +70,21 @@ def test_spread_of_one_is_the_exponential() -> None:
 
 @pytest.mark.parametrize("law", OTHERS)
 def test_other_laws_are_rejected_in_a_sample(law: str) -> None:
-    found = goodness_of(law, 4, seed=3)
-    assert all(item.rejected and item.law == law for item in found)
+    assert all(goodness.rejected and goodness.law == law for goodness in goodness_of(law, 4, seed=3))
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("law", OTHERS)
 def test_other_laws_are_rejected_and_their_means_covered(law: str) -> None:
-    found = goodness_of(law, 200, seed=3)
-    assert sum(item.rejected for item in found) >= 0.9 * len(found)
-    assert sum(item.mean[1] <= MEAN <= item.mean[2] for item in found) >= (LEAST - 0.04) * len(found)  # of 200: two errors
+    results = goodness_of(law, 200, seed=3)
+    assert sum(goodness.rejected for goodness in results) >= 0.9 * 200
+    covered = sum(goodness.mean[1] <= MEAN <= goodness.mean[2] for goodness in results)
+    assert covered >= (LEAST - 0.04) * 200  # two standard errors below
 
 
 @pytest.mark.nightly
-def test_the_exponential_is_seldom_rejected() -> None:
-    assert sum(item.rejected for item in goodness_of("exponential", 300, seed=4)) <= MOST * 300
+def test_exponential_lifetimes_are_seldom_rejected() -> None:
+    assert sum(goodness.rejected for goodness in goodness_of("exponential", 300, seed=4)) <= MOST * 300
 
 
 def test_claims_with_errors_can_reject_the_exponential() -> None:

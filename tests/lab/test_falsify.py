@@ -1,10 +1,10 @@
-"""Breaking a property of a real run: found, shrunk, written as a file that fails again, the same with any workers."""
+"""Falsification: breaks are found, shrunk, and written as files that fail; the search beats random points."""
 
 from __future__ import annotations
 
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +17,11 @@ import malsim as ms
 from malsim.base.errors import MalsimError, UsageError
 from malsim.base.files.toml_text import toml_text
 from malsim.cli import main
-from malsim.lab.falsify import WriteSchedule
 from malsim.lab.falsify.broken_scenario import Break, text_of
 from malsim.lab.falsify.falsify import judge_run
+from malsim.lab.falsify.margin_search import search
 from malsim.lab.falsify.predicates import PropertyRun, margin, predicates, property_run, scales
-from malsim.lab.falsify.schedule import Disturbance, Write, with_disturbance
+from malsim.lab.falsify.schedule import COORDINATES, Disturbance, Write, WriteSchedule, with_disturbance
 from malsim.lab.studies.pool import must_travel
 from malsim.scenario.file.scenario_file import parse
 from malsim.scenario.judge.judge import judge
@@ -31,29 +31,21 @@ from malsim.sim.bench import run
 from malsim.sim.settings.scenario import Check
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from malsim.lab.falsify.margin_search import Method, Trail
+
+
 STORY = """
-why = "A claim that two others speak about."
+why = "A decision, and an unrelated observation."
 seed = 3
-[run]
-days = 5
-replications = 2
-[rules]
-calibration = "none"
-[[claim]]
-at = "0d"
-writer = "ann"
-handle = "dec_a3ee"
-title = "use SQLite"
-confidence = 0.9
-verification = "external"
-[[claim]]
-at = "1d"
-writer = "bob"
-handle = "obs_b0b1"
-title = "it rained"
-confidence = 0.5
+run = { days = 5, replications = 2 }
+rules = { calibration = "none" }
+claim = [
+    { at = "0d", writer = "ann", handle = "dec_a3ee", title = "use SQLite", confidence = 0.9, verification = "external" },
+    { at = "1d", writer = "bob", handle = "obs_b0b1", title = "it rained", confidence = 0.5 },
+]
 [[check]]
 name = "worth something"
 property = "always[1d:5d] (eff(dec_a3ee) >= 0.5)"
@@ -111,7 +103,7 @@ def test_shrunk_break_is_minimal(broken: Any) -> None:
 
 
 def test_settings_are_searched_and_written() -> None:
-    text = STORY.replace("[[check]]", CONTRADICTED + "[[check]]", 1)
+    text = STORY.replace("]\n[[check]]", CONTRADICTED + "]\n[[check]]", 1)
     result = ms.falsify(
         parse(text), "always[1d:5d] (eff(dec_a3ee) >= 0.25)", writes=0,
         parameters={"rules.challenge_ceiling": (0.0, 1.0)}, budget=30,
@@ -123,14 +115,10 @@ def test_settings_are_searched_and_written() -> None:
     assert len(document["claim"]) == 2
 
 
-CONTRADICTED = """[[claim]]
-at = "2d"
-writer = "cyd"
-handle = "obs_c0c0"
-title = "it tore"
-confidence = 1.0
-verification = "external"
-edges = [{ relation = "contradicts", target = "dec_a3ee" }]
+CONTRADICTED = """
+    { at = "2d", writer = "cyd", handle = "obs_c0c0", title = "tear", confidence = 1.0, verification = "external", edges = [
+        { relation = "contradicts", target = "dec_a3ee" },
+    ] },
 """
 
 
@@ -152,7 +140,7 @@ def test_the_command_writes_a_file_that_malsim_test_fails(tmp_path: Path, capsys
 
 
 @pytest.mark.parametrize(
-    ("check", "options", "says"),
+    ("check", "options", "message"),
     [
         ("a figure", {}, "does not state a property"),
         ("no such", {}, "neither the name of a check nor a property"),
@@ -162,8 +150,8 @@ def test_the_command_writes_a_file_that_malsim_test_fails(tmp_path: Path, capsys
         ("always (eff(dec_ffff) > 0)", {"budget": 2}, "could not be judged"),
     ],
 )
-def test_bad_searches_are_refused(check: str, options: dict[str, Any], says: str) -> None:
-    with pytest.raises(UsageError, match=says):
+def test_bad_searches_are_refused(check: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         ms.falsify(parse(STORY), check, **options)
     with pytest.raises(UsageError, match="nothing to search"):
         WriteSchedule.of(parse("why = 'x'"))
@@ -174,18 +162,14 @@ def test_unjudged_run_is_not_a_break() -> None:
 
 
 def test_predicates_of_different_units_have_equal_weight() -> None:
-    """One margin in thousands, one in hundredths: unscaled the first never matters."""
+    """Without scales, a margin in hundredths always hides a margin in thousands."""
     formula = parse_property("always (a <= 5000 and b <= 0.05)")
-    assert [Property(item).text for item in predicates(formula)] == ["a <= 5000", "b <= 0.05"]
-    rng = np.random.default_rng(1)
-    runs = [
-        PropertyRun(days=(1.0, 2.0), margins=(5000 - 1000 * rng.random((2, 1)), 0.05 - 0.01 * rng.random((2, 1))))
-        for _ in range(8)
-    ]
+    assert [Property(predicate).text for predicate in predicates(formula)] == ["a <= 5000", "b <= 0.05"]
+    days, draws = (1.0, 2.0), np.random.default_rng(1).random((8, 2, 2, 1))
+    runs = [PropertyRun(days=days, margins=(5000 - 1000 * a, 0.05 - 0.01 * b)) for a, b in draws]
     wide, narrow = scales(formula, runs)
     assert wide / narrow == pytest.approx(1e5, rel=0.5)
-    near = PropertyRun(days=(1.0, 2.0), margins=(np.full((2, 1), 500.0), np.full((2, 1), 0.04)))
-    far = PropertyRun(days=(1.0, 2.0), margins=(np.full((2, 1), 4000.0), np.full((2, 1), 0.04)))
+    near, far = (PropertyRun(days=days, margins=(np.full((2, 1), a), np.full((2, 1), 0.04))) for a in (500.0, 4000.0))
     assert margin(formula, near, [wide, narrow]) < margin(formula, far, [wide, narrow])
     assert margin(formula, near, [1.0, 1.0]) == margin(formula, far, [1.0, 1.0]) == 0.04
 
@@ -231,3 +215,102 @@ def test_break_lost_in_its_text_is_not_returned() -> None:
     assert outcome.broken
     with pytest.raises(MalsimError, match="fails again"):
         text_of(Break(scenario, disturbance), Check(name="x", property=text), outcome)
+
+
+PLAN = WriteSchedule(
+    writes=5, turns=12, writers=("ann", "mal"), relations=("contradicts", "supports"), targets=("a", "b", "c")
+)
+SEEDS = range(3)
+BUDGET = 400
+AT_RANDOM = 120  # largest number of runs of random search
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Outcome of a run of the model."""
+
+    margin: float
+
+    @property
+    def broken(self) -> bool:
+        return self.margin < 0
+
+
+def worth_and_claims(point: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return the worth of the three targets at each turn, and the number of claims by mal so far.
+
+    A claim counts in full in its turn and loses a fifth of its weight in each later turn.
+    """
+    masses, mal = np.zeros((2, 3, PLAN.turns)), np.zeros(PLAN.turns)
+    after = np.arange(PLAN.turns)
+    for write in PLAN.at(point).writes:
+        side, target = PLAN.relations.index(write.relation), PLAN.targets.index(write.target)
+        masses[side, target] += np.where(after >= write.turn, write.confidence * 0.8 ** (after - write.turn), 0.0)
+        mal += (after >= write.turn) * (write.writer == "mal")
+    worth = np.array([0.9, 0.8, 0.7])[:, None] - 0.6 * np.tanh(masses[0]) + 0.15 * np.tanh(masses[1])
+    return np.clip(worth, 0, 1), mal
+
+
+BREAKS: dict[str, Callable[[Any, Any], float]] = {
+    "a falls low": lambda worth, _: worth[0].min() - 0.36,
+    "b falls lower": lambda worth, _: worth[1].min() - 0.24,
+    "a and b are low at once": lambda worth, _: np.maximum(worth[0] - 0.5, worth[1] - 0.4).min(),
+    "all three are low in the course": lambda worth, _: np.max(worth.min(axis=1) - [0.5, 0.4, 0.3]),
+    "c is low at the end": lambda worth, _: worth[2, -2:].min() - 0.15,
+    "a is low for five turns": lambda worth, _: min(worth[0, n : n + 5].max() for n in range(8)) - 0.48,
+    "a is above c by much": lambda worth, _: 0.82 - (worth[0] - worth[2]).max(),
+    "mal writes four times and b is low": lambda worth, mal: max(1 - mal[-1] / 4 + 0.01, (worth[1].min() - 0.45)),
+    "b swings": lambda worth, _: 0.5 - np.ptp(worth[1, 6:]),
+    "first c, then a": lambda worth, _: max(worth[2, :6].min() - 0.25, worth[0, 8:].min() - 0.42),
+    "c is high while a is low": lambda worth, _: np.maximum(0.8 - worth[2], worth[0] - 0.45).min(),
+    "b is low, and mal never wrote": lambda worth, mal: max(worth[1].min() - 0.28, (mal[-1] - 0.5) / 5),
+}
+
+
+def ran(name: str, seed: int, method: Method, *, at_once: int = 1) -> Trail[Paper]:
+    def evaluate(points: Sequence[Any]) -> Iterator[Paper]:
+        papers = (Paper(BREAKS[name](*worth_and_claims(point))) for point in points)
+        return iter(list(papers)) if at_once > 1 else papers
+
+    return search(
+        PLAN.size, evaluate, budget=BUDGET if method == "search" else AT_RANDOM, key=lambda point: PLAN.at(point).key,
+        rank=lambda runs: [run.margin for run in runs], block=COORDINATES, seed=seed, method=method,
+    )  # fmt: skip
+
+
+def runs_needed(name: str, method: Method) -> list[int]:
+    trails = [ran(name, seed, method) for seed in SEEDS]
+    return [BUDGET if trail.broken is None else trail.broken + 1 for trail in trails]
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_search_needs_fewer_runs_than_random_points(name: str) -> None:
+    guided = runs_needed(name, "search")
+    assert max(guided) < BUDGET
+    assert np.median(guided) < np.median(runs_needed(name, "random"))
+
+
+def test_result_is_independent_of_the_number_of_workers() -> None:
+    serial, parallel = (ran("first c, then a", 1, "search", at_once=count) for count in (1, 12))
+    assert serial.broken == parallel.broken
+    assert serial.phases == parallel.phases
+    np.testing.assert_array_equal(np.array(serial.points), np.array(parallel.points))
+
+
+def test_budget_is_never_exceeded() -> None:
+    calls: list[Any] = []
+
+    def evaluate(points: Sequence[Any]) -> Iterator[Paper]:
+        calls.extend(points)
+        return (Paper(1.0) for _ in points)
+
+    methods: tuple[Method, ...] = ("search", "random")
+    for method in methods:
+        calls.clear()
+        trail = search(
+            3, evaluate, budget=21, key=lambda point: point.tobytes(), rank=lambda runs: [1.0] * len(runs), method=method
+        )
+        assert len(calls) == len(trail.runs) == 21
+        assert trail.broken is None
+        alone = search(3, evaluate, budget=21, key=lambda _: 0, rank=lambda runs: [1.0] * len(runs), method=method)
+        assert len(alone.runs) == 1

@@ -1,4 +1,4 @@
-"""Several settings in one figure: the runs, their labels, and what is said of settings that were changed."""
+"""Several values of a setting in a figure: the runs, their labels, and the text on changed settings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ CEILING = "rules.challenge_ceiling"
 
 
 def texts(figure: Figure) -> list[str]:
-    """Return every text of a figure."""
     from matplotlib.text import Text
 
     return [text.get_text() for text in figure.findobj(Text)]

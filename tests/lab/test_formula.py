@@ -1,4 +1,4 @@
-"""A formula of one's own: drawn, run, tuned by its parameters, written, and run elsewhere with consent alone."""
+"""User-defined formula: plotted, run, tuned by its parameters, written, and run elsewhere only with consent."""
 
 from __future__ import annotations
 
@@ -31,13 +31,6 @@ def mine(stated: Any, calibration: Any, support: Any, challenge: Any, *, fall: f
     return stated * calibration * (1 - fall * np.tanh(challenge))
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "mine.py"
-    path.write_text(FILE)
-    return path
-
-
 def test_formula_is_drawn_next_to_the_shipped_one() -> None:
     figure = ms.formula(mine, fall=(0.0, 1.0)).plot()
     assert len(figure.axes) == 4
@@ -48,8 +41,8 @@ def test_formula_is_drawn_next_to_the_shipped_one() -> None:
 
 def test_parameters_are_settings_of_a_scenario() -> None:
     scenario = ms.read(DISPUTE).replace(rules={"effective": ms.formula(mine, fall=(0.0, 1.0))}, days=10.0)
-    own = settings_of(scenario)["formula.fall"]
-    assert (own.value, own.low, own.high) == (0.5, 0.0, 1.0)
+    setting = settings_of(scenario)["formula.fall"]
+    assert (setting.value, setting.low, setting.high) == (0.5, 0.0, 1.0)
     low, high = (ms.run(changed(scenario, {"formula.fall": fall})).cells["effective"][-1] for fall in (0.1, 0.9))
     assert low > high
     with pytest.raises(UsageError, match=r"formula\.fall"):
@@ -57,10 +50,9 @@ def test_parameters_are_settings_of_a_scenario() -> None:
     assert len(ms.family(scenario, "formula.fall", [0.1, 0.9])) == 2
 
 
-def test_tuned_formula_runs_elsewhere_only_with_consent(
-    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rules = tmp_path / "rules.toml"
+def test_tuned_formula_runs_elsewhere_only_with_consent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rules, file = tmp_path / "rules.toml", tmp_path / "mine.py"
+    file.write_text(FILE)
     words = [
         "tune",
         str(DISPUTE),
@@ -95,8 +87,8 @@ def test_changed_source_is_refused(tmp_path: Path) -> None:
 
 
 def test_formula_travels_to_another_process_by_its_source() -> None:
-    own = pickle.loads(pickle.dumps(ms.formula(mine)))  # noqa: S301  # made here
-    assert own(*np.full((4, 1), 0.5))[0] == pytest.approx(0.25 * (1 - 0.5 * np.tanh(0.5)))
+    copy = pickle.loads(pickle.dumps(ms.formula(mine)))  # noqa: S301  # made here
+    assert copy(*np.full((4, 1), 0.5))[0] == pytest.approx(0.25 * (1 - 0.5 * np.tanh(0.5)))
 
 
 def test_formula_with_outer_names_is_not_exported() -> None:

@@ -1,4 +1,4 @@
-"""Incidents drawn with known deciding claims: found, small, red before their cure and green after it."""
+"""Incidents with known deciding claims: found, reduced, failing before their cure and passing after it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,11 @@ TRUE, LIE = "web1", "web2"
 Said = tuple[str, str]  # writer and value
 
 LOUD = '''
+import random
+
+
 class Loud:
-    """Counts every claim, so that a repetition is another vote."""
+    """Memory that counts every claim, so that a repetition is another vote."""
 
     def __init__(self):
         self.votes = {}
@@ -45,18 +48,17 @@ class Loud:
 
 
 class Dice(Loud):
-    """Answers by chance."""
+    """Memory that answers at random, with the lie in two of three cases."""
 
     def peek(self, query, now, limit):
-        import random
-
-        return [item | {"rank": random.random()} for item in super().peek(query, now, limit)]
+        items = super().peek(query, now, limit)
+        return [item | {"rank": random.random() + 0.17 * (item["value"] == "web2")} for item in items]
 '''
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A wrong answer whose deciding claims are those about `host`; `least` is the fewest that show it and can be cured."""
+    """Wrong answer decided by the claims about `host`; `least` is the smallest number that shows it and can be cured."""
 
     claims: list[Said]
     form: str
@@ -80,18 +82,15 @@ DRAWN = {
 
 
 def _stream(drawn: Drawn, seed: int, total: int) -> list[tuple[str, str, str]]:
-    """Writer, object and value of a log: the deciding claims in their order among claims about other objects."""
-    draw = random.Random(seed)  # noqa: S311  # drawn logs are no secret
+    """Return writer, object and value of a log: the deciding claims in order, among claims about other objects."""
+    draw = random.Random(seed)  # noqa: S311  # a random log is not a secret
     indices = set(draw.sample(range(total), len(drawn.claims)))
-    deciding = iter(drawn.claims)
-    rows = []
-    for n in range(total):
-        if n in indices:
-            writer, value = next(deciding)
-            rows.append((writer, "host", value))
-        else:
-            rows.append((f"w{draw.randrange(30)}", f"object{draw.randrange(40)}", draw.choice("abc")))
-    return rows
+    deciding = iter((writer, "host", value) for writer, value in drawn.claims)
+
+    def other() -> tuple[str, str, str]:
+        return f"w{draw.randrange(30)}", f"object{draw.randrange(40)}", draw.choice("abc")
+
+    return [next(deciding) if number in indices else other() for number in range(total)]
 
 
 def _log(drawn: Drawn, seed: int, total: int = 300) -> Path:
@@ -122,7 +121,7 @@ def _new(path: str, *options: str) -> str:
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_drawn_incident_is_found_red_and_cured(name: str) -> None:
+def test_incident_is_found_and_fails_until_cured(name: str) -> None:
     drawn = DRAWN[name]
     log = _log(drawn, seed=len(name))
     text = _new("one.toml", "--from", str(log), "--answer", f"host={LIE}", *drawn.options)
@@ -206,7 +205,7 @@ def test_nondeterministic_memory_is_reported() -> None:
     assert "not deterministic" in text
 
 
-def test_item_of_a_log_is_named_as_a_cell_and_blanks_are_quoted() -> None:
+def test_cell_is_an_item_of_a_log_and_blanks_are_quoted() -> None:
     log = _log(DRAWN["echo"], seed=2, total=40)
     log.write_text(log.read_text(encoding="utf-8").replace('"host"', '"db host"'), encoding="utf-8")
     entries = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
@@ -217,7 +216,7 @@ def test_item_of_a_log_is_named_as_a_cell_and_blanks_are_quoted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["--answer", "host=web9"], "majority: it answers web1"),
         (["--answer", "hots=web2"], "did you mean host"),
@@ -225,10 +224,10 @@ def test_item_of_a_log_is_named_as_a_cell_and_blanks_are_quoted() -> None:
         ([], "--answer and --cell"),
     ],
 )
-def test_answer_of_no_law_is_refused(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_answer_of_no_law_is_refused(options: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     log = _log(DRAWN["last_write"], seed=1)
     assert main(["new", "one.toml", "--template", "incident", "--from", str(log), *options]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not Path("one.toml").exists()
 
 
@@ -249,5 +248,5 @@ def test_reduction_keeps_exactly_the_needed_rows(wanted: set[int]) -> None:
 
 
 def test_reduction_removes_pairs_of_rows() -> None:
-    passes: Callable[[list[int]], bool] = lambda part: len(part) % 2 == 1  # noqa: E731  # a parity is a pair's affair
+    passes: Callable[[list[int]], bool] = lambda part: len(part) % 2 == 1  # noqa: E731  # only removals in pairs keep the parity
     assert len(smallest_part(list(range(11)), passes)) == 1

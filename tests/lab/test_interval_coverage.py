@@ -1,4 +1,4 @@
-"""Intervals of every printed figure: within the figure's bounds, and holding the mean as often as they say."""
+"""Intervals of every printed figure lie within the figure's bounds and have nominal coverage."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from malsim.sim.record.measurement import CalibrationErrors, Measurement, Times
 from malsim.sim.record.metrics import by_replication, measurements, metric_bounds
 
 LEAST = 0.92
-SEED = 20_251  # of no scenario
-FEW = 2.5  # e^-2.5 = .08: what happens so seldom in n values is not seen in more blocks than a miss is allowed
-# an eighth of its replications takes long, and a third of the samples of eight has none of these
+SEED = 20_251  # not used by any scenario
+FEW = 2.5  # e^-2.5 = 0.08: events this rare in n values are missing from more blocks than may miss the mean
+# an eighth of the replications takes long, and a third of the samples of eight has none of these
 NOT_COVERED = {("weekend", "last_write", 8): {"time_to_correction"}}
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -39,45 +39,40 @@ def test_ends_stay_within_bounds_around_the_mean(*, values: list[float], others:
 
 
 def coverage(name: str, law: str, *, size: int, blocks: int, metrics: tuple[str, ...] = ()) -> dict[str, float]:
-    """How often the interval of `size` replications holds the figure of all, as printed; those with rare jumps left out."""
+    """Return the coverage of intervals of `size` replications, by figure; figures with rare jumps are left out."""
     scenario = scenario_of(f"scenarios/{name}.toml").replace(law=law, seed=SEED, record="bands", replications=size * blocks)
     return {
-        metric: _held(item, size)
-        for metric, item in measurements(bench.run(scenario)).items()
-        if (not metrics or metric in metrics) and not np.isnan(item.each).any() and not _rare(item.each, size)
+        metric: _held(sample, size)
+        for metric, sample in measurements(bench.run(scenario)).items()
+        if (not metrics or metric in metrics) and not np.isnan(sample.each).any() and not _rare(sample.each, size)
     }
 
 
-def _block(one: Measurement, rows: Ints) -> Measurement:
+def _block(sample: Measurement, rows: Ints) -> Measurement:
     """Return the measurement of some replications."""
-    changes: dict[str, Any] = {"each": one.each[rows]}
-    if isinstance(one, CalibrationErrors):
-        changes |= {"gaps": one.gaps[rows], "counts": one.counts[rows]}
-    elif isinstance(one, Times) and one.spells:
-        rep, days, ended = (np.concatenate(part) for part in zip(*one.spells, strict=True))
+    changes: dict[str, Any] = {"each": sample.each[rows]}
+    if isinstance(sample, CalibrationErrors):
+        changes |= {"gaps": sample.gaps[rows], "counts": sample.counts[rows]}
+    elif isinstance(sample, Times) and sample.spells:
+        rep, days, ended = (np.concatenate(part) for part in zip(*sample.spells, strict=True))
         spell, index = np.nonzero(rep[:, None] == rows)
         changes["spells"] = [(index, days[spell], ended[spell])] if len(index) else []
-    return replace(one, **changes)
+    return replace(sample, **changes)
 
 
-def _held(one: Measurement, size: int) -> float:
-    value, blocks = one.mean()[0], np.arange(len(one.each)).reshape(-1, size)
-    ends = np.array([_block(one, block).mean()[1:] for block in blocks])
+def _held(sample: Measurement, size: int) -> float:
+    value, blocks = sample.mean()[0], np.arange(len(sample.each)).reshape(-1, size)
+    ends = np.array([_block(sample, block).mean()[1:] for block in blocks])
     return float(((ends[:, 0] <= value + 1e-9) & (value - 1e-9 <= ends[:, 1]) | np.isnan(ends[:, 0])).mean())
 
 
 def _rare(values: Array, size: int) -> bool:
-    """Whether values apart from all others, too seldom for `size` to show them, set the mean off by a tenth of its error."""
+    """Return True if outliers too rare for samples of `size` shift the mean by a tenth of its standard error."""
     away = np.sort(np.abs(values - np.median(values)))[::-1]
     few = np.arange(1, int(FEW / size * len(values)) + 1)
     apart = away[few - 1] > 2.0 * away[few]
     shift = away.cumsum()[few - 1] / len(values)
     return bool((apart & (shift > 0.1 * values.std() / np.sqrt(size))).any())
-
-
-def slack(blocks: int) -> float:
-    """Three standard errors of a share of .95 over so many blocks: what the count of blocks itself adds."""
-    return float(3.0 * np.sqrt(0.95 * 0.05 / blocks))
 
 
 def test_figure_with_a_frequent_value_is_covered() -> None:
@@ -98,7 +93,7 @@ def test_accuracy_is_covered_by_few_and_many_replications() -> None:
 def test_a_sample_of_figures_is_covered() -> None:
     held = coverage("poisoner", "last_write", size=8, blocks=60, metrics=("accuracy", "answered", "stale_acted", "harm"))
     assert len(held) >= 3
-    assert min(held.values()) >= 0.95 - slack(60)
+    assert min(held.values()) >= 0.95 - 3.0 * np.sqrt(0.95 * 0.05 / 60)  # three standard errors
 
 
 @pytest.mark.nightly

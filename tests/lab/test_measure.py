@@ -1,9 +1,8 @@
-"""One number a replication: against the run's own figures, closed forms and scikit-learn; and what has none."""
+"""Measures per replication, compared with the run's figures, closed forms and scikit-learn."""
 
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +14,7 @@ from sklearn import metrics as sklearn_metrics
 
 import malsim as ms
 from malsim.base.errors import MalsimError, UsageError
-from malsim.lab.studies.measure import Estimate, estimate, is_better_high, measured, measured_by_running
-from malsim.lab.studies.pool import code_of
+from malsim.lab.studies.measure import estimate, is_better_high, measured, measured_by_running
 from malsim.lab.studies.warmup import mser5, steady_mean
 from malsim.scenario.file.scenario_file import parse
 from malsim.sim import bench
@@ -26,28 +24,12 @@ if TYPE_CHECKING:
     from malsim.sim.run import Run
 
 WORLD = """
-why = "two facts, a few writers who are mostly right, and one reader"
+why = "two facts, a few writers who are mostly right, and a reader"
 seed = 5
-
-[run]
-days = 12
-replications = 6
-
-[[facts]]
-name = "pump"
-hazard = 0.05
-
-[[facts]]
-name = "valve"
-hazard = 0.05
-
-[[writers]]
-behaviour = "honest"
-count = 3
-rate = 0.6
-accuracy = 0.8
-
-[reader]
+run = { days = 12, replications = 6 }
+facts = [{ name = "pump", hazard = 0.05 }, { name = "valve", hazard = 0.05 }]
+writers = [{ behaviour = "honest", count = 3, rate = 0.6, accuracy = 0.8 }]
+reader = {}
 """
 
 
@@ -59,7 +41,7 @@ def world() -> ms.Scenario:
 POOLED = {
     "ece", "ece_stated", "rmse_bins", "invalidation_latency", "time_to_correction", "recovery", "correction_shows",
 }  # fmt: skip
-"""Figures of a run that put its replications together: no mean of theirs."""
+"""Figures that pool the replications of a run instead of averaging them."""
 
 
 @pytest.fixture(scope="module")
@@ -160,16 +142,13 @@ def test_interval_without_spread_is_refused(each: list[float]) -> None:
 
 def test_estimate_counts_replications_with_a_value() -> None:
     result = estimate(np.array([1.0, math.nan, 2.0]), "delay")
-    assert isinstance(result, Estimate)
     assert (result.replications, result.value) == (2, 1.5)
     assert math.isclose(result.high - result.value, result.half_width)
 
 
 def brute(series: np.ndarray[Any, np.dtype[np.float64]]) -> int:
-    means = [float(np.mean(series[5 * k : 5 * k + 5])) for k in range(len(series) // 5)]
-    errors = [
-        np.sum((np.array(means[d:]) - np.mean(means[d:])) ** 2) / (len(means) - d) ** 2 for d in range(len(means) // 2 + 1)
-    ]
+    means = np.array([np.mean(series[5 * k : 5 * k + 5]) for k in range(len(series) // 5)])
+    errors = [np.sum((means[d:] - np.mean(means[d:])) ** 2) / (len(means) - d) ** 2 for d in range(len(means) // 2 + 1)]
     return 5 * int(np.argmin(errors))
 
 
@@ -190,14 +169,3 @@ def test_steady_mean_excludes_the_warm_up() -> None:
         steady_mean(np.r_[steady, np.nan, steady][:, None])
     with pytest.raises(UsageError, match="20 ticks or more"):
         steady_mean(np.full((40, 1), np.nan))
-
-
-def test_code_hash_distinguishes_functions() -> None:
-    def twin(size: float) -> object:
-        return lambda run: run.worth * size
-
-    item, same, other = (code_of(twin(size)) for size in (1.0, 1.0, 2.0))  # type: ignore[arg-type]
-    assert item == same != other
-    assert code_of(lambda run: run.a) != code_of(lambda run: run.b)
-    assert code_of(lambda run: run.a) == code_of(lambda run: run.a)
-    assert code_of(partial(round, ndigits=1)) != code_of(partial(round, ndigits=2))

@@ -1,4 +1,4 @@
-"""Sequential stopping and paired comparison: the law on numbers whose truth is known, then on runs."""
+"""Sequential stopping and paired comparison, on random numbers of known mean and on runs."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from malsim.base.errors import MalsimError, UsageError
 from malsim.lab.studies.replications import sequential
 from malsim.scenario.file.scenario_file import parse
 from malsim.sim.world.draws import Draws
+from tests.lab.small_worlds import SMALL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,27 +23,10 @@ if TYPE_CHECKING:
 
     from malsim.sim.run import Run
 
-SMALL = """
-why = "one fact, two writers"
-seed = 3
-
-[run]
-days = 6
-
-[[facts]]
-name = "pump"
-
-[[writers]]
-behaviour = "honest"
-count = 2
-rate = 1.0
-accuracy = 0.7
-"""
-
 
 @pytest.fixture(scope="module")
 def small() -> ms.Scenario:
-    return parse(SMALL)
+    return parse(SMALL).replace(days=6.0)
 
 
 def normal(seed: int, spread: float = 1.0) -> Callable[[int, int], list[NDArray[np.float64]]]:
@@ -66,7 +50,7 @@ def test_intervals_have_nominal_coverage() -> None:
     coverage = np.mean([item.low <= 0.5 <= item.high for item in estimates])
     low, _ = stats.binomtest(int(1000 * coverage), 1000).proportion_ci(0.999)
     assert coverage > 0.92
-    assert low < 0.95  # were it wider than it says, it would waste runs
+    assert low < 0.95  # a wider interval would waste runs
 
 
 def test_first_replications_are_independent_of_later_ones(small: ms.Scenario) -> None:
@@ -114,23 +98,17 @@ def test_constant_metric_is_refused() -> None:
     assert rare.replications == 24
 
 
-def test_replication_without_truth_is_refused() -> None:
-    with pytest.raises(UsageError, match="no truth given"):
-        ms.replicate("scenarios/worked_example.toml", metric="brier")
-
-
 def test_pairs_share_random_numbers(small: ms.Scenario) -> None:
     other = small.replace(rules={"challenge_ceiling": 0.3}, seed=99)
     result = ms.compare(small, other, metric="brier", replications=30)
-    item = ms.run(small, replications=30)
-    two = ms.run(other, replications=30, seed=small.seed)
-    left, right = (run.metrics().filter(metric="brier")["value"][0] for run in (item, two))
+    runs = ms.run(small, replications=30), ms.run(other, replications=30, seed=small.seed)
+    left, right = (run.metrics().filter(metric="brier")["value"][0] for run in runs)
     assert math.isclose(result.difference.value, right - left, abs_tol=1e-12)
-    estimates = result.each.drop_nulls()
-    oracle = stats.ttest_rel(estimates["b"].to_numpy(), estimates["a"].to_numpy()).confidence_interval()
-    assert result.difference.low <= oracle.low + 1e-12  # the differences are skewed, so it is no narrower than Student's
+    a, b = (result.each.drop_nulls()[name].to_numpy() for name in ("a", "b"))
+    oracle = stats.ttest_rel(b, a).confidence_interval()
+    assert result.difference.low <= oracle.low + 1e-12  # skewed differences widen the interval beyond Student's
     assert result.difference.high >= oracle.high - 1e-12
-    apart = stats.ttest_ind(estimates["b"].to_numpy(), estimates["a"].to_numpy(), equal_var=False).confidence_interval()
+    apart = stats.ttest_ind(b, a, equal_var=False).confidence_interval()
     assert np.allclose(result.unpaired, apart, rtol=1e-9)
     assert result.saved > 2
 

@@ -1,4 +1,4 @@
-"""Sensitivity: Sobol indices against Ishigami's, single moves, what is flat, what cannot be told apart."""
+"""Sensitivity: Sobol indices of Ishigami's function, single moves, flat settings, and confounded pairs."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from malsim.lab.sensitivity.sensitivity import sobol
 from malsim.lab.space.settings import settings_of
 from malsim.memory import Rules
 from malsim.scenario.file.scenario_file import parse
+from tests.lab.small_worlds import SMALL
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,35 +30,10 @@ if TYPE_CHECKING:
 
     from malsim.sim.run import Run
 
-EMPTY = """
-why = "one tick over nothing"
-
-[run]
-days = 1
-replications = 5
-"""
-SMALL = """
-why = "one fact, two writers"
-seed = 3
-
-[run]
-days = 2
-replications = 2
-
-[[facts]]
-name = "pump"
-
-[[writers]]
-behaviour = "honest"
-count = 2
-rate = 1.0
-accuracy = 0.7
-"""
-
 
 @pytest.fixture(scope="module")
 def empty() -> ms.Scenario:
-    return parse(EMPTY)
+    return parse('why = "a tick without claims"\nrun = { days = 1, replications = 5 }\n')
 
 
 def ishigami(shares: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -67,13 +43,13 @@ def ishigami(shares: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def ishigami_indices() -> tuple[list[float], list[float]]:
-    """In closed form, for a = 7 and b = 0.1. Source: Ishigami and Homma, 1990."""
+    """Return first and total indices in closed form, for a = 7 and b = 0.1. Source: Ishigami and Homma, 1990."""
     a, b = 7.0, 0.1
     alone = [0.5 * (1.0 + b * np.pi**4 / 5.0) ** 2, a**2 / 8.0, 0.0]
     interaction = 8.0 * b**2 * np.pi**8 / 225.0
     whole = sum(alone) + interaction
     total = [alone[0] + interaction, alone[1], interaction]
-    return [item / whole for item in alone], [item / whole for item in total]
+    return [part / whole for part in alone], [part / whole for part in total]
 
 
 def test_ishigami_indices_match_the_closed_form() -> None:
@@ -105,31 +81,31 @@ def test_inert_setting_is_flat_and_sums_are_shared() -> None:
     assert np.allclose(result["total"], [0.9, 0.0, 0.1], atol=0.02)
 
 
-@pytest.mark.parametrize("points", [0, 4, 12, 100, -8])
-def test_points_are_a_power_of_two(points: int) -> None:
-    with pytest.raises(UsageError, match="a power of two, 8 or more"):
-        sobol(ishigami, ["a", "b", "c"], points=points)
-
-
-def test_constant_function_is_refused() -> None:
-    with pytest.raises(UsageError, match="the same at every point"):
-        sobol(lambda x: np.full(len(x), 0.25), ["a"], points=8)
-    with pytest.raises(UsageError, match="has no value"):
-        sobol(lambda x: np.where(x[:, 0] > 0.5, np.nan, x[:, 0]), ["a"], points=8)
+@pytest.mark.parametrize(
+    ("evaluate", "points", "message"),
+    [
+        *((ishigami, points, "a power of two, 8 or more") for points in (0, 4, 12, 100, -8)),
+        (lambda x: np.full(len(x), 0.25), 8, "the same at every point"),
+        (lambda x: np.where(x[:, 0] > 0.5, np.nan, x[:, 0]), 8, "has no value"),
+    ],
+)
+def test_bad_arguments_of_sobol_are_refused(evaluate: Any, points: int, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        sobol(evaluate, ["a", "b", "c"], points=points)
 
 
 def test_every_rule_is_moved_and_stays_within_its_bounds() -> None:
     rules = Rules(edge_weight_max=math.inf, salience_floor=0.0, calibration_floor=1.0)
     scenario = ms.Scenario(rules=rules)
     space = of_rules(scenario, 0.2)
-    every = settings_of(rules)
-    assert set(every) - set(space.names) == {"rules.edge_weight_max"}  # infinity has no fifth
+    known = settings_of(rules)
+    assert set(known) - set(space.names) == {"rules.edge_weight_max"}  # infinity cannot be scaled
     names = set()
     for move in moves(space):
-        assert every[move.setting].checked(move.to) != every[move.setting].value
+        assert known[move.setting].checked(move.to) != known[move.setting].value
         names.add(move.setting)
     assert names == set(space.names)
-    ends = {item.name: (item.low, item.high) for item in space.dimensions}
+    ends = {dimension.name: (dimension.low, dimension.high) for dimension in space.dimensions}
     assert ends["rules.challenge_ceiling"] == pytest.approx((0.48, 0.72))
     assert ends["rules.salience_floor"] == pytest.approx((0.0, 0.2))
     assert ends["rules.calibration_floor"] == pytest.approx((0.8, 1.0))
@@ -166,19 +142,15 @@ def test_only_collinear_settings_are_pairs(up: float, down: float, count: int, s
 
 
 def planted(run: Run) -> NDArray[np.float64]:
-    """Depends on a product of two rules, on a third, and on chance."""
+    """Return a measure that depends on a product of two rules, on a third rule, and on chance."""
     rules, chance = run.scenario.rules, np.array([1.0, 2.0, 4.0, 3.0, 5.0])
     result: NDArray[np.float64] = chance * rules.support_ceiling * rules.challenge_ceiling + np.sqrt(chance) * rules.damping
     return result
 
 
 def test_a_planted_product_is_found(empty: ms.Scenario) -> None:
-    space = {
-        "rules.support_ceiling": (0.05, 0.95),
-        "rules.challenge_ceiling": (0.05, 0.95),
-        "rules.damping": (0.5, 1.0),
-        "rules.stale_below": (0.1, 0.9),
-    }
+    space = dict.fromkeys(("rules.support_ceiling", "rules.challenge_ceiling"), (0.05, 0.95))
+    space |= {"rules.damping": (0.5, 1.0), "rules.stale_below": (0.1, 0.9)}
     result = ms.sensitivity(empty, space, metric=planted, points=16, progress=False)
     assert result.frame is not None
     assert result.flat == ["rules.stale_below"]
@@ -196,14 +168,14 @@ def test_a_planted_product_is_found(empty: ms.Scenario) -> None:
 def test_executor_does_not_change_the_result() -> None:
     small = parse(SMALL)
     space = {"rules.challenge_ceiling": (0.0, 0.9), "writers.honest.accuracy": (0.5, 0.9)}
-    here = ms.sensitivity(small, space, metric="brier", points=8, progress=False)
+    serial = ms.sensitivity(small, space, metric="brier", points=8, progress=False)
     with ThreadPoolExecutor(2) as pool:
-        there = ms.sensitivity(small, space, metric="brier", points=8, executor=pool, progress=False)
-    assert here.frame is not None
-    assert there.frame is not None
-    assert_frame_equal(here.frame, there.frame, check_exact=True)
-    assert_frame_equal(here.tornado, there.tornado, check_exact=True)
-    assert here.base == pytest.approx(ms.run(small).metrics().filter(metric="brier")["value"][0])
+        parallel = ms.sensitivity(small, space, metric="brier", points=8, executor=pool, progress=False)
+    assert serial.frame is not None
+    assert parallel.frame is not None
+    assert_frame_equal(serial.frame, parallel.frame, check_exact=True)
+    assert_frame_equal(serial.tornado, parallel.tornado, check_exact=True)
+    assert serial.base == pytest.approx(ms.run(small).metrics().filter(metric="brier")["value"][0])
 
 
 def test_all_rules_are_moved_without_a_space(empty: ms.Scenario) -> None:
@@ -222,8 +194,6 @@ def test_all_rules_are_moved_without_a_space(empty: ms.Scenario) -> None:
 @pytest.mark.parametrize(
     ("space", "changes", "message"),
     [
-        ({}, {}, "the space has no settings"),
-        ({"rules.suport_ceiling": (0, 1)}, {}, "did you mean rules.support_ceiling"),
         ({"rules.damping": (0.5, 1.5)}, {}, "beyond the documented bounds"),
         ({"rules.damping": (0.5, 1.0)}, {"points": 12}, "a power of two"),
         ({"rules.damping": (0.5, 1.0)}, {"metric": "brier"}, "no truth given"),

@@ -1,4 +1,4 @@
-"""Settings by their dotted names, and the spaces made of them."""
+"""Settings by dotted name, and search spaces over them."""
 
 from __future__ import annotations
 
@@ -22,28 +22,17 @@ if TYPE_CHECKING:
     import malsim as ms
 
 RICH = '''
-why = "one of everything that can be set"
+why = "a scenario with every kind of setting"
 seed = 3
-
-[run]
-days = 4
-
-[[facts]]
-name = "pump"
-hazard = 0.1
-
-[[facts]]
-name = "valve"
-changes = ["1d"]
-
-[[writers]]
-behaviour = "honest"
-name = "crew"
-count = 2
-
-[[writers]]
-behaviour = "poisoner"
-
+run = { days = 4 }
+facts = [{ name = "pump", hazard = 0.1 }, { name = "valve", changes = ["1d"] }]
+writers = [{ behaviour = "honest", name = "crew", count = 2 }, { behaviour = "poisoner" }]
+reader = {}
+reviewers = { count = 2 }
+faults = [
+    { population = "crew", noise = { flip = 0.1 } },
+    { population = "crew", bad = { wrong = 0.2 }, from = "2d" },
+]
 [netlist]
 text = """
 loadrt watch names=dog
@@ -55,20 +44,6 @@ addf dog tick
 addf once tick
 addf either tick
 """
-
-[reader]
-
-[reviewers]
-count = 2
-
-[[faults]]
-population = "crew"
-noise = { flip = 0.1 }
-
-[[faults]]
-population = "crew"
-bad = { wrong = 0.2 }
-from = "2d"
 '''
 
 
@@ -77,12 +52,13 @@ def rich() -> ms.Scenario:
     return parse(RICH)
 
 
-def other(one: Any) -> Any:
-    """A value a setting does not have now."""
-    if one.choices:
-        return next(choice for choice in one.choices if choice != one.value)
-    near = [one.value + 1, one.value - 1, (one.value + one.high) / 2, (one.value + one.low) / 2]
-    return next(value for value in near if one.holds(value) and math.isfinite(value) and value != one.value)
+def other_value(setting: Any) -> Any:
+    """Return an allowed value of a setting that differs from its current value."""
+    now = setting.value
+    if setting.choices:
+        return next(choice for choice in setting.choices if choice != now)
+    near = [now + 1, now - 1, (now + setting.high) / 2, (now + setting.low) / 2]
+    return next(value for value in near if setting.holds(value) and math.isfinite(value) and value != now)
 
 
 def test_every_scalar_rule_is_a_setting() -> None:
@@ -95,16 +71,14 @@ def test_each_setting_changes_alone_and_reads_back(rich: ms.Scenario) -> None:
     assert {name.partition(".")[0] for name in before} == {
         "rules", "seed", "run", "facts", "writers", "reader", "reviewers", "faults", "netlist",
     }  # fmt: skip
-    for name, item in before.items():
-        if item.unit == "files":
-            continue
-        value = other(item)
-        after = settings_of(changed(rich, {name: value}))
-        changes = {key: item.value for key, item in after.items() if item.value != before[key].value}
-        assert changes == {name: value}
+    for name, setting_ in before.items():
+        if setting_.unit != "files":
+            value = other_value(setting_)
+            after = settings_of(changed(rich, {name: value}))
+            assert {key: new.value for key, new in after.items() if new.value != before[key].value} == {name: value}
 
 
-def test_an_ops_parameter_is_set_in_its_own_unit(rich: ms.Scenario) -> None:
+def test_op_parameter_is_set_in_its_own_unit(rich: ms.Scenario) -> None:
     before = settings_of(rich)
     assert (before["netlist.dog.level"].value, before["netlist.once.width"].value) == (0.15, 600_000.0)
     assert before["netlist.once.width"].unit == "ms"
@@ -117,9 +91,8 @@ def test_an_ops_parameter_is_set_in_its_own_unit(rich: ms.Scenario) -> None:
 
 
 def test_several_settings_change_together(rich: ms.Scenario) -> None:
-    result = changed(
-        rich, {"writers.crew.accuracy": 0.6, "writers.crew.count": 3, "run.turn_every": 0.5, "rules.damping": 0.5}
-    )
+    values = {"writers.crew.accuracy": 0.6, "writers.crew.count": 3, "run.turn_every": 0.5, "rules.damping": 0.5}
+    result = changed(rich, values)
     crew = result.writers[0]
     assert (crew.settings["accuracy"], crew.count, result.turn_every, result.rules.damping) == (0.6, 3, DAY // 2, 0.5)
     assert result.writers[1] is rich.writers[1] or result.writers[1] == rich.writers[1]
@@ -172,43 +145,41 @@ def test_bad_spaces_are_refused(table: dict[str, Any], message: str) -> None:
     assert "space" in str(error.value)
 
 
-def test_a_name_must_be_known_to_every_subject(rich: ms.Scenario) -> None:
+def test_name_must_be_a_setting_of_every_subject(rich: ms.Scenario) -> None:
     table = {"writers.crew.accuracy": (0.5, 1.0)}
     assert Space.of(table, rich).names == ("writers.crew.accuracy",)
     with pytest.raises(UsageError, match="no such setting"):
         Space.of(table, rich, Rules())
 
 
-@given(
-    st.one_of(
-        st.tuples(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6)).map(
-            lambda ends: Dimension(name="x", low=ends[0], high=sum(ends))
-        ),
-        st.tuples(st.floats(1e-6, 1e3), st.floats(101, 1e6)).map(
-            lambda ends: Dimension(name="x", low=ends[0], high=ends[0] * ends[1])
-        ),
-        st.tuples(st.integers(-100, 100), st.integers(1, 50)).map(
-            lambda ends: Dimension(name="x", low=float(ends[0]), high=float(sum(ends)), whole=True)
-        ),
-        st.integers(2, 7).map(lambda count: Dimension(name="x", choices=tuple("abcdefg"[:count]))),
+DIMENSIONS = st.one_of(
+    st.builds(lambda low, width: Dimension(name="x", low=low, high=low + width), st.floats(-1e6, 1e6), st.floats(1e-3, 1e6)),
+    st.builds(lambda low, ratio: Dimension(name="x", low=low, high=low * ratio), st.floats(1e-6, 1e3), st.floats(101, 1e6)),
+    st.builds(
+        lambda low, width: Dimension(name="x", low=float(low), high=float(low + width), whole=True),
+        st.integers(-100, 100), st.integers(1, 50),
     ),
-    st.floats(0.0, 1.0),
-)
-def test_a_share_and_its_value_are_one_to_one(one: Dimension, share: float) -> None:
-    value = one.at(share)
-    assert one.choices or one.low <= value <= one.high
-    again = one.at(one.share(value))
+    st.integers(2, 7).map(lambda count: Dimension(name="x", choices=tuple("abcdefg"[:count]))),
+)  # fmt: skip
+
+
+@given(DIMENSIONS, st.floats(0.0, 1.0))
+def test_share_is_the_inverse_of_the_value(dimension: Dimension, share: float) -> None:
+    value = dimension.at(share)
+    again = dimension.at(dimension.share(value))
+    near = 0.0 if dimension.whole or dimension.choices else 1e-9
     assert again == value or (
-        not one.whole and math.isclose(again, value, rel_tol=1e-9, abs_tol=1e-9 * (one.high - one.low))
+        near and math.isclose(again, value, rel_tol=near, abs_tol=near * (dimension.high - dimension.low))
     )
-    if not one.choices:
-        assert (one.at(0.0), one.at(1.0)) == (one.low, one.high)
+    if not dimension.choices:
+        assert dimension.low <= value <= dimension.high
+        assert (dimension.at(0.0), dimension.at(1.0)) == (dimension.low, dimension.high)
 
 
 def test_whole_numbers_and_choices_get_equal_shares() -> None:
     shares = (np.arange(600) + 0.5) / 600
-    for item in (Dimension(name="n", low=1.0, high=6.0, whole=True), Dimension(name="c", choices=tuple("abcdef"))):
-        _, counts = np.unique([item.at(share) for share in shares], return_counts=True)
+    for dimension in (Dimension(name="n", low=1.0, high=6.0, whole=True), Dimension(name="c", choices=tuple("abcdef"))):
+        _, counts = np.unique([dimension.at(share) for share in shares], return_counts=True)
         assert counts.tolist() == [100] * 6
 
 

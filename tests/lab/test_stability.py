@@ -1,4 +1,4 @@
-"""The loop's analysis: against the tick itself, against closed forms, and against simulated runs."""
+"""Stability analysis, compared with the tick itself, closed forms, and simulated runs."""
 
 from __future__ import annotations
 
@@ -20,45 +20,16 @@ from malsim.cli import main
 from malsim.lab.stability.loop import TickLoop
 from malsim.lab.stability.simulate import measured_ceiling
 from malsim.lab.stability.spectrum import spectrum
-from malsim.memory import Memory, Rules, admit, settle, tick
-from malsim.memory.gate.edit import connect_rows
+from malsim.memory import Memory, Rules, settle, tick
 from malsim.showing.manual.pages import page
+from tests.lab.small_worlds import PLAIN, clique, graph
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-PLAIN = Rules(calibration="none", edge_weight_max=10.0)
-
-
-def graph(stated: NDArray[np.float64], edges: list[tuple[int, int, float]], rules: Rules = PLAIN) -> Memory:
-    """Claims of one writer each with edges (source, target, signed weight) between them."""
-    claims = pl.DataFrame(
-        {
-            "writer": [f"w{number:05d}" for number in range(len(stated))],
-            "handle": [f"obs_{number:04x}" for number in range(len(stated))],
-            "title": [f"claim {number}" for number in range(len(stated))],
-            "confidence": stated,
-            "verification": ["external"] * len(stated),
-        }
-    )
-    memory, verdicts = admit(Memory.empty(), claims, rules)
-    assert verdicts["verdict"].unique().to_list() == ["admitted"]
-    if not edges:
-        return memory
-    source, target, weight = zip(*edges, strict=True)
-    frame = pl.DataFrame({"source": source, "target": target, "weight": weight}).with_columns(
-        relation=pl.when(pl.col("weight") > 0).then(pl.lit("supports")).otherwise(pl.lit("contradicts")),
-        writer=pl.lit("judge"),
-        t=pl.lit(0.0),
-        mutual=pl.lit(value=False),
-    )
-    return connect_rows(memory, frame, rules)
-
-
-def clique(size: int, weight: float = 1.0, first: int = 0) -> list[tuple[int, int, float]]:
-    return [(first + i, first + j, -weight) for i in range(size) for j in range(size) if i != j]
+    Floats = NDArray[np.float64]
 
 
 def random_dispute(seed: int, size: int, degree: float, low: float, high: float, backed: float = 0.0) -> Memory:
@@ -72,7 +43,7 @@ def random_dispute(seed: int, size: int, degree: float, low: float, high: float,
 
 
 def closed_form(size: int, stated: float, weight: float) -> float:
-    """Where b·w·(n−1)·sech²(w·(n−1)·e) = 1 on e = stated − b·tanh(w·(n−1)·e), with u = w·(n−1)·e."""
+    """Solve b·w·(n−1)·sech²(u) = 1 and e = stated − b·tanh(u) for the ceiling b, with u = w·(n−1)·e."""
     total = weight * (size - 1)
     u = brentq(lambda u: u + np.sinh(2 * u) / 2 - total * stated, 0.0, 30.0)
     return float(np.cosh(u) ** 2 / total)
@@ -125,7 +96,7 @@ def test_below_the_norm_bound_the_real_tick_settles(case: tuple[Memory, Rules]) 
 
 
 @given(graphs())
-def test_a_superseded_or_lone_cell_is_on_no_loop(case: tuple[Memory, Rules]) -> None:
+def test_superseded_cells_are_on_no_loop(case: tuple[Memory, Rules]) -> None:
     memory, rules = case
     inactive = memory.with_cells(memory.cells.with_columns(status=pl.lit("superseded", memory.cells["status"].dtype)))
     result = ms.stability(inactive, rules.replace(damping=1.0))
@@ -134,15 +105,11 @@ def test_a_superseded_or_lone_cell_is_on_no_loop(case: tuple[Memory, Rules]) -> 
 
 
 def cliques() -> tuple[Memory, NDArray[np.int64], list[tuple[int, float, float]]]:
-    """Every clique of the grid in one graph, so that the real tick runs them all at once."""
+    """Return a graph with every clique of the grid, so that the real tick runs them all at once."""
     cases = [(n, stated, w) for n in range(2, 13) for stated in (0.2, 0.4, 0.6, 0.8, 1.0) for w in (0.5, 0.75, 1.0, 2.0)]
-    edges: list[tuple[int, int, float]] = []
-    stated_all: list[float] = []
-    for n, stated, w in cases:
-        edges += clique(n, w, first=len(stated_all))
-        stated_all += [stated] * n
-    owner = np.repeat(np.arange(len(cases)), [n for n, _, _ in cases])
-    return graph(np.array(stated_all), edges), owner, cases
+    sizes = np.array([n for n, _, _ in cases])
+    edges = [edge for (n, _, w), end in zip(cases, sizes.cumsum(), strict=True) for edge in clique(n, w, first=int(end) - n)]
+    return graph(np.repeat([stated for _, stated, _ in cases], sizes), edges), np.repeat(np.arange(len(cases)), sizes), cases
 
 
 def test_clique_ceilings_agree_with_bisection() -> None:
@@ -153,14 +120,8 @@ def test_clique_ceilings_agree_with_bisection() -> None:
         middle = (low + high) / 2
         ceilings = middle[owner]
 
-        def formula(
-            stated: NDArray[np.float64],
-            factor: NDArray[np.float64],
-            support: NDArray[np.float64],
-            challenge: NDArray[np.float64],
-            ceilings: NDArray[np.float64] = ceilings,
-        ) -> NDArray[np.float64]:
-            return np.clip(stated * factor + 0.15 * np.tanh(support) - ceilings * np.tanh(challenge), 0.0, 1.0)
+        def formula(stated: Floats, factor: Floats, up: Floats, down: Floats, ceilings: Floats = ceilings) -> Floats:
+            return np.clip(stated * factor + 0.15 * np.tanh(up) - ceilings * np.tanh(down), 0.0, 1.0)
 
         rules = PLAIN.replace(effective=formula, settle_tolerance=0.0)
         early = settle(memory, 1.0, rules.replace(settle_ticks=400)).memory
@@ -236,7 +197,7 @@ def test_random_graph_ceilings_agree_with_simulation(kind: str, seed: int) -> No
 
 
 def camps(seed: int, left: int, right: int, backing: float) -> Memory:
-    """Two camps, each disputing all of the other; within a camp claims support each other by `backing`."""
+    """Return two camps that dispute each other's claims and support their own by `backing`."""
     draws = np.random.default_rng(seed)
     size = left + right
     camp = np.arange(size) < left
@@ -270,7 +231,7 @@ def test_spectrum_by_parts_equals_the_whole(seed: int, size: int, density: float
     result = spectrum(sparse.csr_array(dense), damping)
     whole = (1 - damping) * np.eye(size) + damping * dense
     loops = np.abs(result.value).max(initial=0.0)
-    # a cell on no loop has the eigenvalue 1 − damping; of a nilpotent rest rounding shows up to the root of its length
+    # a cell on no loop has the eigenvalue 1 − damping; rounding perturbs it by up to a root of the chain's length
     rest = 1 - damping if (result.part < 0).any() else 0.0
     assert max(loops, rest) == pytest.approx(np.abs(np.linalg.eigvals(whole)).max(), abs=1e-2)
 
@@ -285,25 +246,23 @@ def test_analysis_does_not_depend_on_the_order_of_cells() -> None:
     draws = np.random.default_rng(3)
     stated, edges = draws.uniform(0.3, 0.9, 30), [(i, (i * 7 + k) % 30, -1.0) for i in range(30) for k in (1, 4, 9)]
     edges = [edge for edge in edges if edge[0] != edge[1]]
-    item = ms.stability(graph(stated, edges), PLAIN)
+    result = ms.stability(graph(stated, edges), PLAIN)
     order = draws.permutation(30)
     index = np.argsort(order)
-    other = ms.stability(graph(stated[order], [(int(index[i]), int(index[j]), w) for i, j, w in edges]), PLAIN)
-    np.testing.assert_allclose(other.fixed_point[index], item.fixed_point, atol=1e-9)
-    assert other.spectral_radius == pytest.approx(item.spectral_radius, rel=1e-6)
-    assert other.critical_ceiling == pytest.approx(item.critical_ceiling, rel=1e-5)
+    permuted = ms.stability(graph(stated[order], [(int(index[i]), int(index[j]), w) for i, j, w in edges]), PLAIN)
+    np.testing.assert_allclose(permuted.fixed_point[index], result.fixed_point, atol=1e-9)
+    assert permuted.spectral_radius == pytest.approx(result.spectral_radius, rel=1e-6)
+    assert permuted.critical_ceiling == pytest.approx(result.critical_ceiling, rel=1e-5)
 
 
 def test_user_defined_formula_is_analysed_by_its_slope() -> None:
-    def formula(
-        stated: NDArray[np.float64], factor: NDArray[np.float64], _: NDArray[np.float64], challenge: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def formula(stated: Floats, factor: Floats, _: Floats, challenge: Floats) -> Floats:
         return np.clip(stated * factor - 0.6 * np.tanh(challenge), 0.0, 1.0)
 
     memory = graph(np.full(3, 0.3), clique(3))
-    own, plain = (ms.stability(memory, rules) for rules in (PLAIN.replace(effective=formula), PLAIN))
-    assert own.spectral_radius == pytest.approx(plain.spectral_radius, rel=1e-6)
-    assert (own.critical_ceiling, own.criterion, own.summary()["bound"]) == (None, "none", None)
+    user, plain = (ms.stability(memory, rules) for rules in (PLAIN.replace(effective=formula), PLAIN))
+    assert user.spectral_radius == pytest.approx(plain.spectral_radius, rel=1e-6)
+    assert (user.critical_ceiling, user.criterion, user.summary()["bound"]) == (None, "none", None)
 
 
 def test_damping_and_stated_masses_are_respected() -> None:
@@ -336,14 +295,8 @@ def test_command_reports_the_shipped_dispute(capsys: pytest.CaptureFixture[str],
     assert report["critical_ceiling"] == pytest.approx(closed_form(3, 0.3, 1.0), rel=1e-4)
     assert report["gain_margin"] == pytest.approx(report["critical_ceiling"] / 0.6)
     assert report["ringing"] == ["obs_a1a1", "obs_b2b2", "obs_c3c3"]
-    assert {path.name for path in tmp_path.iterdir()} == {
-        "return_map.png",
-        "bifurcation.png",
-        "stability_map.png",
-        "nyquist.png",
-        "bode.png",
-        "cells.parquet",
-    }
+    figures = {"return_map.png", "bifurcation.png", "stability_map.png", "nyquist.png", "bode.png"}
+    assert {path.name for path in tmp_path.iterdir()} == {*figures, "cells.parquet"}
     assert main(["stability", "scenarios/mutual_dispute.toml", "--set", "rules.challenge_ceiling=0.3"]) == 0
     assert "verdict settled" in capsys.readouterr().out
     assert main(["stability", "no_such.toml"]) == 2

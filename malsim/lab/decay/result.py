@@ -180,7 +180,7 @@ class DecayGroups(Mapping[str, Decay]):
     def rules(self) -> str:
         """Return `[rules]` with a line for every class whose constant could be fitted."""
         able = [fit for fit in self.fits.values() if fit.stability and not fit.cannot_tell]
-        lines = [fit.rules().splitlines()[1] for fit in able if np.isfinite(fit._tau["value"])]  # noqa: SLF001  # its own module
+        lines = [fit.rules().splitlines()[1] for fit in able if np.isfinite(fit._tau["value"])]  # noqa: SLF001  # of this module
         return "\n".join(["[rules]", *dict.fromkeys(lines)]) + "\n"
 
     def __repr__(self) -> str:

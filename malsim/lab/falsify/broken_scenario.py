@@ -14,7 +14,7 @@ from malsim.base.files.toml_text import toml_text
 from malsim.judging.shrink import smallest
 from malsim.lab.falsify.predicates import property_run
 from malsim.lab.falsify.schedule import Disturbance, table, with_disturbance
-from malsim.lab.space.scenario_document import set_in_document
+from malsim.lab.space.settings import set_in_document
 from malsim.scenario.file.scenario_file import parse
 from malsim.sim import bench
 from malsim.sim.world.clock import DAY, span

@@ -80,22 +80,10 @@ def search(
 ) -> Trail[Result]:
     """Search a unit cube for a break.
 
-    Parameters
-    ----------
-    size
-        Number of coordinates of a point.
-    evaluate
-        Function from points to the outcomes of their runs, in order; it may be lazy, and is never called beyond the budget.
-    budget
-        Largest number of distinct runs.
-    key
-        Points with equal keys share a run.
-    rank
-        Function from all outcomes so far to their margins, smaller nearer to a break; scales may thus be learned on the way.
-    block
-        Number of coordinates that belong together: half of the children are leaders with a repeated block.
-    method
-        "random" evaluates only random points, as a baseline.
+    `evaluate` maps points of `size` coordinates to the outcomes of their runs, in order; it may be lazy, and makes at most
+    `budget` runs. Points with equal `key` share a run. `rank` maps all outcomes so far to margins, smaller nearer to a
+    break, so that scales can be learned on the way. `block` coordinates belong together: half of the children are leaders
+    with a repeated block. The method "random" evaluates only random points, as a baseline.
     """
     trail: Trail[Result] = Trail(budget)
     numbers: dict[Hashable, int] = {}

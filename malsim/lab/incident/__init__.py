@@ -2,6 +2,6 @@
 
 from malsim.lab.incident.claim_log import read_log
 from malsim.lab.incident.incident import Incident, find
-from malsim.lab.incident.writing import pytest_text, scenario_text, stays_red
+from malsim.lab.incident.writing import pytest_text, require_failure, scenario_text
 
-__all__ = ["Incident", "find", "pytest_text", "read_log", "scenario_text", "stays_red"]
+__all__ = ["Incident", "find", "pytest_text", "read_log", "require_failure", "scenario_text"]

@@ -38,7 +38,7 @@ def pytest_text(name: str) -> str:
     return TEST.format(name=name, stem=re.sub(r"\W", "_", name.removesuffix(".toml")))
 
 
-def stays_red(text: str, memory: Adapter | None) -> None:
+def require_failure(text: str, memory: Adapter | None) -> None:
     """Raise `UsageError` unless the check of a scenario's text fails, under `memory` in at least one of ten replays."""
     try:
         scenario = parse(text, where="incident.toml")

@@ -191,23 +191,9 @@ def sobol(evaluate: Callable[[Array], Array], names: Sequence[str], *, points: i
     `scipy.stats.sobol_indices`; the interval is the 2.5 % to 97.5 % range over 400 resamples of the points, drawn from the
     seed. A setting is flat if the upper end of its total index is below 0.01.
 
-    Parameters
-    ----------
-    evaluate
-        Function from points, shape (many, settings), to values, shape (many,); called once, with points · (settings + 2)
-        rows.
-    points
-        A power of two, 8 or more.
-
-    Returns
-    -------
-    Frame
-        setting, first, first_low, first_high, total, total_low, total_high, flat.
-
-    Raises
-    ------
-    UsageError
-        For a bad number of points, a value that is not finite, or a function that is constant on all points.
+    `evaluate` maps points, shape (many, settings), to values, shape (many,); it is called once, with points · (settings + 2)
+    rows. `points` is a power of two, 8 or more. Columns: setting, first, first_low, first_high, total, total_low,
+    total_high, flat. Raises `UsageError` for a bad number of points, a value that is not finite, or a constant function.
     """
     from scipy.stats import qmc
 

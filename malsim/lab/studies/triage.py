@@ -90,21 +90,9 @@ def compare_policies(
 ) -> TriageTable:
     """Run a scenario without reviewers, then with them under each policy and budget, on common random numbers.
 
-    Parameters
-    ----------
-    scenario
-        A scenario with facts and `[reviewers]`, whose other settings (number, accuracy, fatigue, delay) are kept.
-    policies
-        Names in `settings.reader.TRIAGE`; differences are from the first.
-    weekly
-        Weekly budgets of reviews; that of the scenario if empty.
-    replications
-        Number of replications of each run, 2 or more.
-
-    Raises
-    ------
-    UsageError
-        For a scenario without facts or reviewers, an unknown policy, or fewer than two replications.
+    `policies` are names in `settings.reader.TRIAGE`; differences are from the first. `weekly` has the weekly budgets of
+    reviews, by default that of the scenario; other settings of its reviewers (number, accuracy, fatigue, delay) are kept.
+    Raises `UsageError` for a scenario without facts or reviewers, an unknown policy, or fewer than two replications.
     """
     people = scenario.reviewers
     if people is None or not scenario.facts:

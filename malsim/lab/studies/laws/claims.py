@@ -89,21 +89,9 @@ def compare_on_claims(
     ticks, so age counts only through its score. A law that keeps records of writers has one memory for all objects and ticks
     before each question; so has a graph of claims, with mutual contradictions as in `replay`.
 
-    Parameters
-    ----------
-    claims, truth
-        Frames from `read_claims` and `read_truth`.
-    laws
-        Names of laws; differences are from the first.
-    ask_after
-        Days from a change of truth to the question.
-    without
-        Writers whose claims are left out.
-
-    Raises
-    ------
-    UsageError
-        For an unknown writer, or a truth without any object of the claims.
+    Differences are from the first of `laws`. Questions are asked `ask_after` days after a change of truth; the claims of the
+    writers in `without` are left out. Raises `UsageError` for an unknown writer, or a truth without any object of the
+    claims.
     """
     writers = claims["writer"].unique().sort().to_list()
     if unknown := [writer for writer in without if writer not in writers]:

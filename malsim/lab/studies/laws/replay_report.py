@@ -58,14 +58,8 @@ def replay_law(
     Claims arrive by time, or in the order of an undated file. A law that learns about writers has one memory for all objects
     and ticks once before each question. The answer is the value of highest rank (the earliest in a tie); its probability is
     the law's belief, null if the law has none. Each row of a dated truth is asked with the claims before it. Intervals are
-    by bootstrap over questions, drawn from the seed.
-
-    Raises
-    ------
-    LawError
-        For an unknown law.
-    ScenarioError
-        For an unknown parameter of the law.
+    by bootstrap over questions, drawn from the seed. Raises `LawError` for an unknown law, `ScenarioError` for an unknown
+    parameter of the law.
     """
     entry = find_law(law, where="--law")
     answers = _answers(plant_of(entry, params, where="law"), claims, _questions(claims, truth), pools=entry.pools)
@@ -174,19 +168,8 @@ def replay_report(
 ) -> ReplayReport:  # fmt: skip
     """Replay claims under a law or a preset of rules; with truth, score the answers next to those of simpler laws.
 
-    Parameters
-    ----------
-    claims, truth
-        Frames from `read_claims` and `read_truth`.
-    settings
-        `rules.NAME=VALUE` for the graph's law, `law.NAME=VALUE` for another law.
-    rules
-        Rules of the graph's law: a preset, or a TOML file with `[rules]`.
-
-    Raises
-    ------
-    UsageError
-        For rules with a law that has none, or a setting that the law does not have.
+    `settings` are `rules.NAME=VALUE` for the graph's law, `law.NAME=VALUE` for another law. `rules` is a preset, or a TOML
+    file with `[rules]`, for the graph's law. Raises `UsageError` for rules with a law that has none, or an unknown setting.
     """
     plant = plant_of("mal" if law in PRESETS else law)
     if not isinstance(plant, Graph):

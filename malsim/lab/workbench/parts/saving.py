@@ -16,7 +16,7 @@ from malsim.base.files.outputs import whole_file
 from malsim.base.files.paths import inside
 from malsim.base.files.toml_text import toml_text
 from malsim.base.files.vcd import vcd_text
-from malsim.lab.space.scenario_document import set_in_document
+from malsim.lab.space.settings import set_in_document
 from malsim.lab.workbench.changes import LAW
 from malsim.lab.workbench.trace_lines import title_of
 from malsim.lab.workbench.view.components import FieldForm

@@ -40,12 +40,8 @@ WINDOW = 10  # turns in a moving average
 def answers(bands: pl.DataFrame, *, title: str = "", changes: pl.DataFrame | None = None) -> Sheet:
     """Draw a panel per fact with the median over replications and bands from 25 % to 75 % and from 5 % to 95 %.
 
-    Parameters
-    ----------
-    bands
-        t (days), row (the fact), signal (`for_truth`, `against_truth`, `right`), count, mean, q05, q25, q50, q75, q95.
-    changes
-        t and subject of the changes of truth to mark, from a single replication.
+    `bands` has t (days), row (the fact), signal (`for_truth`, `against_truth`, `right`), count, mean, q05, q25, q50, q75,
+    q95; `changes` has t and subject of the changes of truth to mark, from a single replication.
     """
     facts = bands.filter(pl.col("signal") == "right")["row"].unique(maintain_order=True).to_list()
     rows = max(1, min(len(facts), MOST_PANELS))

@@ -29,18 +29,9 @@ def checked(
 ) -> Sheet | None:
     """Draw the values over time with the regions that the checks require; return None without values.
 
-    Parameters
-    ----------
-    lines
-        panel, t (days), middle, low, high: a line and a band.
-    regions
-        panel, begins, ends (days), low, high (null: unbounded), passed: green if passed, hatched if not.
-    bands
-        panel, t, low, high: a grey band around a baseline.
-    events
-        t, kind: a lane per kind.
-    witnesses
-        panel, t: the time at which a failure was decided.
+    `lines` has panel, t (days), middle, low, high. `regions` has panel, begins, ends (days), low, high (null: unbounded),
+    passed. `bands` has panel, t, low, high around a baseline. `events` has t, kind. `witnesses` has panel and the time t at
+    which a failure was decided.
     """
     names = lines["panel"].unique(maintain_order=True).to_list()
     if not names:

@@ -57,16 +57,9 @@ HATCHES = ("", "///", "...")  # distinguish the classes in a grey print
 
 
 def staleness(cells: pl.DataFrame, labels: pl.DataFrame, *, stale_below: float, title: str = "") -> Sheet:
-    """Draw the time until each active cell becomes stale.
+    """Draw the time until the currency of each active cell falls below `stale_below`.
 
-    Parameters
-    ----------
-    cells
-        t (days), cell, currency and status, of a single replication.
-    labels
-        cell, title, stability.
-    stale_below
-        Currency below which a cell is stale.
+    `cells` has t (days), cell, currency and status, of a single replication; `labels` has cell, title, stability.
     """
     active = cells.filter(pl.col("status") == "active")
     stale = active.filter(pl.col("currency") < stale_below).group_by("cell").agg(pl.col("t").min().alias("day"))

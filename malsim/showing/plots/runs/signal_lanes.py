@@ -31,20 +31,10 @@ def signal_lanes(
     unit: str = "days",
     until: float | None = None,
 ) -> Sheet:
-    """Draw signals over time.
+    """Draw signals over time: values as steps, with a dot per sample, bits and events as lanes.
 
-    Parameters
-    ----------
-    samples
-        t (days), channel, value: drawn as steps, with a dot per sample.
-    channels
-        channel, address, digital; an optional column `panel` separates values of different size.
-    events
-        t, kind: a lane per kind.
-    unit
-        Unit of t, for the axis.
-    until
-        End of the last sample; by default the last sample has no width.
+    `samples` has t (in `unit`), channel, value. `channels` has channel, address, digital; an optional column `panel`
+    separates values of different size. `events` has t, kind. The last sample ends at `until`.
     """
     values, bits = (channels.filter(pl.col("digital") == bit) for bit in (False, True))
     parts = values.partition_by("panel", maintain_order=True) if "panel" in values.columns else [values]

@@ -43,18 +43,9 @@ def trajectories(
 ) -> Sheet:
     """Draw a column of recorded cells over time; cells with equal lines share a line, and its label counts them.
 
-    Parameters
-    ----------
-    cells
-        t (days), rep, cell and the column. Several replications are drawn as a median and a band from 5 % to 95 %.
-    events
-        t, kind, subject: admissions, refusals and supersessions are marked above the lines.
-    labels
-        rep, cell, object, title: a panel per object, a legend entry per cell.
-    note
-        Text under the figure.
-    x
-        Label of the time axis.
+    `cells` has t (days), rep, cell and the column; several replications are drawn as a median and a band from 5 % to 95 %.
+    `events` has t, kind, subject: admissions, refusals and supersessions are marked above the lines. `labels` has rep, cell,
+    object, title: a panel per object, a legend entry per cell.
     """
     names = labels.filter(pl.col("cell").is_in(cells["cell"].unique().implode()))
     names = names.unique("cell", keep="first", maintain_order=True).with_columns(pl.col("object").fill_null(""))

@@ -48,18 +48,8 @@ def variants(
 
     Up to six runs have labels at the end of their lines; more have colours from a scale of their values. The default is
     drawn thicker. Runs with equal lines share a line with a joint label; cells that are equal in every run share a panel.
-    Panels are ordered by the spread between runs.
-
-    Parameters
-    ----------
-    runs
-        Runs in the order of their labels.
-    titles
-        Title of the panel, by cell; only these cells are drawn, in at most six panels.
-    setting
-        Label of the colour scale.
-    note
-        Text under the figure.
+    Panels are ordered by the spread between runs. `titles` has the panel title of each cell to draw, in at most six panels;
+    `setting` is the label of the colour scale.
     """
     panels = _panels(runs, list(titles), column)
     rows = max(1, len(panels[:MOST_PANELS]))

@@ -70,14 +70,8 @@ def paired(replications: pl.DataFrame, intervals: pl.DataFrame, *, label: str, t
 def decay(curves: pl.DataFrame, labels: dict[str, str], at_risk: pl.DataFrame, *, title: str = "") -> Sheet:
     """Draw the share of claims still true over their age, as observed and under each law, and the number at risk below.
 
-    Parameters
-    ----------
-    curves
-        law ("observed" or a law), t (days), survival (0 to 1), low, high (observed only).
-    labels
-        Legend label of each law.
-    at_risk
-        t (days), standing: number of claims that had neither ended nor been censored at that age.
+    `curves` has law ("observed" or a law), t (days), survival (0 to 1), low, high (observed only); `labels` has the legend
+    label of each law; `at_risk` has t (days), standing: the number of claims neither ended nor censored at that age.
     """
     figure = sheet(8.6, 5.2)
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[5, 1])

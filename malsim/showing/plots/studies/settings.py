@@ -178,16 +178,8 @@ def slices(
 ) -> Sheet:
     """Draw the loss of every point tried over each setting, and over the search; the best value's interval is shaded.
 
-    Parameters
-    ----------
-    candidates
-        number (0: the original settings), a column per setting, loss.
-    best, interval
-        The value of lowest loss and its 95 % interval, by setting.
-    units
-        Unit of each setting.
-    loss
-        Label of the loss axis.
+    `candidates` has number (0: the original settings), a column per setting, loss; `best`, `interval` and `units` have the
+    value of lowest loss, its 95 % interval and its unit, by setting; `loss` is the label of the loss axis.
     """
     names = list(best)
     across = min(ACROSS, len(names) + 1)
