@@ -14,6 +14,7 @@ from malsim.memory.law import effective, factors_at, slopes
 
 if TYPE_CHECKING:
     from malsim.memory import Memory, Rules
+    from malsim.memory.graph.edge_matrix import Wiring
     from malsim.memory.rules import Formula
 
 Array = NDArray[np.float64]
@@ -59,8 +60,8 @@ class TickLoop:
             factor=factor,
             active=active,
             start=np.where(active, np.clip(stated * factor, 0.0, 1.0), memory.column("effective")),
-            support=_from(memory.wiring.support, sources),
-            challenge=_from(memory.wiring.challenge, sources),
+            support=_matrix(memory.wiring, 1.0, sources),
+            challenge=_matrix(memory.wiring, -1.0, sources),
             support_ceiling=rules.support_ceiling,
             challenge_ceiling=rules.challenge_ceiling,
             damping=rules.damping,
@@ -120,10 +121,15 @@ def along(value: NDArray[Any], like: Array) -> NDArray[Any]:
     return value if like.ndim == 1 else value[:, None]
 
 
-def _from(matrix: sparse.csr_array, sources: NDArray[np.bool_]) -> sparse.csr_array:
-    if sources.all():
-        return matrix
-    return sparse.csr_array((matrix.data * sources[matrix.indices], matrix.indices, matrix.indptr), shape=matrix.shape)
+def _matrix(wiring: Wiring, sign: float, sources: NDArray[np.bool_]) -> sparse.csr_array:
+    """Return the edges with positive sign · weight, targets by sources; cells outside `sources` have weight 0."""
+    weight = sign * wiring.weight.values
+    order = np.argsort(wiring.target.values, kind="stable")
+    order = order[weight[order] > 0.0]
+    starts = np.zeros(wiring.cells + 1, dtype=np.int32)
+    np.cumsum(np.bincount(wiring.target.values[order], minlength=wiring.cells), out=starts[1:])
+    source = wiring.source.values[order].astype(np.int32)
+    return sparse.csr_array((weight[order] * sources[source], source, starts), shape=(wiring.cells, wiring.cells))
 
 
 def _scaled(matrix: sparse.csr_array, rows: Array) -> sparse.csr_array:
