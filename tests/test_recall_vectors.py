@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 from malsim import netlist
-from malsim.base.errors import AddressError, DataError, MalsimError
+from malsim.base.errors import AddressError, MalsimError
 from malsim.base.plain_text import quoted
 from malsim.importers.reading.dates import days
 from malsim.importers.reading.put import EDGES, put
@@ -117,16 +117,16 @@ def test_calibration_equals_the_reference(entry: dict[str, Any]) -> None:
     stated = np.array([item["confidence"] for item in outcomes], dtype=np.float64)
     wrong = np.array([item["contradicted"] for item in outcomes], dtype=bool)
     impossible = not bool(((stated >= 0) & (stated <= 1)).all())
+    if impossible:
+        claims = [{"kind": "obs", "writer": "ann", "title": f"{n}", "confidence": c} for n, c in enumerate(stated.tolist())]
+        assert "refused" in admit(Memory.empty(), claims, Rules.recall_v5()).verdicts["verdict"].to_list()
+        return
     for form, expected in (("brier", "factor_v5_brier"), ("overconfidence", "factor_blog_overconfidence_unrounded")):
-        rules = Rules.recall_v5().replace(calibration=form)
-        if impossible:
-            with pytest.raises(DataError):
-                law.factor_of(stated, wrong, rules)
-        else:
-            assert math.isclose(law.factor_of(stated, wrong, rules), entry[expected], abs_tol=EXACT)
-    if not impossible:
-        mean = law.CALIBRATIONS["brier"](stated, wrong).sum() / max(1, len(outcomes))
-        assert math.isclose(mean, entry["brier"], abs_tol=EXACT)
+        penalties = law.CALIBRATIONS[form](stated, wrong).sum(keepdims=True)
+        factor = law.factors(np.array([len(outcomes)]), penalties, Rules.recall_v5().replace(calibration=form))
+        assert math.isclose(factor[0], entry[expected], abs_tol=EXACT)
+    mean = law.CALIBRATIONS["brier"](stated, wrong).sum() / max(1, len(outcomes))
+    assert math.isclose(mean, entry["brier"], abs_tol=EXACT)
 
 
 def moment(step: dict[str, Any]) -> float:

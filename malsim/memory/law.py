@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from malsim.base.errors import DataError, RulesError
+from malsim.base.errors import RulesError
 from malsim.base.finite import finite
 from malsim.memory.graph.edge_matrix import nan_to_zero
 from malsim.memory.outcomes import LENT, WRONG, in_record
@@ -129,21 +129,6 @@ def factors(claims: Ints, penalties: Array, rules: Rules) -> Array:
     """
     mean = penalties / np.maximum(claims, 1)
     return np.where(claims < rules.calibration_history, 1.0, np.maximum(rules.calibration_floor, 1.0 - mean))
-
-
-def factor_of(stated: Array, wrong: Bools, rules: Rules) -> float:
-    """Compute one writer's calibration factor from the stated confidences of its outcomes and a mask of the wrong ones.
-
-    Raises `DataError` for a stated confidence outside [0, 1] or NaN.
-
-    >>> factor_of(np.full(3, 0.6), np.zeros(3, dtype=bool), Rules.recall_v5())
-    0.84
-    """
-    outside = stated[~((stated >= 0.0) & (stated <= 1.0))]
-    if outside.size:
-        raise DataError("stated confidence out of bounds", given=float(outside[0]), allowed="0 to 1")
-    total = CALIBRATIONS[rules.calibration](stated, wrong).sum(keepdims=True)
-    return float(factors(np.array([len(stated)]), total, rules)[0])
 
 
 class WriterRecords(NamedTuple):

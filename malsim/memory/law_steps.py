@@ -160,7 +160,7 @@ HISTORY = 64
 
 
 def settle(memory: Memory, now: float, rules: Rules | None = None) -> Settled:
-    """Tick at one instant, `now` days, until no effective confidence moves by more than the tolerance."""
+    """Repeat the tick at `now` days until no effective confidence changes by more than the tolerance."""
     rules, now, memory = rules or Rules(), finite(now, where="now"), memory.recorded
     nothing = np.zeros(memory.height, dtype=bool)
     if not memory.height:

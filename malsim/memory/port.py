@@ -32,7 +32,7 @@ class Vocabulary:
 
     `values` has one row per object; the index of a value is its position in that row. `lineages` names the model, vendor or
     prompt of which each writer is an instance, "" for none; empty if unknown. `scopes` names the scope of each object, ""
-    for all scopes; empty if there are none.
+    for all scopes; empty without scopes.
     """
 
     writers: Sequence[str]

@@ -30,7 +30,7 @@ _DERIVED = re.compile(r"cell-derived-[a-z0-9-]+")
 PUBLISHED = "published design"
 BLOG = "published design, on calibration"
 PRESETS = ("default", "recall_v5", "guarded", "governed")
-OURS = "malsim: the design's promise, kept"
+OURS = "malsim, after the published design"
 
 
 def _number(default: float, unit: str, low: float, high: float, why: str, source: str = OURS, *, above: bool = False) -> Any:
@@ -83,75 +83,77 @@ class Rules:
     malsim.base.errors.RulesError: rules.challenge_ceiling: out of bounds; given: 1.5; allowed: 0 to 1
     """
 
-    support_ceiling: float = _number(0.15, "1", 0, 1, "the most that any support can add", PUBLISHED)
-    challenge_ceiling: float = _number(0.60, "1", 0, 1, "the most that any challenge can take", PUBLISHED)
-    mass_from: MassFrom = _choice("effective", MassFrom, "the tick is a snapshot step on what neighbours are worth")
+    support_ceiling: float = _number(0.15, "1", 0, 1, "maximum that supports can add", PUBLISHED)
+    challenge_ceiling: float = _number(0.60, "1", 0, 1, "maximum that challenges can subtract", PUBLISHED)
+    mass_from: MassFrom = _choice("effective", MassFrom, "a tick reads the effective confidence of neighbours before it")
     mass_neighbours: Neighbours = _choice("active", Neighbours, "annexed and superseded cells have no effect")
-    calibration: Calibration = _choice("overconfidence", Calibration, "humble writers go unpunished", BLOG)
+    calibration: Calibration = _choice("overconfidence", Calibration, "right claims of low confidence have no penalty", BLOG)
     wrong_when: WrongWhen = _choice("contradicted", WrongWhen, "superseded, or an active incoming contradicts", PUBLISHED)
-    evidence_from: EvidenceFrom = _choice("other_writer", EvidenceFrom, "correcting oneself is no offence")
-    calibration_history: int = _number(3, "outcomes", 0, 1_000_000, "neutral below this many outcomes", PUBLISHED)
-    calibration_floor: float = _number(0.5, "1", 0, 1, "the least a writer's factor can be", PUBLISHED)
-    recompute: Recompute = _choice("tick", Recompute, "one owner per value: the tick")
-    reads: Reads = _choice("now", Reads, "a contradiction shows on the next read")
-    confidence_cap: float = _number(0.7, "1", 0, 1, "unsupported, no more", "reference gate, section 4", above=True)
-    sources: Sources = _choice("optional", Sources, "whether a claim must name what it rests on")
-    sure_above: float = _number(1.0, "1", 0, 1, "a claim of more confidence must be verified")
-    banned: str = field(default="", metadata={"why": "words that no title, body or summary may hold", "source": OURS})
-    verifiers: str = field(default="human", metadata={"why": "who verifies others' cells; * is anybody", "source": OURS})
-    screen: Screen = _choice("reject", Screen, "a secret never enters")
-    screen_formats: Secrets = _choice("full", Secrets, "the reference's formats and a detector's besides")
-    handle_evidence: HandleEvidence = _choice("resolved", HandleEvidence, "a target may be named by its handle")
-    self_edges: Hygiene = _choice("refused", Hygiene, "cheap self-support is an attack")
-    duplicate_edges: Duplicates = _choice("refused", Duplicates, "one writer, one edge, one weight")
-    reused_keys: Hygiene = _choice("refused", Hygiene, "nothing is overwritten")
-    restated_edges: Restated = _choice("kept", Restated, "a restated claim's edges are kept as edges of their writer")
-    restated_among: Candidates = _choice("all", Candidates, "which cells of one title a claim is compared with")
-    edge_weight_max: float = _number(1.0, "1", 0, math.inf, "no single edge shouts", above=True)
-    weight_supports: float = _number(1.0, "1", 0, math.inf, "of a supports edge without weight", PUBLISHED, above=True)
-    weight_contradicts: float = _number(1.0, "1", 0, math.inf, "of a contradicts edge, its size", PUBLISHED, above=True)
-    supersede_by: SupersedeBy = _choice("any", SupersedeBy, "who may demote another's cell", PUBLISHED)
-    refused_supersedes: RefusedEdge = _choice("refused", RefusedEdge, "what they then refuse: the claim, or its edge only")
-    supersede_name: SupersedeName = _choice("any", SupersedeName, "a supersedes edge may name a handle or a key")
-    corrections: Corrections = _choice("supersede", Corrections, "what people put right: demoted, or kept out for good")
-    derived: Derived = _choice("stand", Derived, "what was derived from a claim that a person put right")
-    idle_programs: Hygiene = _choice("refused", Hygiene, "for a watcher, silence must mean that all is well")
-    locks: Locks = _choice("enforced", Locks, "locked: no supersession, no annexing; immutable: no stored change")
+    evidence_from: EvidenceFrom = _choice("other_writer", EvidenceFrom, "writers may correct themselves without a penalty")
+    calibration_history: int = _number(3, "outcomes", 0, 1_000_000, "factor 1 below this number of outcomes", PUBLISHED)
+    calibration_floor: float = _number(0.5, "1", 0, 1, "minimum of a writer's factor", PUBLISHED)
+    recompute: Recompute = _choice("tick", Recompute, "only the tick changes scores")
+    reads: Reads = _choice("now", Reads, "a contradiction is visible on the next read")
+    confidence_cap: float = _number(0.7, "1", 0, 1, "maximum without support", "reference gate, section 4", above=True)
+    sources: Sources = _choice("optional", Sources, "whether a claim must name a source")
+    sure_above: float = _number(1.0, "1", 0, 1, "claims of higher confidence must be verified")
+    banned: str = field(default="", metadata={"why": "words not allowed in a title, body or summary", "source": OURS})
+    verifiers: str = field(default="human", metadata={"why": "who may verify others' cells; * is anybody", "source": OURS})
+    screen: Screen = _choice("reject", Screen, "credentials are not stored")
+    screen_formats: Secrets = _choice("full", Secrets, "formats of the reference and of a credential detector")
+    handle_evidence: HandleEvidence = _choice("resolved", HandleEvidence, "an edge may name its target by handle")
+    self_edges: Hygiene = _choice("refused", Hygiene, "an edge to its own cell would let it support itself")
+    duplicate_edges: Duplicates = _choice("refused", Duplicates, "an edge is counted once, with one weight")
+    reused_keys: Hygiene = _choice("refused", Hygiene, "stored cells are not overwritten")
+    restated_edges: Restated = _choice("kept", Restated, "edges of a restated claim are kept under its writer")
+    restated_among: Candidates = _choice("all", Candidates, "cells of the same title with which a claim is compared")
+    edge_weight_max: float = _number(1.0, "1", 0, math.inf, "maximum weight of an edge", above=True)
+    weight_supports: float = _number(1.0, "1", 0, math.inf, "default of a supports edge", PUBLISHED, above=True)
+    weight_contradicts: float = _number(
+        1.0, "1", 0, math.inf, "default of a contradicts edge, as a size", PUBLISHED, above=True
+    )
+    supersede_by: SupersedeBy = _choice("any", SupersedeBy, "who may supersede another writer's cell", PUBLISHED)
+    refused_supersedes: RefusedEdge = _choice("refused", RefusedEdge, "refuse the claim, or only its edge")
+    supersede_name: SupersedeName = _choice("any", SupersedeName, "names that a supersedes edge may use")
+    corrections: Corrections = _choice("supersede", Corrections, "corrected values: superseded, or refused from then on")
+    derived: Derived = _choice("stand", Derived, "cells derived from a corrected claim")
+    idle_programs: Hygiene = _choice("refused", Hygiene, "a program cell that runs nothing would never report")
+    locks: Locks = _choice("enforced", Locks, "locked: not superseded or annexed; immutable: no change")
     lineage: Lineage = _choice("chain", Lineage, "versions count along the whole chain")
-    currency_floor: float = _number(0.1, "1", 0, 1, "what an old claim keeps", PUBLISHED)
+    currency_floor: float = _number(0.1, "1", 0, 1, "currency of an old claim", PUBLISHED)
     tau_stable: float = _number(3650.0, "d", 0, math.inf, "time constant of stable claims", PUBLISHED, above=True)
     tau_volatile: float = _number(30.0, "d", 0, math.inf, "time constant of volatile claims", PUBLISHED, above=True)
     tau_ephemeral: float = _number(7.0, "d", 0, math.inf, "time constant of ephemeral claims", PUBLISHED, above=True)
     reinforced_by: ReinforcedBy = _choice("update", ReinforcedBy, "each choice includes those before it")
-    pinned_currency: PinnedCurrency = _choice("held", PinnedCurrency, "pinning does not freshen")
+    pinned_currency: PinnedCurrency = _choice("held", PinnedCurrency, "pinning does not raise currency")
     salience_seed: float = _number(0.5, "1", 0, 1, "salience of a new cell", PUBLISHED)
     salience_bump: float = _number(0.2, "1", 0, 1, "share of the gap to 1 closed when a cell is expanded", PUBLISHED)
-    salience_floor: float = _number(0.05, "1", 0, 1, "what an unread cell keeps", PUBLISHED)
+    salience_floor: float = _number(0.05, "1", 0, 1, "salience of an unread cell", PUBLISHED)
     salience_tau: float = _number(30.0, "d", 0, math.inf, "time constant of salience", PUBLISHED, above=True)
-    damping: float = _number(1.0, "1", 0, 1, "1 is the plain tick, less mixes with the previous value", above=True)
+    damping: float = _number(1.0, "1", 0, 1, "1: plain tick; below 1: mixed with the previous value", above=True)
     settle_tolerance: float = _number(1e-9, "1", 0, 1, "the largest change that counts as settled")
     settle_ticks: int = _number(500, "ticks", 1, 1_000_000, "ticks after which settling is given up")
     challenged_below: float = _number(0.5, "share of stated", 0, 1, "effective below this share flags a cell", PUBLISHED)
     stale_below: float = _number(0.3, "1", 0, 1, "currency below this flags a cell", PUBLISHED)
-    expand_when: ExpandWhen = _choice("doubt", ExpandWhen, "what `^` marks: superseded, challenged or stale")
+    expand_when: ExpandWhen = _choice("doubt", ExpandWhen, "reasons to mark a line with `^`")
     rank_lexical: float = _number(1.0, "1", 0, math.inf, "weight of the text match in the push", "reference fusion")
     rank_degree: float = _number(0.25, "1", 0, math.inf, "weight of a cell's degree in the push", "reference fusion")
     rank_effective: float = _number(0.15, "1", 0, math.inf, "weight of effective in the push", "reference fusion")
     rank_recency: float = _number(0.1, "1", 0, math.inf, "weight of recency in the push", "reference fusion")
     rank_recency_tau: float = _number(30.0, "d", 0, math.inf, "time constant of recency", "reference fusion", above=True)
-    rank_reference: float = _number(0.15, "1", 0, 1, "share of its text match that a ref cell keeps", "reference fusion")
-    records_tau: RecordsTau = _choice("claims", RecordsTau, "under effective = records: where a claim's tau is from")
-    records_origin: RecordsJoin = _choice("apart", RecordsJoin, "under it: claims of one value and origin are one claim")
-    records_lineage: RecordsJoin = _choice("apart", RecordsJoin, "under it: writers of one lineage are one writer")
-    records_echo: float = _number(1.0, "1", 0, 1, "under it: the weight of a claim whose first claimant took it back")
-    records_voice: RecordsJoin = _choice("apart", RecordsJoin, "under it: claims that the first claimant left are one")
-    records_witness: float = _number(0.0, "d", 0, math.inf, "under it: who first say a value so close together witness it")
+    rank_reference: float = _number(0.15, "1", 0, 1, "factor on the text match of ref cells", "reference fusion")
+    records_tau: RecordsTau = _choice("claims", RecordsTau, "law records: source of a claim's tau")
+    records_origin: RecordsJoin = _choice("apart", RecordsJoin, "law records: join claims of one value and origin")
+    records_lineage: RecordsJoin = _choice("apart", RecordsJoin, "law records: join writers of one lineage")
+    records_echo: float = _number(1.0, "1", 0, 1, "law records: weight of a value that its first claimant retracted")
+    records_voice: RecordsJoin = _choice("apart", RecordsJoin, "law records: join claims whose first claimant left")
+    records_witness: float = _number(0.0, "d", 0, math.inf, "law records: time within which first claimants are witnesses")
     effective: Formula | str | None = field(default=None, metadata={
-        "why": "a formula of your own, (stated, calibration, support, challenge) -> effective, or `records`: what that law "
-        "believes of the claims of a run; or `cell-derived-NAME`: the published law's, times that derived value of the "
-        "run's netlist, as the tick before left it"
+        "why": "a formula of your own, (stated, calibration, support, challenge) -> effective; or `records`: the beliefs of "
+        "that law in a run; or `cell-derived-NAME`: the published formula times that derived value of the run's netlist at "
+        "the last tick"
     })  # fmt: skip
-    tau_scale: str | None = field(default=None, metadata={"why": "`cell-derived-NAME`: times a cell's tau", "source": OURS})
+    tau_scale: str | None = field(default=None, metadata={"why": "`cell-derived-NAME`: factor on tau", "source": OURS})
 
     def __post_init__(self) -> None:
         for rule in fields(self):
@@ -224,7 +226,7 @@ class Rules:
             raise RulesError("not a TOML file", where=str(path), hint="write name = value on lines of their own") from error
         rules = table.get("rules", table)
         if not isinstance(rules, dict):
-            raise RulesError("must be a table", where=f"{path}: rules", given=rules, hint="write [rules] on a line")
+            raise RulesError("not a table", where=f"{path}: rules", given=rules, hint="write [rules] on a line")
         return cls.of(rules, where=f"{path}: rules", allow_code=allow_code)
 
     def replace(self, *, where: str = "rules", **changes: object) -> Rules:
@@ -292,7 +294,7 @@ def _check(rule: Field[Any], value: object, where: str) -> None:
             raise RulesError("out of bounds", where=where, given=value, allowed=allowed)
     elif rule.type == "str":
         if not isinstance(value, str):
-            raise RulesError("not a text", where=where, given=value, allowed="words apart by blanks")
+            raise RulesError("not a text", where=where, given=value, allowed="words separated by blanks")
     elif rule.name == "tau_scale" and value is not None and not _DERIVED.fullmatch(str(value)):
         raise RulesError("not a derived value of cells", where=where, given=value, allowed="cell-derived-NAME")
     elif value not in (None, "records") and not callable(value) and not _DERIVED.fullmatch(str(value)):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-NONE = -1  # a row number that is none
-INIT = "_init"  # who writes the first ten cells, and what a global memory lends
+NONE = -1  # in place of a row number or index
+INIT = "_init"  # writer of the ten initial cells and of cells lent by a global memory
 KINDS = ("dec", "obs", "bel", "tsk", "obj", "rsk", "ref", "ver", "hyp", "prg")
 STABILITY = ("stable", "volatile", "ephemeral")
 STATUS = ("active", "superseded", "annexed")
@@ -52,9 +52,9 @@ CELLS: dict[str, pl.DataType | type[pl.DataType]] = {
     "body": pl.String,
     "summary": pl.String,
     "value": pl.Float64,
-    "value_text": pl.String,  # what it says of its object, where that is no number
-    "valid_from": pl.Float64,  # null: from `created` on
-    "valid_to": pl.Float64,  # null: with no end
+    "value_text": pl.String,  # value of its object that is not a number
+    "valid_from": pl.Float64,  # null: from `created`
+    "valid_to": pl.Float64,  # null: without end
     "claimed": pl.Float64,
     "stated": pl.Float64,
     "uncertainty": pl.Float64,
@@ -63,7 +63,7 @@ CELLS: dict[str, pl.DataType | type[pl.DataType]] = {
     "calibration": pl.Float64,
     "support_mass": pl.Float64,
     "challenge_mass": pl.Float64,
-    "worth": pl.Float64,  # effective in the snapshot of the last tick, of which the masses came; null before it
+    "worth": pl.Float64,  # value as a source in the last tick; null before it
     "effective": pl.Float64,
     "c0": pl.Float64,
     "currency": pl.Float64,
@@ -74,10 +74,10 @@ CELLS: dict[str, pl.DataType | type[pl.DataType]] = {
     "immutable": pl.Boolean,
     "status": pl.Enum(STATUS),
     "version": pl.Int32,
-    "successor": pl.Int64,  # row of the cell that replaced this one; null while none did
+    "successor": pl.Int64,  # row of the cell that replaced this one; null without one
     "created": pl.Float64,
     "touched": pl.Float64,
-    "read": pl.Float64,  # when it was last expanded; null if never
+    "read": pl.Float64,  # day on which it was last expanded; null if never
     "topics": _TEXTS,
     "entities": _TEXTS,
     "source_refs": _TEXTS,
@@ -86,9 +86,9 @@ CELLS: dict[str, pl.DataType | type[pl.DataType]] = {
     "sensitivity": pl.Enum(SENSITIVITY),
     "expires": pl.Float64,
     "reverify": pl.Float64,
-    "rejected": pl.Float64,  # when a person said that it was wrong, or erased it; null: never
-    "tombstone": pl.String,  # digest of what may not be said again; null: nothing
-    "content": pl.UInt64,  # hash of what makes two claims the same; text decides where hashes meet
+    "rejected": pl.Float64,  # day on which a person rejected or erased it; null if never
+    "tombstone": pl.String,  # digests of facts that are refused from now on; null without any
+    "content": pl.UInt64,  # hash of the compared fields; on a collision the texts are compared
 }
 
 EDGES: dict[str, pl.DataType | type[pl.DataType]] = {
@@ -138,7 +138,7 @@ CLAIMS: dict[str, pl.DataType | type[pl.DataType]] = {
     "expires": pl.Float64,
     "reverify": pl.Float64,
     "edges": pl.List(_EDGE),
-    "issues": ISSUES,  # what could not even be read; see claims.from_mappings
+    "issues": ISSUES,  # values of the wrong type; see claims.from_mappings
 }
 
 VERDICTS: dict[str, pl.DataType | type[pl.DataType]] = {

@@ -44,7 +44,6 @@ def test_new_calibration_form_in_the_table_is_computed(monkeypatch: pytest.Monke
     for after in (tick(memory, 1.0, rules), settle(memory, 1.0, rules).memory):
         assert after.writers["calibration"].to_list() == pytest.approx([expected, 0.5])
         assert after.cells["calibration"].to_list()[:3] == pytest.approx([expected] * 3)
-    assert law.factor_of(stated, np.array([False, False, True]), rules) == pytest.approx(expected)
 
 
 def test_slopes_equal_finite_differences_of_the_terms() -> None:

@@ -65,9 +65,9 @@ def build(
         rows: Ints = np.where(ids < batch.cells, ids, of_claim[np.maximum(ids - batch.cells, 0)])
         return rows
 
-    claimed_by = batch.authors.of_claims[created]
+    claimed_by = batch.writer[created]
     author, writers = _writers(memory, claims, claimed_by)
-    factor, live = batch.authors.factor[claimed_by], batch.fresh[created]
+    factor, live = batch.factor[claimed_by], batch.fresh[created]
     names, listed = name_cells(memory.index, memory.column("rep"), claims)
     cells = new_cells(claims, names, author=author, factor=factor, live=live, rules=rules)
     before, new = memory, cells
@@ -139,7 +139,7 @@ def _superseded(memory: Memory, demotions: Demotions, row_of: Callable[[Ints], I
 
 
 _ACTIVE, _ANNEXED = (schema.STATUS.index(word) for word in ("active", "annexed"))
-_CAPITAL = re.compile("[A-Z]")  # see `handles.is_immutable`
+_CAPITAL = re.compile("[A-Z]")  # see `texts.is_immutable`
 _LISTS = ("topics", "entities", "source_refs")
 _SHARES = {"uncertainty": 0.7, "concern": 0.3}  # default shares of 1 − stated
 _AT_HAND = ("rep", "object", "reverify", "locked", "pinned", "requires_review")

@@ -18,19 +18,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory.gate.claims import Validated
-    from malsim.memory.graph.arrays import Bools, Ints
+    from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.graph.frames import LazyRows
     from malsim.memory.rules import Rules
-
-
-@dataclass(frozen=True)
-class Authors:
-    """Writers of a batch: rows of the writers table, where new writers follow in order of appearance."""
-
-    of_claims: Ints
-    factor: NDArray[np.float64]
-    grounded: Bools  # has enough outcomes for calibration
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +33,8 @@ class Batch:
     cell with equal content, `compared` the cell it is compared with, `owner` the cell that has its handle or key (NONE
     without one); `fresh` claims become active cells; `handle_name` and `key_name` number the `names` in the batch. For each
     edge: its `claim`, the `code` of its relation, and its target as `target_row` of a present cell and as `target_name`.
+    `writer` is the row of each claim's writer, where new writers follow in order of appearance; for each writer, `factor` is
+    the calibration factor, and `grounded` means enough outcomes for calibration.
     """
 
     memory: Memory
@@ -63,7 +56,9 @@ class Batch:
     target_row: Ints
     target_name: Ints
     by_handle: Bools
-    authors: Authors
+    writer: Ints
+    factor: Array
+    grounded: Bools
 
     def is_locked(self, target: Ints) -> Bools:
         if self.rules.locks == "display":
@@ -77,17 +72,17 @@ class Batch:
         return ~inactive
 
     def author(self, target: Ints) -> Ints:
-        author: Ints = self.pick(target, self.memory.column("author"), self.authors.of_claims)
+        author: Ints = self.pick(target, self.memory.column("author"), self.writer)
         return author
 
     def may_supersede(self, target: Ints) -> Bools:
         if self.rules.supersede_by == "any":
             return np.ones(len(target), dtype=bool)
-        authors, writer, target_author = self.authors, self.authors.of_claims[self.claim], self.author(target)
-        same: Bools = writer == target_author
+        writer, author = self.writer[self.claim], self.author(target)
+        same: Bools = writer == author
         if self.rules.supersede_by == "own":
             return same
-        better: Bools = authors.grounded[writer] & (authors.factor[writer] > authors.factor[target_author])
+        better: Bools = self.grounded[writer] & (self.factor[writer] > self.factor[author])
         return same | better
 
     def pick(self, ids: Ints, cells: NDArray[Any], claims: NDArray[Any]) -> NDArray[Any]:
@@ -121,7 +116,7 @@ def number(memory: Memory, checked: Validated, rules: Rules, factors: Mapping[st
         fresh=~claims.column("annexed") | (rules.locks == "display"), marked=claims.column("marked"),
         handle_name=handle_name, key_name=key_name, names=names, claim=edges.column("claim"), code=edges.column("code"),
         target_row=target_row, target_name=target_name, by_handle=by_handle,
-        authors=_authors_of(memory, claims, factors, rules),
+        **_writers(memory, claims, factors, rules),
     )  # fmt: skip
 
 
@@ -131,7 +126,7 @@ def all_differ(numbers: Ints) -> bool:
 
 
 def look_up(memory: Memory, reps: NDArray[Any] | pl.Series, names: NDArray[Any] | pl.Series) -> Ints:
-    """Return the row of the cell with each name as its key, or else as its handle; NONE if there is none."""
+    """Return the row of the cell with each name as its key, or else as its handle; NONE for unknown names."""
     texts: list[str | None] = [*names]
     if not memory.height or not any(name is not None for name in texts):
         return np.full(len(texts), NONE, dtype=np.int64)
@@ -157,7 +152,7 @@ def _targets(memory: Memory, checked: Validated, rules: Rules) -> tuple[Ints, Bo
 
 
 def look_up_keys(memory: Memory, reps: pl.Series, keys: pl.Series) -> Ints:
-    """Return the row of the cell with each key; NONE if there is none."""
+    """Return the row of the cell with each key; NONE for unknown keys."""
     rows = look_up(memory, reps, keys)
     key = memory.cells["key"].gather(pl.Series(rows).set(pl.Series(rows == NONE), None))
     return np.where((key == keys).fill_null(value=False).to_numpy(), rows, NONE)
@@ -219,7 +214,7 @@ def _first_of_title(memory: Memory, claims: pl.DataFrame) -> tuple[Ints, Ints]:
     return np.where(same_body, rows, NONE), rows
 
 
-def _authors_of(memory: Memory, claims: LazyRows, factors: Mapping[str, float], rules: Rules) -> Authors:
+def _writers(memory: Memory, claims: LazyRows, factors: Mapping[str, float], rules: Rules) -> dict[str, Any]:
     writers = memory.table("writers")
     height = writers.rows.height
     author = claims.column("author").copy() if "author" in claims.at_hand else np.full(claims.height, NONE)
@@ -232,4 +227,4 @@ def _authors_of(memory: Memory, claims: LazyRows, factors: Mapping[str, float], 
     if factors:
         given = np.array([factors.get(writer) for writer in claims.column("writer").tolist()], dtype=np.float64)
         factor[author] = np.where(np.isnan(given), factor[author], given)
-    return Authors(author, factor, outcomes >= rules.calibration_history)
+    return {"writer": author, "factor": factor, "grounded": outcomes >= rules.calibration_history}

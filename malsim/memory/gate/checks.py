@@ -85,7 +85,7 @@ _NO_CLAIMS = LazyRows(0)
 
 
 def are_covered(tables: Sequence[Iterable[str]], rules: Rules, *, programs: bool) -> bool:
-    """Return whether one table holds all columns of each check, and no check other than that of a target reads one."""
+    """Return whether each check of claims reads only columns of one table, and no further check reads targets of edges."""
     by_name = (check for check in EDGE_CHECKS if "target" in check.reads and check is not _NAMES_A_CELL)
     applied = (check for check in all_checks(rules) if programs or check is not IDLE_PROGRAM)
     return all(any({*check.reads} <= set(table) for table in tables) for check in applied) and not any(by_name)
@@ -157,36 +157,19 @@ def _claim_checks() -> list[Check]:
         _text("handle", lambda text: not is_handle(text), f"must read like obs_a1b2, with at most {LONGEST} letters"),
         Check(("handle", "kind"), _of_other_kind, "handle", "must begin with the claim's kind"),
         _text("key", is_blank, NOT_BLANK),
-        *(
-            Check((name,), lambda share: (share < 0.0) | (share > 1.0), name, "must be a number from 0 to 1")
-            for name in ("uncertainty", "concern")
-        ),
-        *(
-            Check((name,), np.isinf, name, "must be a finite number")
-            for name in ("value", "valid_from", "valid_to", "expires", "reverify")
-        ),
-        Check(
-            ("valid_to", "valid_from", "t"),
-            lambda end, start, t: np.where(np.isnan(start), t, start) >= end,
-            "valid_to",
-            "must come after valid_from, or t",
-        ),
+        *(Check((name,), lambda share: (share < 0.0) | (share > 1.0), name, "must be a number from 0 to 1")
+          for name in ("uncertainty", "concern")),
+        *(Check((name,), np.isinf, name, "must be a finite number")
+          for name in ("value", "valid_from", "valid_to", "expires", "reverify")),
+        Check(("valid_to", "valid_from", "t"), lambda end, start, t: np.where(np.isnan(start), t, start) >= end,
+              "valid_to", "must come after valid_from, or t"),
         _text("value_text", is_blank, NOT_BLANK),
-        *(
-            Check((name,), lambda codes: codes == NONE, name, f"must be one of {', '.join(words)}")
-            for name, words in schema.WORDS.items()
-            if name != "kind"
-        ),
-        *(
-            Check(
-                (name,),
-                lambda lists: np.array([bool(items) and any(map(_is_null_or_blank, items)) for items in lists.tolist()]),
-                f"{name}[]",
-                NOT_BLANK,
-            )
-            for name in ("topics", "entities", "source_refs")
-        ),
-    ]
+        *(Check((name,), lambda codes: codes == NONE, name, f"must be one of {', '.join(words)}")
+          for name, words in schema.WORDS.items() if name != "kind"),
+        *(Check((name,), lambda lists: np.array([any(map(_is_null_or_blank, items or ())) for items in lists.tolist()]),
+                f"{name}[]", NOT_BLANK)
+          for name in ("topics", "entities", "source_refs")),
+    ]  # fmt: skip
 
 
 _SIGNS = np.sign([*schema.WEIGHTS.values(), np.nan])  # the last for the code NONE
@@ -194,19 +177,11 @@ _NAMES_A_CELL = Check(("target",), _missing_or_blank, "target", "must name a cel
 EDGE_CHECKS = [
     Check(("code",), lambda code: code == NONE, "relation", f"must be one of {', '.join(schema.RELATIONS)}"),
     _NAMES_A_CELL,
-    Check(
-        ("code", "weight"),
-        lambda code, weight: (code != NONE) & np.isnan(weight) | np.isinf(weight),
-        "weight",
-        "must be a finite number",
-    ),
-    Check(
-        ("code", "weight"),
-        lambda code, weight: (code != NONE) & (np.sign(weight) != _SIGNS[code]),
-        "weight",
-        "must be above 0 for supports, below 0 for contradicts and concerns, 0 for the others",
-    ),
-]
+    Check(("code", "weight"), lambda code, weight: (code != NONE) & np.isnan(weight) | np.isinf(weight),
+          "weight", "must be a finite number"),
+    Check(("code", "weight"), lambda code, weight: (code != NONE) & (np.sign(weight) != _SIGNS[code]),
+          "weight", "must be above 0 for supports, below 0 for contradicts and concerns, 0 for the others"),
+]  # fmt: skip
 
 
 @cache
@@ -244,15 +219,10 @@ def _policy(sources: str, sure_above: float, banned: str) -> tuple[Check, ...]:
         checks.append(Check(("source_refs",), is_unsourced, "source_refs", "must name a source", optional=False))
     if sure_above < 1.0:
         unverified = schema.VERIFICATION.index("unverified")
-        message = f"above {sure_above:g} must be verified"
-        checks.append(
-            Check(
-                ("confidence", "verification"),
-                lambda share, verification: (share > sure_above) & (verification == unverified),
-                "confidence",
-                message,
-            )
-        )
+        checks.append(Check(
+            ("confidence", "verification"), lambda share, verification: (share > sure_above) & (verification == unverified),
+            "confidence", f"above {sure_above:g} must be verified",
+        ))  # fmt: skip
     for word in banned.split():
         search, message = re.compile(rf"(?i)(^|\W){re.escape(word)}(\W|$)").search, f"contains the banned word {word!r}"
         checks += [_text(name, partial(_is_found, search), message) for name in ("title", "body", "summary")]

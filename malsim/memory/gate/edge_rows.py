@@ -86,7 +86,7 @@ def _all_distinct(source: Ints, relation: NDArray[np.integer[Any]], target: Ints
 
 
 def supported(memory: Memory, edges: LazyRows, rules: Rules) -> Memory:
-    """Touch the cells that other writers' new edges support, if the rules count corroboration as reinforcement."""
+    """Reinforce the cells that new edges of other writers support, if the rules count corroboration as reinforcement."""
     if rules.reinforced_by not in ("corroboration", "restatement") or not edges.height:
         return memory
     author, source, target = memory.column("author"), edges.column("source"), edges.column("target")
@@ -95,7 +95,7 @@ def supported(memory: Memory, edges: LazyRows, rules: Rules) -> Memory:
 
 
 def refreshed(memory: Memory, rows: Ints, now: NDArray[np.float64], rules: Rules) -> Memory:
-    """Touch some cells on some days: a later day becomes `touched`, and currency becomes c0."""
+    """Reinforce cells on given days: a later day becomes `touched`, and currency becomes c0."""
     cells, index = np.unique(rows, return_inverse=True)
     before = memory.values("touched", cells)
     touched = before.copy()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -10,6 +10,7 @@ import polars as pl
 from malsim.base.errors import DataError, UsageError
 from malsim.base.finite import finite
 from malsim.memory import schema
+from malsim.memory.gate.admit import Admission
 from malsim.memory.gate.batch import look_up
 from malsim.memory.gate.checks import edge_issues
 from malsim.memory.gate.edge_rows import new_edges, refreshed, supported
@@ -37,19 +38,12 @@ _COLUMNS: dict[str, tuple[pl.DataType | type[pl.DataType], object]] = {
 }
 
 
-class Connection(NamedTuple):
-    """Memory with the accepted edges, and a frame with one verdict per edge and its issues."""
-
-    memory: Memory
-    verdicts: pl.DataFrame
-
-
-def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], rules: Rules | None = None) -> Connection:
+def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], rules: Rules | None = None) -> Admission:
     """Add edges (rep, t, writer, source, relation, target, weight, mutual) whose ends are named by handle or key.
 
     The default weight is that of the relation; `mutual` adds the reverse edge too. An edge is refused if an end names no
     cell, if both ends name the same cell, if its weight has the wrong sign or size, or if it exists already. These edges
-    never supersede a cell. Raises `DataError` for unknown columns.
+    never supersede a cell. The verdicts are the edges with `verdict` and `issues`. Raises `DataError` for unknown columns.
     """
     rules = rules or Rules()
     frame = edges if isinstance(edges, pl.DataFrame) else pl.DataFrame(list(edges), infer_schema_length=None)
@@ -75,7 +69,7 @@ def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], r
     verdict = pl.when(accepted).then(pl.lit("admitted")).otherwise(pl.lit("refused")).alias("verdict")
     verdicts = verdicts.with_columns(verdict).drop("claim", "place")
     by_row = frame.with_columns(pl.Series(end, ids) for end, ids in rows.items()).filter(accepted)
-    return Connection(connect_rows(memory, by_row, rules), verdicts)
+    return Admission(connect_rows(memory, by_row, rules), verdicts)
 
 
 def connect_rows(memory: Memory, edges: pl.DataFrame, rules: Rules) -> Memory:

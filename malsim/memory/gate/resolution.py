@@ -166,7 +166,7 @@ def _corrects(memory: Memory, checked: Validated, batch: Batch, outcome: Resolut
     may = np.flatnonzero((batch.code == CONTRADICTS) & outcome.created[batch.claim] & (outcome.target >= 0))
     if not may.size:
         return corrects
-    may = may[batch.author(outcome.target[may]) == batch.authors.of_claims[batch.claim[may]]]
+    may = may[batch.author(outcome.target[may]) == batch.writer[batch.claim[may]]]
     if not may.size:
         return corrects
     objects, target = checked.claims.column("object"), outcome.target[may]

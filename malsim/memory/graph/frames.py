@@ -22,14 +22,8 @@ MOST_CHUNKS = 64
 
 
 def frame_of(columns: Mapping[str, pl.Series | NDArray[Any]]) -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            name: pl.Series(values, dtype=pl.String)
-            if isinstance(values, np.ndarray) and values.dtype == np.object_
-            else values
-            for name, values in columns.items()
-        }
-    )
+    texts = {name for name, values in columns.items() if isinstance(values, np.ndarray) and values.dtype == np.object_}
+    return pl.DataFrame({name: pl.Series(v, dtype=pl.String) if name in texts else v for name, v in columns.items()})
 
 
 def stack_rows(above: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:

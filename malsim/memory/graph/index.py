@@ -79,7 +79,7 @@ class Index:
         return bool((self.rows(reps, names, height=height) == NONE).all())
 
     def rows(self, reps: Sequence[int], names: Sequence[str | None], *, height: int) -> NDArray[np.int64]:
-        """Return the row of the cell with each name as its key, or else as its handle; NONE if there is none."""
+        """Return the row of the cell with each name as its key, or else as its handle; NONE for unknown names."""
         pairs = list(zip(reps, names, strict=True))
         by_key, by_handle = (
             np.array([by_rep.get(rep, _NO_NAMES).get(name, NONE) for rep, name in pairs], dtype=np.int64)

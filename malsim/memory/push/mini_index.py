@@ -126,16 +126,11 @@ def push_of(
 
 
 def _with_lines(cells: pl.DataFrame, now: float, rules: Rules) -> pl.DataFrame:
-    marks = marked(
-        rules,
-        stated=cells["stated"].to_numpy(),
-        effective=cells["effective"].to_numpy(),
-        currency=cells["currency"].to_numpy(),
-        superseded=(cells["status"] == "superseded").to_numpy(),
-        contradicted=cells["contradicted"].to_numpy(),
-        overdue=(cells["reverify"] < now).fill_null(value=False).to_numpy(),
-        requires_review=cells["requires_review"].to_numpy(),
-    )
+    names = ("stated", "effective", "currency", "contradicted", "requires_review")
+    overdue = (cells["reverify"] < now).fill_null(value=False).to_numpy()
+    superseded = (cells["status"] == "superseded").to_numpy()
+    columns = {name: cells[name].to_numpy() for name in names}
+    marks = marked(rules, superseded=superseded, overdue=overdue, **columns)
     cells = cells.with_columns(pl.Series("marked", marks))
     return cells.with_columns(pl.Series("line", [_line(row) for row in cells.to_dicts()], dtype=pl.String))
 

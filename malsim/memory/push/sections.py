@@ -55,20 +55,10 @@ def sections(
 ) -> Sections:  # fmt: skip
     """Return the sections about the cells in a push, cut to a budget of words that does not include the reminders.
 
-    Signals come first, then cells to open, disputes, cells of low trust, and writers with too few outcomes.
-
-    Parameters
-    ----------
-    cells
-        One per line: handle, stated, effective, currency, status, reverify, marked.
-    disputes
-        Contradicts and concerns edges of active cells to these cells: source, relation, weight, target, effective.
-    outcomes
-        Writers of the cells, with the number of outcomes behind their calibration.
-    now
-        Day, for reverify dates.
-    surfaced
-        Lines of firing signals.
+    The lines of firing signals (`surfaced`) come first, then cells to open, disputes, cells of low trust, and writers with
+    too few outcomes. `cells` has handle, stated, effective, currency, status, reverify and marked per line; `disputes` are
+    contradicts and concerns edges of active cells to them (source, relation, weight, target, effective); `outcomes` are
+    their writers with the number of outcomes behind their calibration.
     """
     signals, left = _within(surfaced, budget, SIGNALS)
     expand, left = _within([str(cell["handle"]) for cell in cells if cell["marked"]], left, EXPAND)

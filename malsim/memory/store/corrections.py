@@ -232,7 +232,7 @@ def allow(memory: Memory, rep: int, object_: str, value: str | float, *, by: str
 
 
 def _check_right(memory: Memory, rows: Ints, by: str, rules: Rules, now: float = 0.0) -> None:
-    """Raise if there are no rows, if one is locked, or if `by` has no right to correct them."""
+    """Raise if the rows are empty or one is locked, or if the rules do not let `by` correct them."""
     finite(now, where="now")
     if not rows.size:
         hint = "it was retracted before, or write object and value as they were claimed"

@@ -81,7 +81,7 @@ def _rows_with_prefix(connection: sqlite3.Connection, prefixes: set[str]) -> set
 def rows_meant(connection: sqlite3.Connection, text: str, rep: int) -> set[int]:
     """Return the cells, with their chains, whose exact handle or key a text names before a version or field.
 
-    The set is empty if there is none; finding a cell by a prefix of its handle takes the whole memory.
+    The set is empty without an exact match; finding a cell by a prefix of its handle takes the whole memory.
     """
     names = {text, *(text.partition(sign)[0] for sign in "#-")}
     names |= {name.partition("@v")[0] for name in names}

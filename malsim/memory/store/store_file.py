@@ -118,7 +118,7 @@ class StoreFile:
 
     @property
     def day(self) -> float | None:
-        """Day of the last write; None if there was none."""
+        """Day of the last write; None before the first."""
         return self._query(read.last_day)
 
     @property

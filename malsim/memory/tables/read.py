@@ -30,6 +30,17 @@ if TYPE_CHECKING:
     from malsim.memory.tables.rows import Kinds
 
 
+def _table(name: str, kinds: Kinds, connection: sqlite3.Connection) -> pl.DataFrame:
+    return select(connection, f'SELECT {column_list(kinds)} FROM {name} ORDER BY "row"', kinds)
+
+
+rows_present = partial(_table, "cells", STORED)
+edges = partial(_table, "edges", schema.EDGES)
+writers = partial(_table, "writers", schema.WRITERS)
+ticks = partial(_table, "ticks", {"row": pl.Int64, **TICKS})
+verdicts = partial(_table, "verdicts", schema.VERDICTS)
+
+
 def present(connection: sqlite3.Connection) -> Memory:
     cells = rows_present(connection)
     cells = with_scores(cells, read_scores(connection, cells.height), clock_at(connection)).select(list(CELLS))
@@ -64,14 +75,6 @@ def numbers(connection: sqlite3.Connection, rows: Callable[[str], pl.DataFrame])
 _CHECKED = ("author", "successor", "source", "target", "weight", *SCORES)
 
 
-def rows_present(connection: sqlite3.Connection) -> pl.DataFrame:
-    return _table(connection, "cells", STORED)
-
-
-def writers(connection: sqlite3.Connection) -> pl.DataFrame:
-    return _table(connection, "writers", schema.WRITERS)
-
-
 def height(connection: sqlite3.Connection, table: str) -> int:
     return int(connection.execute(f'SELECT coalesce(max("row") + 1, 0) FROM {table}').fetchone()[0])
 
@@ -85,21 +88,9 @@ def cells_by_rep(connection: sqlite3.Connection) -> dict[int, int]:
     return dict(connection.execute("SELECT rep, count(*) FROM cells GROUP BY rep").fetchall())
 
 
-def edges(connection: sqlite3.Connection) -> pl.DataFrame:
-    return _table(connection, "edges", schema.EDGES)
-
-
 def last_scanned(connection: sqlite3.Connection) -> Any:
     row = connection.execute('SELECT scanned FROM ticks ORDER BY "row" DESC LIMIT 1').fetchone()
     return row[0] if row else 0
-
-
-def ticks(connection: sqlite3.Connection) -> pl.DataFrame:
-    return _table(connection, "ticks", {"row": pl.Int64, **TICKS})
-
-
-def verdicts(connection: sqlite3.Connection) -> pl.DataFrame:
-    return _table(connection, "verdicts", schema.VERDICTS)
 
 
 def last_day(connection: sqlite3.Connection) -> float | None:
@@ -129,10 +120,6 @@ def updates(connection: sqlite3.Connection) -> pl.DataFrame:
     query = """SELECT t, cell, field, writer FROM rewritten JOIN ticks ON ticks."row" = rewritten.until
                ORDER BY rewritten.until, cell, field"""
     return select(connection, query, kinds)
-
-
-def _table(connection: sqlite3.Connection, name: str, kinds: Kinds) -> pl.DataFrame:
-    return select(connection, f'SELECT {column_list(kinds)} FROM {name} ORDER BY "row"', kinds)
 
 
 def with_content(cells: pl.DataFrame) -> pl.DataFrame:
