@@ -65,6 +65,17 @@ def refused(**bad: Any) -> list[str]:
         ({"edges": [{"relation": "supports", "target": "obs_aaaa", "weight": 2.0}]}, "edges[0].weight"),
         ({"edges": [{"relation": None, "target": None}]}, "edges[0].relation"),
         ({"nonsense": 1}, "nonsense"),
+        ({"title": "a\ud800b"}, "title"),
+        ({"topics": ["a\ud800b"]}, "topics[0]"),
+        ({"rep": 2_000_000_000}, "rep"),
+        ({"rep": 2**31}, "rep"),
+        ({"sequence": 2**63}, "sequence"),
+        ({"edges": ["supports"]}, "edges[0].relation"),
+        ({"valid_from": 3.0, "valid_to": 3.0}, "valid_to"),
+        ({"t": 1.0, "valid_to": 0.5}, "valid_to"),
+        ({"valid_from": float("nan")}, "valid_from"),
+        ({"value_text": " "}, "value_text"),
+        ({"value_text": 7}, "value_text"),
         ({"flags": 3}, "flags"),
     ],
 )
@@ -149,22 +160,9 @@ def test_credential_in_any_field_is_refused_and_not_stored(kind: str, credential
 
 def test_credential_in_a_scenario_appears_in_no_output(tmp_path: Path) -> None:
     credential = "ghp_" + "Zq3" * 10
-    text = f"""why = "a secret never enters"
-[run]
-days = 3
-[[claim]]
-at = "0d"
-writer = "ann"
-handle = "obs_a1a1"
-title = "use {credential}"
-confidence = 0.5
-[[claim]]
-at = "0d"
-writer = "bob"
-handle = "obs_b2b2"
-title = "fine"
-confidence = 0.5
-"""
+    claim = '{{at = "0d", writer = "{}", handle = "{}", title = "{}", confidence = 0.5}}'
+    claims = claim.format("ann", "obs_a1a1", f"use {credential}"), claim.format("bob", "obs_b2b2", "fine")
+    text = f'why = "a credential is not stored"\nclaim = [{", ".join(claims)}]\n[run]\ndays = 3\n'
     run = ms.run(parse(text))
     run.write(tmp_path)
     run.plot.save(tmp_path)

@@ -80,8 +80,8 @@ def test_every_interface_shows_the_values_of_a_tick(drawn: list[Any], calibratio
                 assert seen[name].to_list() == expected[name].to_list()
             worth = dict(expected.select("handle", "effective").rows())
             assert tick(store.current(rules), day, rules).cells.equals(expected)
-            asked = store.ask("pump", now=day, rules=rules).filter(status="current")
-            assert set(asked["handle"]) <= worth.keys()
+            answers = store.ask("pump", now=day, rules=rules).filter(status="current")
+            assert set(answers["handle"]) <= worth.keys()
             for text in ("", "pump says"):
                 for line in store.mini_index(text, limit=20, budget_words=9000, now=day, rules=rules).lines:
                     handle = line.split()[0].lstrip("^")

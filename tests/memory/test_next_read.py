@@ -2,46 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal, assert_series_equal
 
-from malsim import cli
-from malsim.memory import Memory, Rules, admit, effective_at, tick
+from malsim.memory import Memory, Rules, admit, tick
 from malsim.memory.explain import explain
 from malsim.memory.gate.edit import annex, connect, reinstate
 from malsim.memory.law_steps import present
-from malsim.memory.store import Store
 from malsim.netlist import evaluate
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CELLS = 6
 READ = ("stated", "calibration", "support_mass", "challenge_mass", "effective")
-PLACE = st.integers(0, CELLS - 1)
-EDGE = st.tuples(st.sampled_from(["supports", "contradicts", "concerns", "supersedes"]), PLACE)
+CELL = st.integers(0, CELLS - 1)
+EDGE = st.tuples(st.sampled_from(["supports", "contradicts", "concerns", "supersedes"]), CELL)
 STEP = st.one_of(
     st.tuples(st.just("claim"), st.sampled_from(["ann", "bob", "cy"]), st.lists(EDGE, max_size=3)),
-    st.tuples(st.sampled_from(["connect"]), PLACE, PLACE),
-    st.tuples(st.sampled_from(["annex", "reinstate"]), PLACE, PLACE),
-    st.tuples(st.just("tick"), PLACE, PLACE),
+    st.tuples(st.sampled_from(["connect"]), CELL, CELL),
+    st.tuples(st.sampled_from(["annex", "reinstate"]), CELL, CELL),
+    st.tuples(st.just("tick"), CELL, CELL),
 )
 RULES = st.sampled_from([Rules(), Rules(evidence_from="any", calibration_history=1), Rules(mass_neighbours="every"),
                          Rules(damping=0.5), Rules(mass_from="stated"), Rules(recompute="admit")])  # fmt: skip
 
 
-def name(place: int) -> str:
-    return f"obs_{place:04x}"
+def name(cell: int) -> str:
+    return f"obs_{cell:04x}"
 
 
-def claim(place: int, writer: str, edges: list[tuple[str, int]], stated: float = 0.9) -> dict[str, Any]:
-    targets = [{"relation": relation, "target": name(to)} for relation, to in edges if to != place]
-    return {"handle": name(place), "writer": writer, "title": f"claim {place}", "confidence": stated, "edges": targets,
-            "verification": "external", "t": float(place)}  # fmt: skip
+def claim(cell: int, writer: str, edges: list[tuple[str, int]], stated: float = 0.9) -> dict[str, Any]:
+    targets = [{"relation": relation, "target": name(to)} for relation, to in edges if to != cell]
+    return {"handle": name(cell), "writer": writer, "title": f"claim {cell}", "confidence": stated, "edges": targets,
+            "verification": "external", "t": float(cell)}  # fmt: skip
 
 
 def after(memory: Memory, step: tuple[Any, ...], rules: Rules, now: float) -> Memory:
@@ -99,25 +94,3 @@ def test_ringing_dispute_reads_as_its_last_tick() -> None:
     for day in (2.0, 3.0, 4.0):
         memory = tick(memory, day)
         assert memory.expand(name(0)).cell["effective"] == memory.cells["effective"][0]
-
-
-def test_store_shows_a_contradiction_before_the_next_tick(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "memory.sqlite"
-    with Store(path) as store:
-        store.admit([claim(0, "ann", [])])
-        store.tick(1.0)
-        store.admit([claim(1, "bob", [("contradicts", 0)])])
-        expected = effective_at(store.recorded, 1.0)[0]
-        assert store.memory.cells["effective"][0] == expected
-        line = next(text for text in store.mini_index().lines if name(0) in text)
-        page = store.expand(name(0), now=1.0)
-    assert expected < 0.7
-    assert line.startswith("^")
-    assert f"eff({expected:.6f}"[:9] in line
-    assert page.cell["effective"] == expected
-    assert page.explanation.contributions["source"].to_list() == [name(1)]
-    for arguments in (["look", str(path)], ["look", str(path), name(0)], ["why", str(path), name(0)]):
-        assert cli.main(arguments) == 0
-        assert f"{expected:.4f}"[:6] in capsys.readouterr().out
-    assert cli.main(["netlist", "value", f"{name(0)}-scores-eff", str(path)]) == 0
-    assert str(expected)[:8] in capsys.readouterr().out

@@ -45,8 +45,7 @@ def pumps() -> Memory:
 
 
 def handles(memory: Memory, query: str = "", **options: Any) -> list[str]:
-    handles: list[str] = memory.mini_index(query, now=41.0, **options).cells["handle"].to_list()
-    return handles
+    return list(memory.mini_index(query, now=41.0, **options).cells["handle"])
 
 
 def test_line_has_the_header_but_no_body() -> None:

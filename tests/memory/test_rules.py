@@ -28,11 +28,13 @@ def test_every_rule_has_reason_source_and_bounds(rule: dataclasses.Field[object]
         Rules(**{rule.name: float("nan") if "choices" not in rule.metadata else None})  # type: ignore[arg-type]
 
 
-def test_unknown_rule_error_suggests_the_nearest_name() -> None:
+def test_unknown_names_are_refused_with_a_suggestion() -> None:
     with pytest.raises(RulesError, match="support_ceiling"):
         Rules().replace(suport_ceiling=0.2)
     with pytest.raises(RulesError, match="NAME=VALUE"):
         Rules().set("damping")
+    with pytest.raises(RulesError, match="no such rules"):
+        Rules.read("nowhere.toml")
 
 
 def test_rules_are_read_from_files_presets_and_assignments(tmp_path: Path) -> None:
@@ -50,11 +52,6 @@ def test_bad_rules_file_is_refused_with_its_name(tmp_path: Path, text: str) -> N
     file.write_text(text)
     with pytest.raises(RulesError, match=r"mine\.toml"):
         Rules.read(file)
-
-
-def test_missing_rules_file_is_refused() -> None:
-    with pytest.raises(RulesError, match="no such rules"):
-        Rules.read("nowhere.toml")
 
 
 @pytest.mark.parametrize(("text", "days"), [("3d", 3.0), ("36h", 1.5), (" 2 w ", 14.0), ("90min", 0.0625)])

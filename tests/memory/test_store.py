@@ -27,6 +27,11 @@ def claim(name: str, **more: Any) -> dict[str, Any]:
     return {"handle": f"obs_{name}", "writer": "ann", "title": f"claim {name}", "confidence": 0.9, **more}
 
 
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memory.sqlite"
+
+
 def days_of(store: Store) -> Iterator[tuple[float, Memory]]:
     store.admit([claim("aaaa", t=0.0), claim("bbbb", t=0.0, edges=[{"relation": "contradicts", "target": "obs_aaaa"}])])
     yield 0.0, store.recorded
@@ -60,11 +65,8 @@ def test_every_kind_of_change_is_readable_as_of_its_day(path: Path) -> None:
 
 
 def test_past_before_the_first_write_shows_created_cells(path: Path) -> None:
-    memory = admit(
-        Memory.empty(),
-        [claim("aaaa", t=1.0), claim("bbbb", t=5.0, edges=[{"relation": "supersedes", "target": "obs_aaaa"}])],
-    ).memory
-    memory.save(path, t=10.0)
+    edges = [{"relation": "supersedes", "target": "obs_aaaa"}]
+    admit(Memory.empty(), [claim("aaaa", t=1.0), claim("bbbb", t=5.0, edges=edges)]).memory.save(path, t=10.0)
     assert Memory.open(path, at=0.5).cells.is_empty()
     early = Memory.open(path, at=2.0)
     assert early.cells.select("handle", "status").rows() == [("obs_aaaa", "active")]
@@ -74,11 +76,9 @@ def test_past_before_the_first_write_shows_created_cells(path: Path) -> None:
 
 def test_verdicts_of_refused_claims_are_kept(path: Path) -> None:
     with Store(path) as store:
-        rows = [
-            store.admit([claim("aaaa"), claim("bbbb", confidence=7)]),
-            store.admit([claim("cccc", title="claim aaaa"), {}]),
-        ]
-        assert_frame_equal(store.verdicts, pl.concat(rows))
+        batches = [claim("aaaa"), claim("bbbb", confidence=7)], [claim("cccc", title="claim aaaa"), {}]
+        verdicts = pl.concat([store.admit(batch) for batch in batches])
+        assert_frame_equal(store.verdicts, verdicts)
         assert store.memory.cells.height == 1
 
 

@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 KILLS = 50
 
 
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memory.sqlite"
+
+
 HANDLES = [f"obs_{i:04x}" for i in range(5)]
 edges = st.fixed_dictionaries(
     {"relation": st.sampled_from(["supports", "contradicts", "supersedes"]), "target": st.sampled_from(HANDLES)}

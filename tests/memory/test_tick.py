@@ -119,7 +119,7 @@ def test_tick_keeps_stored_fields_and_read_changes_nothing(memory: Memory) -> No
     assert_frame_equal(after.edges, memory.edges)
 
 
-def test_annexed_and_superseded_cells_have_no_effect_until_reinstated() -> None:
+def test_annexed_cells_have_no_effect_until_reinstated() -> None:
     against = claim("obs_bbbb", 1.0, edges=[{"relation": "contradicts", "target": "obs_aaaa"}])
     memory, _ = admit(Memory.empty(), [claim("obs_aaaa", 0.9), against], PLAIN)
     assert tick(memory, 1.0, PLAIN).cells["effective"][0] < 0.5
@@ -150,9 +150,9 @@ def test_only_the_brier_form_punishes_low_confidence() -> None:
 
 
 def test_self_correction_costs_nothing_by_default() -> None:
-    own = [{"relation": "contradicts", "target": "obs_0000"}]
-    about: list[dict[str, Any]] = [{"object": "x"}, {}, {}, {"object": "x", "edges": own}]
-    claims = [claim(f"obs_000{i}", 0.7, writer="ann", **more) for i, more in enumerate(about)]
+    edges = [{"relation": "contradicts", "target": "obs_0000"}]
+    fields: list[dict[str, Any]] = [{"object": "x"}, {}, {}, {"object": "x", "edges": edges}]
+    claims = [claim(f"obs_000{i}", 0.7, writer="ann", **more) for i, more in enumerate(fields)]
     memory, _ = admit(Memory.empty(), claims)
     assert memory.cells["status"].to_list()[0] == "superseded"
     assert tick(memory, 1.0).writers["calibration"][0] == 1.0
@@ -179,20 +179,14 @@ def test_cells_without_external_evidence_do_not_count() -> None:
         claim(f"obs_0f0{i}", 1.0, writer="audit", edges=[{"relation": "contradicts", "target": f"obs_000{i}"}])
         for i in range(4)
     ]
-    audit = [item | {"verification": "external"} for item in audit]
     rules = Rules(evidence_from="external", calibration_floor=0.0)
     memory, _ = admit(Memory.empty(), [*refuted, *grades, *audit], rules)
     assert memory.height == 24
-    factor = {rule: tick(memory, 1.0, rules.replace(**choice)).writers["calibration"][0] for rule, choice in BOTH.items()}
-    assert factor == {"all": pytest.approx(0.8), "external": pytest.approx(0.0), "floor": pytest.approx(0.5)}
-    praise = [claim("obs_0fff", 1.0, writer="audit", edges=[{"relation": "supports", "target": "ver_0000"}])]
-    praised, _ = admit(memory, [item | {"verification": "external", "t": 1.0} for item in praise], rules)
+    for changes, factor in (({"evidence_from": "other_writer"}, 0.8), ({}, 0.0), ({"calibration_floor": 0.5}, 0.5)):
+        assert tick(memory, 1.0, rules.replace(**changes)).writers["calibration"][0] == pytest.approx(factor)
+    praise = claim("obs_0fff", 1.0, t=1.0, writer="audit", edges=[{"relation": "supports", "target": "ver_0000"}])
+    praised, _ = admit(memory, [praise], rules)
     assert tick(praised, 2.0, rules).writers["calibration"][0] == pytest.approx(0.2)  # four of five were wrong
-
-
-BOTH: dict[str, dict[str, Any]] = {
-    "all": {"evidence_from": "other_writer"}, "external": {}, "floor": {"calibration_floor": 0.5},
-}  # fmt: skip
 
 
 def test_pinning_freezes_currency_without_refreshing_it() -> None:

@@ -25,8 +25,8 @@ def path(tmp_path: Path) -> str:
 
 
 def test_update_rewrites_and_reinforces(path: str, capsys: pytest.CaptureFixture[str]) -> None:
-    given = ["--verification", "checked", "--body", "measured again", "--topics", "store,speed"]
-    assert main(["store", "update", path, "dec_a3ee", "--writer", "bob", *given]) == 0
+    options = ["--verification", "checked", "--body", "measured again", "--topics", "store,speed"]
+    assert main(["store", "update", path, "dec_a3ee", "--writer", "bob", *options]) == 0
     assert "updated by bob on day 30" in capsys.readouterr().out
     with Store(path, write=False) as store:
         cell = store.memory.cells.row(0, named=True)
@@ -91,7 +91,7 @@ def test_saved_memory_names_its_editor(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "options",
     [
         ["--writer", "bob"],
         ["--writer", "bob", "--body", f"the token is {stand_in('GitHub token')}"],
@@ -108,8 +108,8 @@ def test_saved_memory_names_its_editor(path: str) -> None:
         ["--writer", "bob", "--body", "fine", "--now", "inf"],
     ],
 )
-def test_refused_update_changes_nothing(given: list[str], path: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["store", "update", path, "dec_a3ee", *given]) == 2
+def test_refused_update_changes_nothing(options: list[str], path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["store", "update", path, "dec_a3ee", *options]) == 2
     output = "".join(capsys.readouterr())
     assert "this is a bug" not in output
     assert stand_in("GitHub token") not in output
@@ -138,10 +138,10 @@ def test_unresolved_name_is_refused_and_creates_nothing(
     with Store(path) as store:
         store.tick(1e9)
         store.update("dec_a3ee", writer="bob", now=1e9, body="in a million years")
-    there = sorted(tmp_path.iterdir())
+    files = sorted(tmp_path.iterdir())
     assert main([word.replace("STORE", path).replace("OUT", str(tmp_path / "out")) for word in command]) == 2
     assert "this is a bug" not in capsys.readouterr().err
-    assert sorted(tmp_path.iterdir()) == there
+    assert sorted(tmp_path.iterdir()) == files
 
 
 def test_store_name_with_nul_is_refused() -> None:
