@@ -28,7 +28,7 @@ REFUSALS = (
     "no such cell",
     "names the claim's own cell",
     "repeats an edge of this claim",
-    "names a locked or immutable cell, which cannot be superseded",
+    "names a locked or immutable cell, which nothing supersedes",
     "names another writer's cell, which these rules do not let this writer supersede",
 )
 
