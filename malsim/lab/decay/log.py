@@ -39,7 +39,8 @@ class Log:
     @property
     def of_known_age(self) -> Log:
         """Lifetimes whose age at the first sighting is known."""
-        return self.rows(~np.isnan(self.entered))
+        known = ~np.isnan(self.entered)
+        return Log(self.after[known], self.before[known], self.entered[known])
 
     @property
     def ended(self) -> Bools:
@@ -52,9 +53,6 @@ class Log:
 
     def __len__(self) -> int:
         return len(self.after)
-
-    def rows(self, selection: Bools) -> Log:
-        return Log(self.after[selection], self.before[selection], self.entered[selection])
 
 
 def read_log(log: pl.DataFrame, *, floor: float | None) -> Log:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 POINTS = 200
 FACTOR = 10.0  # ratio of the ends of an interval above which the fit cannot tell
-NOTHING = (0.0, np.inf)
 MEANING = {
     "error": "share of claims that are wrong",
     "reports": "reports per object and day",
@@ -191,7 +190,7 @@ class DecayGroups(Mapping[str, Decay]):
 def _is_wide(row: dict[str, Any]) -> bool:
     """Return True if an interval is open at both ends, or spans more than a factor of ten."""
     low, high = row["low"], row["high"]
-    return bool((low, high) == NOTHING or (np.isfinite(high) and low > 0.0 and high > FACTOR * low))
+    return bool((low, high) == (0.0, np.inf) or (np.isfinite(high) and low > 0.0 and high > FACTOR * low))
 
 
 def _number(row: dict[str, Any]) -> str:
