@@ -25,8 +25,8 @@ from malsim.showing.plots.runs.waterfall import waterfall
 from malsim.sim import bench
 from malsim.sim.agent.netlist_runner import ALARMS
 from malsim.sim.record.bands import bands_of
+from malsim.sim.replay.fork import TurnPush, push_on
 from malsim.sim.replay.fork import fork as forked_run
-from malsim.sim.replay.turn_push import TurnPush, push_on
 from malsim.sim.run import Run as BareRun
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.why.signal_cause import all_signals, wired

@@ -76,7 +76,7 @@ def main(args: argparse.Namespace) -> int:
 def _look_at_run(args: argparse.Namespace) -> int:
     from malsim import api
     from malsim.base.errors import UsageError
-    from malsim.sim.replay.turn_push import push_on
+    from malsim.sim.replay.fork import push_on
 
     for name in ("query", "signals", "rules", "scope"):
         if getattr(args, name):

@@ -127,16 +127,11 @@ def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
         raise DataError("the run began with a store that its scenario does not name", where=where, given=store, hint=hint)
     return scenario.replace(
         rules=Rules.of({name: float(value) if value == "inf" else value for name, value in rules.items()}),
-        law=recorded.get("law") or "mal",
-        law_settings=recorded.get("law_settings") or {},
-        seed=recorded["seed"],
-        days=recorded["days"],
-        turn_every=recorded["turn_every_ms"],
-        replications=recorded["replications"],
-        first=recorded["first"],
-        record=tuple(record) if isinstance(record, list) else record,
-        record_every=recorded["record_every"],
-    )
+        law=recorded.get("law") or "mal", law_settings=recorded.get("law_settings") or {},
+        seed=recorded["seed"], days=recorded["days"], turn_every=recorded["turn_every_ms"],
+        replications=recorded["replications"], first=recorded["first"],
+        record=tuple(record) if isinstance(record, list) else record, record_every=recorded["record_every"],
+    )  # fmt: skip
 
 
 def one_replication(path: str | Path, rep: int | None = None) -> Run:

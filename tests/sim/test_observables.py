@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malsim.sim import bench
-from malsim.sim.context import observables
-from malsim.sim.context.snapshot import Snapshot
+from malsim.sim.context.snapshot import Snapshot, answer_signals, best_by_value
 from malsim.sim.record import bands
 from tests.bench.rows import loop
 
@@ -43,8 +42,8 @@ def slow(snapshot: Snapshot, truth: Any, fact: int, rep: int) -> tuple[float, fl
 def test_answer_is_the_most_effective_active_claim(after_a_run: bench.Bench, digits: int) -> None:
     snapshot = Snapshot(after_a_run.snapshot.view, after_a_run.cell_index)
     snapshot.worth = np.round(snapshot.worth, digits)  # the fewer digits, the more are equal
-    best = observables.best_by_value(snapshot, after_a_run.truth)
-    told, brief = (observables.answers(snapshot, after_a_run.truth, best, full=full) for full in (True, False))
+    best = best_by_value(snapshot, after_a_run.truth)
+    told, brief = (answer_signals(snapshot, after_a_run.truth, best, full=full) for full in (True, False))
     indices = [(fact, rep) for fact in range(10) for rep in range(3)]
     expected = [slow(snapshot, after_a_run.truth, fact, rep) for fact, rep in indices]
     for name, column in zip(("answer", "belief", "for_truth", "against_truth"), zip(*expected, strict=True), strict=True):

@@ -39,19 +39,22 @@ SPANS = {"from": "start", "to": "end", "every": "every", "each": "each", "late":
 
 
 def actors(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:
+    def named(part: dict[str, Any]) -> dict[str, Any]:
+        return {NAMES.get(name, name): tuple(value) if name == "facts" else value for name, value in part.items()}
+
     def each(key: str, make: Callable[[dict[str, Any], str], T]) -> tuple[T, ...]:
         return tuple(_read(make, part, key, n, lines, where) for n, part in enumerate(table.get(key, [])))
 
     fields: dict[str, Any] = {
         "facts": tuple(fact for group in each("facts", _facts) for fact in group),
         "writers": each("writers", lambda part, here: _population(part, here, Path(where).parent)),
-        "corrections": each("corrections", _correction),
+        "corrections": each("corrections", lambda part, _: Correction(**named(part))),
         "faults": each("faults", lambda part, _: ClaimFault(**part)),
         "gaps": each("gap", _gap),
         "processes": each("process", lambda part, _: UserProcess(**part)),
     }
     single: dict[str, Callable[[dict[str, Any], str], object]] = {
-        "attack": lambda part, _: Attack(**part | {"facts": tuple(part.get("facts", ()))}),
+        "attack": lambda part, _: Attack(**named(part)),
         "reader": lambda part, _: Reader(**part),
         "reviewers": lambda part, _: Reviewers(**part),
     }
@@ -79,7 +82,6 @@ def _population(part: dict[str, Any], here: str, folder: Path) -> Population:
 
 
 def _facts(part: dict[str, Any], _: str) -> list[Fact]:
-    """Return one fact, or `count` equal facts with numbered names."""
     settings = {("stability" if name == "class" else name): value for name, value in part.items() if name != "count"}
     if "values" in settings:
         settings["values"] = tuple(settings["values"])
@@ -88,11 +90,6 @@ def _facts(part: dict[str, Any], _: str) -> list[Fact]:
     if "count" not in part:
         return [Fact(**settings)]
     return [Fact(**settings | {"name": f"{part['name']}-{n + 1}"}) for n in range(part["count"])]
-
-
-def _correction(part: dict[str, Any], _: str) -> Correction:
-    named = {NAMES.get(name, name): value for name, value in part.items()}
-    return Correction(**named | {"facts": tuple(part.get("facts", ()))})
 
 
 def scripted_claims(table: list[dict[str, Any]], facts: tuple[Fact, ...]) -> pl.DataFrame:

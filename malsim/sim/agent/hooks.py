@@ -60,7 +60,7 @@ def push(
     The netlist may set the word budget of each reader; without one, or where it is NaN, the reader's own budget applies.
     Words left over are used for the lines of surfaced signals.
     """
-    budget, surfaced = (netlist.budget, netlist.surfaced) if netlist else (None, None)
+    budget, surfaced = (netlist.outputs.get("push.budget"), netlist.surfaced) if netlist else (None, None)
     words = reader.budget_words if budget is None else np.where(np.isnan(budget), reader.budget_words, budget)
     pushed = snapshot.push(np.arange(len(fact)), fact, now, limit=int(reader.limit), budget=words, rank_by=reader.rank_by)
     lines = surfaced.within(words - pushed.words) if surfaced else None

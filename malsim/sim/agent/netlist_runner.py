@@ -66,10 +66,6 @@ class NetlistRunner:
             wires = NetlistConfig.of("")
         return cls(wires, scenario, context, ops) if wires else None
 
-    @property
-    def budget(self) -> Array | None:
-        return self.outputs.get("push.budget")
-
     def put(self, memory: Memory) -> Memory:
         scenario, document = self.scenario, self.wires.document
         expected = set(scenario.claims["handle"].drop_nulls()) | set(scenario.claims["key"].drop_nulls())
@@ -120,7 +116,6 @@ class NetlistRunner:
         return {name: self._value(name) for name in self._names if signals[name].domain == "run"}
 
     def record(self, t: float, log: SignalLog) -> None:
-        """Record all signals after the last scan, at `t` days."""
         log.add(t, self.of_runs())
         for name in self._names:
             domain = self.wires.net.signals[name].domain

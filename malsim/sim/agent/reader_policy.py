@@ -142,8 +142,7 @@ class ReaderPolicy:
 
     @cached_property
     def _agrees(self) -> Bools:
-        agrees: Bools = self._value == self._sensed[self._rep]
-        return agrees
+        return np.asarray(self._value == self._sensed[self._rep])
 
     @cached_property
     def _differs(self) -> Bools:

@@ -58,8 +58,7 @@ class Session:
     def asks(self, number: int) -> Ints:
         """Return the fact that each reader asks about in a turn; repeated calls return the same."""
         (uniform,) = self._draws.uniform(("fact",), rep=self._reps, turn=number)
-        facts: Ints = self._upto.searchsorted(uniform, side="right")
-        return facts
+        return np.asarray(self._upto.searchsorted(uniform, side="right"))
 
     def run_turn(
         self, snapshot: Snapshot, number: int, now: float, netlist: NetlistRunner | None = None
@@ -210,11 +209,9 @@ class Session:
         acted, fact = turn.acted[rep], turn.fact[rep]
         born = snapshot.cell_index.at("born", acted, none=turn.now)
         was_true = self._world.at(rep, fact, np.rint(born * milliseconds(1.0)).astype(np.int64)) == turn.value[rep]
-        once_true: Ints = rep[was_true]
-        return once_true
+        return np.asarray(rep[was_true])
 
     def _update(self, turn: Turn) -> None:
-        """Select cells to verify: acted on, observed to be right, and drawn with probability `updates`."""
         self.updated = np.zeros(0, dtype=np.int64)
         if not self.reader.updates:
             return

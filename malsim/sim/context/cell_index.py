@@ -143,7 +143,6 @@ class CellIndex:
         self._show()
 
     def _update_values(self, value: Ints, cells: int) -> None:
-        """Enter the values that have changed among the first `cells` cells."""
         if len(self._raw) and value is not self._raw:
             rows = np.flatnonzero(value[:cells] != self._raw[:cells])
             if rows.size:

@@ -66,7 +66,6 @@ class EventLog:
         self._counts[: len(before)] += before
 
     def count(self, kind: str, rep: Ints) -> None:
-        """Count one event in each of the replications at indexes `rep`."""
         if len(rep):
             self._cells.append(rep + self._kinds.setdefault(kind, len(self._kinds)) * len(self._all))
             if len(self._cells) > WAITING:

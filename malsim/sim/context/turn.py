@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from malsim.sim.context.snapshot import Pushed
 
 
+OF_FACTS = ("truth", "answer", "belief", "right", "for_truth", "against_truth")
+TURN = (
+    "acted", "acted_false", "acted_stale", "acted_init", "declined", "withheld", "blocks", "expanded", "words", "learned",
+    "lost",
+)  # fmt: skip
+
+CONTEXT = ("shown", "shown_init")  # only if the reader's context is compacted
+
+
 class ReleaseCheck(Protocol):
     """Output check of the actions of a turn before their release."""
 
@@ -51,19 +60,15 @@ class Turn:
 
     @property
     def unopened(self) -> Bools:
-        closed: Bools = self.pushed.marked & ~self.opened
-        return closed
+        return np.asarray(self.pushed.marked & ~self.opened)
 
     @property
     def closed(self) -> Bools:
-        closed = np.zeros(len(self.fact), dtype=bool)
-        closed[np.flatnonzero(self.unopened) // self.opened.shape[1]] = True
-        return closed
+        return np.asarray(self.unopened.any(axis=1))
 
     @property
     def unwritten(self) -> Bools:
-        missing: Bools = (self.learned != NONE) & ~self.wrote
-        return missing
+        return np.asarray((self.learned != NONE) & ~self.wrote)
 
     @property
     def unsound(self) -> Bools:

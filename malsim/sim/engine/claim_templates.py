@@ -129,15 +129,10 @@ class ClaimTemplates:
             **{name: values.repeat(len(drafts)) for name, values in self._of_all.items()},
             **{name: values[fact] for name, values in self._of_facts.items()},
             **{name: values[drafts.form] for name, values in self._of_forms.items()},
-            "rep": drafts.rep + self.first,
-            "t": t,
-            "writer": writers,
-            "sequence": drafts.turn,
-            "author": self._authors[drafts.rep, drafts.who],
-            "confidence": drafts.stated,
-            "stated": drafts.stated,
+            "rep": drafts.rep + self.first, "t": t, "writer": writers, "sequence": drafts.turn,
+            "author": self._authors[drafts.rep, drafts.who], "confidence": drafts.stated, "stated": drafts.stated,
             "body": body,
-        }
+        }  # fmt: skip
         make = partial(self._column, drafts, (fact, statement, drafts.form), numbers)
         if not new:
             numbers["content"] = make("content")

@@ -96,11 +96,9 @@ class Intake:
         named = np.repeat(np.flatnonzero(draft_row == NONE), scripted["edges"].list.len().fill_null(0).to_numpy())
         nowhere = np.full(len(named), NONE)
         return Edges(
-            claim=np.append(position[drafts.claim], named),
-            relation=np.append(drafts.relation, nowhere),
-            target=np.append(drafts.target, nowhere),
-            mutual=np.append(drafts.mutual, np.zeros(len(named), dtype=bool)),
-        )
+            claim=np.append(position[drafts.claim], named), relation=np.append(drafts.relation, nowhere),
+            target=np.append(drafts.target, nowhere), mutual=np.append(drafts.mutual, np.zeros(len(named), dtype=bool)),
+        )  # fmt: skip
 
     def _checked(self, drafts: ClaimBatch, scripted: pl.DataFrame | None, memory: Memory) -> Validated:
         claims = self._templates.claims(drafts, memory)

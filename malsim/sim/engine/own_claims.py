@@ -60,7 +60,6 @@ class OwnClaims:
         return LatestClaims(row, value, self._take_unsuperseded(index), partial(self.more, due))
 
     def more(self, due: DueClaims, name: str) -> NDArray[Any]:
-        """Return the attribute `first`, `peers` or `again` of `LatestClaims`, which few behaviours need."""
         if name == "peers":
             return self._peers(due)
         if name == "first":

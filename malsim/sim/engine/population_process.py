@@ -59,7 +59,6 @@ class DueClaims:
         return draws.uniform(purpose, rep=self.number, member=self.member, turn=self.turn)
 
     def rows(self, population: int, rows: slice | Ints) -> DueClaims:
-        """Return the claims at the given rows, which belong to one population."""
         columns = [getattr(self, name)[rows] for name in _COLUMNS]
         return DueClaims(*columns, draws=self.draws, spans=[(population, slice(0, len(columns[0])))])
 
@@ -117,8 +116,7 @@ class PopulationProcess:
     def facts(self, uniform: Array, member: Ints, turn: Ints) -> Ints:
         if self.script:
             return self.script.fact[self.script.index(member, turn)]
-        facts: Ints = self._facts[self._upto.searchsorted(uniform, side="right")]
-        return facts
+        return np.asarray(self._facts[self._upto.searchsorted(uniform, side="right")])
 
     def write(self, due: DueClaims, push: ShownRows, own: LatestClaims, bad: Bools | None = None) -> ClaimDraft:
         """Return the drafts of the members. Where `bad` is set, another value replaces theirs before edges are added."""

@@ -86,7 +86,6 @@ class Populations:
         return self._delivered(self._write(due, snapshot, start), start, end) if len(due) else ClaimBatch.none()
 
     def _write(self, due: DueClaims, snapshot: Snapshot, start: int) -> ClaimBatch:
-        """Return the content of the claims that fall due in a turn that began at `start`."""
         push, own = self._push(snapshot, due, days(start)), self._own_claims.own(due, start)
         parts = []
         for index, rows in due.spans:

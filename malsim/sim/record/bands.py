@@ -51,11 +51,8 @@ class Bands:
         self._sum_up()
         if not self._summaries:
             return pl.DataFrame(schema=BANDS)
-        head = {
-            "t": self._times,
-            "row": pl.Series(self._rows, dtype=pl.String),
-            "signal": pl.Series(self._signals, dtype=pl.String),
-        }
+        row, signal = (pl.Series(texts, dtype=pl.String) for texts in (self._rows, self._signals))
+        head = {"t": self._times, "row": row, "signal": signal}
         tail = dict(zip(list(BANDS)[3:], np.concatenate(self._summaries).T, strict=True))
         return pl.DataFrame(head | tail).with_columns(pl.col("count").cast(pl.Int64))
 

@@ -148,8 +148,7 @@ COUNTS = (
 
 def _at(table: Array | Bools, value: Ints) -> Array:
     """Return the entry of each fact and replication at the index `value` of the first axis; NONE gives any entry."""
-    entries: Array = np.take_along_axis(table, value[None], axis=0)[0]
-    return entries
+    return np.asarray(np.take_along_axis(table, value[None], axis=0)[0])
 
 
 class AttackScores:
@@ -198,7 +197,6 @@ class AttackScores:
 
 
 def _marked(t: float, lies: Bools, best: Array, snapshot: Snapshot) -> Bools:
-    """Return the mask of false answers that the memory shows as disputed, shape (facts, replications)."""
     if not lies.any():
         return lies
     rows = snapshot.speaking

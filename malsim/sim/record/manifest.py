@@ -30,32 +30,19 @@ def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str
     if scenario.netlist is not None:
         text, name = scenario.netlist.text, scenario.netlist.document.name
         netlist = {"name": name, "text": redacted(text), "sha256": hashlib.sha256(text.encode()).hexdigest()}
+    forked = {} if scenario.forked is None else {"forked": scenario.forked}
     return {
-        "malsim": 1,
-        "name": scenario.name,
-        "path": scenario.path,
-        "scenario": redacted(scenario.text),
-        "scenario_sha256": hashlib.sha256(scenario.text.encode()).hexdigest(),
-        "netlist": netlist,
+        "malsim": 1, "name": scenario.name, "path": scenario.path, "scenario": redacted(scenario.text),
+        "scenario_sha256": hashlib.sha256(scenario.text.encode()).hexdigest(), "netlist": netlist,
         "stores": dict(scenario.initial_memory.stores) if scenario.initial_memory else {},
-        "law": scenario.law,
-        "law_settings": dict(scenario.law_settings),
-        "adapter": scenario.adapter.name if scenario.adapter else None,
-        "rules": constants(scenario.rules),
-        **({} if scenario.forked is None else {"forked": scenario.forked}),
-        "seed": scenario.seed,
-        "days": scenario.days,
-        "turn_every_ms": scenario.turn_every,
-        "replications": scenario.replications,
-        "first": scenario.first,
-        "record": scenario.record,
-        "record_every": scenario.record_every,
-        "versions": versions(),
-        "processor": platform.machine(),
-        "simd": simd_targets(),
-        "rows": {name: frame.height for name, frame in frames.items()},
+        "law": scenario.law, "law_settings": dict(scenario.law_settings),
+        "adapter": scenario.adapter.name if scenario.adapter else None, "rules": constants(scenario.rules), **forked,
+        "seed": scenario.seed, "days": scenario.days, "turn_every_ms": scenario.turn_every,
+        "replications": scenario.replications, "first": scenario.first, "record": scenario.record,
+        "record_every": scenario.record_every, "versions": versions(), "processor": platform.machine(),
+        "simd": simd_targets(), "rows": {name: frame.height for name, frame in frames.items()},
         "sha256": {name: digest(frame) for name, frame in frames.items()},
-    }
+    }  # fmt: skip
 
 
 def versions() -> dict[str, str]:

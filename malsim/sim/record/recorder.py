@@ -11,9 +11,10 @@ from malsim.base.screen.credentials import without_credentials
 from malsim.memory import schema
 from malsim.memory.gate.verdicts import KINDS
 from malsim.memory.schema import NONE
-from malsim.sim.context import observables
 from malsim.sim.context.event_log import EVENTS, EventLog
 from malsim.sim.context.recorded_rows import SIGNALS, RecordedRows, SignalLog
+from malsim.sim.context.snapshot import answer_signals, best_by_value, cells_true, numbers
+from malsim.sim.context.turn import CONTEXT, TURN
 from malsim.sim.record.bands import Bands
 from malsim.sim.record.change_scores import AttackScores, ChangeScores
 from malsim.sim.record.correction_scores import CorrectionScores, ScopeScores
@@ -92,7 +93,10 @@ class Recorder:
         answers = self._answers(t, snapshot, truth, shows, full=not bands) if about_facts else {}
         if not last and self._ticks % self.scenario.record_every:
             return
-        turn = observables.of_turn(counters, reviewers.waiting if reviewers else None)
+        names = TURN + (CONTEXT if counters and counters.compacts else ())
+        turn = {name: counters.turn[name] for name in names} if counters else {}
+        if reviewers:
+            turn["waiting"] = reviewers.waiting.astype(np.float64)
         if bands:
             netlist, (kinds, counts) = netlist_runner.of_runs() if netlist_runner else {}, self.log.take_counts()
             self.bands.add(t, answers, self._names)
@@ -102,16 +106,19 @@ class Recorder:
         if netlist_runner:
             netlist_runner.record(t, self._signals)
         for name in ("truth", "answer") if answers else ():
-            answers[name] = observables.numbers(self.scenario.facts, answers[name])
+            answers[name] = numbers(self.scenario.facts, answers[name])
         self._signals.add(t, answers, self._names)
         self._signals.add(t, turn)
-        self._keep(snapshot.view, t, observables.truth_of_cells(snapshot, truth) if about_facts else None)
+        is_true = np.full(len(snapshot.view), NONE, dtype=np.int8)
+        if about_facts:
+            is_true[:] = np.where(snapshot.cell_index.fact == NONE, NONE, cells_true(snapshot, truth))
+        self._keep(snapshot.view, t, is_true)
 
     def _answers(
         self, t: float, snapshot: Snapshot, truth: Ints, shows: Callable[[Ints, str], Bools | None], *, full: bool
     ) -> dict[str, Array]:
-        best = observables.best_by_value(snapshot, truth)
-        answers = observables.answers(snapshot, truth, best, full=full)
+        best = best_by_value(snapshot, truth)
+        answers = answer_signals(snapshot, truth, best, full=full)
         self.running_scores.add(answers)
         if changes := self._change_scores():
             changes.add(t, truth, answers["right"], best, believes=snapshot.view.belief is not None)
@@ -128,9 +135,8 @@ class Recorder:
             if scores:
                 scores.close(t)
 
-    def _keep(self, view: View, t: float, truth: NDArray[np.int8] | None) -> None:
+    def _keep(self, view: View, t: float, is_true: NDArray[np.int8]) -> None:
         cells, writers, addresses = view.recorded(_FIELDS), view.records(), self._addresses
-        is_true = np.full(len(view), NONE, dtype=np.int8) if truth is None else truth
         if cells is None:
             self._keep_frame(view, t, is_true)
         else:
@@ -180,7 +186,6 @@ class Recorder:
             self.log.count("superseded", view.rep[verdicts.superseded])
 
     def _change_scores(self) -> ChangeScores | None:
-        """Return the scores of changes, created once all writers are known; None without facts."""
         facts = self.scenario.facts
         if facts and self.changes is None:
             indices = None

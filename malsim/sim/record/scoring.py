@@ -10,7 +10,7 @@ import numpy as np
 from malsim.base.intervals import ends
 from malsim.memory.graph.arrays import ratio, sum_in_order
 from malsim.memory.schema import NONE
-from malsim.sim.context import observables
+from malsim.sim.context.snapshot import cells_true
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,7 +108,6 @@ def metrics(
 
 
 def _auc(probability: NDArray[np.float64], right: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the area under the ROC curve; NaN where all answers are right or all wrong."""
     order = np.argsort(probability, kind="stable")
     begins = np.unique(probability[order], return_index=True)[1]
     good, bad = (np.add.reduceat((weight * share)[:, order], begins, axis=1) for share in (right, 1.0 - right))
@@ -126,7 +125,6 @@ class RunningScores:
         self.believes = False  # whether any answer had a belief
 
     def add(self, answers: Mapping[str, Array]) -> None:
-        """Add the answers of a tick, each of shape (facts, replications)."""
         right = answers["right"]
         self.questions += len(right)
         self.answered += (~np.isnan(right)).sum(axis=0)
@@ -167,7 +165,7 @@ class FinalScores:
         rep, fact, value = (column[: len(active)] for column in (cell_index.rep, cell_index.fact, cell_index.value))
         rep = rep.astype(np.int64)
         about = np.flatnonzero(active & (fact != NONE) & (value != NONE))
-        true = observables.cells_true(snapshot, truth) if len(truth) else np.zeros(len(rep), dtype=bool)
+        true = cells_true(snapshot, truth) if len(truth) else np.zeros(len(rep), dtype=bool)
         size = truth.shape[1]
         count = np.maximum(np.bincount(rep[active], minlength=size), 1)
 
@@ -176,16 +174,12 @@ class FinalScores:
 
         challenge, claimed = view.column("challenge_mass"), view.column("claimed")
         return cls(
-            rep=rep[about],
-            effective=None if view.belief is None else view.belief[about],
-            claimed=(view.stated if claimed is None else claimed)[about],
-            currency=view.column("currency", about),
-            true=true[about],
-            challenged=share(None if challenge is None else challenge > 0.0),
-            grounded=share(view.column("grounded")),
-            calibrated=_calibrated(snapshot, size),
+            rep=rep[about], effective=None if view.belief is None else view.belief[about],
+            claimed=(view.stated if claimed is None else claimed)[about], currency=view.column("currency", about),
+            true=true[about], challenged=share(None if challenge is None else challenge > 0.0),
+            grounded=share(view.column("grounded")), calibrated=_calibrated(snapshot, size),
             cells=np.bincount(rep, minlength=size),
-        )
+        )  # fmt: skip
 
 
 def _calibrated(snapshot: Snapshot, size: int) -> Array | None:

@@ -32,10 +32,8 @@ def disputes(stream: pl.DataFrame, *, mutual: bool) -> pl.DataFrame:
     ally = pl.col("value") == pl.col("head_value")
     is_later = pl.col("arrival") > pl.col("first")
     relation = pl.when(ally).then(pl.lit("supports")).otherwise(pl.lit("contradicts"))
-    evidence = pairs.filter(ally | is_later | pl.lit(mutual)).select(
-        "at", source="arrival", target="head", relation=relation
-    )
-    evidence = evidence.select("source", "target", "relation", "at")
+    ends = pl.col("arrival").alias("source"), pl.col("head").alias("target")
+    evidence = pairs.filter(ally | is_later | pl.lit(mutual)).select(*ends, relation.alias("relation"), "at")
     revised = claims.filter(pl.col("next").is_not_null())
     supersedes = revised.select(source="next", target="arrival", relation=pl.lit("supersedes"), at="next")
     return pl.concat([evidence, supersedes]).sort("at", "source", "target", "relation")

@@ -172,7 +172,6 @@ class _Feed:
         self.cells.append(heads.select(columns))
 
     def _connect(self, begin: int, end: int) -> None:
-        """Add the edges between older claims that became due in this batch."""
         due = self.later.filter(pl.col("at").is_between(begin, end, closed="left"))
         rows = due.with_columns(
             pl.Series("source", self.row[due["source"].to_numpy()]),
@@ -184,13 +183,11 @@ class _Feed:
         self.memory = connect_rows(self.memory, rows, self.rules)
 
     def now(self, end: int) -> float:
-        """Return the time of a scan after `end` claims, in days."""
         if self.stream["time"].null_count():
             return end / _batch(self.stream.height)
         return float(self.stream["t"][max(0, end - 1)])
 
     def settle(self, now: float | None = None) -> Settled:
-        """Iterate the tick to convergence, and continue from there."""
         settled = settle(self.memory, self.now(self.done) if now is None else now, self.rules)
         self.memory = settled.memory
         self.ticks += settled.ticks

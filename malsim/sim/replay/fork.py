@@ -1,25 +1,31 @@
-"""Forks of a run, which repeat it up to a day and then continue under other settings.
+"""Runs repeated up to a day: forks, which continue under other settings, and the push of a past turn.
 
 Every random number is an addressed draw, so the days before the fork are the same, bit for bit.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, cast
 
 from malsim.base.errors import ScenarioError, UsageError
 from malsim.base.finite import finite
+from malsim.memory.push import Push, push_of
 from malsim.memory.rules import Rules
+from malsim.memory.schema import NONE
 from malsim.sim import bench
 from malsim.sim.settings.population import ClaimFault
 from malsim.sim.settings.scenario import GRAPHS, Scenario
-from malsim.sim.world.clock import milliseconds
+from malsim.sim.world.clock import days, milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from malsim.memory import Memory
     from malsim.sim.bench import Watch
+    from malsim.sim.context.snapshot import Snapshot
+    from malsim.sim.context.turn import Turn
     from malsim.sim.run import Run
     from malsim.sim.settings.population import Population
 
@@ -103,3 +109,49 @@ def _faults(old: Sequence[ClaimFault], new: Sequence[ClaimFault], at: int) -> tu
         for fault in old
     ]  # fmt: skip
     return (*before, *(replace(added, start=max(added.start, at)) for added in new if added not in old))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnPush(Push):
+    """Push of one turn: its `day` and number (`turn`), the object of its task, and the memory that was shown."""
+
+    day: float
+    turn: int
+    task: str
+    memory: Memory
+
+    def __str__(self) -> str:
+        """Return the task and the push as text."""
+        return f"day {self.day:g}, turn {self.turn}, about {self.task}\n{super().__str__() or 'nothing to show'}"
+
+
+def push_on(scenario: Scenario, day: float, rep: int | None = None) -> TurnPush:
+    """Return the push of the last turn up to a day, in replication number `rep` (the first by default).
+
+    `day` is from the first turn to the end of the run. Raises `UsageError` if the scenario has no reader, if its law
+    keeps no graph of claims, and before the first turn.
+    """
+    first = scenario.first if rep is None else rep
+    finite(day, where="day", low=days(scenario.turn_every), high=scenario.days)
+    if scenario.reader is None:
+        raise UsageError("this scenario has no reader", where=scenario.name, hint="add a [reader]")
+    if scenario.law not in GRAPHS or scenario.adapter:
+        raise UsageError("a push needs a graph of claims", given=scenario.law, allowed=", ".join(GRAPHS))
+    alone = scenario.replace(first=first, replications=1, record="bands")
+    again = bench.Bench(alone, watch=lambda ticks: (at for at in ticks if days(at) <= day))
+    last = deque[tuple["Snapshot", "Turn"]](maxlen=1)
+    if again.session:
+        again.session.on_push = lambda *push: last.append(push)
+    again.calendar.run()
+    if not last:
+        raise UsageError("no turn had run by this day", where="day", given=day, hint="ask for a later day")
+    snapshot, turn = last[-1]
+    memory, rows = cast("Memory", snapshot.view.graph), turn.pushed.row[0]
+    push = push_of(  # sections get the words that the lines leave
+        memory, rows[rows != NONE].tolist(), now=turn.now, rep=int(memory.cells["rep"][0]), rules=scenario.rules,
+        left=int(scenario.reader.budget_words) - int(turn.pushed.words[0]),
+        surfaced=turn.surfaced.of(0) if turn.surfaced else (),
+    )  # fmt: skip
+    parts = {part.name: getattr(push, part.name) for part in fields(push)}
+    task = scenario.facts[int(turn.fact[0])].name
+    return TurnPush(**parts, day=turn.now, turn=turn.number, task=task, memory=memory)

@@ -14,7 +14,7 @@ from malsim.netlist.language.lexicon import LOOP_WRITES
 from malsim.netlist.language.statements import Document, Load, Wire
 from malsim.netlist.wiring import linked
 from malsim.netlist.wiring.blocks import inlined
-from malsim.sim.context.observables import CONTEXT, OF_FACTS, TURN
+from malsim.sim.context.turn import CONTEXT, OF_FACTS, TURN
 
 if TYPE_CHECKING:
     from malsim.netlist.language.statements import Statement

@@ -58,7 +58,6 @@ def explain_item(
 
 
 def _past(cells: pl.DataFrame, cell: str, *, t: float | None, rep: int, hint: str) -> pl.DataFrame:
-    """Return the recorded rows of a cell up to the last tick not after `t` days."""
     history = cells.filter((pl.col("cell") == cell) & (pl.col("rep") == rep)).sort("t")
     if history.is_empty():
         raise AddressError("the cell was not recorded", given=cell, hint=hint)

@@ -158,7 +158,6 @@ def _signals(run: RunData) -> Mapping[str, Signal]:
 
 
 def _recorded(run: RunData, rep: int) -> pl.DataFrame:
-    """Return the recorded samples of the netlist's signals, with their channel: `signal` or `signal(row)`."""
     channel = pl.when(pl.col("row").is_null()).then(pl.col("signal")).otherwise(pl.format("{}({})", "signal", "row"))
     of_netlist = (pl.col("rep") == rep) & pl.col("signal").is_in(list(_signals(run)))
     return run.signals.filter(of_netlist).with_columns(channel.alias("channel"))

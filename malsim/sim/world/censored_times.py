@@ -78,8 +78,7 @@ def pseudo_values(spells: Spells, replications: int) -> Array:
     if left > MOST_CENSORED or replications == 1:
         return np.full(replications, mean if left <= MOST_CENSORED else np.nan)
     others = np.where(np.isfinite(without), without, np.nan)  # infinite if no other spell ended
-    values: Array = replications * mean - (replications - 1) * others
-    return values
+    return np.asarray(replications * mean - (replications - 1) * others)
 
 
 def _means(spells: Spells, blocks: int, *, some: bool = False) -> tuple[float, float, Array]:

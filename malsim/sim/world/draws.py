@@ -65,8 +65,7 @@ class Draws:
 
     def uniform(self, purpose: str | tuple[str, ...], **address: Ints | int) -> Array:
         """Return uniform numbers in [0, 1), with one row per purpose if there are several."""
-        unit: Array = (self.bits(purpose, **address) >> _UNUSED) * _UNIT
-        return unit
+        return np.asarray((self.bits(purpose, **address) >> _UNUSED) * _UNIT)
 
     def happens(
         self, share: float, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
@@ -78,8 +77,7 @@ class Draws:
 
     def normal(self, purpose: str, **address: Ints | int) -> Array:
         """Return standard normal numbers, by inversion of the distribution function."""
-        normal: Array = ndtri(self.uniform(purpose, **address) + _UNIT / 2)
-        return normal
+        return np.asarray(ndtri(self.uniform(purpose, **address) + _UNIT / 2))
 
     def exponential(self, purpose: str, **address: Ints | int) -> Array:
         """Return exponential numbers with mean 1."""
@@ -92,8 +90,7 @@ class Draws:
 
 def exponential(uniform: Array) -> Array:
     """Convert uniform numbers in [0, 1) to exponential numbers with mean 1."""
-    numbers: Array = -np.log1p(-uniform)
-    return numbers
+    return np.asarray(-np.log1p(-uniform))
 
 
 @cache

@@ -66,7 +66,6 @@ class Fact:
         return float(value) if isinstance(given, str) else float(given)
 
     def label(self, value: int) -> str:
-        """Return the nth value as written in a title."""
         given = self.values[value]
         return given if isinstance(given, str) else f"{given:g}"
 
@@ -153,7 +152,6 @@ def _initial(fact: Fact, draws: Draws, reps: Ints) -> Ints:
 
 
 def _history(fact: Fact, draws: Draws, reps: Ints, end: int, value: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return all changes of one fact before the end: replication index, time, new value."""
     rep, t = np.arange(len(reps)), np.zeros(len(reps), dtype=np.int64)
     member = np.array([name_number(fact.name)]).astype(np.int64)
     rounds: list[tuple[Ints, Ints, Ints]] = [(_NONE, _NONE, _NONE)]

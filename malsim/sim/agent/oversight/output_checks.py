@@ -50,18 +50,15 @@ class OutputCheck:
         return reasons
 
     def refused(self, turn: Turn) -> Bools:
-        refused = np.zeros(len(turn.fact), dtype=bool)
-        for part in self.reasons(turn).values():
-            refused |= part
-        return refused
+        none = np.zeros(len(turn.fact), dtype=bool)
+        return np.asarray(np.logical_or.reduce([none, *self.reasons(turn).values()]))
 
     def _banned(self, turn: Turn) -> Bools:
         words = set(self._reader.banned.split())
         table = np.zeros((len(self._world.facts), int(self._world.choices.max()) + 1), dtype=bool)
         for index, fact in enumerate(self._world.facts):
             table[index, : len(fact.values)] = [str(value) in words for value in fact.values]
-        banned: Bools = table[turn.fact, turn.value]
-        return banned
+        return np.asarray(table[turn.fact, turn.value])
 
     def _sources(self, turn: Turn) -> Ints:
         snapshot, cell_index = self._snapshot, self._snapshot.cell_index

@@ -39,22 +39,18 @@ class TriageContext:
 
 def uncertain(context: TriageContext) -> Array:
     shares = np.sort(context.disputes.shares(), axis=0)
-    margin: Array = shares[-2] - shares[-1]
-    return margin
+    return np.asarray(shares[-2] - shares[-1])
 
 
 def rank(context: TriageContext) -> Array:
-    """Return the larger value of the signal `triage-rank` of the leading claim and its rival."""
     disputes, signal = context.disputes, np.append(context.signal, 0.0)  # the index NONE (-1) reads 0
-    highest: Array = np.maximum(signal[disputes.lead], signal[disputes.rival])
-    return highest
+    return np.asarray(np.maximum(signal[disputes.lead], signal[disputes.rival]))
 
 
 def value(context: TriageContext) -> Array:
     demand = (1.0 + context.acted) / (1.0 + context.acted).sum(axis=0)
     shares = context.disputes.judged_shares(context.accuracy, context.lasts)
-    total: Array = value_of_look(shares, context.accuracy) * demand
-    return total
+    return np.asarray(value_of_look(shares, context.accuracy) * demand)
 
 
 def value_of_look(shares: Array, accuracy: float) -> Array:
@@ -116,8 +112,7 @@ class DisputesByFact:
     @property
     def is_open(self) -> Bools:
         """Mask of the disputes in which somebody other than a reviewer has claimed since the last review."""
-        waits: Bools = self.disputed & (self.newest > self._last_review)
-        return waits
+        return np.asarray(self.disputed & (self.newest > self._last_review))
 
     def close(self, fact: Ints, rep: Ints) -> None:
         self._last_review[fact, rep] = self.newest[fact, rep]
@@ -128,8 +123,7 @@ class DisputesByFact:
 
     def shares(self) -> Array:
         floored = np.maximum(self.worth, LEAST)
-        shared: Array = floored / sum_in_order(floored, axis=0)
-        return shared
+        return np.asarray(floored / sum_in_order(floored, axis=0))
 
     def judged_shares(self, accuracy: float, lasts: Array) -> Array:
         """Return `shares` updated by the last verdicts, whose weight decays to 1/e in `lasts` ticks.

@@ -53,8 +53,7 @@ class TriageDesk(ReviewerPool):
 
     @property
     def waiting(self) -> Ints:
-        waits: Ints = super().waiting + self._disputes.is_open.sum(axis=0)
-        return waits
+        return np.asarray(super().waiting + self._disputes.is_open.sum(axis=0))
 
     def escalate(self, snapshot: Snapshot, now: int, day: float) -> None:
         disputes, policy = self._disputes, self.reviewers.triage
@@ -141,5 +140,4 @@ class TriageSignal:
             hint = "choose another policy, or run it under the law mal"
             raise ScenarioError("triage by rank needs a graph of claims", where="reviewers.triage", given="rank", hint=hint)
         self._state = self._engine.scan(self._state, snapshot.view.graph, now=now).state
-        signal: Array = np.nan_to_num(np.asarray(self._state.signals[self._value], dtype=np.float64))
-        return signal
+        return np.asarray(np.nan_to_num(np.asarray(self._state.signals[self._value], dtype=np.float64)))
