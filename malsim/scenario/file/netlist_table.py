@@ -73,7 +73,6 @@ def _document(given: dict[str, Any], text: str, lines: Lines, where: str, record
 
 
 def _with_signals(document: Document, names: list[str], derived: dict[str, str], lines: Lines, where: str) -> Document:
-    """Return the document with the named standing signals and a net for each derived value of `[derive]`."""
     try:
         more = signals_text(name for name in names if name not in added_names(document.statements))
     except UsageError as error:

@@ -98,7 +98,6 @@ class Session:
         self.counters.add("unsound_wrong", unsound & wrong)
 
     def on_verdicts(self, drafts: ClaimBatch, row: Ints, view: View) -> None:
-        """Record the cells of the turn's write-backs; `row` is NONE for a refused claim."""
         by_reader = drafts.who == self._who
         admitted, refused = np.flatnonzero(by_reader & (row != NONE)), np.zeros(len(self._reps), dtype=bool)
         self._own[drafts.rep[admitted], drafts.fact[admitted]] = row[admitted]
@@ -205,7 +204,6 @@ class Session:
         self._log.acted(turn, counts)
 
     def _once_true(self, snapshot: Snapshot, turn: Turn, rep: Ints) -> Ints:
-        """Return the replications of `rep` whose reader acted on a value that was true when it was claimed."""
         acted, fact = turn.acted[rep], turn.fact[rep]
         born = snapshot.cell_index.at("born", acted, none=turn.now)
         was_true = self._world.at(rep, fact, np.rint(born * milliseconds(1.0)).astype(np.int64)) == turn.value[rep]
@@ -221,7 +219,6 @@ class Session:
         self._log.of_cells("updated", turn, rep, self.updated, "verification: tested")
 
     def _write_back(self, policy: ReaderPolicy) -> ClaimBatch:
-        """Return released lessons as claims, with edges to the first trusted cell, a rival and an agreeing cell."""
         turn = policy.turn
         self._update(turn)
         rep = np.flatnonzero(turn.released & (turn.learned != NONE))

@@ -170,7 +170,6 @@ class CellIndex:
         return self._file(row[index], words[group], topics[group])
 
     def _read(self, about: Ints, cells: pl.DataFrame) -> tuple[Ints, Ints]:
-        """Return the number of words and the topics of each cell, topics padded with NONE."""
         words = [LINE_WORDS + len(title.split()) for title in cells["title"].to_list()]
         tags = [{self._topics[topic] for topic in topics if topic in self._topics} for topics in cells["topics"].to_list()]
         under = [
@@ -206,7 +205,6 @@ class TopicIndex:
         self._listed = np.zeros(0, dtype=bool)
 
     def put(self, cell: Ints, under: Ints) -> None:
-        """Add new cells with their topics, shape (cells, largest number of topics), padded with NONE."""
         rows, width = self._under.shape
         more = max(int(cell.max(initial=-1)) + 1 - rows, 0), max(under.shape[1] - width, 0)
         if any(more):

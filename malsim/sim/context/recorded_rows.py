@@ -34,7 +34,6 @@ class RecordedRows:
         self._kinds, self._columns = kinds, dict[str, Column]()
 
     def add(self, count: int, values: Mapping[str, NDArray[Any] | float]) -> None:
-        """Add `count` rows. Each column has one value, or one per row."""
         for name, value in values.items():
             column = np.broadcast_to(np.asarray(value), count)
             self._columns[name] = self._columns[name].append(column) if name in self._columns else Column(column.copy())
@@ -98,7 +97,6 @@ class SignalLog:
         return (signal if row is None else f"{signal}({row})") in addresses
 
     def add(self, t: float, signals: Mapping[str, Array], rows: Sequence[str | None] = (None,)) -> None:
-        """Add signals of shape (rows, replications), all at `t` days."""
         lines = []
         for name, table in signals.items():
             lines += [

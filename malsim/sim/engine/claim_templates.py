@@ -162,7 +162,6 @@ class ClaimTemplates:
         return fact, self._starts[fact] + np.where(about, drafts.value, 0)
 
     def on_admitted(self, drafts: ClaimBatch, row: Ints, memory: Memory) -> None:
-        """Store the author numbers of admitted drafts; `row` is the cell of each draft, NONE for no cell."""
         admitted = np.flatnonzero(row != NONE)
         self._authors[drafts.rep[admitted], drafts.who[admitted]] = memory.column("author")[row[admitted]]
         if memory.height == self._read + len(admitted):

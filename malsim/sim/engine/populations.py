@@ -123,7 +123,6 @@ class Populations:
         return ClaimBatch.joined([line.carry(part, start, end) for line, part in zip(self.lines, parts, strict=True)])
 
     def on_verdicts(self, drafts: ClaimBatch, row: Ints) -> None:
-        """Record the cells that claims of populations became, in the order of the gate; NONE for a refused claim."""
         population = self._whose[drafts.who]
         rows = np.flatnonzero((row != NONE) & (population != NONE) & (drafts.form == _form(population)))
         drafts, population, row = drafts.rows(rows), population[rows], row[rows]

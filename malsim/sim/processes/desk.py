@@ -121,7 +121,6 @@ class Desk:
         self.admitted = _happen(self.admitted, [post for post in verdicts.values() if post.verdict == "admitted"])
 
     def on_tick(self, rose: set[str], disputed: Ints) -> None:
-        """Trigger the events of signals that became true, and put newly disputed cells into the inbox."""
         for line in self._room.lines(disputed):
             self.inbox.put(line)
         for name in rose & set(self._trips):

@@ -32,7 +32,6 @@ class Bands:
         self._summaries: list[Array] = []
 
     def add(self, t: float, signals: Mapping[str, Array | Ints], rows: tuple[str | None, ...]) -> None:
-        """Add signals of shape (rows, replications) for the same rows, with NaN for missing values."""
         if not signals or not rows:
             return
         self._times += [t] * (len(signals) * len(rows))

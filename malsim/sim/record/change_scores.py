@@ -147,7 +147,6 @@ COUNTS = (
 
 
 def _at(table: Array | Bools, value: Ints) -> Array:
-    """Return the entry of each fact and replication at the index `value` of the first axis; NONE gives any entry."""
     return np.asarray(np.take_along_axis(table, value[None], axis=0)[0])
 
 

@@ -183,7 +183,6 @@ class FinalScores:
 
 
 def _calibrated(snapshot: Snapshot, size: int) -> Array | None:
-    """Return the share of writers of active cells with enough outcomes, by replication; NaN without writers."""
     view, grounded = snapshot.view, snapshot.view.column("grounded")
     if grounded is None:
         return None

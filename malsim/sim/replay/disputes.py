@@ -40,7 +40,6 @@ def disputes(stream: pl.DataFrame, *, mutual: bool) -> pl.DataFrame:
 
 
 def _lives(stream: pl.DataFrame) -> pl.DataFrame:
-    """Return the claims with the arrival of their writer's next claim (`next`) and the arrival at which they end."""
     following = pl.col("arrival").shift(-1).over("writer", "object")
     return (
         stream.select("arrival", "writer", *_PAIR)

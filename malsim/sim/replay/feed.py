@@ -124,7 +124,6 @@ def _batch(count: int) -> int:
 
 
 def _stops(stream: pl.DataFrame, questions: list[float]) -> Iterator[Stop]:
-    """Yield the number of claims that have arrived by the end of each batch and by each question, in order."""
     size = _batch(stream.height)
     ends: list[Stop] = [(end, None) for end in range(size, stream.height, size)]
     before = np.searchsorted(stream["t"].to_numpy(), np.array(questions), side="left").tolist() if questions else []
@@ -150,7 +149,6 @@ class _Feed:
         self.labels = contested.select(rep=pl.lit(0, pl.Int32), cell="cell", object="object", title="value")
 
     def advance(self, stop: int) -> None:
-        """Feed the claims up to an arrival number, in batches of 1 % per tick."""
         size = _batch(self.stream.height)
         while self.done < stop:
             end = min(stop, (self.done // size + 1) * size)

@@ -174,7 +174,6 @@ class Scenario:
             self.attack.check(names, length, where=f"{self.name}: attack")
 
     def _check_derived(self) -> None:
-        """Raise `ScenarioError` if a rule or the reader names a derived value that the netlist does not write."""
         derived = [name.replace("-", "-derived-", 1) for name in (self.netlist.net.derived if self.netlist else ())]
         effective = self.rules.effective
         named = (("rules.effective", effective if effective != "records" else ""),

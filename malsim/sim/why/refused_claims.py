@@ -51,7 +51,6 @@ def replay_lines(refused: pl.DataFrame) -> list[str]:
 
 
 def _reason_lines(reasons: pl.DataFrame) -> list[str]:
-    """Return a line of text for each of the most frequent reasons, with the number of claims and the first claim."""
     rows = reasons.head(MOST_REASONS).to_dicts()
     lines = [f"    {row['claims']:,} × {row['reason']} (the first: {row['first']})" for row in rows]
     return lines + ([f"    … and {reasons.height - MOST_REASONS} more reasons"] if reasons.height > MOST_REASONS else [])

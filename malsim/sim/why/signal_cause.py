@@ -70,7 +70,6 @@ def of_program(run: RunData, operation: str, *, t: float | None = None, rep: int
 
 
 def _moved(run: RunData, word: str, since: float, rep: int) -> str:
-    """Describe why an address that no op writes changed at the tick `since`."""
     where = address(word)
     inner = where.inner if isinstance(where, Reduced) else where
     if isinstance(inner, Pin) and str(inner) in LOOP_WRITES:

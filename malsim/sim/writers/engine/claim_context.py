@@ -38,12 +38,10 @@ class ShownRows:
 
     @classmethod
     def nothing(cls, claims: int) -> ShownRows:
-        """Return empty rows, for writers who do not read."""
         empty = np.full((claims, 1), NONE, dtype=np.int64)
         return cls(empty, empty, np.zeros((claims, 1)))
 
     def rows(self, rows: slice | Ints) -> ShownRows:
-        """Return the rows shown to the selected claims."""
         return ShownRows(self.row[rows], self.value[rows], self.effective[rows])
 
     def among(self, claims: int, rows: Ints) -> ShownRows:
@@ -78,7 +76,6 @@ class LatestClaims:
     more: Callable[[str], NDArray[Any]]
 
     def rows(self, rows: slice | Ints, more: Callable[[str], NDArray[Any]]) -> LatestClaims:
-        """Return the selected claims, all of one population."""
         return LatestClaims(self.row[rows], self.value[rows], self.unsuperseded[rows], more)
 
     @cached_property
@@ -163,7 +160,6 @@ class ClaimDraft:
     state: Mapping[str, Array] = field(default_factory=dict)
 
     def rows(self, rows: Ints) -> ClaimDraft:
-        """Return the drafts at the given indexes, without the state."""
         edges = tuple(DraftEdge(edge.relation, edge.target[rows], edge.mutual) for edge in self.edges)
         marks = (self.speaks, self.graded, self.stale)
         speaks, graded, stale = (None if mask is None else mask[rows] for mask in marks)
@@ -171,7 +167,6 @@ class ClaimDraft:
 
     @classmethod
     def joined(cls, parts: Sequence[ClaimDraft]) -> ClaimDraft:
-        """Concatenate the drafts of several populations."""
         if len(parts) == 1:
             return parts[0]
         ends = list(accumulate(len(part.value) for part in parts))
@@ -191,7 +186,6 @@ class ClaimDraft:
 
 
 def _whole(parts: Iterable[tuple[int, NDArray[Any] | None]], claims: int, *, otherwise: int) -> NDArray[Any]:
-    """Concatenate the parts of a column, which end at the given indexes; missing parts are filled with `otherwise`."""
     column = np.full(claims, otherwise)
     for end, part in parts:
         if part is not None:
