@@ -44,7 +44,7 @@ CASES = {
     "hal net.malnet --tick=5": "a time with its unit",
     "import atlas.json --confidence 2 -o new.sqlite": "out of bounds",
     "import atlas.json --as nosuch -o new.sqlite": "no such format",
-    "netlist diff net.malnet net.malnet --prove other": "two netlists can only be proved the same",
+    "netlist diff net.malnet net.malnet --prove other": "two netlists can only be proved to have equal outputs",
     "netlist diff net.malnet net.malnet --prove same --ticks 0": "out of bounds",
     "netlist fmt --write x.hal": "a .hal file cannot be rewritten",
     "netlist value writer(ann)-claims-x net.malnet": "no such",

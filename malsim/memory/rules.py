@@ -230,9 +230,7 @@ class Rules:
         return cls.of(rules, where=f"{path}: rules", allow_code=allow_code)
 
     def replace(self, *, where: str = "rules", **changes: object) -> Rules:
-        """Return the rules with `changes`; raise with the nearest known names for an unknown one.
-
-        A time is a number of days, or text with its unit.
+        """Return the rules with `changes`, times in days or as text with a unit; raise `RulesError` for an unknown name.
 
         >>> Rules().replace(tau_volatile="36h").tau_volatile
         1.5
@@ -294,7 +292,7 @@ def _check(rule: Field[Any], value: object, where: str) -> None:
             raise RulesError("out of bounds", where=where, given=value, allowed=allowed)
     elif rule.type == "str":
         if not isinstance(value, str):
-            raise RulesError("not a text", where=where, given=value, allowed="words separated by blanks")
+            raise RulesError("not a text", where=where, given=value, allowed="words separated by spaces")
     elif rule.name == "tau_scale" and value is not None and not _DERIVED.fullmatch(str(value)):
         raise RulesError("not a derived value of cells", where=where, given=value, allowed="cell-derived-NAME")
     elif value not in (None, "records") and not callable(value) and not _DERIVED.fullmatch(str(value)):

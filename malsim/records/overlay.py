@@ -60,8 +60,8 @@ class Overlay:
         with self.database.change():
             remove_expired(self.database, digest, _SECOND_FORM, now)
             key, value = ("id", item.id) if item.id else ("hash", digest)
-            known = item.id or dedupe
-            existing = self.database.first(decode_item, f"{key} = ? AND {_SECOND_FORM}", value) if known else None
+            identified = item.id or dedupe
+            existing = self.database.first(decode_item, f"{key} = ? AND {_SECOND_FORM}", value) if identified else None
             if existing and item.id:
                 stored = replace(item, ts=existing.ts, updated=now)
             elif existing:

@@ -39,8 +39,8 @@ class Log:
     @property
     def of_known_age(self) -> Log:
         """Lifetimes whose age at the first sighting is known."""
-        known = ~np.isnan(self.entered)
-        return Log(self.after[known], self.before[known], self.entered[known])
+        mask = ~np.isnan(self.entered)
+        return Log(self.after[mask], self.before[mask], self.entered[mask])
 
     @property
     def ended(self) -> Bools:

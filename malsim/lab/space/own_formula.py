@@ -32,16 +32,16 @@ class Formula(UserFormula):
         """
         from malsim.showing.plots.studies.settings import over_inputs
 
-        base, held = rules or Rules(), OTHERS | others
+        base, others = rules or Rules(), OTHERS | others
         ceilings: dict[str, Any] = {"support_ceiling": base.support_ceiling, "challenge_ceiling": base.challenge_ceiling}
         parts = []
         for name in INPUTS:
             x = np.linspace(0.0, MOST[name], POINTS)
-            arrays = [x if key == name else np.full(POINTS, held[key]) for key in INPUTS]
+            arrays = [x if key == name else np.full(POINTS, others[key]) for key in INPUTS]
             for label, values in ((self.__name__, self(*arrays)), ("shipped", effective(*arrays, **ceilings))):
                 line = pl.DataFrame({"x": x, "effective": np.asarray(values, dtype=np.float64)})
                 parts.append(line.with_columns(input=pl.lit(name), formula=pl.lit(label)))
-        note = "other inputs: " + ", ".join(f"{key} {value:g}" for key, value in held.items())
+        note = "other inputs: " + ", ".join(f"{key} {value:g}" for key, value in others.items())
         title = f"Effective confidence under {self.__name__} and under the shipped formula"
         return over_inputs(pl.concat(parts), title=title, note=note)
 

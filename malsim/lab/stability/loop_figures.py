@@ -18,7 +18,6 @@ from malsim.lab.stability.spectrum import spectrum
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from malsim.lab.stability.analysis import Stability
     from malsim.lab.stability.loop import Array, TickLoop
     from malsim.lab.stability.spectrum import Spectrum
     from malsim.showing.plots.style import Sheet
@@ -88,7 +87,7 @@ CEILINGS = ("challenge_ceiling", "support_ceiling")
 class LoopFigures:
     """Figures of a stability analysis; each returns a matplotlib figure that notebooks show and `savefig` writes."""
 
-    result: Stability
+    result: Any  # a `Stability`, whose module imports this one
 
     def return_map(self, cell: str | None = None, *, rep: int = 0) -> Sheet:
         """Plot the next value of a cell (by default of largest amplitude) over its current value, with a cobweb path."""

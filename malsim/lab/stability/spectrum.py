@@ -101,8 +101,8 @@ def _within(
         inside &= part.take(block.indices) == np.repeat(part[rows], np.diff(block.indptr))
     before = np.zeros(len(inside) + 1, dtype=np.int32)  # scipy needs all index arrays of the same type
     np.cumsum(inside, out=before[1:])
-    kept = np.flatnonzero(inside)
-    entries = block.data.take(kept), sources.take(kept), before.take(block.indptr)
+    entry = np.flatnonzero(inside)
+    entries = block.data.take(entry), sources.take(entry), before.take(block.indptr)
     return sparse.csr_array(entries, shape=(len(rows), len(rows)))
 
 

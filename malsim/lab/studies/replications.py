@@ -77,8 +77,8 @@ class ReplicationResult:
         """Frame with one row per metric: metric, value, low, high, replications, asked (half-width), reached."""
         columns = ["metric", "value", "low", "high", "replications"]
         rows = [{name: getattr(estimate, name) for name in columns} for estimate in self.estimates.values()]
-        asked, reached = ([get(name) for name in self.estimates] for get in (self.targets.__getitem__, self._reached))
-        return pl.DataFrame(rows).with_columns(asked=pl.Series(asked), reached=pl.Series(reached))
+        targets, reached = ([get(name) for name in self.estimates] for get in (self.targets.__getitem__, self._reached))
+        return pl.DataFrame(rows).with_columns(asked=pl.Series(targets), reached=pl.Series(reached))
 
     def plot(self, title: str = "") -> Sheet:
         """Plot the interval at each look and the requested half-width."""

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from malsim.lab.space.space import Space
     from malsim.lab.studies.measure import Array
-    from malsim.lab.tuning.tuner import Tuner
 
+Tuner = Any  # of the module `tuner`, which imports this one
 SHARE = 0.95
 EQUAL = 1e-12
 NEAR_END = 0.005  # of the range
@@ -182,8 +182,8 @@ def _intervals(space: Space, values: list[dict[str, Any]], spreads: Array, best:
     apart = spreads - spreads[:, best : best + 1]
     alike = np.flatnonzero(~(np.quantile(apart, (1.0 - SHARE) / 2.0, axis=0) > EQUAL))
     numeric = [index for index, dimension in enumerate(space.dimensions) if not dimension.choices]
-    chosen = {dimension.name: values[best][dimension.name] for dimension in space.dimensions if dimension.choices}
-    same = [row for row, point in enumerate(values) if all(point[name] == choice for name, choice in chosen.items())]
+    choices = {dimension.name: values[best][dimension.name] for dimension in space.dimensions if dimension.choices}
+    same = [row for row, point in enumerate(values) if all(point[name] == choice for name, choice in choices.items())]
     points = np.array([space.point(values[row]) for row in same])[:, numeric]
     minima = lowest(points, spreads[:, same]) if numeric else None
     ranges = {}

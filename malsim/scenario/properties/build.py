@@ -215,8 +215,8 @@ def canonical(text: str) -> str:
     if re.search(r"\(.*[\s,].*\)", text) and "~" not in text:
         return re.sub(r"\((.*)\)$", r'("\1")', text)
     reducer, _, inner = text.partition("(") if text.endswith(")") else ("", "", text)
-    if reducer and (written := canonical(inner.removesuffix(")"))) != inner.removesuffix(")"):
-        return f"{reducer}({written})"
+    if reducer and (spelling := canonical(inner.removesuffix(")"))) != inner.removesuffix(")"):
+        return f"{reducer}({spelling})"
     for function, ending in FIELDS.items():
         if text.endswith(ending) and "-" not in text.removesuffix(ending):
             return f"{function}({text.removesuffix(ending)})"
@@ -249,9 +249,9 @@ def read_of(text: str, *, quoted: bool) -> str | None:
     if '("' in text:
         return text.replace('("', "(").replace('")', ")")
     plain = spelled(text)
-    written = canonical(plain)
-    if quoted and written == plain:
+    spelling = canonical(plain)
+    if quoted and spelling == plain:
         return None
-    if plain != text or written != (f'"{plain}"' if quoted else plain):
-        raise ScenarioError("a check spells this value differently", hint=f"write {written}")
+    if plain != text or spelling != (f'"{plain}"' if quoted else plain):
+        raise ScenarioError("a check spells this value differently", hint=f"write {spelling}")
     return plain

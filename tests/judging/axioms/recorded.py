@@ -8,6 +8,7 @@ ORDER = "the later of two claims of one instant in a call decides"
 USE = "a use counts as evidence"
 ADDS = "rivals do not lower each other enough"
 EDGES = "streams have no edges, so the law does not know that two claims contradict each other"
+POOLED = "by design: error rates are estimated from all claims, so a claim about another object moves a belief"
 LONE = "an uncontested claim is believed more than it states"
 UNSWEPT = "by design: until its first tick an item has its stated confidence"
 TWICE = "a repeated delivery counts as a writer or as a use"
@@ -210,9 +211,11 @@ KNOWN: dict[str, dict[str, str]] = {
         "vacuity": "it reads the whole memory",
     },
     "records": {
-        "consistency": UNSWEPT,
-        "success": "by design: one writer without a record is believed at .44 after a tick",
+        "batching": "the order of writers changes the rounding of its sums",
+        "locality": POOLED,
+        "success": "by design: one writer without a record is believed at .44",
         "truth-may-return": SPLIT,
+        "vacuity": POOLED,
     },
     "sequential": {
         "batching": "by design: claims are judged in order of arrival",

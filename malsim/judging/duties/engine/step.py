@@ -98,8 +98,8 @@ class Step:
 
     def named(self, names: Mapping[str, str]) -> Step:
         texts = {field: getattr(self, field).split() for field in WORDS}
-        drawn: Any = {field: " ".join(names.get(word, word) for word in text) for field, text in texts.items()}
-        return replace(self, **drawn)
+        changes: Any = {field: " ".join(names.get(word, word) for word in text) for field, text in texts.items()}
+        return replace(self, **changes)
 
 
 DAYS = ("dated", "valid_from", "valid_to", "at", "as_of")

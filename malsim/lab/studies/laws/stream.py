@@ -82,7 +82,7 @@ class Stream:
         rows = claims.join(pairs, on=["object", "value"], maintain_order="left")
         claimed, writer = (_indices(rows[name], names) for name, names in (("object", objects), ("writer", writers)))
         questions = questions.filter(pl.col("object").is_in(objects.implode()))
-        asked = _indices(questions["object"], objects)
+        index = _indices(questions["object"], objects)
         true = questions.join(pairs, on=["object", "value"], how="left", maintain_order="left")["index"].fill_null(UNKNOWN)
         lineages: list[str] = []
         if "lineage" in claims.columns:
@@ -107,8 +107,8 @@ class Stream:
             ),
             memories=len(objects) if alone else 1,
             times=questions["asked"].fill_null(np.inf).to_numpy(),
-            rep=asked if alone else zeros(asked),
-            object=zeros(asked) if alone else asked,
+            rep=index if alone else zeros(index),
+            object=zeros(index) if alone else index,
             truth=true.to_numpy().astype(np.int64),
             words=values,
         )

@@ -97,8 +97,11 @@ def faulty_scenarios(scenario: Scenario) -> Iterator[tuple[str, Scenario]]:
         faulty_claims = scripted[name]() if claims.height else claims
         yield name, replace(scenario, claims=faulty_claims, faults=(*scenario.faults, *lines))
     turns = scenario.turns
-    lost = np.flatnonzero(_draws(scenario).uniform("tick", rep=0, turn=np.arange(turns - 1)) < LOST_TICKS) + 1
-    yield "lost ticks", replace(scenario, gaps=scenario.gaps + tuple(_gap(scenario, turn, 1) for turn in lost.tolist()))
+    turns_without_tick = np.flatnonzero(_draws(scenario).uniform("tick", rep=0, turn=np.arange(turns - 1)) < LOST_TICKS) + 1
+    yield (
+        "lost ticks",
+        replace(scenario, gaps=scenario.gaps + tuple(_gap(scenario, turn, 1) for turn in turns_without_tick.tolist())),
+    )
     jump = _gap(scenario, max(1, 2 * turns // 5), max(1, turns // 10))
     yield "clock jump", replace(scenario, gaps=(*scenario.gaps, jump))
 
@@ -132,12 +135,12 @@ def _effect(truth: Bools, without: Bools, alarm: Bools) -> dict[str, object]:
     later = ends_if_any(difference_interval(after[late].astype(np.float64), before[late].astype(np.float64)))
     false_alarms = ((onsets(bits) & ~truth).sum(axis=0).astype(np.float64) for bits in (alarm, without))
     false = ends_if_any(difference_interval(*false_alarms))
-    lost = share(misses.astype(np.float64), detected.astype(np.float64))
+    missed = share(misses.astype(np.float64), detected.astype(np.float64))
     verdict = "misses" if misses.any() else "late" if _above(later) else "false alarms" if _above(false) else "holds"
     return {
         "verdict": verdict if detected.any() else "nothing to lose",
         "detected": int(detected.sum()), "lost": int(misses.sum()),
-        **dict(zip(("low", "high"), ends_if_any((lost.value, lost.low, lost.high))[1:], strict=True)),
+        **dict(zip(("low", "high"), ends_if_any((missed.value, missed.low, missed.high))[1:], strict=True)),
         **dict(zip(("later", "later_low", "later_high"), later, strict=True)),
         **dict(zip(("false_alarms", "false_low", "false_high"), false, strict=True)),
     }  # fmt: skip

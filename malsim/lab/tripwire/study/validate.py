@@ -74,9 +74,9 @@ def validate(
     """
     scenario = _with_netlist(scenario_of(scenario), _document(netlist))
     config, base = netlist_of(scenario), observe(scenario, alarm)
-    net, tick, fed = config.net, float(scenario.turn_every), {line.signal for line in config.inputs}
+    net, tick, inputs = config.net, float(scenario.turn_every), {line.signal for line in config.inputs}
     part = part_of(net)
-    table, no_card, findings = _states(config.document, part, tick, fed)
+    table, no_card, findings = _states(config.document, part, tick, inputs)
     name, charts = Path(config.document.name).name, Charts.of(base)
     watched, bits = {signal: base.signal(signal) for signal in sensors(net)}, {bit: base.bit(bit) for bit in part.inputs}
     signals = standalone(net).signals.items()
@@ -84,7 +84,7 @@ def validate(
     stale = blind(watched, watchdog_limits(net, tick=tick))
     stale |= {signal: np.isnan(values) for signal, values in inner.items()}
     # signals that the scenario feeds are free inputs of the proofs, whatever their initial values
-    free = replace(net, initial={signal: first for signal, first in net.initial.items() if signal not in fed})
+    free = replace(net, initial={signal: first for signal, first in net.initial.items() if signal not in inputs})
     answers = _answers(free, base.name)
     undefined = {signal: values for signal, values in inner.items() if stale[signal].any()}
     evidence = receipt(watched | undefined, stale, base.alarm, base.tests, days=base.days)

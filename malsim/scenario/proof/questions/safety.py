@@ -88,7 +88,7 @@ def _of_wiring(net: Net) -> Iterator[SafetyAnswer]:
             yield SafetyAnswer(f"{name}.{pin} can be kicked", None, kicked, line, reason)
     for name, signal in net.signals.items():
         if signal.writer and str(signal.writer.address).startswith("reviewer.ack"):
-            ends = {link.pin.name for fed in net.fed_by([name]) for link in net.signals[fed].readers if link.pin}
+            ends = {link.pin.name for signal in net.fed_by([name]) for link in net.signals[signal].readers if link.pin}
             reaches = bool(ends & set(CLEARS))
             reason = "by its wiring" if reaches else "it reaches no reset and no enable"
             yield SafetyAnswer(f"the acknowledgement {name} reaches an alarm", None, reaches, line_of(net, name), reason)

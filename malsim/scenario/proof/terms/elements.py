@@ -91,13 +91,13 @@ def choose(condition: Element, then: Element, otherwise: Element) -> Element:
     condition = to_kind(condition, "b")
     if is_constant(condition):
         return then if condition else otherwise
-    known = is_constant(then), is_constant(otherwise)
-    same = (type(then), then) == (type(otherwise), otherwise) if all(known) else not any(known) and then.eq(otherwise)
+    constant = is_constant(then), is_constant(otherwise)
+    same = (type(then), then) == (type(otherwise), otherwise) if all(constant) else not any(constant) and then.eq(otherwise)
     if same:
         return then
     if is_bit(then) and is_bit(otherwise):
         choice = z3().If(condition, term(then), term(otherwise))
-        return z3().simplify(choice) if any(known) else choice
+        return z3().simplify(choice) if any(constant) else choice
     first, second = number(then), number(otherwise)
     if first.is_real() != second.is_real():
         first, second = to_kind(first, "f"), to_kind(second, "f")
