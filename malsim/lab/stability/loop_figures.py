@@ -162,6 +162,6 @@ class LoopFigures:
     def _row(self, cell: str | None, rep: int) -> int:
         """Return the row of a cell by name; if None, of the cell with the largest amplitude."""
         if cell is not None:
-            return self.result.memory.row(cell, rep=rep)
+            return int(self.result.memory.row(cell, rep=rep))
         amplitude, radius = (self.result.cells[name].fill_null(0.0).to_numpy() for name in ("amplitude", "radius"))
         return int(np.argmax(amplitude + 1e-6 * radius))
