@@ -119,8 +119,8 @@ def _add_commands(parser: argparse.ArgumentParser, package: str, words: Sequence
     for name in words[:1] if words and words[0] in modules else modules:
         module = import_module(f"{package}.{modules[name].name}")
         text = (module.__doc__ or "").strip()
-        options = {"description": text, "formatter_class": argparse.RawDescriptionHelpFormatter}
-        sub = subparsers.add_parser(name, help=_first_clause(text), **options)
+        raw = argparse.RawDescriptionHelpFormatter
+        sub = subparsers.add_parser(name, help=_first_clause(text), description=text, formatter_class=raw)
         sub.set_defaults(heading=getattr(module, "HEADING", None))
         if modules[name].ispkg:
             _add_commands(sub, module.__name__, words[1:])

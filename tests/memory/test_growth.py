@@ -73,8 +73,8 @@ def test_incremental_index_equals_a_rebuild(steps: list[object], read_at: set[in
     np.testing.assert_array_equal((support, challenge), wiring.masses(worth))
     rebuilt = copy(memory)
     for evidence_from in ("any", "other_writer", "external"):
-        for expected, actual in zip(accusations(rebuilt, evidence_from), accusations(memory, evidence_from), strict=True):
-            np.testing.assert_array_equal(expected, actual)
+        for counts, again in zip(accusations(rebuilt, evidence_from), accusations(memory, evidence_from), strict=True):
+            np.testing.assert_array_equal(counts, again)
         np.testing.assert_array_equal(replaced(rebuilt, evidence_from), replaced(memory, evidence_from))
         np.testing.assert_array_equal(contradicted(rebuilt, evidence_from), contradicted(memory, evidence_from))
     np.testing.assert_array_equal(fresh.accusers.values, wiring.accusers.values)

@@ -42,7 +42,7 @@ def days_of(store: Store) -> Iterator[tuple[float, Memory]]:
     yield 3.0, store.recorded
     store.save(annex(store.memory, "obs_bbbb"), t=4.0)
     yield 4.0, store.recorded
-    changes = {"body": "rewritten", "topics": ["pump"], "verification": "tested"}
+    changes: Any = {"body": "rewritten", "topics": ["pump"], "verification": "tested"}
     store.save(update(store.memory, "obs_cccc", now=5.0, writer="ann", **changes), t=5.0)
     yield 5.0, store.recorded
     edge = {"source": "obs_cccc", "relation": "supports", "target": "obs_bbbb", "writer": "ben", "t": 6.0}
