@@ -104,8 +104,8 @@ def test_a_flat_objective_recommends_nothing() -> None:
 
 
 def test_insignificant_gain_recommends_nothing() -> None:
-    there = Rules(support_ceiling=0.5, challenge_ceiling=0.3)
-    result = ms.tune(Planted(count=60, subject=there), space=CEILINGS, budget=32)
+    optimum = Rules(support_ceiling=0.5, challenge_ceiling=0.3)
+    result = ms.tune(Planted(count=60, subject=optimum), space=CEILINGS, budget=32)
     assert not result.recommended
     assert "nothing recommended" in str(result)
 

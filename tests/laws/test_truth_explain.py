@@ -64,8 +64,8 @@ def test_log_odds_terms_sum_to_the_belief(seed: int, values: int, form: str, pin
             assert (
                 int(item.split()[-2]) == ((alive_writer(state, alive) == item[0]) & (state["verified"][alive] == 0.0)).sum()
             )
-    for own in shares.values():
-        apart, together = np.array(list(own.values())).T
+    for pairs in shares.values():
+        apart, together = np.array(list(pairs.values())).T
         assert together.sum() <= 1.0 + 1e-9
         np.testing.assert_allclose(
             apart / together, (apart / together)[0], rtol=1e-6

@@ -36,9 +36,9 @@ def test_kind_alone_equals_itself_among_others(rows: list[tuple[int, int, int, i
     about = kind * 6 + index  # an object is of one kind
     whole = fading(kind, writer, about, value, time)
     for item in np.unique(kind):
-        own = np.flatnonzero(kind == item)
-        alone = fading(np.zeros(len(own), dtype=int), writer[own], about[own], value[own], time[own])
-        assert all((a == b[own]).all() for a, b in zip(alone, whole, strict=True))
+        index = np.flatnonzero(kind == item)
+        alone = fading(np.zeros(len(index), dtype=int), writer[index], about[index], value[index], time[index])
+        assert all((a == b[index]).all() for a, b in zip(alone, whole, strict=True))
 
 
 @given(claims_of)

@@ -97,8 +97,8 @@ def by_hand(claims: list[tuple[int, tuple[int, int]]], pins: dict[int, tuple[int
         pool = min(max(pool, 0.52), 0.98)
         record = {}
         for writer in writers:
-            own = [(w, p[item]) for w, (who, item) in zip(weight, claims, strict=True) if who == writer]
-            share = (sum(w * agreed for w, agreed in own) + 4 * pool) / (sum(w for w, _ in own) + 4)
+            weighted = [(w, p[item]) for w, (who, item) in zip(weight, claims, strict=True) if who == writer]
+            share = (sum(w * agreed for w, agreed in weighted) + 4 * pool) / (sum(w for w, _ in weighted) + 4)
             record[writer] = min(max(share, 0.02), 0.98)
         return record
 
@@ -109,9 +109,9 @@ def by_hand(claims: list[tuple[int, tuple[int, int]]], pins: dict[int, tuple[int
             height[item] += math.log(a * (k - 1) / (1 - a)) / (1 + 0.01 * (voices[item[0]] - 1))
         p = {}
         for item in items:
-            own = [height[other] for other in items if other[0] == item[0]]
-            unseen = several[item[0]] - len(own)
-            p[item] = math.exp(height[item]) / (sum(map(math.exp, own)) + unseen)
+            heights = [height[other] for other in items if other[0] == item[0]]
+            unseen = several[item[0]] - len(heights)
+            p[item] = math.exp(height[item]) / (sum(map(math.exp, heights)) + unseen)
         return pinned(p)
 
     p = pinned({item: sum(entry == item for _, entry in claims) / max(1, voices[item[0]]) for item in items})
@@ -135,8 +135,8 @@ def by_hand(claims: list[tuple[int, tuple[int, int]]], pins: dict[int, tuple[int
     st.dictionaries(st.integers(0, 5), st.integers(0, 3), max_size=2),
 )
 @settings(max_examples=60)
-def test_own_values_follow_the_equations(said: dict[tuple[int, int], int], seen: dict[int, int]) -> None:
-    claims = [(writer, (about, value)) for (writer, about), value in sorted(said.items())]
+def test_own_values_follow_the_equations(claimed: dict[tuple[int, int], int], seen: dict[int, int]) -> None:
+    claims = [(writer, (about, value)) for (writer, about), value in sorted(claimed.items())]
     abouts = sorted({about for _, (about, _) in claims})
     pins = {about: (about, value) for about, value in seen.items() if about in abouts}
     items = sorted({item for _, item in claims} | set(pins.values()))

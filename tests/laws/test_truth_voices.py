@@ -41,8 +41,8 @@ def test_abandoned_claims_match_their_definition(rows: list[tuple[int, ...]], wi
 
     def runs(who: int, object_: int) -> list[tuple[int, int, int, int]]:
         """Return value, begin, end and last row of each run of one value."""
-        own = [row for row in range(len(writer)) if (writer[row], about[row]) == (who, object_)]
-        text = [(int(value[row]), int(time[row]), int(time[row]), row) for row in own]
+        rows = [row for row in range(len(writer)) if (writer[row], about[row]) == (who, object_)]
+        text = [(int(value[row]), int(time[row]), int(time[row]), row) for row in rows]
         merged: list[tuple[int, int, int, int]] = []
         for item in text:
             merged[-1:] = (
@@ -51,8 +51,8 @@ def test_abandoned_claims_match_their_definition(rows: list[tuple[int, ...]], wi
         return merged
 
     for row in range(len(writer)):
-        own = runs(writer[row], about[row])
-        says, begin, end, last = own[-1]
+        spans = runs(writer[row], about[row])
+        says, begin, end, last = spans[-1]
         left = [
             others[-1][0]
             for who in {*writer.tolist()} - {int(writer[row])}

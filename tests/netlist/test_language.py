@@ -118,8 +118,8 @@ def shipped() -> list[str]:
     root = Path(malsim.__file__).parents[1]
     files = [*root.glob("malsim/netlist/shipped/*.malnet"), *root.glob("scenarios/*.malnet")]
     tables = [tomllib.loads(file.read_text(encoding="utf-8")) for file in sorted(root.glob("scenarios/*.toml"))]
-    own = [table["netlist"]["text"] for table in tables if "text" in table.get("netlist", {})]
-    return [file.read_text(encoding="utf-8") for file in sorted(files)] + own
+    inline = [table["netlist"]["text"] for table in tables if "text" in table.get("netlist", {})]
+    return [file.read_text(encoding="utf-8") for file in sorted(files)] + inline
 
 
 SHIPPED = shipped()
@@ -129,9 +129,9 @@ HELD = load('obs_a1a1 "what the scenarios watch" conf(.6)').memory
 def mutant(chance: random.Random, text: str = "") -> str | bytes:
     text = text or "\n".join(chance.choice(EVERY_FORM) for _ in range(chance.randint(1, 4)))
     for _ in range(chance.randint(0, 5)):
-        here, there = sorted(chance.randrange(len(text) + 1) for _ in "ab")
-        middle = chance.choice([chance.choice(SHRAPNEL), "", text[here:there] * 2])
-        text = text[:here] + middle + text[there if chance.random() < 0.3 else here :]
+        start, end = sorted(chance.randrange(len(text) + 1) for _ in "ab")
+        middle = chance.choice([chance.choice(SHRAPNEL), "", text[start:end] * 2])
+        text = text[:start] + middle + text[end if chance.random() < 0.3 else start :]
     if chance.random() < 0.7:
         return text
     raw = bytearray(text.encode(errors="surrogatepass"))

@@ -86,8 +86,8 @@ def test_invalid_program_body_is_never_admitted_silently(body: str, kind: str | 
     assert all(events["detail"].str.len_chars() > 10)
 
 
-def scans_of(asked: dict[int, int], replications: int, first: int = 0) -> list[Scan]:
-    """Return the scans of ten days; `asked` maps replications to the day on which they get the program."""
+def scans_of(program_days: dict[int, int], replications: int, first: int = 0) -> list[Scan]:
+    """Return the scans of ten days; `program_days` maps replications to the day on which they get the program."""
     engine = Engine(link(parse("")), replications=replications, first=first)
     memory = Memory.empty()
     state, seen = engine.start(memory), []
@@ -101,7 +101,7 @@ def scans_of(asked: dict[int, int], replications: int, first: int = 0) -> list[S
                 against = [{"relation": "contradicts", "target": "dec_a3ee", "weight": -0.3}]
                 text = {"kind": "obs", "title": f"{day}", "body": f"{day}"}
                 claims.append(common | text | {"confidence": 0.9, "edges": against})
-            if asked.get(rep) == day:
+            if program_days.get(rep) == day:
                 program = {"handle": "prg_a3ef", "title": "watch", "body": BODY}
                 claims.append(common | program | {"confidence": 0.6, "sequence": 1})
         memory = tick(admit(memory, claims).memory if claims else memory, float(day))
@@ -111,12 +111,12 @@ def scans_of(asked: dict[int, int], replications: int, first: int = 0) -> list[S
     return seen
 
 
-def trips(scans: list[Scan], place: int) -> list[tuple[bool, float]]:
+def trips(scans: list[Scan], index: int) -> list[tuple[bool, float]]:
     return [
-        (bool(ran.output.values["tripped"][place]), round(float(ran.output.values["change"][place]), 9))
+        (bool(ran.output.values["tripped"][index]), round(float(ran.output.values["change"][index]), 9))
         for scan in scans
         for ran in scan.ran
-        if ran.program.places is not None and place in ran.program.places
+        if ran.program.indices is not None and index in ran.program.indices
     ]
 
 
@@ -127,7 +127,7 @@ def test_each_replication_starts_on_its_own_day() -> None:
         assert trips(many, rep) == trips(alone, 0)
         assert len(trips(many, rep)) == 11 - day
     assert any(tripped for tripped, _ in trips(many, 0))
-    assert not [ran for scan in many for ran in scan.ran if 2 in (ran.program.places or ())]
+    assert not [ran for scan in many for ran in scan.ran if 2 in (ran.program.indices or ())]
 
 
 def test_program_stops_once_its_cell_is_annexed() -> None:

@@ -43,7 +43,7 @@ def test_file_settings_reach_the_scenario() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "'why' is missing"),
         ('why = ""', r"s\.toml:1: why"),
@@ -77,8 +77,8 @@ def test_file_settings_reach_the_scenario() -> None:
         ("why = 'x'\nwhy = 'y'", "not TOML"),
     ],
 )
-def test_scenario_errors_name_their_place(text: str, said: str) -> None:
-    with pytest.raises(ScenarioError, match=said):
+def test_scenario_errors_name_their_place(text: str, message: str) -> None:
+    with pytest.raises(ScenarioError, match=message):
         parse(text, where="s.toml")
 
 
@@ -91,9 +91,9 @@ def test_all_errors_of_a_file_come_together() -> None:
 def test_errors_follow_the_order_of_the_schema() -> None:
     with pytest.raises(ScenarioError) as caught:
         parse("[[claim]]\nat = 1\n[[claim]]\nzz = 1\naa = 1\n[rules]\ndamping = 0\n[run]\nfirst = -1\ndays = 0\n[runs]\n")
-    told = [line.removeprefix("scenario:").split(";")[0] for line in str(caught.value).splitlines()]
+    lines = [line.removeprefix("scenario:").split(";")[0] for line in str(caught.value).splitlines()]
     missing = ("at", "writer", "title", "confidence")
-    assert told == [
+    assert lines == [
         "11: unknown key 'runs'",
         "1: 'why' is missing",
         "10: run.days: invalid value",

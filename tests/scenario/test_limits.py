@@ -22,7 +22,7 @@ CLAIM = '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "obs_a1a1"\ntitle = "t"\
 CHECK = '[[check]]\nname = "stands"\nproperty = "always (eff(obs_a1a1) >= 0.3)"\n'
 SCENARIO = f'why = "x"\n[run]\ndays = 4\nreplications = 3\n{CLAIM}{CHECK}[baseline]\n'
 ASKED = {"replications": 3, "ticks": 12, "cells": 12}
-LIMITS = pytest.mark.parametrize(("name", "asked"), ASKED.items())
+LIMITS = pytest.mark.parametrize(("name", "needed"), ASKED.items())
 
 
 @pytest.fixture
@@ -46,18 +46,18 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     ids=lambda command: command[0],
 )
 def test_oversized_input_is_refused_until_allowed(
-    command: list[str], name: str, asked: int, path: str, allow: Allow, capsys: pytest.CaptureFixture[str]
+    command: list[str], name: str, needed: int, path: str, allow: Allow, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for allowed, code in ((asked - 1, 2), (asked, 0)):
+    for allowed, code in ((needed - 1, 2), (needed, 0)):
         allow(f"{name}={allowed}")
         assert main([*command, path]) == code
-        said = "".join(capsys.readouterr())
+        output = "".join(capsys.readouterr())
         where = "x.toml:1: error" if command == ["test"] else "x.toml"
-        assert (f"{where}: too many {said_of(name)}; given: {asked}; allowed: {allowed}" in said) == (code == 2)
-        assert (f"or allow it: MALSIM_LIMITS={name}={asked}" in said) == (code == 2)
+        assert (f"{where}: too many {problem_of(name)}; given: {needed}; allowed: {allowed}" in output) == (code == 2)
+        assert (f"or allow it: MALSIM_LIMITS={name}={needed}" in output) == (code == 2)
 
 
-def said_of(name: str) -> str:
+def problem_of(name: str) -> str:
     return next(str(limit.metadata["says"]) for limit in fields(Limits) if limit.name == name)
 
 
@@ -77,9 +77,9 @@ def test_large_baseline_is_refused_unread_until_allowed(
     with held.open("r+b") as baseline:
         baseline.truncate(10 * 2**30)  # ten gigabytes of nothing, of which the disk holds none
     assert main(["test", path]) == 2
-    said = capsys.readouterr().out
-    assert "x.cells.csv: this baseline has too many bytes; given: 10737418240; allowed: 104857600" in said
-    assert "MALSIM_LIMITS=baseline=10737418240" in said
+    output = capsys.readouterr().out
+    assert "x.cells.csv: this baseline has too many bytes; given: 10737418240; allowed: 104857600" in output
+    assert "MALSIM_LIMITS=baseline=10737418240" in output
     (tmp_path / "x.cells.csv").unlink()
     assert main(["test", "--approve", path, "--yes"]) == 0
     size = held.stat().st_size
@@ -104,9 +104,9 @@ STUDIES = {
 def test_studies_refuse_oversized_scenarios(
     command: str, path: str, allow: Allow, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = [*STUDIES[command], TRIPWIRE] if command == "tripwire" else [path, *STUDIES[command]]
+    arguments = [*STUDIES[command], TRIPWIRE] if command == "tripwire" else [path, *STUDIES[command]]
     allow("ticks=2")
-    assert main([command, *asked]) == 2
+    assert main([command, *arguments]) == 2
     assert "MALSIM_LIMITS=ticks=" in "".join(capsys.readouterr())
 
 
@@ -119,13 +119,13 @@ def test_studies_refuse_too_many_points(command: str, path: str, allow: Allow, c
 
 def test_decompression_bombs_are_refused() -> None:
     world = '[[facts]]\nname = "a"\n[[writers]]\nbehaviour = "honest"\n'
-    for run, writers, said in (
+    for run, writers, message in (
         ("replications = 1000000", "", "MALSIM_LIMITS=replications=1000000"),
         ("days = 100000\nreplications = 50", "", "MALSIM_LIMITS=ticks=5000000"),
         ("days = 100", "count = 100000\nrate = 1.0", "MALSIM_LIMITS=cells=1000000000"),
         ("days = 1000", 'every = "1ms"', "MALSIM_LIMITS=cells="),
     ):
-        with pytest.raises(ScenarioError, match=said):
+        with pytest.raises(ScenarioError, match=message):
             check_size(parse(f'why = "x"\n[run]\n{run}\n{world}{writers}\n'))
     check_size(parse(SCENARIO))
 

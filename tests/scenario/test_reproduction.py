@@ -45,14 +45,14 @@ CHECKS = {
 GOAL = '[[goal]]\nname = "a goal"\nsometimes = "eventually at event(tripped)"\n'
 
 
-def failures(said: str) -> list[tuple[str, list[str]]]:
+def failures(output: str) -> list[tuple[str, list[str]]]:
     """Return the place and name of each failure, and the lines about the replication to look at."""
-    parts = re.split(r"^(?=\S.*: fail: )", said, flags=re.MULTILINE)[1:]
-    told = ("expected: ", "got: ", "clause: ", "seed: ", "alone: ", "replication: ")
+    parts = re.split(r"^(?=\S.*: fail: )", output, flags=re.MULTILINE)[1:]
+    prefixes = ("expected: ", "got: ", "clause: ", "seed: ", "alone: ", "replication: ")
     found = []
     for part in parts:
         lines = [line.strip() for line in part.splitlines()]
-        found.append((re.split(": fail: ", lines[0])[0], [line for line in lines if line.startswith(told)]))
+        found.append((re.split(": fail: ", lines[0])[0], [line for line in lines if line.startswith(prefixes)]))
     return found
 
 
@@ -67,17 +67,17 @@ def fails_again(capsys: pytest.CaptureFixture[str], arguments: list[str], count:
     assert main(["test", *arguments]) == 1
     first = failures(capsys.readouterr().out)
     assert len(first) == count
-    for index, told in first:
-        command = shlex.split(told[-1].removeprefix("alone: "))
+    for index, details in first:
+        command = shlex.split(details[-1].removeprefix("alone: "))
         assert command[0] == "malsim"
         assert main(command[1:]) == 1
         value = capsys.readouterr().out
         assert "0 passed, 1 failed, 0 could not be judged" in value
-        assert failures(value) == [(index, told)]
+        assert failures(value) == [(index, details)]
 
 
 def test_failed_checks_fail_again_with_the_printed_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    checks = "".join(f'[[check]]\nname = "{name}"\n{asked}\n' for name, asked in CHECKS.items())
+    checks = "".join(f'[[check]]\nname = "{name}"\n{check}\n' for name, check in CHECKS.items())
     (folder / "a b.toml").write_text(WORLD + checks + GOAL, encoding="utf-8")
     fails_again(capsys, ["a b.toml", "--seed", "3", "--replications", "4"], len(CHECKS) + 1)
 

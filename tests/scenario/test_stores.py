@@ -92,7 +92,7 @@ def test_rerun_requires_the_recorded_store(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("memory", "said"),
+    ("memory", "message"),
     [
         ('from = "gone.sqlite"', "memory.from: no such store"),
         ('from = "../m.sqlite"', "outside its scenario's folder"),
@@ -103,12 +103,12 @@ def test_rerun_requires_the_recorded_store(tmp_path: Path) -> None:
         ('store = "m.sqlite"', "unknown key 'store'"),
     ],
 )
-def test_invalid_stores_are_refused_with_their_line(tmp_path: Path, memory: str, said: str) -> None:
+def test_invalid_stores_are_refused_with_their_line(tmp_path: Path, memory: str, message: str) -> None:
     (tmp_path / "inner").mkdir()
     stored(tmp_path / "m.sqlite")
     with pytest.raises(ScenarioError) as caught:
         read(scenario(tmp_path / "inner" if "../" in memory else tmp_path, memory))
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "s.toml:3" in str(caught.value)
 
 

@@ -204,12 +204,12 @@ def unresolved() -> Callable[[Run], list[tuple[object, ...]]]:
         wires = run.scenario.netlist
         signals = {*wires.net.signals, *wires.pins, *(entry.op for entry in wires.net.programs)} if wires else set()
         for rep in run.events["rep"].unique():
-            own, cells = run.events.filter(pl.col("rep") == rep), run.memory.cells.filter(pl.col("rep") == rep)
+            events, cells = run.events.filter(pl.col("rep") == rep), run.memory.cells.filter(pl.col("rep") == rep)
             known[rep] = {
                 "handle": set(cells["handle"]), "fact": {fact.name for fact in run.scenario.facts},
                 "writer": {"?", *run.memory.writers["writer"], *names(run.scenario)},
-                "turn": set(own.filter(pl.col("kind") == "pushed")["subject"]),
-                "population": {item.name for item in run.scenario.writers}, "kind": set(own["kind"]),
+                "turn": set(events.filter(pl.col("kind") == "pushed")["subject"]),
+                "population": {item.name for item in run.scenario.writers}, "kind": set(events["kind"]),
                 "signal": {*signals}, "asker": {*signals, *names(run.scenario)},
                 "row": {*cells["handle"], *run.memory.writers["writer"], *cells["topics"].explode()},
             }  # fmt: skip
@@ -225,14 +225,14 @@ def unresolved() -> Callable[[Run], list[tuple[object, ...]]]:
     return traced
 
 
-def graph_of(memory: Memory, own: pl.Expr) -> dict[str, pl.DataFrame]:
+def graph_of(memory: Memory, condition: pl.Expr) -> dict[str, pl.DataFrame]:
     """Return the cells and edges of one replication, with handles in place of rows."""
     handles = memory.cells["handle"]
     cells = memory.cells.with_columns(successor=handles.gather(memory.cells["successor"]))
     ends = {end: handles.gather(memory.edges[end]) for end in ("source", "target")}
     edges = memory.edges.with_columns(rep=memory.cells["rep"].gather(memory.edges["source"]), **ends)
     lists = pl.col("topics", "entities", "source_refs").list.join(" ")
-    return {"memory": cells.filter(own).drop("author").with_columns(lists), "edges": edges.filter(own)}
+    return {"memory": cells.filter(condition).drop("author").with_columns(lists), "edges": edges.filter(condition)}
 
 
 @pytest.fixture(scope="session")
@@ -240,14 +240,14 @@ def replication_hashes() -> Callable[[Run, int], dict[str, str]]:
     """Return a function that hashes every frame of one replication, its counters, figures and final memory."""
 
     def hashed(run: Run, number: int) -> dict[str, str]:
-        own = pl.col("rep") == number
-        frames = {name: getattr(run, name).filter(own) for name in ("cells", "signals", "events", "writers")}
+        condition = pl.col("rep") == number
+        frames = {name: getattr(run, name).filter(condition) for name in ("cells", "signals", "events", "writers")}
         if run.counters is not None:
-            frames["counters"] = run.counters.filter(own)
+            frames["counters"] = run.counters.filter(condition)
         figures = by_replication(run).items()
         frames["figures"] = pl.DataFrame({name: [item[number - run.scenario.first]] for name, item in figures})
         if isinstance(run.plant, HoldsGraph):
-            frames |= graph_of(run.memory, own)
+            frames |= graph_of(run.memory, condition)
         return {name: digest(frame) for name, frame in frames.items()}
 
     return hashed

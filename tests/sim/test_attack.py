@@ -22,7 +22,7 @@ FOLDER = Path(__file__).parents[2] / "scenarios/poisoning"
 FIGURES = ["attack_success", "attack_marked", "honest_lost", "recovery"]
 
 
-def told(days: list[tuple[float | None, float | None, bool]]) -> dict[str, float]:
+def figures_of(days: list[tuple[float | None, float | None, bool]]) -> dict[str, float]:
     """Return the scores of a story: one fact attacked from day 2 to 5 and one not; right, wrong or silent, and a mark."""
     scores = AttackScores(Attack(facts=("x",), start=2 * 86_400_000, end=5 * 86_400_000), ["x", "y"], 1)
     for day, (x, y, mark) in enumerate(days):
@@ -40,7 +40,7 @@ def told(days: list[tuple[float | None, float | None, bool]]) -> dict[str, float
 
 def test_scores_of_a_short_story_match_hand_computation() -> None:
     answers = [(1, 1), (1, 1), (0, 1), (0, 0), (None, 1), (0, 1), (0, 1), (1, 1)]
-    figures = told(cast("Any", [(*pair, day == 2) for day, pair in enumerate(answers)]))
+    figures = figures_of(cast("Any", [(*pair, day == 2) for day, pair in enumerate(answers)]))
     assert figures["attack_success"] == pytest.approx(2 / 3)  # silence is not a false answer
     assert figures["attack_marked"] == pytest.approx(1 / 2)
     assert figures["honest_lost"] == pytest.approx(1 / 10)  # before the attack, x counts as another fact
@@ -48,7 +48,7 @@ def test_scores_of_a_short_story_match_hand_computation() -> None:
 
 
 def test_facts_that_never_recover_are_censored_at_the_end() -> None:
-    assert np.isnan(told(cast("Any", [(1, 1, False)] * 5 + [(0, 1, False)] * 3))["recovery"])
+    assert np.isnan(figures_of(cast("Any", [(1, 1, False)] * 5 + [(0, 1, False)] * 3))["recovery"])
 
 
 @pytest.mark.parametrize("rules", ["guarded", "default"])
@@ -117,8 +117,8 @@ def test_summary_has_an_origin_edge_and_tool_echo_has_none() -> None:
     run = bench.run(read(LAUNDERING).replace(replications=1, days=20.0))
     writer = run.memory.cells["writer"]
     edges = run.memory.edges.select("relation", writer=writer.gather(run.memory.edges["source"]))
-    told = edges.filter(pl.col("writer").str.starts_with("summary")).select("writer", "relation").unique().rows()
-    assert {relation for writer, relation in told if writer != "summary-1"} >= {"derived_from"}
-    assert "derived_from" not in {relation for writer, relation in told if writer == "summary-1"}
+    relations = edges.filter(pl.col("writer").str.starts_with("summary")).select("writer", "relation").unique().rows()
+    assert {relation for writer, relation in relations if writer != "summary-1"} >= {"derived_from"}
+    assert "derived_from" not in {relation for writer, relation in relations if writer == "summary-1"}
     echoed = edges.filter(pl.col("writer").str.starts_with("echo"))["relation"].unique().to_list()
     assert set(echoed) <= {"supersedes"}

@@ -114,7 +114,7 @@ def nudged(step: float) -> Callable[[pl.DataFrame], pl.DataFrame]:
 
 
 @pytest.mark.parametrize(
-    ("change", "code", "said"),
+    ("change", "code", "message"),
     [
         (lambda frame: frame, 0, "all the same"),
         (nudged(1e-13), 0, "all the same"),
@@ -125,7 +125,7 @@ def nudged(step: float) -> Callable[[pl.DataFrame], pl.DataFrame]:
     ],
 )
 def test_other_versions_are_compared_within_a_tolerance(
-    change: Callable[[pl.DataFrame], pl.DataFrame], code: int, said: str, made: Path, capsys: pytest.CaptureFixture[str]
+    change: Callable[[pl.DataFrame], pl.DataFrame], code: int, message: str, made: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     manifest = json.loads((made / "manifest.json").read_text())
     later(manifest)
@@ -134,7 +134,7 @@ def test_other_versions_are_compared_within_a_tolerance(
     assert main(["run", "--manifest", str(made / "manifest.json")]) == code
     printed = capsys.readouterr().out
     assert "numbers within 1e-12" in printed
-    assert said in printed
+    assert message in printed
 
 
 def test_run_that_cannot_be_repeated_is_an_error(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,8 +37,8 @@ def test_populations_drawn_together_get_their_own_numbers(names: list[str], rows
     of, rep, turn = np.array(rows, dtype=np.int64).reshape(-1, 3).T
     of %= len(names)
     together = Draws(3, tuple(names), of).bits(("p", "q"), rep=rep, member=1, turn=turn)
-    for row, whose in enumerate(of):
-        alone = Draws(3, names[whose]).bits(("p", "q"), rep=rep[row], member=1, turn=turn[row])
+    for row, index in enumerate(of):
+        alone = Draws(3, names[index]).bits(("p", "q"), rep=rep[row], member=1, turn=turn[row])
         assert together[:, row].tolist() == alone[:, 0].tolist()
 
 

@@ -60,7 +60,7 @@ def test_fork_figures_use_the_new_rules() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"day": 99.0}, "day"),
         ({"day": 3, "seed": 4}, "this setting cannot change in a fork"),
@@ -68,7 +68,7 @@ def test_fork_figures_use_the_new_rules() -> None:
         ({"day": 3, "writers": (Population(behaviour="honest", name="honest", count=77),)}, "with other settings"),
     ],
 )
-def test_invalid_forks_are_refused(change: dict[str, Any], said: str) -> None:
+def test_invalid_forks_are_refused(change: dict[str, Any], message: str) -> None:
     run = ms.run("scenarios/poisoner.toml", days=20.0, replications=1)
-    with pytest.raises(MalsimError, match=said):
+    with pytest.raises(MalsimError, match=message):
         ms.fork(run, **change)

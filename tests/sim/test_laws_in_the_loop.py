@@ -61,10 +61,10 @@ def test_a_manifest_carries_law_and_parameters(tmp_path: Path, capsys: pytest.Ca
     assert "all the same" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("name", "said"), [("quorum_of_writers", "address"), ("addf_order", "address")])
-def test_settings_of_the_graph_are_refused_under_other_laws(name: str, said: str) -> None:
+@pytest.mark.parametrize(("name", "feature"), [("quorum_of_writers", "address"), ("addf_order", "address")])
+def test_settings_of_the_graph_are_refused_under_other_laws(name: str, feature: str) -> None:
     scenario = next(path for path in SCENARIOS if path.stem == name)
-    with pytest.raises(MalsimError, match=f"graphiti keeps no graph of claims.*{said}"):
+    with pytest.raises(MalsimError, match=f"graphiti keeps no graph of claims.*{feature}"):
         ms.run(scenario, law="graphiti")
 
 

@@ -43,16 +43,16 @@ def test_answer_is_the_most_effective_active_claim(after_a_run: bench.Bench, dig
     snapshot = Snapshot(after_a_run.snapshot.view, after_a_run.cell_index)
     snapshot.worth = np.round(snapshot.worth, digits)  # the fewer digits, the more are equal
     best = best_by_value(snapshot, after_a_run.truth)
-    told, brief = (answer_signals(snapshot, after_a_run.truth, best, full=full) for full in (True, False))
+    frame, brief = (answer_signals(snapshot, after_a_run.truth, best, full=full) for full in (True, False))
     indices = [(fact, rep) for fact in range(10) for rep in range(3)]
     expected = [slow(snapshot, after_a_run.truth, fact, rep) for fact, rep in indices]
     for name, column in zip(("answer", "belief", "for_truth", "against_truth"), zip(*expected, strict=True), strict=True):
-        np.testing.assert_array_equal(told[name].ravel(), column)
-    right = np.where(np.isnan(told["answer"]), np.nan, told["answer"] == after_a_run.truth)
-    np.testing.assert_array_equal(told["right"], right)
-    assert set(told) - set(brief) == {"truth", "answer"}
+        np.testing.assert_array_equal(frame[name].ravel(), column)
+    right = np.where(np.isnan(frame["answer"]), np.nan, frame["answer"] == after_a_run.truth)
+    np.testing.assert_array_equal(frame["right"], right)
+    assert set(frame) - set(brief) == {"truth", "answer"}
     for name, held in brief.items():
-        np.testing.assert_array_equal(held, told[name])
+        np.testing.assert_array_equal(held, frame[name])
 
 
 values = st.lists(st.lists(st.floats(-1.0, 1.0) | st.just(np.nan), min_size=4, max_size=4), min_size=1, max_size=9)
@@ -69,9 +69,9 @@ def test_bands_do_not_depend_on_the_buffer_size(ticks: list[list[float]], held: 
                 remaining.add(float(t), {"a": np.array(tick), "b": -np.array(tick)}, (None,))
             made.append(remaining.frame())
     assert made[0].equals(made[1])
-    told = pl.DataFrame({"t": np.repeat(np.arange(float(len(ticks))), 4), "value": np.ravel(ticks)}).with_columns(
+    frame = pl.DataFrame({"t": np.repeat(np.arange(float(len(ticks))), 4), "value": np.ravel(ticks)}).with_columns(
         row=pl.lit(None, pl.String), signal=pl.lit("a")
     )
-    expected = bands.bands_of(told.filter(pl.col("value").is_not_nan()))
+    expected = bands.bands_of(frame.filter(pl.col("value").is_not_nan()))
     found = made[0].filter((pl.col("signal") == "a") & (pl.col("count") > 0))
     np.testing.assert_allclose(found.drop("row", "signal").to_numpy(), expected.drop("row", "signal").to_numpy(), atol=1e-12)

@@ -74,16 +74,16 @@ def verdicts() -> dict[str, set[str]]:
 
 
 def test_claims_of_every_kind_pass_the_shipped_checks() -> None:
-    for whose, kinds in verdicts().items():
-        assert "admitted" in kinds, whose
-        assert "rejected" not in kinds, whose
+    for source, kinds in verdicts().items():
+        assert "admitted" in kinds, source
+        assert "rejected" not in kinds, source
 
 
 @pytest.mark.parametrize("name", PLANTED)
 def test_added_check_refuses_drawn_and_scripted_claims(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "CHECKS", [*checks.CHECKS, PLANTED[name]])
-    for whose, kinds in verdicts().items():
-        assert kinds == {"rejected"}, whose
+    for source, kinds in verdicts().items():
+        assert kinds == {"rejected"}, source
     verdict = admit(Memory.empty(), [SCRIPTED]).verdicts
     assert verdict["verdict"].to_list() == ["refused"]
     assert verdict["issues"][0][-1]["message"] == "planted"

@@ -43,12 +43,12 @@ def written(*behaviours: str, besides: str = "") -> Scenario:
     return parse(WORLD + text + besides)
 
 
-def same(one: ms.Run, other: ms.Run) -> None:
+def same(first: ms.Run, other: ms.Run) -> None:
     """Assert that two runs have equal frames, up to the order of simultaneous events."""
     for frame in ("cells", "signals", "writers"):
-        assert getattr(one, frame).equals(getattr(other, frame)), frame
-    columns = one.events.columns
-    assert one.events.sort(columns).equals(other.events.sort(columns))
+        assert getattr(first, frame).equals(getattr(other, frame)), frame
+    columns = first.events.columns
+    assert first.events.sort(columns).equals(other.events.sort(columns))
 
 
 def guard(env: Environment, desk: Desk) -> Process:
@@ -192,9 +192,9 @@ def fails(kind: str) -> Any:
 def test_failing_process_reports_its_place_and_keeps_frames(kind: str, words: str) -> None:
     with pytest.raises(ProcessError) as caught:
         ms.run(written("honest"), processes=[fails(kind)])
-    told = str(caught.value)
+    message = str(caught.value)
     for part in (words, "test_processes.py:", "replication 0, day 3"):
-        assert part in told
+        assert part in message
     assert caught.value.run.cells["t"].max() == 3.0
 
 

@@ -54,9 +54,9 @@ def test_replication_k_of_many_equals_replication_k_alone(
 
 def test_highest_replication_number_works() -> None:
     scenario = read(SHIPPED[0].with_name("poisoner.toml")).replace(replications=1, record="all", days=9.0)
-    said = set(bench.run(scenario.replace(first=LAST_REPLICATION)).events["kind"])
-    assert "admitted" in said
-    assert "rejected" not in said
+    kinds = set(bench.run(scenario.replace(first=LAST_REPLICATION)).events["kind"])
+    assert "admitted" in kinds
+    assert "rejected" not in kinds
     with pytest.raises(ScenarioError, match="out of bounds"):
         scenario.replace(first=LAST_REPLICATION + 1)
 
@@ -90,12 +90,12 @@ print([digest(getattr(run, name)) for name in ("cells", "events", "signals", "wr
 def test_two_processes_give_the_replications_of_one(replication_hashes: Hashes) -> None:
     path = SHIPPED[0].with_stem("disobedient_reader")
     whole = bench.run(read(path).replace(days=9.0, replications=4))
-    said = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", HASHES, str(path), "2"], capture_output=True, text=True, check=True,
         env={**os.environ, "PYTHONHASHSEED": "77", "POLARS_MAX_THREADS": "1"},
     ).stdout  # fmt: skip
     late = [getattr(whole, name).filter(pl.col("rep") >= 2) for name in ("cells", "events", "signals", "writers")]
-    assert said.strip() == str([digest(frame) for frame in late])
+    assert output.strip() == str([digest(frame) for frame in late])
     again = bench.run(read(path).replace(days=9.0, replications=4))
     assert [replication_hashes(again, rep) for rep in range(4)] == [replication_hashes(whole, rep) for rep in range(4)]
 
@@ -152,9 +152,9 @@ def test_law_gives_same_beliefs_alone_and_in_a_batch(name: str, seed: int) -> No
             np.testing.assert_array_equal(column[rows], alone.columns[what], err_msg=what)
 
 
-def differences(scenario: ms.Scenario, replications: int, place: int) -> list[str]:
+def differences(scenario: ms.Scenario, replications: int, index: int) -> list[str]:
     """Return the columns of a run's frames that differ between a batch of replications and one of them alone."""
-    number = scenario.first + place
+    number = scenario.first + index
     batch = ms.run(scenario.replace(replications=replications), record="all")
     alone = ms.run(scenario.replace(first=number, replications=1), record="all")
     wrong = []

@@ -203,23 +203,23 @@ def test_reanchoring_restores_forgotten_rules() -> None:
 
 def test_compacted_context_recalls_nothing() -> None:
     run = run_under(recalls=1.0, act_above=1.0, compact_every=5.0)
-    own = run.events.filter(pl.col("subject") == "its own context")
-    assert own.height > 5
+    context_events = run.events.filter(pl.col("subject") == "its own context")
+    assert context_events.height > 5
     assert run.events.filter(pl.col("kind") == "compacted")["t"].unique().to_list() == [6.0, 11.0]
-    assert own.filter(pl.col("t").is_in([6.0, 11.0])).is_empty()
+    assert context_events.filter(pl.col("t").is_in([6.0, 11.0])).is_empty()
     assert run_under(act_above=1.0).events.filter(pl.col("subject") == "its own context").is_empty()
 
 
 def test_shown_cells_are_counted_by_origin_after_compaction() -> None:
     run = ms.run("scenarios/compaction_primed.toml", replications=3, days=20.0)
-    told = run.signals.pivot("signal", index=["t", "rep"], values="value")
-    assert (told["shown_init"] <= told["shown"]).all()
-    assert (told.filter(pl.col("t") == 1.0)["shown_init"] == told.filter(pl.col("t") == 1.0)["shown"]).all()
-    later = told.filter(pl.col("t") == 20.0)
+    signals = run.signals.pivot("signal", index=["t", "rep"], values="value")
+    assert (signals["shown_init"] <= signals["shown"]).all()
+    assert (signals.filter(pl.col("t") == 1.0)["shown_init"] == signals.filter(pl.col("t") == 1.0)["shown"]).all()
+    later = signals.filter(pl.col("t") == 20.0)
     assert later["shown_init"].sum() < later["shown"].sum()
     counts = run.counters
     assert counts is not None
-    assert counts["shown_init"].sum() == told["shown_init"].sum()
+    assert counts["shown_init"].sum() == signals["shown_init"].sum()
     assert "beginning" in run.plot.turns().axes[2].get_title(loc="left")
     assert "shown" not in run_under(act_above=1.0).signals["signal"].unique().to_list()
 

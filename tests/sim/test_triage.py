@@ -80,8 +80,8 @@ def test_rank_policy_reads_the_triage_rank_signal(monkeypatch: pytest.MonkeyPatc
     wired = given_people(triage="rank").replace(netlist=NetlistConfig.of("addf triage-rank tick\n"), days=7.0)
     run = bench.run(wired)
     last = run.signals.filter(pl.col("signal") == "triage-rank.rank", pl.col("t") == 7.0)
-    told = run.memory.cells.select("rep", row="handle").with_columns(value=seen[-1])
-    both = last.join(told, on=["rep", "row"], suffix="_seen")
+    effective = run.memory.cells.select("rep", row="handle").with_columns(value=seen[-1])
+    both = last.join(effective, on=["rep", "row"], suffix="_seen")
     assert both.height == last.height > 100
     assert both["value_seen"].to_numpy() == pytest.approx(both["value"].to_numpy())
 

@@ -26,7 +26,7 @@ def write(context: ClaimContext) -> ClaimDraft:
     """State less with each claim, keep every fourth claim silent, and check the state against the count."""
     mood = context.state["mood"]
     np.testing.assert_allclose(mood, LESS**context.turn)
-    support = DraftEdge("supports", np.where(mood < LESS, context.own.peers.max(axis=1), -1))
+    support = DraftEdge("supports", np.where(mood < LESS, context.latest.peers.max(axis=1), -1))
     after = {"mood": mood * LESS}
     return ClaimDraft(context.sense(0.9), mood, (support,), speaks=context.turn % 4 != 3, state=after)
 

@@ -67,11 +67,11 @@ def contexts(draw: st.DrawFn) -> ClaimContext:
     def whole(high: int) -> Ints:
         return np.array(draw(st.lists(st.integers(0, high), min_size=count, max_size=count)), dtype=np.int64)
 
-    choices, seen, own, rep, who, count_ = 2 + whole(3), rows(count, LINES), rows(count), whole(5), whole(2), whole(60)
+    choices, seen, latest, rep, who, count_ = 2 + whole(3), rows(count, LINES), rows(count), whole(5), whole(2), whole(60)
     draws, fact = Draws(draw(st.integers(0, 9)), "someone"), whole(2)
 
     def sense(accuracy: float, *, lag: float = 0.0, member: Ints | None = None, turn: Ints | None = None) -> Ints:
-        by, nth = (own_ if given_ is None else given_ for own_, given_ in ((who, member), (count_, turn)))
+        by, nth = (default if given_ is None else given_ for default, given_ in ((who, member), (count_, turn)))
         errs = draws.uniform("errs", rep=rep, member=by, turn=nth) >= accuracy
         return (np.full(count, int(lag) % 2) + errs) % choices
 
@@ -79,7 +79,7 @@ def contexts(draw: st.DrawFn) -> ClaimContext:
     return ClaimContext(
         rep=rep, member=who, turn=count_, fact=fact, choices=choices, draws=draws, sense=sense,
         push=ShownRows(seen, values(seen), np.where(seen == NONE, 0.0, (seen % 11) / 10)),
-        own=LatestClaims(own, values(own), rows(count, 1), more.__getitem__),
+        latest=LatestClaims(latest, values(latest), rows(count, 1), more.__getitem__),
     )  # fmt: skip
 
 
@@ -94,10 +94,10 @@ def say(name: str, context: ClaimContext, settings_: dict[str, float]) -> ClaimD
 
 def relabelled(context: ClaimContext, names: Ints) -> ClaimContext:
     """Return the context with the rows of cells renumbered."""
-    seen, own = context.push, context.own
-    more = {"first": names[own.first], "peers": names[own.peers], "again": own.again}
-    told = LatestClaims(names[own.row], own.value, names[own.unsuperseded], more.__getitem__)
-    return replace(context, push=replace(seen, row=names[seen.row]), own=told)
+    seen, latest = context.push, context.latest
+    more = {"first": names[latest.first], "peers": names[latest.peers], "again": latest.again}
+    renamed = LatestClaims(names[latest.row], latest.value, names[latest.unsuperseded], more.__getitem__)
+    return replace(context, push=replace(seen, row=names[seen.row]), latest=renamed)
 
 
 @pytest.mark.parametrize("name", WRITE)
@@ -114,11 +114,11 @@ def test_drafts_are_in_bounds_and_target_known_cells(name: str, data: DataObject
     speaks = np.ones(len(context.rep), dtype=bool) if draft.speaks is None else draft.speaks
     assert ((draft.value >= 0) & (draft.value < context.choices))[speaks].all()
     assert ((draft.stated >= LEAST_STATED) & (draft.stated <= 1.0)).all()
-    own = context.own
+    latest = context.latest
     for at in np.flatnonzero(speaks):
-        told = {own.row[at], own.first[at], *own.peers[at], *own.unsuperseded[at], NONE}
+        known = {latest.row[at], latest.first[at], *latest.peers[at], *latest.unsuperseded[at], NONE}
         assert {edge.relation for edge in draft.edges} <= set(schema.RELATIONS)
-        assert {int(edge.target[at]) for edge in draft.edges} <= told | {*context.push.row[at]}
+        assert {int(edge.target[at]) for edge in draft.edges} <= known | {*context.push.row[at]}
 
 
 @pytest.mark.parametrize("name", WRITE)
@@ -180,15 +180,15 @@ def test_reading_changes_edges_but_not_times_or_facts(posted: Posted) -> None:
 
 
 def test_writers_see_the_ranking_of_the_last_tick(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, seen = [], Snapshot.rows_about
+    days, rows_about = [], Snapshot.rows_about
 
     def noting(snapshot: Snapshot, rep: Ints, fact: Ints, now: float) -> ShownRows:
-        asked.append(now)
-        return seen(snapshot, rep, fact, now)
+        days.append(now)
+        return rows_about(snapshot, rep, fact, now)
 
     monkeypatch.setattr(Snapshot, "rows_about", noting)
     bench.run(Scenario(facts=FACTS, writers=(Population(behaviour="honest", rate=9.0),), days=5.0, seed=2))
-    assert asked == [1.0, 2.0, 3.0, 4.0]
+    assert days == [1.0, 2.0, 3.0, 4.0]
 
 
 def test_drafts_do_not_depend_on_the_future(posted: Posted) -> None:

@@ -121,10 +121,10 @@ def test_why_traces_an_op_to_its_cell(run: Run) -> None:
 
 def test_ops_are_removed_with_the_reader() -> None:
     """The netlist holds the ops of the current reader, once."""
-    own = scenario(ops=2).replace(netlist="loadrt watch names=own\nnet days own.in < clock.days\naddf own tick\n")
-    assert own.netlist is not None
-    assert own.replace(netlist=own.netlist.text).netlist == NetlistConfig.of(own.netlist.text)
-    three = own.replace(reader=replace(own.reader, ops=3.0)) if own.reader else own
+    named_own = scenario(ops=2).replace(netlist="loadrt watch names=own\nnet days own.in < clock.days\naddf own tick\n")
+    assert named_own.netlist is not None
+    assert named_own.replace(netlist=named_own.netlist.text).netlist == NetlistConfig.of(named_own.netlist.text)
+    three = named_own.replace(reader=replace(named_own.reader, ops=3.0)) if named_own.reader else named_own
     assert three.netlist is not None
     assert three.netlist.text.count(f"{op_cell(2)}-scores-eff") == 1
     assert op_cell(3) not in three.netlist.text

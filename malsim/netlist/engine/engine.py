@@ -228,5 +228,5 @@ class Engine:
 
 def _program_event(cell: ProgramCell) -> Happening:
     detail = cell.fault or " ".join(program.operation for program in cell.programs)
-    reps, kind = np.array(cell.places, dtype=np.int64), "refused" if cell.fault else "scheduled"
+    reps, kind = np.array(cell.indices, dtype=np.int64), "refused" if cell.fault else "scheduled"
     return Happening(reps, kind, cell.handle, detail, cell.handle)

@@ -35,7 +35,7 @@ class Program:
 
     `keys`, `topics`, `entities`, `kinds` and `query` select at most `limit` members; without them, all active cells that are
     not programs and share a topic of `shares`, if given. A program from a cell (`key`, `handle`) runs in the replications
-    `places` while the cell is active, and stores its outputs under `slot`.
+    `indices` while the cell is active, and stores its outputs under `slot`.
     """
 
     operation: str
@@ -50,7 +50,7 @@ class Program:
     key: str = ""
     handle: str = ""
     shares: tuple[str, ...] = ()
-    places: tuple[int, ...] | None = None
+    indices: tuple[int, ...] | None = None
     slot: str = ""
 
     @property
@@ -105,7 +105,7 @@ class ProgramCell(NamedTuple):
     """New prg cell: handle, indices of its replications, and its programs or their fault."""
 
     handle: str
-    places: tuple[int, ...]
+    indices: tuple[int, ...]
     programs: tuple[Program, ...]
     fault: str = ""
 
@@ -153,7 +153,7 @@ def program_cells(memory: Memory, *, after: int, tick: int, first: int = 0, upto
         except NetlistError as error:
             cells.append(ProgramCell(cell["handle"], indices, (), str(error.faults[0])))
             continue
-        of_cell = {"key": cell["key"], "handle": cell["handle"], "name": cell["title"], "places": indices}
+        of_cell = {"key": cell["key"], "handle": cell["handle"], "name": cell["title"], "indices": indices}
         of_cell |= {"shares": tuple(cell["topics"] or ())}
         standing = [replace(ask, slot=f"{cell['key']} {ask.operation} {tick}", **of_cell) for ask in parsed]
         cells.append(ProgramCell(cell["handle"], indices, tuple(standing)))

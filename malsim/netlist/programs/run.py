@@ -70,7 +70,7 @@ def run(
         selection = members(program, memory, replications, first=first)
         slot = program.slot or program.key
         outputs[slot] = output = OPERATIONS[program.operation](program, selection, outputs.get(slot))
-        if program.places is not None:
+        if program.indices is not None:
             output = _where_active(output, program, memory, replications, first)
         verdicts = None
         if derive and output.witness.any():
@@ -80,7 +80,7 @@ def run(
 
 
 def _where_active(output: Output, program: Program, memory: Memory, replications: int, first: int) -> Output:
-    indices = np.array(program.places, dtype=np.int64)
+    indices = np.array(program.indices, dtype=np.int64)
     rows = memory.index.rows((indices + first).tolist(), [program.key] * len(indices), height=memory.cells.height)
     runs = np.zeros(replications, dtype=bool)
     runs[indices[(memory.column("status")[rows] == 0) & (rows != NONE)]] = True

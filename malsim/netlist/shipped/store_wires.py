@@ -125,7 +125,7 @@ def _events(result: Scan, now: float, first: int) -> pl.DataFrame:
         indices = np.flatnonzero(ran.output.values.get("tripped", False))
         if indices.size:
             program = ran.program
-            cause = program.operation if program.places is None else program.handle
+            cause = program.operation if program.indices is None else program.handle
             words = ("tripped", program.handle or program.operation, program.title, cause)
             frame = pl.DataFrame({"rep": indices.astype(np.int32)})
             frames.append(frame.with_columns(pl.lit(word).alias(name) for name, word in zip(WORDS, words, strict=True)))

@@ -152,5 +152,5 @@ class NetlistRunner:
             if tripped is not None:
                 rows = np.flatnonzero(tripped)
                 program = ran.program
-                cause = program.operation if program.places is None else program.handle
+                cause = program.operation if program.indices is None else program.handle
                 self.log.record("tripped", now, rows, subject=program.handle, detail=program.title, cause=cause)

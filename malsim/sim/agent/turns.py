@@ -224,12 +224,12 @@ class Session:
         rep = np.flatnonzero(turn.released & (turn.learned != NONE))
         if not rep.size:
             return ClaimBatch.none()
-        friend, rival, own = policy.friend()[rep], policy.rival()[rep], self.own(turn)[rep]
+        friend, rival, latest = policy.friend()[rep], policy.rival()[rep], self.own(turn)[rep]
         edges = [
             DraftEdge("contradicts", turn.first[rep]),
-            DraftEdge("contradicts", np.where(rival == own, NONE, rival)),
-            DraftEdge("supports", np.where(friend == own, NONE, friend)),
-            DraftEdge("supersedes", own),
+            DraftEdge("contradicts", np.where(rival == latest, NONE, rival)),
+            DraftEdge("supports", np.where(friend == latest, NONE, friend)),
+            DraftEdge("supersedes", latest),
         ]
         return ClaimBatch.of(
             edges, rep=rep, t=milliseconds(turn.now), who=self._who, turn=turn.number, fact=turn.fact[rep],

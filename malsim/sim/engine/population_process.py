@@ -118,16 +118,16 @@ class PopulationProcess:
             return self.script.fact[self.script.index(member, turn)]
         return np.asarray(self._facts[self._upto.searchsorted(uniform, side="right")])
 
-    def write(self, due: DueClaims, push: ShownRows, own: LatestClaims, bad: Bools | None = None) -> ClaimDraft:
+    def write(self, due: DueClaims, push: ShownRows, latest_claims: LatestClaims, bad: Bools | None = None) -> ClaimDraft:
         """Return the drafts of the members. Where `bad` is set, another value replaces theirs before edges are added."""
-        context = self._context(due, push, own)
+        context = self._context(due, push, latest_claims)
         if self.script:
             index = self.script.index(due.member, due.turn)
             draft = ClaimDraft(self.script.value[index], self.script.stated[index])
         elif self._state:  # one claim per member at a time, since each reads the state left by the previous one
             nth = rank_within_group(due.rep * self.size + due.member)
             rounds = [np.flatnonzero(nth == n) for n in range(int(nth.max(initial=-1)) + 1)]
-            drafts = ClaimDraft.joined([self._write_round(due, push, own, rows) for rows in rounds])
+            drafts = ClaimDraft.joined([self._write_round(due, push, latest_claims, rows) for rows in rounds])
             draft = drafts.rows(np.argsort(np.concatenate(rounds), kind="stable"))
         else:
             draft = self._module.write(context, **self._settings["write"])
@@ -135,9 +135,9 @@ class PopulationProcess:
             draft = replace(draft, value=np.where(bad, context.another(draft.value, "bad"), draft.value))
         return draft
 
-    def _write_round(self, due: DueClaims, push: ShownRows, own: LatestClaims, rows: Ints) -> ClaimDraft:
+    def _write_round(self, due: DueClaims, push: ShownRows, latest_claims: LatestClaims, rows: Ints) -> ClaimDraft:
         part = due.rows(int(due.population[0]), rows)
-        latest = own.rows(rows, lambda name: own.more(name)[rows])
+        latest = latest_claims.rows(rows, lambda name: latest_claims.more(name)[rows])
         state = {name: values[part.rep, part.member] for name, values in self._state.items()}
         context = replace(self._context(part, push.rows(rows), latest), state=state)
         draft: ClaimDraft = self._module.write(context, **self._settings["write"])
@@ -148,7 +148,7 @@ class PopulationProcess:
             self._state[name][part.rep, part.member] = values
         return draft
 
-    def _context(self, due: DueClaims, push: ShownRows, own: LatestClaims) -> ClaimContext:
+    def _context(self, due: DueClaims, push: ShownRows, latest_claims: LatestClaims) -> ClaimContext:
         draws = self.draws
 
         def sense(accuracy: float, *, lag: float = 0.0, member: Ints | None = None, turn: Ints | None = None) -> Ints:
@@ -164,7 +164,7 @@ class PopulationProcess:
 
         return ClaimContext(
             rep=due.number, member=due.member, turn=due.turn, fact=due.fact, choices=self._world.choices[due.fact],
-            draws=draws, sense=sense, push=push, own=own,
+            draws=draws, sense=sense, push=push, latest=latest_claims,
         )  # fmt: skip
 
 

@@ -86,16 +86,16 @@ class Populations:
         return self._delivered(self._write(due, snapshot, start), start, end) if len(due) else ClaimBatch.none()
 
     def _write(self, due: DueClaims, snapshot: Snapshot, start: int) -> ClaimBatch:
-        push, own = self._push(snapshot, due, days(start)), self._own_claims.own(due, start)
+        push, latest_claims = self._push(snapshot, due, days(start)), self._own_claims.own(due, start)
         parts = []
         for index, rows in due.spans:
             part = due.rows(index, rows)
-            latest = own.rows(rows, partial(self._own_claims.more, part))
+            latest = latest_claims.rows(rows, partial(self._own_claims.more, part))
             parts.append(self._processes[index].write(part, push.rows(rows), latest, self.lines[index].bad(part)))
         draft = ClaimDraft.joined(parts)
         form = _form(due.population)
         drafts = ClaimBatch.of(
-            [*draft.edges, *self._edge_policies.edges(due, push, own, draft)],
+            [*draft.edges, *self._edge_policies.edges(due, push, latest_claims, draft)],
             rep=due.rep, t=due.t, who=self._who[due.population] + due.member, turn=due.turn, fact=due.fact,
             value=draft.value, stated=draft.stated, form=form if draft.graded is None else form + draft.graded,
         )  # fmt: skip
@@ -174,9 +174,9 @@ class EdgePolicies:
         self._revises = np.array([population.revises for population in populations], dtype=bool)
         self._some_are_mutual = bool(self._mutual.any())
 
-    def edges(self, due: DueClaims, push: ShownRows, own: LatestClaims, draft: ClaimDraft) -> list[DraftEdge]:
+    def edges(self, due: DueClaims, push: ShownRows, latest: LatestClaims, draft: ClaimDraft) -> list[DraftEdge]:
         edges: list[DraftEdge] = []
-        others = (push.value != NONE) & (push.row != own.row[:, None])
+        others = (push.value != NONE) & (push.row != latest.row[:, None])
         agrees = push.value == draft.value[:, None]
         plain = True if draft.graded is None else ~draft.graded
         if self._disputes.any():
@@ -192,4 +192,6 @@ class EdgePolicies:
             supports = (due.uniform("supports") < self._supports[due.population]) & plain
             edges.append(DraftEdge("supports", np.where(supports, friend, NONE)))
         revises = self._revises[due.population] & plain
-        return edges + [DraftEdge("supersedes", np.where(revises, row, NONE)) for row in (own.row, *own.unsuperseded.T)]
+        return edges + [
+            DraftEdge("supersedes", np.where(revises, row, NONE)) for row in (latest.row, *latest.unsuperseded.T)
+        ]

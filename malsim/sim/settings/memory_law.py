@@ -37,10 +37,10 @@ def plant_of(scenario: Scenario) -> Plant[Any]:
     return item_plant(scenario.law, scenario.law_settings)
 
 
-def graph_of(plant: Plant[Any], state: Any, law: str, thing: str) -> Memory:
-    """Return the graph of a state. Raises a `UsageError` that names `law` and `thing` if there is no graph."""
+def graph_of(plant: Plant[Any], state: Any, law: str, feature: str) -> Memory:
+    """Return the graph of a state. Raises a `UsageError` that names `law` and `feature` if there is no graph."""
     if not isinstance(plant, HoldsGraph):
-        raise UsageError(f"{law} keeps no graph of claims, so it has no {thing}", hint="run it under the law mal")
+        raise UsageError(f"{law} keeps no graph of claims, so it has no {feature}", hint="run it under the law mal")
     return plant.graph(state)
 
 

@@ -104,7 +104,7 @@ class _CellReaders:
                 yield "program", program.operation, program.handle, lines[program.operation]
         for cell in program_cells(self._memory, after=0, tick=0, first=self.rep):
             is_active = (pl.col("rep") == self.rep) & (pl.col("handle") == cell.handle) & (pl.col("status") == "active")
-            standing = 0 in cell.places and self._memory.cells.select(is_active.any()).item()
+            standing = 0 in cell.indices and self._memory.cells.select(is_active.any()).item()
             for program in cell.programs if standing else ():
                 if self._has_member(program):
                     yield "program", program.operation, program.handle, cell.handle

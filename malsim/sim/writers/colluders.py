@@ -16,6 +16,6 @@ habits = {"disputes": 0.0}
 
 def write(context: ClaimContext, *, accuracy: float, confidence: float) -> ClaimDraft:
     value = context.sense(accuracy, member=np.zeros_like(context.member), turn=context.fact)
-    peers = context.own.peers
+    peers = context.latest.peers
     edges = tuple(DraftEdge("supports", peers[:, member], mutual=True) for member in range(peers.shape[1]))
     return ClaimDraft(value, context.stated(confidence, 0.0), edges=edges)

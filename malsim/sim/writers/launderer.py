@@ -23,11 +23,11 @@ habits = {"disputes": 0.0, "supports": 0.0}
 
 
 def write(context: ClaimContext, *, accuracy: float, confidence: float, way: float) -> ClaimDraft:
-    own, passes_on = context.own, context.member > 0
+    latest, passes_on = context.latest, context.member > 0
     value = context.sense(accuracy, member=np.zeros_like(context.member), turn=context.fact)
     edges: tuple[DraftEdge, ...] = ()
     if round(way) == 0:
-        edges = (DraftEdge("derived_from", np.where(passes_on, own.peers[:, 0], NONE)),)
+        edges = (DraftEdge("derived_from", np.where(passes_on, latest.peers[:, 0], NONE)),)
     elif round(way) > 1:
-        edges = tuple(DraftEdge("supports", own.peers[:, member]) for member in range(own.peers.shape[1]))
+        edges = tuple(DraftEdge("supports", latest.peers[:, member]) for member in range(latest.peers.shape[1]))
     return ClaimDraft(value, context.stated(confidence, 0.0), edges=edges)

@@ -18,8 +18,8 @@ grades = Param(4.0, "claims", "grades per claim about a fact", 0.0, 1_000.0)
 
 
 def write(context: ClaimContext, *, accuracy: float, confidence: float, grades: float) -> ClaimDraft:
-    own = context.own
-    graded = (context.turn % (1 + int(grades)) != 0) & (own.row != NONE)
-    value = np.where(graded, own.value, context.sense(accuracy))
-    grade = DraftEdge("supports", np.where(graded, own.row, NONE))
+    latest = context.latest
+    graded = (context.turn % (1 + int(grades)) != 0) & (latest.row != NONE)
+    value = np.where(graded, latest.value, context.sense(accuracy))
+    grade = DraftEdge("supports", np.where(graded, latest.row, NONE))
     return ClaimDraft(value, context.stated(confidence, 0.0), edges=(grade,), graded=graded)

@@ -15,5 +15,5 @@ habits = {"disputes": 0.0}
 
 
 def write(context: ClaimContext, *, accuracy: float) -> ClaimDraft:
-    is_first = (context.own.row == NONE) & ~context.own.again
+    is_first = (context.latest.row == NONE) & ~context.latest.again
     return ClaimDraft(context.sense(accuracy), context.stated(accuracy, 0.0), speaks=is_first)

@@ -19,5 +19,5 @@ habits = {"disputes": 0.0, "revises": False}
 
 def write(context: ClaimContext, *, accuracy: float, confidence: float) -> ClaimDraft:
     value = context.sense(accuracy, member=np.zeros_like(context.member), turn=context.fact)
-    edges, is_first = (DraftEdge("supports", context.own.first),), (context.own.row == NONE) & ~context.own.again
+    edges, is_first = (DraftEdge("supports", context.latest.first),), (context.latest.row == NONE) & ~context.latest.again
     return ClaimDraft(value, context.stated(confidence, 0.0), edges=edges, speaks=is_first)

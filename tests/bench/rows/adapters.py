@@ -56,9 +56,9 @@ def rows() -> Iterator[Ratio]:
     yield _a_call()
     if POISONER.is_file():
         scenario = read(POISONER).replace(days=60.0, replications=REPLICATIONS)
-        own = scenario.replace(adapter=Adapter.of(DictMemory))
+        adapted = scenario.replace(adapter=Adapter.of(DictMemory))
         name = f"60 days of {REPLICATIONS} replications of poisoner over a dict memory, against mal"
-        yield compare(name, partial(bench.run, own), partial(bench.run, scenario), limit=3, repeats=3)
+        yield compare(name, partial(bench.run, adapted), partial(bench.run, scenario), limit=3, repeats=3)
 
 
 def _a_call() -> Ratio:

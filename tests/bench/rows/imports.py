@@ -38,10 +38,10 @@ def rows() -> Iterator[Ratio]:
 
 def _history(path: Path) -> Path:
     random = np.random.default_rng(7)
-    own = random.integers(2**32, size=(RECORDS, 4)).tolist()
+    parts_of = random.integers(2**32, size=(RECORDS, 4)).tolist()
     kinds = random.choice(["ADD", "UPDATE", "DELETE"], RECORDS, p=[0.7, 0.25, 0.05]).tolist()
     records, names = [], ["0" * 36]
-    for index, (kind, parts) in enumerate(zip(kinds, own, strict=True)):
+    for index, (kind, parts) in enumerate(zip(kinds, parts_of, strict=True)):
         name = f"{parts[0]:08x}-{parts[1] % 65536:04x}-4000-8000-{parts[2]:08x}{parts[3] % 65536:04x}"
         if kind == "ADD":
             names.append(name)

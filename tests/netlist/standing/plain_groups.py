@@ -135,10 +135,12 @@ class AllSignals(Signals):
         return values[-1], values[-1] <= 2 and -slope(values[-15:]) > 0.01
 
     def specialisation(self, writer: str) -> tuple[float, bool]:
-        own = {topic: set(self.world.of_topic(topic)) & set(self.world.of_writer(writer)) for topic in self.world.topics}
-        work = [sum(self.world.cells[item]["effective"] for item in cells) for cells in own.values()]
+        cells_by_topic = {
+            topic: set(self.world.of_topic(topic)) & set(self.world.of_writer(writer)) for topic in self.world.topics
+        }
+        work = [sum(self.world.cells[item]["effective"] for item in cells) for cells in cells_by_topic.values()]
         value = share(sum(item * item for item in work), sum(work) ** 2)
-        return value, sum(map(len, own.values())) >= 5 and value > 0.7
+        return value, sum(map(len, cells_by_topic.values())) >= 5 and value > 0.7
 
     # the run, and signals of signals
 

@@ -113,7 +113,7 @@ class ClaimContext:
     draws: Draws
     sense: Callable[..., Ints]
     push: ShownRows
-    own: LatestClaims
+    latest: LatestClaims
     state: Mapping[str, Array] = field(default_factory=dict)
 
     def happens(self, share: float, purpose: str) -> Bools:
