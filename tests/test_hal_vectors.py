@@ -152,7 +152,7 @@ def test_mux16_matches_recordings_within_the_int_range() -> None:
 
 
 def test_autotune_relay_equals_the_one_in_pid() -> None:
-    """In pid, start takes effect one call later, so that the first call is left out."""
+    """The first call is left out, because start takes effect one call later in pid."""
     sheet = ops.load("autotune")
     for about, rows in rows_of("pid-autotune*"):
         state = ops.start(sheet, 1, {"effort": float(about["const_inputs"]["tune-effort"]), "cycles": 1000})

@@ -54,7 +54,7 @@ def logs_of(tau: float, writers: str, *, seed: int, days: int, count: int, facts
 
 @pytest.mark.parametrize("writers", WRITERS)
 @pytest.mark.parametrize("tau", TAUS)
-def test_the_interval_holds_the_planted_constant_in_95_lives_of_100(tau: float, writers: str) -> None:
+def test_intervals_cover_the_planted_constant(tau: float, writers: str) -> None:
     results = [rates(log).tau for log in logs_of(tau, WRITERS[writers], seed=71, days=DAYS, count=RUNS, facts=4)]
     covered = sum(low <= tau <= high for _, low, high in results)
     untold = sum(low == 0.0 and high == float("inf") for _, low, high in results)

@@ -162,7 +162,7 @@ def test_unjudged_run_is_not_a_break() -> None:
 
 
 def test_predicates_of_different_units_have_equal_weight() -> None:
-    """Without scales, a margin in hundredths always hides a margin in thousands."""
+    """A margin in hundredths always hides a margin in thousands if neither is scaled."""
     formula = parse_property("always (a <= 5000 and b <= 0.05)")
     assert [Property(predicate).text for predicate in predicates(formula)] == ["a <= 5000", "b <= 0.05"]
     days, draws = (1.0, 2.0), np.random.default_rng(1).random((8, 2, 2, 1))

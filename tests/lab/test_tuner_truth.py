@@ -53,7 +53,7 @@ def test_ceiling_of_two_opposed_requirements_is_their_balance() -> None:
 
 
 def test_requirements_on_different_scales_are_scaled() -> None:
-    """Without scales, the first margin (at most 0.01) would always be the worst."""
+    """Unscaled, the first margin (at most 0.01) would always be the worst."""
     result = ms.tune(
         [DISPUTE], space={CEILING: (0.2, 0.8)}, requirements=[CALM, "eventually (eff(obs_d4d4) <= 0.35)"], budget=48
     )

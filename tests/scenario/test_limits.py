@@ -61,7 +61,7 @@ def problem_of(name: str) -> str:
     return next(str(limit.metadata["says"]) for limit in fields(Limits) if limit.name == name)
 
 
-def test_manifest_is_held_to_the_limits(path: str, allow: Allow, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rerun_of_a_manifest_obeys_the_limits(path: str, allow: Allow, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", path, "--no-plots"]) == 0
     allow("ticks=11")
     assert main(["run", "--manifest", "out/x/manifest.json"]) == 2

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from malsim.base.parameters import Param
     from malsim.sim.run import Run
 
-HERE = Path(__file__).parents[2] / "scenarios" / "drawn.toml"  # beside the claim file that from_file reads
+HERE = Path(__file__).parents[2] / "scenarios" / "drawn.toml"  # next to the claim file that from_file reads
 HOUR = DAY // 24
 EXAMPLES = settings().max_examples // 8  # whole runs cost
 settings.register_profile("few", settings(), max_examples=EXAMPLES)

@@ -85,10 +85,10 @@ def test_why_explains_the_causes_of_netlist_events(
     signals = run.scenario.netlist.net.signals if run.scenario.netlist else {}
     caused = run.events.filter(pl.col("kind").is_in(OF_NETS)).unique(["kind", "rep"], maintain_order=True)
     for event in caused.rows(named=True):
-        asked = {"t": event["t"], "rep": event["rep"]}
-        assert run.why(event["cause"], **asked)
+        moment = {"t": event["t"], "rep": event["rep"]}
+        assert run.why(event["cause"], **moment)
         if is_signal(run, event["cause"]):
-            first = because(run, event["cause"], **asked)[0]
+            first = because(run, event["cause"], **moment)[0]
             assert first.signal in signals
             assert first.since == event["t"] if event["kind"] in AT_ONCE else first.since <= event["t"]
 
@@ -135,11 +135,8 @@ def test_untraceable_events_are_detected(unresolved: Unresolved) -> None:
 def test_bands_count_events_by_kind() -> None:
     whole, banded = bench.run(busy()), bench.run(busy(record="bands"))
     counted = banded.bands.filter(pl.col("signal") == "events").group_by("row").agg((pl.col("mean") * pl.col("count")).sum())
-    there = whole.events.group_by("kind").len()
-    remaining = {kind: count for kind, count in there.rows() if kind != "expanded"}  # the signal of that name counts these
+    counts = whole.events.group_by("kind").len()
+    remaining = {kind: count for kind, count in counts.rows() if kind != "expanded"}  # the signal of that name counts these
     assert {kind: round(count) for kind, count in counted.rows()} == remaining
     assert banded.events.is_empty()
     assert "withheld" in repr(banded)
-
-
-told = st.tuples(st.sampled_from("abc"), st.lists(st.integers(0, 2), max_size=4))

@@ -122,8 +122,8 @@ def test_bad_command_is_a_wrong_value_with_its_own_edges(posted: Posted) -> None
     run = bench.run(stream(bad))
     assert events(run, "misled").height == value.filter(pl.col("t") >= 12 * DAY).height
     flipped = bench.run(stream(noise(flip=1.0, start=12 * DAY)))
-    assert _quarrels(run) == 0.0  # against what is said otherwise
-    assert _quarrels(flipped) > 0.0  # against what now says the same: it was wired before it was corrupted
+    assert _quarrels(run) == 0.0  # disputes join different values
+    assert _quarrels(flipped) > 0.0  # edges were made before the values were flipped
 
 
 def _quarrels(run: Run) -> float:

@@ -67,7 +67,7 @@ def shown(run: ms.Run, day: int) -> dict[str, float]:
 @settings(max_examples=5, deadline=None)
 @given(drawn=DRAWN)
 def test_push_shows_the_values_of_a_tick_at_its_time(drawn: list[Any]) -> None:
-    """With new claims, cells show the values of the next tick, otherwise those of the last."""
+    """Cells show the values of the next tick if there are new claims, otherwise those of the last."""
     run = run_of(drawn, "now")
     created = run.memory.cells.select("handle", "created")
     for day in range(1, DAYS + 1):

@@ -38,29 +38,29 @@ def brute(stream: list[tuple[str, str, str]], *, mutual: bool) -> set[tuple[int,
 
     def crowned(pair: tuple[str, str], new: int, now: int) -> None:
         head[pair] = new
-        for other, (_, thing, value) in standing.items():
-            if other == new or thing != pair[0]:
+        for other, (_, subject, value) in standing.items():
+            if other == new or subject != pair[0]:
                 continue
             if value == pair[1]:
                 edges.add((other, new, "supports", now))
             elif mutual or other > first[pair]:
                 edges.add((other, new, "contradicts", now))
 
-    for now, (writer, thing, value) in enumerate(stream):
-        for old, (by, what, said) in list(standing.items()):
-            if (by, what) == (writer, thing):
+    for now, (writer, subject, value) in enumerate(stream):
+        for old, (by, about, claimed) in list(standing.items()):
+            if (by, about) == (writer, subject):
                 del standing[old]
                 edges.add((now, old, "supersedes", now))
-                if head[what, said] == old:
-                    del head[what, said]
-                    heirs = [other for other, (_, t, v) in standing.items() if (t, v) == (what, said)]
+                if head[about, claimed] == old:
+                    del head[about, claimed]
+                    heirs = [other for other, (_, t, v) in standing.items() if (t, v) == (about, claimed)]
                     if heirs:
-                        crowned((what, said), min(heirs), now)
-        standing[now] = (writer, thing, value)
-        pair = (thing, value)
+                        crowned((about, claimed), min(heirs), now)
+        standing[now] = (writer, subject, value)
+        pair = (subject, value)
         first.setdefault(pair, now)
-        for (other_thing, other_value), leader in head.items():
-            if other_thing == thing:
+        for (other_subject, other_value), leader in head.items():
+            if other_subject == subject:
                 edges.add((now, leader, "supports" if other_value == value else "contradicts", now))
         if pair not in head:
             crowned(pair, now, now)
@@ -161,8 +161,8 @@ def test_invalid_claim_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "header.csv").write_text(CSV)
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
     (tmp_path / "torn.parquet").write_bytes(b"PAR1")
-    for name, said in (("empty", "cannot be read"), ("header", "holds no claim"), ("other", "writer is missing")):
-        with pytest.raises(DataError, match=said):
+    for name, message in (("empty", "cannot be read"), ("header", "holds no claim"), ("other", "writer is missing")):
+        with pytest.raises(DataError, match=message):
             read_claims(tmp_path / f"{name}.csv")
     with pytest.raises(DataError, match="cannot be read"):
         read_claims(tmp_path / "torn.parquet")

@@ -47,7 +47,7 @@ def test_watched_cell_is_opened_only_if_marked_or_fired(run: Run) -> None:
     ops = wired.with_columns(op=pl.col("detail").str.extract(r"^(reader-op-\d+):"))
     fires = pl.col("signal").str.extract(r"^(reader-op-\d+)-(?:low|moved|falls)$")
     fired = run.signals.filter(pl.col("value") == 1).select("rep", op=fires, t=pl.col("t") + 1)
-    last = ops.unique(["rep", "op"], keep="last")  # an op that was wired anew is asked of its last cell only
+    last = ops.unique(["rep", "op"], keep="last")  # a rewired op counts for its last cell only
     opened = of(run, "expanded").filter(pl.col("detail") == "wanted").join(last, on=["rep", "subject"], suffix="_wired")
     opened = opened.filter(pl.col("t") > pl.col("t_wired"))
     assert opened.join(fired, on=["rep", "op", "t"], how="anti").is_empty()
@@ -66,7 +66,7 @@ def test_written_op_is_an_admitted_claim(run: Run) -> None:
     admitted = of(run, "admitted").join(programs, left_on=["rep", "subject"], right_on=["rep", "handle"], how="semi")
     assert admitted.height == programs.height
     assert set(programs["handle"]) <= set(run.cells["cell"])
-    assert "scheduled" not in set(run.events["kind"])  # the op is the netlist's: no program runs beside it
+    assert "scheduled" not in set(run.events["kind"])  # the op belongs to the netlist: no program runs
 
 
 def test_kind_of_op_fits_the_cell(run: Run) -> None:

@@ -65,7 +65,7 @@ class RealClaims:
 def read_real(folder: str | Path) -> RealClaims:
     """Read a folder with a claims and a truth file (such as claims.csv.gz, truth.csv.gz); bad rows are left out.
 
-    A dated question is asked of the memory as it was before that day. Raises `UsageError` if the truth has no object of the
+    A dated question is answered by the memory before that day. Raises `UsageError` if the truth has no object of the
     claims.
     """
     folder = Path(folder)

@@ -23,8 +23,8 @@ REMINDERS = "open ^ before relying on it; write back what you learn; supersede o
 class Sections:
     """Sections of a push: one line per conflict and per cell of low trust; `expand` has the handles to open.
 
-    `unproven` has the writers with too few outcomes to calibrate, with the number of outcomes and the number needed;
-    `signals` are the lines of firing signals; `reminds` is whether the three reminders follow.
+    `unproven` has the writers with too few outcomes for a calibration, their number of outcomes and the number needed;
+    `signals` are the lines of firing signals; if `reminds`, the three reminders follow.
     """
 
     conflicts: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""One turn of the reader in every replication, and the counters of turns."""
+"""Turn of the reader in every replication, and the counters of turns."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ReleaseCheck(Protocol):
 
 
 class Turn:
-    """One turn of the reader in every replication. Arrays have the shape (replications,) or (replications, lines).
+    """Turn of the reader in every replication. Arrays have the shape (replications,) or (replications, lines).
 
     `opened` marks the lines that the reader opened. `first` is the cell that it trusted first, `acted` the cell that it
     acted on, and `value` the value that it acted on (NONE if it declined). `observed` is the value that it saw itself,

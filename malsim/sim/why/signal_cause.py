@@ -41,7 +41,7 @@ def because(run: RunData, where: str, *, t: float | None = None, rep: int | None
     """
     wires, rep = run.scenario.netlist, run.scenario.first if rep is None else rep
     if wires is None:
-        raise ScenarioError("this scenario has no netlist, so there are no signals", hint="add [netlist]")
+        raise ScenarioError("this scenario has no netlist and no signals", hint="add [netlist]")
     return why(where, wires.net, run.signals, at=t, rep=rep, moved=lambda word, since: _moved(run, word, since, rep))
 
 
@@ -152,7 +152,7 @@ def wired(run: RunData, rep: int) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def _signals(run: RunData) -> Mapping[str, Signal]:
     if run.scenario.netlist is None:
-        raise ScenarioError("this scenario has no netlist, so there are no signals", hint="add [netlist]")
+        raise ScenarioError("this scenario has no netlist and no signals", hint="add [netlist]")
     return run.scenario.netlist.net.signals
 
 
