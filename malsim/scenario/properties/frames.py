@@ -102,8 +102,9 @@ class FrameReader:
             if isinstance(point, Name | Pin):
                 names = [*_names(self._tables["signals"], "signal"), *self._metrics, *_names(self._tables["cells"], "cell")]
                 raise unknown("signal, metric or cell field", address, names)
-            frames, memory = self._frames, getattr(self._run, "memory", None)
+            frames = self._frames
             if crosses(address):
+                memory = getattr(self._run, "memory", None)
                 frames = replace(frames, edges=None if memory is None else edges_by_handle(memory))
             return self._array(one_value(point, frames), address)
         except AddressError as error:
