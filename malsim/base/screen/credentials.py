@@ -34,7 +34,7 @@ STAND_INS = {
 }
 _WORDS = re.compile(r"(?<![A-Za-z])[a-z]{3,8}(?:[ ,\n\t]+(?:\d{1,2}[.)] ?)?[a-z]{3,8}){11,}(?![A-Za-z])")
 # A text without a match holds no credential, so that most texts need a single search.
-CANDIDATE = rf"[A-Za-z0-9_~+/=.$%:*-]{{15,}}|{CUES}|-----BEGIN|://|\{{S|(?:&#\w{{2,8}};|\\[uUx]\{{?\w{{2,8}}\}}?){{4}}|(?:[a-z]{{3,8}}[ ,\n\t]+(?:\d{{1,2}}[.)] ?)?){{11}}"
+CANDIDATE = rf"[A-Za-z0-9_~+/=.$%:*-]{{15,}}|{CUES}|-----BEGIN|://|\{{S|(?:&#[0-9A-Za-z]{{2,8}};|\\[uUx]\{{?[0-9A-Za-z]{{2,8}}\}}?){{4}}|(?:[a-z]{{3,8}}[ ,\n\t]+(?:\d{{1,2}}[.)] ?)?){{11}}"
 # Letters that look like others, or are not visible: full width, mathematical, encircled, small forms.
 DRESSED = (
     r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2070-\u209c"

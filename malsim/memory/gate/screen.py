@@ -16,7 +16,7 @@ from malsim.base.screen.personal import personal_data
 from malsim.memory.graph.frames import LazyRows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from malsim.memory.rules import Rules
 
@@ -54,15 +54,22 @@ MANY = 50  # above this number of texts, one polars query is faster than single 
 
 
 class Formats(NamedTuple):
-    """Formats to detect: a pattern that matches every text with a finding, and a function that returns its kind or None."""
+    """Formats to detect: a pattern that matches every text with a finding, and a function that returns its kind or None.
+
+    Texts that match `harmless` have no finding.
+    """
 
     candidate: str
     kind: Callable[[str], str | None]
+    harmless: str = "^$"
+
+    def candidates(self, texts: pl.Series) -> pl.Series:
+        return texts.str.contains(self.candidate) & ~texts.str.contains(self.harmless)
 
     def kinds(self, texts: set[str]) -> dict[str, str]:
         if len(texts) > MANY:
             series = pl.Series([*texts], dtype=pl.String)
-            texts = {*series.filter(series.str.contains(self.candidate))}
+            texts = {*series.filter(self.candidates(series))}
         return {text: kind for text in texts if (kind := self.kind(text)) is not None}
 
 
@@ -71,7 +78,7 @@ def _formats(screen_formats: str, *, public: bool = False) -> Formats:
     if screen_formats == "full" and public:
         return Formats(_PERSONAL_CANDIDATE, lambda text: next((kind for kind, _, _ in personal_data(text)), None))
     if screen_formats == "full":
-        return Formats(CANDIDATE, _credential_kind)
+        return Formats(CANDIDATE, _credential_kind, IDENTIFIER)
     personal = _PERSONAL_0_5 if screen_formats == "reference_0.5" else _PERSONAL
     patterns = personal if public else _REFERENCE
     compiled = {kind: re.compile(pattern) for kind, pattern in patterns.items()}
@@ -97,11 +104,12 @@ def _credential_kind(text: str) -> str | None:
 
 def secrets(claims: LazyRows | pl.DataFrame, edges: LazyRows | pl.DataFrame, rules: Rules) -> pl.DataFrame:
     """Return the fields of claims and edges that contain credentials: claim, path and finding (the kind)."""
-    fields, targets = [*_fields(_rows(claims))], _rows(edges)
+    formats, targets = _formats(rules.screen_formats), _rows(edges)
+    fields = [*_fields(_rows(claims), formats)]
     if targets.height:
         columns = (targets.column(name).tolist() for name in ("claim", "place", "target"))
         fields += [(claim, f"edges[{index}].target", text) for claim, index, text in zip(*columns, strict=True) if text]
-    return _findings(fields, _formats(rules.screen_formats))
+    return _findings(fields, formats)
 
 
 def personal(claims: LazyRows | pl.DataFrame, rules: Rules) -> pl.DataFrame:
@@ -128,11 +136,14 @@ def _rows(claims: LazyRows | pl.DataFrame) -> LazyRows:
     return claims if isinstance(claims, LazyRows) else LazyRows.of(claims)
 
 
-def _fields(claims: LazyRows) -> Iterator[Field]:
-    """Yield the texts of claims, field by field, except keys that are UUIDs, whose digits can look like a card number."""
+def _fields(claims: LazyRows, formats: Formats | None = None) -> Iterator[Field]:
+    """Yield the texts of claims, field by field, except keys that are UUIDs, whose digits can look like a card number.
+
+    With `formats`, texts without a finding may be left out.
+    """
     for name in _TEXTS:
         if name not in claims.blank:
-            for claim, text in enumerate(claims.column(name).tolist()):
+            for claim, text in _texts(claims, name, formats):
                 if text and not (name == "key" and _UUID.fullmatch(text)):
                     yield claim, name, text
     for name in _LISTS:
@@ -141,6 +152,14 @@ def _fields(claims: LazyRows) -> Iterator[Field]:
                 for index, text in enumerate(items or ()):
                     if text:
                         yield claim, f"{name}[{index}]", text
+
+
+def _texts(claims: LazyRows, name: str, formats: Formats | None) -> Iterable[tuple[int, str | None]]:
+    if formats is None or claims.height <= MANY:
+        return enumerate(claims.column(name).tolist())
+    series = claims.as_series(name)
+    rows = formats.candidates(series).arg_true()
+    return zip(rows.to_list(), series.gather(rows).to_list(), strict=True)
 
 
 def _findings(fields: Sequence[Field], formats: Formats) -> pl.DataFrame:
