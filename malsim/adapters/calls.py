@@ -38,7 +38,7 @@ def awaited(answer: Any) -> Any:
 
 @contextmanager
 def every_coroutine_awaited() -> Iterator[None]:
-    """Raise `RuntimeError` if the block dropped a coroutine without awaiting it, so that nothing was done."""
+    """Raise `RuntimeError` if a coroutine was created in the block and never awaited, as its code never ran."""
     with warnings.catch_warnings(record=True) as messages:
         warnings.filterwarnings("always", message=_UNAWAITED, category=RuntimeWarning)
         yield

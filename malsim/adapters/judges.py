@@ -1,4 +1,4 @@
-"""Judge in place of a product's language model: verdicts on pairs of facts, with given error rates.
+"""Simulated judge that replaces a product's language model: verdicts on pairs of facts, with given error rates.
 
 `RATES/NAME` names a memory with a judge: `miss=0.2,invention=0.05/malsim.adapters.mem0:pipeline`. The factory takes
 a `judge`. Every error is drawn from a hash of seed, sentences and days, so that a repeated run has the same errors.
@@ -23,7 +23,7 @@ RATES = ("miss", "false_alarm", "invention")
 
 @dataclass(frozen=True, kw_only=True)
 class Judge:
-    """Judge in place of a language model; it makes no error if all rates are 0.
+    """Simulated judge that replaces a language model, with given error rates (0: no errors).
 
     `miss` is the share of equal or contradicting facts that are taken for new ones, `false_alarm` the share of unrelated
     pairs of facts that are taken for a contradiction, and `invention` the share of claims that are read as a value that no

@@ -41,7 +41,7 @@ SHELL = 'echo $$ > "$0"; "$@"; echo $? >> "$0"'  # process id, which is also the
 
 
 class McpServer:
-    """Memory behind a server's tools. Each sentence of an answer is an item, earlier ones first."""
+    """Memory behind a server's tools. Each sentence of an answer is an item, in the order of the answer."""
 
     belief = edges = scopes = clocks = dates = writers = False
 

@@ -94,7 +94,7 @@ class Mem0Store:
 
 
 class JudgedModel:
-    """Judge in place of the model that extracts the fact from the added claim."""
+    """Simulated judge that replaces the model which extracts the fact from an added claim."""
 
     claim: Claim
 

@@ -49,7 +49,7 @@ class TrafficLog:
         self._calls: dict[str, tuple[str, dict[str, Any]]] = {}
 
     def sent(self, message: bytes) -> None:
-        """Take a message of the client, and remember a tool call until its answer arrives."""
+        """Process a message from the client; a tool call is remembered until its answer arrives."""
         for item in _messages(message):
             params = item.get("params")
             if item.get("method") == "tools/call" and isinstance(params, dict) and "id" in item:
@@ -57,7 +57,7 @@ class TrafficLog:
                 self._calls[json.dumps(item["id"])] = (str(params.get("name")), arguments)
 
     def answered(self, message: bytes) -> None:
-        """Take a message of the server, and write the call that it answers to the log."""
+        """Process a message from the server; if it answers a tool call, log the call with its answer."""
         for item in _messages(message):
             call = self._calls.pop(json.dumps(item.get("id")), None) if "method" not in item else None
             if call is not None:

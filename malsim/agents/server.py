@@ -31,7 +31,7 @@ INSTRUCTIONS = (
 
 
 class ServiceThread:
-    """Thread that alone uses the store. Calls of all agents queue here; a failed call does not affect the next."""
+    """The only thread that uses the store. All agents' calls wait in its queue; a failed call does not affect the next."""
 
     def __init__(self, open_service: Callable[[], MemoryService]) -> None:
         self._open_service = open_service

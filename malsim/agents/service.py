@@ -116,7 +116,7 @@ class MemoryService:
     def correct(
         self, cell: str, title: str, confidence: float | None, *, if_seen: int | None = None, **fields: Any
     ) -> dict[str, Any]:
-        """Retract a cell and claim what is right; return the verdict, with the handles of cells that fell as `fell`.
+        """Retract a cell and claim what is right; return the verdict, in which `fell` lists the cells that fell with it.
 
         A person may give no title if nobody knows what is right. For a person, and under rules that reject corrected values,
         the old value was wrong all along, and cells derived from it fall. For an agent without the right to correct the

@@ -174,7 +174,7 @@ def student(values: Array, *, confidence: float = CONFIDENCE, least_spread: floa
 
 
 def welch(values: Array, base: Array) -> tuple[float, float]:
-    """Compute Welch's 95 % interval of the difference of two means of independent samples, without pairs with NaN.
+    """Compute Welch's 95 % interval of the difference of two means of independent samples, without rows with NaN.
 
     >>> [round(end, 3) for end in welch(np.array([2.0, 3.0, 4.0]), np.array([1.0, 2.0, 3.0]))]
     [-1.267, 3.267]

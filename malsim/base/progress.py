@@ -1,4 +1,4 @@
-"""Progress bar, shown only in terminals, as a notebook would save it with the output."""
+"""Progress bar, shown only in terminals because a notebook would save it as output."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def _check_laws(laws: list[str], args: argparse.Namespace) -> None:
 
 
 def _on_claims(args: argparse.Namespace) -> LawTable | ReplayReport:
-    """Replay one file of claims, or the claims of a memory, under one law, or with truth under several."""
+    """Replay a file of claims, or the claims of a memory, under one law, or compare several laws if truth is given."""
     from malsim.base.errors import UsageError
     from malsim.lab.studies.laws import compare_on_claims
     from malsim.lab.studies.laws.claims import read_source

@@ -1,4 +1,4 @@
-"""Importer of ARW's records, from its database (with the log of one in use) or from its items as JSON."""
+"""Importer of ARW's records, from its database (including the write-ahead log) or from its items as JSON."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Read one claim per file, dated by its last change, and one per line of the index that links to no file."""
+    """Read one claim per file, dated by its last change, and one claim per index line without a link to a file."""
     folder = NoteFolder(source.path, _read, _cell)
     dangling = _link(folder)
     counts = {"links dropped: no file of that name": dangling}

@@ -1,4 +1,4 @@
-"""Importer of Letta's agent files: the lines of the blocks, and the dated writes to them that the messages record."""
+"""Importer of Letta's agent files: lines of memory blocks, and the dated writes to blocks found in the messages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _is_old(document: dict[str, Any]) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Read one claim per recorded write, which supersedes the text it replaced, and one per block line without a write."""
+    """Read a claim per recorded write, superseding the text it replaced, and one per block line without a write."""
     document, stream = source.object, _Stream()
     agents = [document] if _is_old(document) else dicts(document.get("agents"))
     for agent in agents:
@@ -126,7 +126,7 @@ class _Stream(Collector):
         return True
 
     def drop(self, label: str, old: list[str], new: list[str]) -> None:
-        """Supersede each old claim by the new one at the same index, or by the last; without new claims annex the old."""
+        """Supersede each old claim by the new claim at its index or the last; annex them if there is no new claim."""
         for index, key in enumerate(old):
             self.active[label].remove(key)
             if new:

@@ -1,1 +1,1 @@
-"""Show results to people: plots, HTML pages, exercises of notebooks and the manual."""
+"""Presentation of results: figures, HTML pages, notebook exercises and the manual."""

@@ -12,7 +12,7 @@ LONGEST_QUOTED = 60
 
 
 def inside(folder: str | Path, name: str, *, where: str, what: str = "a file") -> Path:
-    """Return the path of a file that another file in the folder names.
+    """Return the path of `name` in a folder, after a check that the path does not leave the folder.
 
     Raises
     ------

@@ -115,7 +115,7 @@ def _formatted(text: str) -> Iterator[Credential]:
 
 
 def _hidden(text: str) -> Iterator[Credential]:
-    """Yield the credentials in decoded views; with joined lines, only known formats, as joined words look random."""
+    """Yield the credentials in decoded views; joined lines are searched only for known formats, to avoid false alarms."""
     for reading in views(text):
         search = _all if reading.text.count("\n") == text.count("\n") else _formatted
         for credential in search(reading.text):

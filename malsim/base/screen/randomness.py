@@ -1,4 +1,4 @@
-"""Tests whether a value assigned to a name like `password` is a credential, or code, a placeholder or a word."""
+"""Tests that tell credentials from code, placeholders and plain words, for values assigned to names like `password`."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def formats() -> dict[str, Importer]:
 
 
 def bring(path: str | Path, *, form: str | None = None, options: Options | None = None) -> ImportedMemory:
-    """Import another memory's file or folder; `form` (one of `formats()`) names the format, which is else recognised.
+    """Import another memory's file or folder; without `form` (one of `formats()`), the format is detected.
 
     The source is only read, and nothing in it is run. Raises `StoreError` for a file in no known format, `UsageError` for an
     unknown format.

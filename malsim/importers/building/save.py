@@ -20,7 +20,7 @@ _TABLE = "CREATE TABLE IF NOT EXISTS extras (cell TEXT, name TEXT, value TEXT)"
 
 
 def write(imported: ImportedMemory, path: Path, numbers: Mapping[str, int] | None = None) -> None:
-    """Write an imported memory as a store; an existing store must hold a part of it, and grows.
+    """Write an imported memory as a store, or extend an existing store that holds a part of the memory.
 
     A new file appears once it is complete. `numbers` are the replications of the scopes. Raises `StoreError` if another
     memory exists at the path.
@@ -51,7 +51,7 @@ def _new_store(path: Path) -> Iterator[Store]:
 
 
 def extras(path: Path) -> pl.DataFrame:
-    """Return the extras of a store, source values without a column in a memory: cell (its key), name, value as JSON."""
+    """Return the source's fields that have no column in a memory, as stored: cell (its key), name, value as JSON."""
     file = connect(path)
     try:
         with refusing(path):

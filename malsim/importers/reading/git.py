@@ -9,7 +9,7 @@ _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def repository(folder: Path) -> Path | None:
-    """Return the `.git` folder that a folder belongs to; None if it is missing, or only a link to another."""
+    """Return the `.git` folder of the repository around a folder; None without one, or if `.git` is a file or a link."""
     for parent in (folder.resolve(), *folder.resolve().parents):
         git = parent / ".git"
         if git.exists():

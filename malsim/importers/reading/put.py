@@ -36,7 +36,7 @@ ROW: dict[str, pl.DataType | type[pl.DataType]] = {
 
 @dataclass(frozen=True)
 class Placement:
-    """Memory after the insertion, and `loose` edges (source, relation, target, weight), of which an end matches no key."""
+    """Memory after the insertion, and `loose` edges (source, relation, target, weight) with an end that matches no key."""
 
     memory: Memory
     loose: pl.DataFrame

@@ -171,7 +171,7 @@ class Source:
         return self.document if isinstance(self.document, list) else []
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Yield the JSON objects of all lines, one at a time; `cut` and `bad` count the lines without one."""
+        """Yield the JSON objects of all lines; count other lines in `bad`, or in `cut` if the line break is missing."""
         self.cut = self.bad = 0
         with self.path.open("rb") as file:
             for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), 1):
@@ -198,7 +198,7 @@ class Source:
 
 
 def _glued(text: str) -> list[dict[str, Any]]:
-    """Return the records of a line that holds nothing but records, one after the other; else an empty list."""
+    """Return the JSON objects of a line that holds several without a separator; empty if it holds anything else."""
     records, end = list[dict[str, Any]](), 0
     while end < len(text):
         value, end = _DECODER.raw_decode(text, end)

@@ -127,7 +127,7 @@ def wiring_object(standing: Standing) -> dict[str, str]:
 
 
 def wiring_of(given: Any) -> Standing | None:
-    """Return the netlist in a wiring object, or None if it has no netlist; with a damaged state, the netlist starts again.
+    """Return the netlist in a wiring object, or None if it has no netlist; a damaged state is dropped.
 
     >>> wiring_of(wiring_object(Standing(text="loadrt watch names=low", state=b"1"))).state
     b'1'

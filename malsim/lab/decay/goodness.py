@@ -83,7 +83,7 @@ _BY_MEAN = [
 
 
 def of_lifetimes(log: Log) -> Goodness:
-    """Test the exponential law with a floor on lifetimes; fewer than five distinct ends are not tested.
+    """Test lifetimes against an exponential law with a floor; skip the test if there are fewer than five distinct ends.
 
     The alternatives are a Weibull with a floor, tested by the likelihood ratio (χ², one degree of freedom), and a lognormal.
     Since the lognormal does not contain the exponential, its p is bounded by about e^(1 − gain in log-likelihood). The
@@ -116,7 +116,7 @@ def of_lifetimes(log: Log) -> Goodness:
 
 
 def of_claims(chain: Chain, rates: Rates) -> Goodness:
-    """Test the exponential law on claims that may be wrong, by the likelihood ratio to lifetimes of another spread c.
+    """Test the exponential law on claims that may be wrong, by the likelihood ratio to laws whose spread c differs from 1.
 
     The interval of the mean is the union over all spreads that the claims do not reject. For each spread it is the most
     likely mean, widened on the logarithmic scale by c^0.7 times the distance from τ to the ends of its interval, because n
@@ -137,7 +137,7 @@ def of_claims(chain: Chain, rates: Rates) -> Goodness:
 
 
 def _of_mean(law: Law, shift: Callable[[float], float]) -> Law:
-    """Return the law with log mean instead of log τ as its first parameter."""
+    """Reparametrise a law so that its first parameter is the log of the mean instead of log τ."""
     return replace(
         law,
         log_survival=lambda t, mean, second: law.log_survival(t, mean - shift(second), second),

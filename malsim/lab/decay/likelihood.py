@@ -72,7 +72,7 @@ WEIBULL = Law("weibull", (-STEEPEST, STEEPEST), _weibull, _weibull_density, loga
 
 @dataclass(frozen=True)
 class Likelihood:
-    """Likelihood of lifetimes under a law of survival S, for the exponential law with a fixed floor if given.
+    """Likelihood of lifetimes under a law of survival S; a given `floor` fixes the second parameter of the law.
 
     The log-likelihood is Σ log −S'(a) over ends seen at age a, + Σ log(S(a) − S(b)) over ends between ages a and b,
     + Σ log S(a) over lifetimes that have not ended, − Σ log S(e) over all, where e is the age at the first sighting.
@@ -92,7 +92,7 @@ class Likelihood:
 
     @cached_property
     def _ages(self) -> tuple[Array, Array, Array, Array, Array]:
-        """Ages at exact ends; lower and upper ages of interval-censored ends; ages of open lifetimes; ages at sighting."""
+        """Ages by kind: exact ends, lower and upper bounds of censored ends, open lifetimes, late first sightings."""
         log, exact = self.log, self.log.after == self.log.before
         between = log.ended & ~exact
         return log.after[exact], log.after[between], log.before[between], log.after[~log.ended], log.entered[log.entered > 0]
@@ -151,7 +151,7 @@ class Likelihood:
         return sign * np.inf if unbounded else end
 
     def _profile(self, parameter: int, value: float) -> tuple[float, float]:
-        """Return the lowest loss with one parameter fixed, and the other parameter there."""
+        """Return the lowest loss with one parameter fixed, and the value of the other parameter at this minimum."""
 
         def loss(other: float) -> float:
             return self.loss(np.array([value, other] if parameter == 0 else [other, value]))
@@ -161,7 +161,7 @@ class Likelihood:
 
 
 def _minimiser(loss: Callable[[float], float], bounds: tuple[float, float]) -> float:
-    """Return the minimiser of a unimodal loss within its bounds, the bounds included."""
+    """Return the minimiser of a unimodal loss within bounds, which are possible results."""
     low, high = bounds
     if low == high:
         return low

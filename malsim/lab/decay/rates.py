@@ -28,7 +28,7 @@ UNKNOWN: Estimate = (np.nan, 0.0, np.inf)
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """Hidden Markov model of claims about n objects: row k has the k-th claim of each, objects with more claims first.
+    """Hidden Markov model of claims about n objects. Row k holds the k-th claims; columns are objects, longest first.
 
     `gap` (days since the previous claim) and `value` (index of the claimed value) have shape (T, n). `counts` is the number
     of claims per object, `choices` the number of values K, at least 2.
@@ -106,7 +106,7 @@ class Chain:
         return -total
 
     def profile(self, fixed: Array, *, parameter: int) -> tuple[Array, Array]:
-        """Return the lowest loss for each fixed log τ (`parameter` 0) or log ε (1), and the other parameter there.
+        """Return the lowest loss for each fixed log τ (`parameter` 0) or log ε (1), and the minimising other parameter.
 
         The other parameter is searched on a grid that narrows in each round.
         """
@@ -190,7 +190,7 @@ def _estimate(chain: Chain, parameter: int) -> Estimate:
 
 
 def _refined(losses: Array) -> list[int]:
-    """Return the steps of a grid to refine: next to its best point, and where the loss crosses the interval's bound."""
+    """Return the indexes of the grid steps to refine: next to the minimum, and where the loss crosses the 95 % bound."""
     best, last = int(losses.argmin()), len(losses) - 2
     inside = losses <= losses[best] + CHI_SQUARE / 2.0
     crossings = np.flatnonzero(inside[:-1] != inside[1:])

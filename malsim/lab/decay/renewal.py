@@ -71,7 +71,7 @@ class Renewal:
         return -total
 
     def profile(self, spreads: Array, *, tau: float, error: float) -> tuple[Array, Array]:
-        """Return the lowest loss at each log c, shape (P,), and log m there; the search starts at `tau` and `error`."""
+        """Return the lowest loss for each log c, shape (P,), and its log m; the search starts at `tau` and `error`."""
         free, low, high = [0, 2], *(np.array(ends) for ends in zip(*self.chain.bounds, strict=True))
         middle = np.stack(np.broadcast_arrays(np.log(tau), spreads, np.log(max(error, LEAST_ERROR))), axis=1)
         half, steps = HALF, np.linspace(-1.0, 1.0, POINTS)

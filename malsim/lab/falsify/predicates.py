@@ -66,7 +66,7 @@ def property_run(text: str, run: Run) -> PropertyRun:
 
 
 def scales(formula: Formula, runs: Sequence[PropertyRun]) -> list[float]:
-    """Return the spread of each predicate's margin over runs; 1 if it sets its own scale or is constant."""
+    """Return the standard deviation of each predicate's margin; 1 if it is constant or the predicate has a scale."""
     spreads = []
     for index, predicate in enumerate(predicates(formula)):
         values = np.concatenate([run.margins[index].ravel() for run in runs]) if runs else np.zeros(0)

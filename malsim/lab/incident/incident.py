@@ -47,7 +47,7 @@ class Incident:
     named: bool = False
 
     def shows(self, rows: list[int]) -> bool:
-        """Return True if a part shows the incident, and gives the rival answer without the wrong claims and under each cure.
+        """Return True if a part shows the incident, but gives the rival answer under each cure and without wrong claims.
 
         A memory that is not deterministic must show it in most of three replays.
         """
@@ -79,7 +79,7 @@ def find(
     law: str | None = None,
     memory: Adapter | None = None,
 ) -> Incident:
-    """Reduce a log to the smallest part with the same wrong answer (`OBJECT=VALUE`), or the same change of a cell's worth.
+    """Find the smallest part of a log that reproduces a wrong answer (`OBJECT=VALUE`) or the change of a cell.
 
     Each part is replayed under the same memory: `memory`, `law`, or the first of `LAWS` that gives the answer on the whole
     log. A part shows the incident if, as on the whole log, the other claims alone give the rival answer, and so does every
@@ -103,7 +103,7 @@ def find(
 def _incident(
     log: ClaimLog, rows: list[int], cell: str | None, answer: str | None, law: str | None, memory: Adapter | None
 ) -> Incident:
-    """Return the incident under the first law that gives the answer, or under the memory if one of ten replays gives it."""
+    """Return the incident under the first law that reproduces it, or under `memory` if one of ten replays does."""
     tried: dict[str, str] = {}
     usable = [name for name in LAWS if name != "mal" or log.edges is not None or not log.unstated]
     for name in [law] if law or memory else usable:
@@ -130,7 +130,7 @@ def _base(log: ClaimLog, law: str | None, memory: Adapter | None) -> Scenario:
 
 
 def _question(player: LogPlayer, rows: list[int], cell: str | None, answer: str | None) -> tuple[Question | None, str]:
-    """Return the question about the wrong answer, or None and what the memory answers instead."""
+    """Return the question that the replay reproduces and "", or None and a description of the actual answer."""
     claims = player.log.claims
     if answer is not None:
         object_, equals, value = answer.partition("=")
@@ -157,7 +157,7 @@ def _question(player: LogPlayer, rows: list[int], cell: str | None, answer: str 
 
 
 def _moved_cell(player: LogPlayer, rows: list[int], row: int) -> Question | None:
-    """Return the question about a cell that has ended, or whose worth the other claims changed; None for any other cell."""
+    """Return the question about a cell that is no longer active or that other claims raised or lowered, else None."""
     cell = WrongCell(player.log.claims["handle"][row])
     now, status = worth_of(player.run(rows, cell), cell.handle)
     if status not in (None, "active"):
@@ -171,7 +171,7 @@ def _moved_cell(player: LogPlayer, rows: list[int], row: int) -> Question | None
 def _wrong_answer(
     player: LogPlayer, rows: list[int], object_: str, *, wrong: str = "", value: str = ""
 ) -> tuple[Question | None, str]:
-    """Return the question about an object whose answer is `wrong`, or is not `value`; or None and the answer."""
+    """Return a question and "" if the answer is `wrong` (or is not `value`), else None and a description of the answer."""
     claims = player.log.claims
     counts = Counter(claims.filter(claims["object"] == object_)["title"].to_list())
     values = tuple(sorted(counts, key=lambda title: (-counts[title], title)))
@@ -201,7 +201,7 @@ def _others(log: ClaimLog, rows: list[int], question: WrongAnswer) -> list[int]:
 
 
 def _narrowed(incident: Incident, rows: list[int]) -> list[int]:
-    """Return the first part that shows the incident: claims about its object, with all of their writers', or all."""
+    """Return the first part that shows the incident: claims about its object, all claims of their writers, or all."""
     claims, question = incident.log.claims, incident.question
     object_ = question.object if isinstance(question, WrongAnswer) else None
     if isinstance(question, WrongCell):

@@ -40,7 +40,7 @@ class WrongAnswer:
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """Fact with the object's values, of which the rival is true."""
+        """Fact about the object, in which the rival value is true."""
         first = (self.rival or OTHERWISE, self.wrong)
         values = (*first, *(value for value in self.values if value not in first))
         return (Fact(name=self.object, values=values[:MOST_VALUES], start="first"),)
@@ -61,7 +61,7 @@ class WrongAnswer:
 
 @dataclass(frozen=True)
 class WrongCell:
-    """Cell `handle` that has ended (`status`), or that other claims moved down (`falls`) or up past `level`."""
+    """Cell that is no longer active (`status`), or whose effective confidence other claims moved across `level`."""
 
     handle: str
     level: float = 0.0
@@ -79,7 +79,7 @@ class WrongCell:
         return f"eff({self.handle}) {'>' if self.falls else '<'} {self.level:g}"
 
     def shows(self, run: Run) -> bool:
-        """Return True if the cell has the status or worth of the question at the last tick."""
+        """Return True if, at the last tick, the cell has the status in question or its confidence lies beyond `level`."""
         worth, status = worth_of(run, self.handle)
         if self.status or worth is None:
             return bool(self.status) and status == self.status

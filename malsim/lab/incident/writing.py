@@ -54,7 +54,7 @@ def require_failure(text: str, memory: Adapter | None) -> None:
 
 
 def scenario_text(incident: Incident, *, source: str, anonymise: bool = False) -> str:
-    """Return the scenario of an incident as text, the same for the same log. `source` is the file name of the log.
+    """Return the scenario of an incident as text, which depends only on the log. `source` is the file name of the log.
 
     With `anonymise`, writers, objects, values and handles are replaced by numbered names whose order is that of the
     originals.

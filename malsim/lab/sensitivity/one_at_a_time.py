@@ -86,7 +86,7 @@ def swings(single: Sequence[Move], base: Array, values: Sequence[Array]) -> pl.D
 
 
 def alike(nudged: Sequence[Move], values: Sequence[Array]) -> pl.DataFrame:
-    """Return pairs of settings whose nudges change the replications in proportion, so that one can compensate the other.
+    """Return pairs of settings with proportional effects on all replications; either can compensate for the other.
 
     s_i is the change of each replication by a nudge of setting i, scaled to unit length; γ = 1 / √(1 − |s_i · s_j|) is the
     collinearity index. Pairs above 10 are confounded: the metric depends only on a combination of the two. At least three

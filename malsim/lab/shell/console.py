@@ -75,7 +75,7 @@ class Console(HalCommands):
     intro = "help lists the commands; only save writes files"
 
     def script(self, source: str | bytes, name: str, *, keep_going: bool = False) -> int:
-        """Run the lines of a script, with `keep_going` also after one that failed. Return 1 if a line failed."""
+        """Run the lines of a script, and stop at the first failure unless `keep_going`. Return 1 if a line failed."""
         if name.endswith(".hal") and not self.session.statements and not self.session.memory.cells.height:
             return self._hal_script(source, name, keep_going=keep_going)
         lines, faults = read_lines(source, name)

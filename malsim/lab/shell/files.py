@@ -51,7 +51,7 @@ class SessionFile:
 
 
 def document(path: str | Path) -> tuple[Document, float]:
-    """Read a netlist, or that of a scenario or store, and its tick in milliseconds (0 without a `.hal` thread)."""
+    """Return the netlist of a file, scenario or store, and the tick of a `.hal` file in milliseconds (otherwise 0)."""
     if is_store(Path(path)):
         with Store(path, write=False) as store:
             return parse(store.standing.text, file=str(path)), 0.0

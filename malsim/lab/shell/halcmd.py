@@ -58,7 +58,7 @@ class HalCommands(Commands):
         self.translate(["alias", *line.split()])
 
     def do_unalias(self, line: str) -> None:
-        """Remove an alias, given its name or that of the pin: unalias pin|param NAME."""
+        """Remove an alias, given by its own name or the name of its pin: unalias pin|param NAME."""
         self.translate(["unalias", *line.split()])
 
     def do_linkps(self, line: str) -> None:
@@ -204,7 +204,7 @@ class HalCommands(Commands):
 
 
 def duration(milliseconds: float) -> str:
-    """Return a duration in the largest unit that gives at least one.
+    """Format a duration in the largest unit in which the number is at least 1.
 
     >>> duration(8.64e7), duration(1.0), duration(7200e3)
     ('1 day', '1 ms', '2 hours')

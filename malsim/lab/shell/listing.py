@@ -122,7 +122,7 @@ def _graph_values(session: Session, name: str) -> pl.Series:
 
 
 def value_text(values: np.ndarray[Any, Any]) -> str:
-    """Format values like halcmd: all, or the first few with the number of values."""
+    """Format values like halcmd; a long list is cut, with the number of values at its end."""
     text = " ".join(one_value(value) for value in values[:MOST_VALUES].tolist())
     more = f" … {len(values)} values" if len(values) > MOST_VALUES else ""
     return (text or "no value yet") + more

@@ -115,7 +115,7 @@ class Session:
         return replace(self, state=replace(self.state, signals=values))
 
     def stepped(self, count: int = 1) -> Session:
-        """Return the session after `count` ticks. Each ticks the memory, scans the net and drives its outputs."""
+        """Return the session after `count` ticks of the memory, each followed by a scan of the net."""
         memory, state, day, past = self.memory, self.state, self.day, list(self.past)
         for _ in range(count):
             day += self.tick / DAY
@@ -127,7 +127,7 @@ class Session:
         return replace(self, memory=memory, state=state, day=day, past=tuple(past[-LONGEST_PAST:]))
 
     def values(self, name: str) -> np.ndarray[Any, Any]:
-        """Return the values of a pin, parameter or signal: one, or one per row of its domain.
+        """Return the values of a pin, parameter or signal: one per row of its domain, or a single value.
 
         The array is empty for a signal that reads the memory before the first scan.
         """

@@ -141,7 +141,7 @@ def _with_claim(result: Stability, cell: str, rep: int, push: str) -> Memory:
 
 
 def _answer(before: TickLoop, after: TickLoop, row: int) -> Array:
-    """Return the cell's value at rest, at each tick after the new claim, and last at its new fixed point."""
+    """Return the cell's values: at rest, at each tick after the new claim, and at the new fixed point."""
     undamped = replace(before, damping=1.0), replace(after, damping=1.0)
     rest, end = (polished(loop, *fixed_point(loop))[0] for loop in undamped)
     worth = np.append(rest, after.start[len(rest) :])

@@ -28,7 +28,7 @@ SHARE, DEPTH, ALIKE = 0.7, 2, 1e-5
 def fixed_point(
     loop: TickLoop, start: Array | None = None, *, near: float = NEAR, least: int = STEPS, work: int = WORK
 ) -> tuple[Array, float]:
-    """Return a point e with e = f(e) to about `near`, and the residual max |f(e) − e|.
+    """Return a point e with e = f(e) within the tolerance `near`, and the residual max |f(e) − e|.
 
     Each cell moves a part of the way, e += share / (1 + row sum of |∂f/∂e|) · (f(e) − e). Its share grows while the cell
     keeps its direction and shrinks when it reverses, so that it comes to rest even where ticks oscillate. A fixed point
@@ -52,7 +52,7 @@ def fixed_point(
 
 
 def anderson(loop: TickLoop, worth: Array, *, near: float, most: int) -> Array:
-    """Return f(e) for a point at which no move f(e) − e exceeds `near`, or after `most` steps; one column only.
+    """Iterate until no |f(e) − e| exceeds `near`, or for `most` steps, and return the last f(e); e has one column.
 
     Anderson mixing: the combination of the last three points with the smallest move, plus 0.7 of that move. It handles soft
     modes (λ near 1), on which cell-by-cell steps are slow, and needs ceilings at which few modes oscillate. Source: Walker
@@ -82,7 +82,7 @@ def anderson(loop: TickLoop, worth: Array, *, near: float, most: int) -> Array:
 def any_fixed_point(
     loop: TickLoop, start: Array, *, near: float = NEAR, least: int = STEPS, work: int = WORK, by_ticks: bool = False
 ) -> tuple[Array, float]:
-    """Return a fixed point and its residual max |f(e) − e| by the first method that reaches one; one column only.
+    """Try several methods until one finds a fixed point; return it with its residual max |f(e) − e|, as one column.
 
     With `by_ticks`, plain ticks from the loop's own start come first, so that the analysis is of the point that a run
     reaches. Then `fixed_point` from `start` with damped Newton steps, and then ticks from there.

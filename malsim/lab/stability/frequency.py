@@ -25,7 +25,7 @@ ZERO = 1e-12
 
 
 def eigenvalues(jacobian: sparse.csr_array) -> NDArray[np.complex128]:
-    """Return the eigenvalues of ∂f/∂e that determine its margins.
+    """Return the eigenvalues of ∂f/∂e that determine the gain and phase margin.
 
     These are all eigenvalues of each strongly connected part; for a part of more than 1,500 rows, the eight farthest from 1,
     by Arnoldi's method.

@@ -47,7 +47,7 @@ class TickLoop:
 
     @classmethod
     def of(cls, memory: Memory, rules: Rules) -> TickLoop:
-        """Return the loop of a memory's tick; raise `UsageError` under `records`, which weighs whole pools."""
+        """Return the loop of a memory's tick; raise `UsageError` under the law `records`, which has no loop over edges."""
         if isinstance(rules.effective, str):
             given = rules.effective
             raise UsageError("this law has no loop over edges", where="rules.effective", given=given, hint="leave it out")
@@ -122,7 +122,7 @@ def along(value: NDArray[Any], like: Array) -> NDArray[Any]:
 
 
 def _matrix(wiring: Wiring, sign: float, sources: NDArray[np.bool_]) -> sparse.csr_array:
-    """Return the edges with positive sign · weight, targets by sources; cells outside `sources` have weight 0."""
+    """Return the edge weights of one sign as a sparse matrix (target, source), with 0 for cells outside `sources`."""
     weight = sign * wiring.weight.values
     order = np.argsort(wiring.target.values, kind="stable")
     order = order[weight[order] > 0.0]

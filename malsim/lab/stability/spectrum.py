@@ -197,7 +197,7 @@ def scatter(size: int) -> Array:
 
 
 def _ritz(tick: Callable[[Single], Single], vector: Single) -> tuple[complex, NDArray[np.complex64]]:
-    """Return the largest eigenvalue of a map over the span of a vector and its next images, and its vector there.
+    """Approximate the largest eigenvalue of a map, and its eigenvector, on the Krylov space of a start vector.
 
     Sums use einsum instead of matrix products, whose threads cost more here than they save.
     """

@@ -58,7 +58,7 @@ def measured(run: Run, metric: Measure) -> Array:
 
 
 def measurement(run: Run, metric: Measure) -> Measurement:
-    """Return a measure of a run with the estimator for its kind; every printed figure is its `mean()`.
+    """Measure a run; the `mean()` of the result uses the estimator for this kind of measure, as printed everywhere.
 
     `metric` is one of
 

@@ -205,7 +205,7 @@ def enough(values: Array) -> bool:
 
 
 def needed(values: Array) -> int:
-    """Return the number of values for a nearly normal mean: 25 γ², at least 100 if skewed, else 0; NaN is left out.
+    """Return how many values make the mean nearly normal: 0 unless skewed, else 25 γ² and at least 100. Ignore NaN.
 
     A small sample of a long-tailed distribution often misses the tail: it shows little skewness, a low mean and a narrow
     interval. Stopping therefore waits for this number of values. Source: Cochran, 1977, 2.15.

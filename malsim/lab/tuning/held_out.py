@@ -91,7 +91,7 @@ def _with_chance(tuner: Tuner, holdout: Callable[[Any], list[list[Array]]], tota
 
 
 def _without_chance(tuner: Tuner, total: Array, best: int) -> dict[str, Any]:
-    """Return the figures of `_with_chance` without intervals; held_out is None unless other problems were held out."""
+    """Return the results of problems without randomness: no intervals; held_out is None unless others were held out."""
     figures: dict[str, Any] = {"interval": {}, "held_out": None, "held_gain": None, "flat": False}
     figures |= {"loss": (float(total[best]), NAN, NAN), "gain": (float(total[0] - total[best]), NAN, NAN)}
     if tuner.holdout is not None and tuner.holds_others:

@@ -1,4 +1,4 @@
-"""Ask-and-tell optimisers: differential evolution, for a single loss combined with quadratic models near the best point.
+"""Ask-and-tell optimisers: differential evolution and, for a single loss, also quadratic models near the best point.
 
 The path depends only on the losses, not on the order in which they arrive.
 """

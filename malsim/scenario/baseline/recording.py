@@ -182,7 +182,7 @@ def _read_csv(path: Path) -> pl.DataFrame:
 
 
 def record_approval(folder: Path, name: str, columns: tuple[str, ...], comparison: Comparison | None) -> str:
-    """Log an approval in `NAME.approvals.jsonl` with approver, time, version and columns. Return what was logged where."""
+    """Log an approval in `NAME.approvals.jsonl` with approver, time, version and columns. Return a message for the user."""
     log, by, at = folder / f"{name}.approvals.jsonl", approver(), datetime.now(UTC).isoformat(timespec="seconds")
     moved = "first recorded" if comparison is None else first_difference(comparison)
     entry = {"at": at, "by": by, "malsim": _version(), "columns": list(columns), "moved": moved}

@@ -27,7 +27,7 @@ class KindResult(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class KindCheck(Check):
-    """Check other than a property, whose fields are its keys in a file; those without a default are required.
+    """Check other than a property. Its fields are its keys in a file; fields without a default are required keys.
 
     A new kind needs a class, a row in `KINDS`, and its keys in `malsim/scenario/file/data/check.schema.json`.
     """

@@ -66,7 +66,7 @@ class MetricEstimate:
 
     @property
     def longest(self) -> float:
-        """Longest spell observed, for a time; NaN for another metric."""
+        """Longest spell observed, if the metric is a time; otherwise NaN."""
         return self.pooled.time.horizon if self.pooled and self.pooled.time else np.nan
 
     @property

@@ -1,4 +1,4 @@
-"""JSON Schema of scenario files: data files, completed with the names, bounds and choices of rules and settings."""
+"""JSON Schema of scenario files, built from data files and the names, bounds and choices of rules and settings."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def _trace(proof: Proof) -> pl.DataFrame:
 
 
 def _without(statements: tuple[Statement, ...], sources: set[str]) -> Iterator[Statement]:
-    """Yield the statements without the ends of wires at cells or at these sources."""
+    """Yield the statements, with wires disconnected from cells and from these sources."""
     for statement in statements:
         if isinstance(statement, Wire):
             ends = [end for end in statement.ends if end.address not in sources]

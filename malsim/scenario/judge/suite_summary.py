@@ -62,7 +62,7 @@ class Suite:
 
     @property
     def refused(self) -> int:
-        """Number of claims refused by the gates of all runs, without recorded histories (`judged.source`)."""
+        """Number of claims refused by the gates of all runs; recorded histories are not counted."""
         runs = [judged.run for judged in self.judged if judged.run is not None and not judged.source]
         return sum(event_count(run.events, run.bands, run.scenario.replications) for run in runs)
 

@@ -86,7 +86,7 @@ class _Question:
         self.length = 0
 
     def answer(self) -> Proof:
-        """Prove or refute the property: by induction, within its known number of ticks, or over `ticks` ticks."""
+        """Prove or refute the property: by induction if it has the form `always`, else over a bounded number of ticks."""
         formula, bounded = self.formula, _bounded(self.formula)
         if isinstance(formula, stl.Over) and formula.word == "always" and not formula.window and _bounded(formula.operand):
             return self._at_every_tick(formula.operand)
@@ -140,7 +140,7 @@ class _Question:
         return -(-stl.reach(part, self.period) // self.period)
 
     def _anywhere(self, length: int) -> Stretch | None:
-        """Return a stretch from an arbitrary state, or None if an op cannot be translated without knowing its state."""
+        """Unroll the net from an arbitrary state; return None if an op cannot be translated without knowing its state."""
         stretch = Stretch(self.unrolling, length, self.assumptions, anywhere=True)
         try:
             stretch.at(0)

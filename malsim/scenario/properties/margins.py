@@ -48,7 +48,7 @@ class BrokenDayError(ScenarioError):
 
 
 def margins_at_start(formula: stl.Formula, trace: Trace, *, truth: bool = False) -> tuple[Array, float | None]:
-    """Return the margins at the start of the run, and the `fill` with which they were computed.
+    """Return the margins at the start of the run, and the number that replaced invalid values (None: all were valid).
 
     An invalid value raises an error only if the margins depend on it, that is, if they differ between the smallest and the
     largest `fill`.
@@ -221,7 +221,7 @@ class Margins:
         return margins if self._fill is None else np.where(invalid, self._fill, margins)
 
     def _must_be_valid(self, invalid: NDArray[np.bool_], problem: str, hint: str) -> None:
-        """Raise `BrokenDayError` for the first invalid day, unless invalid margins are filled."""
+        """Raise `BrokenDayError` for the first invalid day, unless invalid values are to be replaced."""
         if invalid.any() and self._fill is None:
             tick, column = np.argwhere(np.broadcast_to(invalid, self._shape))[0]
             days, replication = self.trace.times[tick] / DAY, self.trace.replications[column]

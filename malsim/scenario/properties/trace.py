@@ -41,7 +41,7 @@ class Trace:
 
     @property
     def period(self) -> int:
-        """Median distance of two ticks in milliseconds; for a single tick, its time."""
+        """Median interval between successive ticks in milliseconds; for a single tick, its time."""
         return int(np.median(np.diff(self.times, prepend=0 if len(self.times) == 1 else self.times[:0])))
 
     def only(self, column: int) -> Trace:

@@ -23,7 +23,7 @@ ALTS = {"time": "watched values and the alarm over time", "card": "truth table",
 
 
 def page(figures: dict[str, Sheet], sections: Iterable[str], *, flaws: Sequence[str], bad: bool, **heads: str) -> str:
-    """Return the page with the texts of `heads` (name, why, facts, verdict, ticks), flaws, figures and folded sections."""
+    """Return the scorecard page: texts in `heads` (name, why, facts, verdict, ticks), flaws, figures, folded sections."""
     picture = "".join(
         f"<div class='{name}'>{image(png(figure, dpi=RESOLUTION), alt=ALTS[name])}</div>" for name, figure in figures.items()
     )

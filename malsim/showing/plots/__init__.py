@@ -1,1 +1,1 @@
-"""Frames to figures; knows no simulator."""
+"""Figures drawn from data frames, without use of the simulator."""

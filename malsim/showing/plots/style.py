@@ -100,7 +100,7 @@ def event_lanes(axes: Axes, events: pl.DataFrame, kinds: list[str], *, most: int
 
 
 def mark(number: int) -> dict[str, Any]:
-    """Return colour and marker of the series with a number."""
+    """Return the colour and marker of the series with this index."""
     return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
 
 

@@ -126,7 +126,7 @@ def _answers(name: str | Rules, in_order: pl.DataFrame, claims: pl.DataFrame, qu
 
 
 def graph_answers(rules: Rules, claims: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
-    """Return right and probability for each question under the graph's law with some rules."""
+    """Replay the claims on a graph under `rules` and return right and probability for each question."""
     answers = replay(claims, questions.select("object", "value", "asked"), rules=rules).answers
     key = ["object"] if questions["asked"].null_count() == questions.height else ["object", "asked"]
     both = questions.join(answers, on=key, how="left", maintain_order="left")

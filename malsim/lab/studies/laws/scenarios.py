@@ -72,7 +72,7 @@ def compare_on_scenarios(
 def _rows(
     metrics: Sequence[Measure], figures: Sequence[Measurement], first: Sequence[Measurement] | None
 ) -> Iterator[dict[str, object]]:
-    """Yield a row for each metric: its mean, and its difference from the first law (None: this is the first)."""
+    """Yield a row per metric with its mean and, unless `first` is None, the difference from the first law."""
     for metric, figure, base in zip(metrics, figures, first or figures, strict=True):
         row: dict[str, object] = {"metric": name_of(metric), "n": figure.count}
         if figure.time:
@@ -123,7 +123,7 @@ def _run(scenario: Scenario, metrics: Sequence[Measure], left_out: list[str], fa
 
 
 def _figure(run: Run | None, scenario: Scenario, metric: Measure, left_out: list[str]) -> Measurement:
-    """Measure a run; return NaN for every replication if the run or the figure is missing."""
+    """Measure a run; return NaN for every replication if there is no run or the metric cannot be computed."""
     try:
         if run is not None:
             return measurement(run, metric)

@@ -53,7 +53,7 @@ class StateSpace:
             classes = finer
 
     def flipped(self, index: int) -> Ints:
-        """Return, per valuation, the valuation that differs in this input only, or −1 if that one is impossible."""
+        """Return, for each valuation, the index of the valuation with only this input changed; −1 if it is impossible."""
         weights = 1 << np.arange(self.inputs.shape[1])
         codes = self.inputs @ weights
         row_of = np.full(1 << self.inputs.shape[1], -1)

@@ -66,7 +66,7 @@ addf alarm tick
 
 @dataclass(frozen=True)
 class AlarmDesign:
-    """Proposed tripwire; a notebook shows its figure, `print` its text.
+    """Proposed tripwire. A notebook displays the figure; `print` shows the text.
 
     Parameters
     ----------

@@ -240,7 +240,7 @@ def _pair(candidates: Sequence[Watching], spans: Bools, quiet: Bools) -> tuple[t
 
 
 def _either(first: Watching, second: Watching, spans: Bools, quiet: Bools) -> tuple[Watching, ...]:
-    """Return both watches with levels above their silent values, if at least one of them trips in each span."""
+    """Set both levels above all silent values; return the pair if in each span at least one watch trips, else ()."""
     tops = [watch.values[quiet].max() for watch in (first, second)]
     reached = [_peaks(watch.values, spans) - top for watch, top in zip((first, second), tops, strict=True)]
     by_first = reached[0] >= reached[1]
@@ -254,7 +254,7 @@ def _either(first: Watching, second: Watching, spans: Bools, quiet: Bools) -> tu
 
 
 def _both(first: Watching, second: Watching, spans: Bools, quiet: Bools) -> tuple[Watching, ...]:
-    """Return both watches with levels below their peaks, if they are never on together on silent days."""
+    """Set both levels below the peaks; return the pair if both are on in each span and never on a silent day, else ()."""
     peaks = [_peaks(watch.values, spans).min() for watch in (first, second)]
     with_second = first.values[quiet][second.values[quiet] >= peaks[1]].max(initial=-np.inf)
     if not np.isfinite(with_second) or with_second >= peaks[0]:

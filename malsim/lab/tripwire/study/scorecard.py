@@ -83,7 +83,7 @@ def _count(number: int, word: str) -> str:
 
 @dataclass(frozen=True)
 class Scorecard:
-    """Scorecard of a tripwire; a notebook shows the figure, `print` the text.
+    """Scorecard of a tripwire. A notebook displays the figure; `print` shows the text.
 
     Parameters
     ----------

@@ -157,7 +157,7 @@ def _message(text: str) -> Any:
 
 
 def gallery(schedule: Callable[[Callable[[], None]], None], onload: Callable[[Callable[[], None]], None]) -> Any:
-    """Return a pane with one card per example. Pictures are added as the runs finish."""
+    """Return a pane with one card per example. Figures are added as the runs finish."""
     pane = html(_cards({}))
 
     def draw() -> None:

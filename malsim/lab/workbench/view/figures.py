@@ -56,7 +56,7 @@ class Looks:
 
 @dataclass(frozen=True)
 class Hold:
-    """Earlier picture, drawn pale for comparison: its label and its traces by panel."""
+    """Traces of an earlier result, by panel, that stay visible in pale colours for comparison."""
 
     label: str
     traces: Mapping[str, Sequence[TraceLine]]

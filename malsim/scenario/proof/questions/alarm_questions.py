@@ -140,5 +140,5 @@ def _polarity(inquiry: Inquiry, name: str) -> Iterator[SafetyAnswer]:
 
 
 def _blaming(net: Net, answer: SafetyAnswer, bit: str | None) -> SafetyAnswer:
-    """Return a flaw with the line of the watch that writes `bit`; any other answer unchanged."""
+    """Turn the answer into a flaw at the line of the watch that writes `bit`; leave it unchanged without a bit."""
     return SafetyAnswer(answer.question, answer.proof, False, line_of(net, bit)) if bit else answer

@@ -59,7 +59,7 @@ class SafetyAnswer:
 
     @property
     def flaw(self) -> bool:
-        """True if the question was answered, and the answer is that of a faulty tripwire."""
+        """True if the answer shows a fault of the tripwire; False if it is sound or unknown."""
         return self.status == "FLAW"
 
     @property
@@ -108,7 +108,7 @@ class Inquiry:
         return self._ask(question, never, line, assume, net, 0, refutes=True)
 
     def within(self, question: str, template: str, longest: int, line: int = 0) -> SafetyAnswer:
-        """Ask whether a property holds with a delay, filled in for `{0}`; return the answer of the shortest delay."""
+        """Replace `{0}` in a property by 0, 1, … ticks; return the answer for the shortest delay without a flaw."""
         answers = []
         for delay in range(longest + 1):
             suffix = f" within {delay} tick{'s' if delay > 1 else ''}" if delay else ""

@@ -31,7 +31,7 @@ RANKS = (
 
 
 def of_sinks(inquiry: Inquiry, alarms: Sequence[str]) -> Iterator[SafetyAnswer]:
-    """Ask whether every sink follows its alarm, returns after it, gets stuck or chatters, and whether two can disagree."""
+    """Ask whether a sink follows its alarm, turns off with it, sticks or chatters, and whether alarms can disagree."""
     net = inquiry.net
     follows: dict[str, list[str]] = {name: [] for name in alarms}
     sinks = [name for name in leaving(net) if name not in alarms]
@@ -90,7 +90,7 @@ def acts(net: Net, name: str) -> bool:
 
 
 def _agreements(inquiry: Inquiry, alarms: Sequence[str]) -> Iterator[SafetyAnswer]:
-    """Ask whether two alarms with the same cause agree, and whether of two with the same inputs one implies the other."""
+    """Ask whether alarms with the same cause are equal, and whether one of two with the same inputs implies the other."""
     net = inquiry.net
     free = {signal.name for signal in cut(net).inputs} - set(acknowledgements(net))
     for first, second in combinations(alarms, 2):

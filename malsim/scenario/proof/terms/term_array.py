@@ -216,7 +216,7 @@ def _packbits(bits: Any, axis: int = 0, bitorder: str = "little") -> TermArray:
 
 
 def _number(bits: list[Any], total: int, weight: int) -> Any:
-    """Return `total` plus the number of the bits as a choice among all sums, lowest bit first."""
+    """Return `total` plus the binary number in `bits` (lowest bit first), as a choice among all possible sums."""
     if not bits:
         return total
     return choose(bits[0], _number(bits[1:], total + weight, 2 * weight), _number(bits[1:], total, 2 * weight))

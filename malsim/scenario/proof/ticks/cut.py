@@ -79,7 +79,7 @@ def location(statement: Statement) -> str:
 
 
 def initial_value(net: Net, name: str) -> float | bool:
-    """Return a signal's value before the first tick: its own, else the start value of its writer or of a reader."""
+    """Return a signal's value before the first tick: as declared, or else the start value of its writer or a reader."""
     if name in net.initial:
         return net.initial[name]
     signal = net.signals[name]

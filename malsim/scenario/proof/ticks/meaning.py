@@ -200,7 +200,7 @@ def _opposite(truth: Truth) -> Truth:
 
 
 def _joined(word: str, left: Truth, right: Truth) -> Truth:
-    """Join two truths at one tick; a side without a value is ignored if the other alone decides, else there is no value."""
+    """Join two truths at one tick; if a side has no value, the result has one only if the other side alone decides."""
     if word == "implies":
         left = _opposite(left)
     if word != "and":

@@ -1,4 +1,4 @@
-"""Drawing of a net: ops as boxes with pins, signals as lines around the boxes, late reads dashed and led backwards."""
+"""Drawing of a net: ops as boxes with pins, signals as lines around the boxes, and reads one tick late as dashed lines."""
 
 from __future__ import annotations
 
