@@ -35,7 +35,7 @@ _BENCH = ("frequency", "over", "read_samples", "respond", "run")
 
 
 def __getattr__(name: str) -> Any:
-    """Load the bench on first use, because it imports the names above."""
+    """Load the bench on first use; an import at the top would be circular."""
     if name in _BENCH:
         return getattr(import_module("ops.bench"), name)
     raise AttributeError(f"module 'ops' has no attribute {name!r}")

@@ -36,7 +36,7 @@ def function(
 
 
 def arm(enable: Array, ok: Array, tripped: Array, time_left: Array, enabled: Array, timeout: Array) -> dict[str, Array]:
-    """Reload the timer and clear the alarm on a rising enable."""
+    """Reload the timer and clear the alarm on a rising edge of enable."""
     arms = enable & ~enabled & ~ok
     left = np.where(arms, timeout, time_left)
     return {"ok": ok | arms, "tripped": tripped & ~arms, "time_left": left, "enabled": enable}

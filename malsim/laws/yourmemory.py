@@ -56,7 +56,7 @@ def rank(items: Items, _: float) -> Array:
 
 
 def _used(items: Items, used: Bools, now: float | Array, since: Array) -> Columns:
-    """Return the columns after a use: on a new day all items are one active day older, and used items restart at `since`."""
+    """Return the columns after a use: on a new day all items age by one active day; used items restart at `since`."""
     fresh = np.floor(items["latest"]) < np.floor(now)
     return {
         "n": items["n"] + used,

@@ -126,7 +126,7 @@ class LawExplanation:
 
     @property
     def contributions(self) -> pl.DataFrame:
-        """Contributing claims: source, writer, log_odds, and share, the part of effective confidence."""
+        """Contributing claims: source, writer, log_odds, and share (in units of effective confidence)."""
         shares = self.evidence.with_columns(share=self.terms["value"].tail(self.evidence.height))
         return shares.filter(pl.col("cell").is_not_null()).select(
             pl.col("cell").alias("source"), "writer", "log_odds", "share"
@@ -200,7 +200,7 @@ def _reader_list(readers: pl.DataFrame) -> str:
 
 
 def explain(memory: Memory, handle: str, *, t: float, rep: int = 0, rules: Rules | None = None) -> Explanation:
-    """Explain the effective confidence that a reader sees of a cell (see `present`); `t` (days) is only printed.
+    """Explain the effective confidence that a reader sees of a cell (see `present`). `t` (days) is printed but not used.
 
     Raises `AddressError` if there is no such cell.
     """
@@ -221,7 +221,7 @@ def explain(memory: Memory, handle: str, *, t: float, rep: int = 0, rules: Rules
 def explain_row(
     cell: dict[str, object], edges: pl.DataFrame, writer: dict[str, object], *, t: float, rules: Rules
 ) -> Explanation:
-    """Explain a cell, given as a row, from its edges with the worth of their sources and its writer's record."""
+    """Explain a cell from its row, its incoming edges (with the worth of their sources) and its writer's record."""
     names = ("stated", "calibration", "support_mass", "challenge_mass", "effective")
     value = {name: math.nan if cell[name] is None else float(str(cell[name])) for name in names}
     if math.isnan(value["stated"]):

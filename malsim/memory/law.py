@@ -140,7 +140,7 @@ class WriterRecords(NamedTuple):
 
 
 def records(memory: Memory, effective: Array, rules: Rules, claims: Ints | None = None) -> WriterRecords:
-    """Compute the record of every writer; `claims` gives their numbers of claims if the memory is a part."""
+    """Compute the record of every writer. For a partial memory, `claims` holds each writer's total number of claims."""
     author, writers = memory.column("author"), memory.tables["writers"].rows.height
     claims = np.bincount(author, minlength=writers) if claims is None else claims
     wrong = WRONG[rules.wrong_when](memory, effective, rules)
@@ -194,7 +194,7 @@ DEFAULT = Rules()
 
 
 def step(memory: Memory, before: Array, factor: Array, rules: Rules) -> JacobiStep:
-    """Compute one Jacobi step from the effective confidence before it and the calibration factor of each writer."""
+    """Compute one Jacobi step from the previous effective confidence and the calibration factor of each writer."""
     worth = before if rules.mass_from == "effective" else memory.column("stated")
     if rules.mass_neighbours == "active" and memory.inactive.size:
         worth = worth * memory.is_active
@@ -241,7 +241,7 @@ def _user_formula(formula: Formula | str, stated: Array, *columns: Array) -> Arr
 def updated(
     memory: Memory, result: JacobiStep, record: WriterRecords, now: float, rules: Rules, tau_scale: Array | None = None
 ) -> Memory:
-    """Return the memory after a tick with this step of effective confidence, with currency and salience on day `now`."""
+    """Return the memory after a tick: effective confidence from `result`, currency and salience as of day `now`."""
     touched, read = memory.column("touched"), memory.column("read")
     last_use, seed = np.where(np.isnan(read), touched, read), memory.column("salience_seed")
     tau = rules.tau.take(memory.column("stability"))

@@ -80,7 +80,7 @@ _NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
 def as_view(memory: Memory, rows: Ints, before: Memory, record: WriterRecords | None = None) -> Memory:
-    """Mark a memory as the readers' view of `before` that differs in these rows; `present` then returns it unchanged."""
+    """Mark `memory` as a readers' view of `before` that differs in `rows`, so that `present` returns it unchanged."""
     memory.derived.view_of = rows, before, record
     return memory
 
@@ -99,7 +99,7 @@ def moved(memory: Memory) -> Ints:
 
 
 def update_worth(memory: Memory, before: Memory) -> Memory:
-    """Return the memory after ops ran on the result of a tick (`before`), with their changes of cells as part of the tick.
+    """Count changes that ops made to cells right after a tick (`before`) as part of that tick; return the memory.
 
     Claims that the ops made remain later than the tick.
     """

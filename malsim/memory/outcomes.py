@@ -91,7 +91,7 @@ def contradicted(memory: Memory, evidence_from: str, effective: Array | None = N
 
 
 def in_record(memory: Memory, rules: Rules) -> Bools:
-    """Return a mask of the cells in their writers' records; under external evidence, only those that it judged.
+    """Return a mask of the cells in their writers' records; under external evidence, only externally judged cells.
 
     External evidence judges a cell by superseding it, or by a supports or contradicts edge from an active cell.
     """
@@ -107,7 +107,7 @@ def in_record(memory: Memory, rules: Rules) -> Bools:
 
 
 def heads(memory: Memory) -> pl.DataFrame:
-    """Return the first active cell of each object and value: rep, object, said (the value), row, effective.
+    """Return the first active cell of each object and value; columns rep, object, said (the value), row, effective.
 
     The value of a claim is its `value`, by default its title. Cells without an object are left out.
     """

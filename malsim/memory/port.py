@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Names behind the numbers of a run: claims refer to writers, objects and values by index.
+    """Names of the writers, objects and values of a run, to which claims refer by index.
 
     `values` has one row per object; the index of a value is its position in that row. `lineages` names the model, vendor or
     prompt of which each writer is an instance, "" for none; empty if unknown. `scopes` names the scope of each object, ""
@@ -210,7 +210,7 @@ class Plant(Protocol[State]):
         """Recompute the memory at `now` days."""
 
     def read(self, state: State, rep: Ints, object_: Ints, opened: Ints, now: float) -> State:
-        """Record reads: each reader asked about an object in a replication and opened a row."""
+        """Record reads: in replication `rep[i]`, a reader asked about `object_[i]` and opened the row `opened[i]`."""
 
     def view(self, state: State, now: float) -> View:
         """Return the items as of `now` days with the scores of the last tick, without changing the state."""
@@ -236,7 +236,7 @@ class ReadsPresent(Plant[State], Protocol[State]):
 
 
 def view_now(plant: Plant[State], state: State, now: float) -> View:
-    """Return the view of a reader at `now` days: the present one if the plant has it, else that of the last tick."""
+    """Return a reader's view at `now` days: `present` if the plant has this method, else the view of the last tick."""
     return plant.present(state, now) if isinstance(plant, ReadsPresent) else plant.view(state, now)
 
 
@@ -245,7 +245,7 @@ class Explains(Plant[State], Protocol[State]):
     """Capability of a plant that explains its own beliefs."""
 
     def explain(self, state: State, alive: Ints, row: int, now: float) -> LawExplanation:
-        """Explain the belief in a row at a tick at `now` days over the rows in `alive`."""
+        """Explain the belief in a row as a tick at `now` days computes it from the rows in `alive`."""
 
 
 @runtime_checkable
@@ -253,7 +253,7 @@ class ReadsDerived(Protocol[State]):
     """Capability of a graph whose law and push can read values that a netlist derives from its cells."""
 
     def with_derived(self, state: State, values: Mapping[str, Array]) -> State:
-        """Return the state with these derived values, one per cell, by name, such as `cell-trust`."""
+        """Return the state with these derived values: arrays over cells, keyed by name such as `cell-trust`."""
 
 
 @runtime_checkable
@@ -277,10 +277,10 @@ class KeepsApart(Protocol[State]):
 
 @runtime_checkable
 class AnswersReads(Protocol[State]):
-    """Capability of a plant that answers by calls, can fail in a replication, and must be closed."""
+    """Capability of a plant that is asked for each answer, can fail in single replications, and must be closed."""
 
     def answer(self, state: State, rep: Ints, object_: Ints, limit: int, now: float, scope: str | None = None) -> State:
-        """Ask about an object per replication in a scope (None: that of the object); the view shows `limit` items."""
+        """Ask about one object per replication in a scope (None: the object's own); views then show up to `limit` items."""
 
     def failures(self, state: State) -> Mapping[int, Exception]:
         """Return the errors of failed replications, which are not called any more."""

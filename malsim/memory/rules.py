@@ -185,7 +185,7 @@ class Rules:
 
     @classmethod
     def guarded(cls) -> Rules:
-        """Return rules against lying writers: beliefs of `records`, nobody supersedes another's (`malsim docs price`)."""
+        """Return rules that resist lying writers: the law `records`, and no superseding of others (`malsim docs price`)."""
         return cls(effective="records", supersede_by="own", refused_supersedes="dropped", records_witness=1.0)
 
     @classmethod

@@ -88,7 +88,7 @@ def read(text: str, frames: Frames) -> Address | SignalRow:
 
 
 def crosses(text: str) -> bool:
-    """Return True if an address reads other cells than the one it names: across edges, by version, or many at once.
+    """Return True if an address can read cells other than the one it names: across edges, by version, or by reduction.
 
     >>> crosses("mean(dec_a3ee.~supports.*-scores-eff)"), crosses("dec_a3ee@v2-scores-eff"), crosses("dec_a3ee-scores-eff")
     (True, True, False)

@@ -108,7 +108,7 @@ class CheckResult:
 
 
 def check(document: Document, memory: Memory | None = None) -> CheckResult:
-    """Check whether a netlist would load into a memory, or without one, into any memory with the cells it needs.
+    """Check whether a netlist would load into `memory` (None: into any memory with the cells it needs).
 
     >>> check(parse("dec_a3ee supports> dec_ffff(+1)")).needed
     ('dec_a3ee', 'dec_ffff')

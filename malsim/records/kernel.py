@@ -197,7 +197,7 @@ class RecordStore:
         return one_pass(self.database, self.clock(), self.upkeep)
 
     def keep_up(self) -> list[dict[str, Any]]:
-        """Run all passes that are due, one per `upkeep.every_s` seconds, so that rare calls remove as much."""
+        """Run all passes that are due, one per `upkeep.every_s` seconds, so that rare calls also keep up."""
         return due_passes(self.database, self.clock(), self.upkeep)
 
     def vector(self, text: str) -> tuple[bytes, str]:

@@ -73,7 +73,7 @@ class Run(RunData):
 
     @property
     def score(self) -> str:
-        """Name of the column of cells with their worth: effective, or rank if the law has no belief."""
+        """Name of the score column of `cells`: "effective", or "rank" if the law has no belief."""
         ranks = "rank" in self.cells.columns and self.cells["effective"].null_count() == self.cells.height
         return "rank" if ranks else "effective"
 

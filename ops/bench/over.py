@@ -1,4 +1,4 @@
-"""Run of an op over a recorded frame, as in a loop, with one row of the instance per group."""
+"""Run of an op over a recorded frame, tick by tick, with one row of the instance per group."""
 
 from __future__ import annotations
 

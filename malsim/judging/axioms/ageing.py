@@ -160,7 +160,7 @@ class EarlierSupport(Axiom):
     """A value does not score lower because it was also claimed earlier."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw A by some writers, a gap, and A again by the first or another writer; in some cases a rival and a tick."""
+        """Draw claims of A by some writers, a gap, and another claim of A; in some cases also a rival and a tick."""
         events, t = list[Event](), 0.0
         for writer in WRITERS[: pick.count(1, 2)]:
             events.append(Event(t, "write", value="A", writer=writer))

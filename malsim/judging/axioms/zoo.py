@@ -113,7 +113,7 @@ class Sides:
 
 
 def sides(defect: Defect, *, seed: int | None = None) -> Sides:
-    """Run a defect's scenario under both laws, with another seed for other replications."""
+    """Run a defect's scenario under both laws; another `seed` gives other replications."""
     healthy = read(defect.path)
     if seed is not None:
         healthy = healthy.replace(seed=seed)

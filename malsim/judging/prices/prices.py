@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Count:
-    """Least steps to doubt and to a changed answer, None if more than were tried, and the stream that changed it."""
+    """Least numbers of steps to doubt and to a changed answer (None: not reached), and the stream for the latter."""
 
     doubt: int | None
     price: int | None
@@ -92,7 +92,7 @@ class PriceTable:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """Row per memory: doubt, lie (claims), identities, days, truth (claims), gap; null is above `most`."""
+        """Row per memory: doubt, lie (claims), identities, days, truth (claims), gap; null means above `most`."""
         fields = {
             "memory": ("memory", pl.String), "doubt": ("doubt_claims", pl.Int64), "lie": ("lie_claims", pl.Int64),
             "identities": ("lie_identities", pl.Int64), "days": ("lie_days", pl.Float64),

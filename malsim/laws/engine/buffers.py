@@ -18,7 +18,7 @@ LEAST = 64
 
 
 class _Room:
-    """Array with spare rows at its end, and the number of rows that any column fills."""
+    """Array with spare rows at its end, and the number of rows in use."""
 
     def __init__(self, array: NDArray[Any], end: int) -> None:
         self.array, self.end = array, end

@@ -184,7 +184,7 @@ class WatchedPlant:
 
 
 def _blame(law: Law, name: str, error: Exception) -> NoReturn:
-    """Raise what a call of a third-party law raised as a `LawError` with the law's file and line."""
+    """Re-raise an error from a third-party law as a `LawError` with the law's file and line."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == law.path]
     line = f":{frames[-1].lineno}" if frames else ""
     problem = str(error) if isinstance(error, TimeoutError) and error.args else text_of(error)

@@ -163,7 +163,7 @@ class ItemPlant:
         return top
 
     def explain(self, state: ItemState, alive: Ints, row: int, now: float) -> LawExplanation:
-        """Explain the belief of a row at a tick at `now` that reads the living rows; a dead row has no belief.
+        """Explain the belief that a tick at `now` computes for a row from the living rows; a dead row has no belief.
 
         Raises `UsageError` if the law has no function `explain`.
         """

@@ -1,4 +1,4 @@
-"""Rounds of claims or questions: the k-th of each group together, with the living items of each group."""
+"""Rounds of claims or questions: round k takes the k-th member of every group, with the living items of that group."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Lists:
         self._rows[self._start[group] + rank_within_group(group)] = rows
 
     def matrix(self, groups: Ints) -> tuple[Ints, Bools]:
-        """Return the rows of some groups, one group per line, padded, and the mask of valid entries."""
+        """Return the rows of some groups as a padded matrix, one group per line, and the mask of valid entries."""
         count = self.count[groups]
         index = np.arange(count.max(initial=0))
         mask = index < count[:, None]
@@ -70,7 +70,7 @@ def _parts(members: Ints, group: Ints, lists: Lists) -> Iterator[Ints]:
 
 
 def table(group: Ints) -> Ints:
-    """Return the members of each group, one group per line in order of their numbers, padded with -1.
+    """Return the members of each group as a matrix with one row per group, padded with -1.
 
     >>> table(np.array([3, 5, 3, 3])).tolist()
     [[0, 2, 3], [1, -1, -1]]

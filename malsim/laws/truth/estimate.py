@@ -29,7 +29,7 @@ ONE_RECORD = Constants(record=1e9)  # every writer has the pool's record, which 
 
 @dataclass(frozen=True, kw_only=True)
 class ItemBeliefs:
-    """Evidence and estimate of each form, and the index of each item's form."""
+    """Evidence and estimate for the closed and the open form, and the index of the form used for each item."""
 
     forms: tuple[tuple[ItemEvidence, TruthEstimate], ...]
     form: Ints

@@ -86,7 +86,7 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True)
 class TruthEstimate:
-    """Result of the sweeps.
+    """Beliefs, writers' records and terms after the last sweep.
 
     `posterior` (P) and `effective` have the shape [objects, values], or [items] in the open form. `record` is a_w of the
     last sweep. `terms` are T, [claims, values], or [claims] in the open form; `prior` is the log prior added to them.

@@ -39,7 +39,7 @@ def log_ratio(
 
 
 def _heights(evidence: Evidence, estimate: TruthEstimate, object_: int) -> tuple[Ints, Array]:
-    """Return the values of an object, -1 for an unclaimed one, and log P of each up to a constant."""
+    """Return the values of an object (-1: an unclaimed value), and log P of each up to a constant."""
     claims = evidence.object == object_
     if evidence.item_object is None:
         prior = estimate.prior[evidence.object_rep[object_]]

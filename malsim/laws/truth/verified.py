@@ -28,7 +28,7 @@ def starting_weights(evidence: Evidence) -> Array:
 
 
 def likelier_end(evidence: Evidence, votes: TruthEstimate, verified: TruthEstimate) -> TruthEstimate:
-    """Choose each replication's fixed point: that from verified facts, or that from votes if it is 100 times likelier.
+    """Choose each replication's fixed point: the one from verified facts, unless the one from votes is 100 times likelier.
 
     Where only the closest disputes are verified, writers look worse than chance on them, and sweeps from those facts can end
     with every value inverted; where most writers lie, sweeps from the votes can.

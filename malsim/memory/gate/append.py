@@ -148,7 +148,7 @@ _AT_HAND = ("rep", "object", "reverify", "locked", "pinned", "requires_review")
 def new_cells(
     claims: LazyRows, names: LazyRows, *, author: Ints, factor: NDArray[np.float64], live: Bools, rules: Rules
 ) -> LazyRows:
-    """Return cells (columns of `schema.CELLS`) of checked claims; effective is stated · calibration until a tick."""
+    """Return cells (columns of `schema.CELLS`) of checked claims, with effective = stated · calibration."""
     count, stated, seed = claims.height, claims.column("stated"), np.full(claims.height, rules.salience_seed)
     immutable = np.zeros(count, dtype=bool)  # a generated handle has no capital
     if claims.has_values("handle"):

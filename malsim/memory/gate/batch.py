@@ -86,7 +86,7 @@ class Batch:
         return same | better
 
     def pick(self, ids: Ints, cells: NDArray[Any], claims: NDArray[Any]) -> NDArray[Any]:
-        """Return the value of each id from a column of the present cells or of the claims; 0 for NONE."""
+        """Return the value of each id: ids below `self.cells` are cells, later ids are claims; 0 for NONE."""
         of_claims, of_cells = ids >= self.cells, (ids != NONE) & (ids < self.cells)
         values = np.zeros(len(ids), dtype=claims.dtype)
         values[of_claims], values[of_cells] = claims[ids[of_claims] - self.cells], cells[ids[of_cells]]
@@ -94,7 +94,7 @@ class Batch:
 
 
 def number(memory: Memory, checked: Validated, rules: Rules, factors: Mapping[str, float]) -> Batch:
-    """Convert the contents, names, targets and writers of checked claims to numbers."""
+    """Return checked claims as a batch of integer columns, with ids for contents, names, targets and writers."""
     claims, edges = checked.claims, checked.edges
     sound = np.ones(claims.height, dtype=bool)
     sound[[claim for claim, _, _ in checked.issues]] = False
@@ -126,7 +126,7 @@ def all_differ(numbers: Ints) -> bool:
 
 
 def look_up(memory: Memory, reps: NDArray[Any] | pl.Series, names: NDArray[Any] | pl.Series) -> Ints:
-    """Return the row of the cell with each name as its key, or else as its handle; NONE for unknown names."""
+    """Return, for each name, the row of the cell with this key, or failing that, this handle; NONE if unknown."""
     texts: list[str | None] = [*names]
     if not memory.height or not any(name is not None for name in texts):
         return np.full(len(texts), NONE, dtype=np.int64)
@@ -134,7 +134,7 @@ def look_up(memory: Memory, reps: NDArray[Any] | pl.Series, names: NDArray[Any] 
 
 
 def _targets(memory: Memory, checked: Validated, rules: Rules) -> tuple[Ints, Bools]:
-    """Return the row of the present cell that each edge names (NONE without one), and a mask of edges that name a handle.
+    """Return the row of the existing cell that each edge targets (NONE if none), and a mask of edges that name a handle.
 
     The mask is computed only if the rules treat handles and keys differently.
     """
@@ -166,7 +166,7 @@ def _ids(claims: LazyRows, *names: str) -> Ints:
 
 
 def _names(claims: LazyRows, edges: LazyRows) -> tuple[Ints, Ints, Ints, int]:
-    """Return the numbers of the handles, keys and targets in a batch (NONE without one), and how many names there are."""
+    """Return integer ids of the handles, keys and targets in a batch (NONE if missing), and the number of names."""
     if not (claims.has_values("handle") or claims.has_values("key")):
         return np.full(claims.height, NONE), np.full(claims.height, NONE), np.full(edges.height, NONE), 0
     first = dict[tuple[int, str], int]()
@@ -184,7 +184,7 @@ def _names(claims: LazyRows, edges: LazyRows) -> tuple[Ints, Ints, Ints, int]:
 
 
 def _restated(memory: Memory, checked: Validated) -> tuple[Ints, Ints]:
-    """Return the active cell with the content of each claim, twice: it is also the cell with which the claim is compared."""
+    """Return, for each claim, the active cell that it restates (NONE if none), and the same as the cell to compare with."""
     claims, restated = checked.claims, np.full(checked.claims.height, NONE, dtype=np.int64)
     if checked.new or not memory.height:
         return restated, restated
@@ -202,7 +202,7 @@ def _restated(memory: Memory, checked: Validated) -> tuple[Ints, Ints]:
 
 
 def _first_of_title(memory: Memory, claims: pl.DataFrame) -> tuple[Ints, Ints]:
-    """Return the first active cell with the title of each claim, if the bodies are equal, and in any case."""
+    """Return, for each claim, the first active cell with its title and body, and the first active cell with its title."""
     title = folded(pl.col("title")).alias("folded")
     cells = memory.cells.select("rep", pl.col("kind").cast(pl.String), title, "body", "status")
     same = ["rep", "kind", "folded"]

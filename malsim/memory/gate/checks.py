@@ -85,7 +85,7 @@ _NO_CLAIMS = LazyRows(0)
 
 
 def are_covered(tables: Sequence[Iterable[str]], rules: Rules, *, programs: bool) -> bool:
-    """Return whether each check of claims reads only columns of one table, and no further check reads targets of edges."""
+    """Return whether these tables of sample values suffice to check claims: each check reads columns of a single table."""
     by_name = (check for check in EDGE_CHECKS if "target" in check.reads and check is not _NAMES_A_CELL)
     applied = (check for check in all_checks(rules) if programs or check is not IDLE_PROGRAM)
     return all(any({*check.reads} <= set(table) for table in tables) for check in applied) and not any(by_name)
@@ -123,7 +123,7 @@ def _is_null_or_blank(text: str | None) -> bool:
 
 
 def _mask(is_wrong: Callable[[Any], bool], texts: Column) -> Bools:
-    """Return a mask of the wrong texts; each distinct text is checked once."""
+    """Return a mask of the texts for which `is_wrong` is true; each distinct text is checked once."""
     values = texts.tolist()
     wrong = {text for text in {*values} if is_wrong(text)}
     return np.array([text in wrong for text in values]) if wrong else PASSES

@@ -40,7 +40,7 @@ _ARRAYS = {name: _NUMBERS.get(kind, object) for name, kind in schema.CLAIMS.item
 
 
 def as_claims(claims: Claims) -> pl.DataFrame:
-    """Return claims with every column of `schema.CLAIMS`, sorted as in the gate: by time, writer and sequence.
+    """Return claims with every column of `schema.CLAIMS`, in gate order: sorted by time, writer and sequence.
 
     An absent column takes its default, and so does a null in `rep`, `t`, a flag or a word; the default `kind` is that of the
     handle. Raises `DataError` for a column that is unknown or of the wrong type.
@@ -273,7 +273,7 @@ class Validated:
 
     @classmethod
     def joined(cls, first: Validated, second: Validated) -> tuple[Validated, NDArray[np.int64]]:
-        """Merge two batches in the order of the gate; return also the order in which their rows were taken."""
+        """Merge two batches in gate order. Return the batch and, for each of its rows, the index in first + second."""
         names, count = first.claims.frame().columns, first.claims.height
         before, after = (batch.edges.frame() for batch in (first, second))
         edges = pl.concat([before, after.with_columns(pl.col("claim") + count).select(before.columns)])

@@ -95,7 +95,7 @@ def supported(memory: Memory, edges: LazyRows, rules: Rules) -> Memory:
 
 
 def refreshed(memory: Memory, rows: Ints, now: NDArray[np.float64], rules: Rules) -> Memory:
-    """Reinforce cells on given days: a later day becomes `touched`, and currency becomes c0."""
+    """Reinforce cells on given days: if the day is later than `touched`, set `touched` to it and reset currency to c0."""
     cells, index = np.unique(rows, return_inverse=True)
     before = memory.values("touched", cells)
     touched = before.copy()

@@ -73,7 +73,7 @@ def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], r
 
 
 def connect_rows(memory: Memory, edges: pl.DataFrame, rules: Rules) -> Memory:
-    """Add edges whose ends are rows (source, relation, target, weight, writer, t, mutual), except those that exist."""
+    """Add the edges that do not exist yet (source, relation, target, weight, writer, t, mutual); their ends are rows."""
     frame = edges.select(pl.col(name).cast(kind) for name, kind in (schema.EDGES | {"mutual": pl.Boolean}).items())
     fresh = new_edges(memory, frame, last_weight=rules.duplicate_edges == "last_weight")[list(schema.EDGES)]
     if fresh.is_empty():
@@ -128,7 +128,7 @@ def reinstate(memory: Memory, handle: str, *, rep: int = 0, rules: Rules | None 
 
 
 def set_flag(memory: Memory, rows: Bools, flag: str, *, value: bool) -> Memory:
-    """Set a flag on the cells of a mask, and with `annexed` their status. Locks are not checked.
+    """Set a flag on the masked cells; the flag `annexed` also changes their status. Locks are not checked.
 
     Cells that a person rejected or erased stay annexed.
     """
@@ -181,7 +181,7 @@ def update(
 
 
 def _check_verifier(cell: Mapping[str, Any], verification: object, writer: str | None, rules: Rules) -> None:
-    """Raise if the writer of a verification has no name, or may not verify another writer's cell externally."""
+    """Raise if a verification has no writer, or if its writer may not externally verify another writer's cell."""
     if verification is not None and writer is None:
         raise UsageError("the verifier is missing", where=cell["handle"], hint="give writer=")
     names = rules.verifiers.split()
@@ -220,7 +220,7 @@ def _is_text(value: object) -> bool:
 
 
 def verified(memory: Memory, rows: Ints, now: float, rules: Rules, *, verification: str = "tested") -> Memory:
-    """Set the verification of distinct cells that a reader found right; this reinforces them as `update` does.
+    """Set the verification of distinct cells that a reader found to be right, and reinforce them as `update` does.
 
     Immutable cells are not changed under enforced locks.
     """

@@ -53,7 +53,7 @@ class Resolution:
 
 
 def resolve(batch: Batch) -> Resolution:
-    """Resolve a batch, in at most one iteration more than its longest chain of dependences."""
+    """Resolve a batch by repeating `_decide` until the accepted claims stay the same."""
     accepted = batch.sound
     while True:
         outcome = _decide(batch, accepted)
@@ -63,7 +63,7 @@ def resolve(batch: Batch) -> Resolution:
 
 
 def _decide(batch: Batch, accepted: Bools) -> Resolution:
-    """Return the outcome if these claims are accepted."""
+    """Return the outcome of each claim and edge, assuming that the claims in `accepted` are accepted."""
     index = np.arange(len(accepted))
     restates_cell, has_cell = batch.restated != NONE, batch.compared != NONE
     may_lead = accepted & batch.fresh & ~has_cell

@@ -32,7 +32,7 @@ _Value = TypeVar("_Value")
 
 
 def recompute(result: BatchResult, outcome: Resolution, factors: Mapping[str, float], rules: Rules) -> BatchResult:
-    """Return the batch with new cells' factors as of their admission, and effective confidence of edge targets updated.
+    """Recompute a batch claim by claim: set each new cell's calibration factor and update the targets of its edges.
 
     `factors` replace the records of the writers.
     """
@@ -151,7 +151,7 @@ class _State:
             self.count(row, 1)
 
     def demote(self, row: int, successor: int) -> None:
-        """Supersede a cell: it becomes an outcome of its writer, and its challenges end."""
+        """Supersede a cell: count it in its writer's record, and stop its challenges to other cells."""
         if self.reaches(successor, row):
             self.judge(row)
         affected = [row, *self.accuses[row]]
@@ -187,7 +187,7 @@ class _State:
 
 
 def _units(cost: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return penalties as whole numbers of 1/FINE and of 1/FINE²."""
+    """Split each penalty into multiples of 1/FINE and of 1/FINE², so that sums of penalties are exact."""
     coarse = np.floor(cost * FINE)
     return coarse, np.floor((cost * FINE - coarse) * FINE)
 

@@ -74,7 +74,7 @@ class GateResult:
 
     @classmethod
     def between(cls, before: Memory, after: Memory, verdicts: pl.DataFrame) -> GateResult:
-        """Return the result that a frame of verdicts and the memories before and after them describe."""
+        """Build a result from a frame of verdicts and the memories before and after the batch."""
         superseded = after.column("successor") != NONE
         superseded[: before.height] &= before.column("successor") == NONE
         full = FullVerdicts.read(verdicts)
@@ -89,7 +89,7 @@ _KINDS = tuple(KINDS.values())
 
 @dataclass(frozen=True)
 class FullVerdicts:
-    """Columns of verdicts, one value per claim, and issues (path, message) and notes by claim; `make` makes the frame."""
+    """Columns of verdicts, one value per claim, and issues (path, message) and notes by claim; `make` builds the frame."""
 
     t: Array
     rep: Ints
@@ -223,7 +223,7 @@ def _refusals(outcome: Resolution, checked: Validated, batch: Batch) -> list[Iss
 
 
 def account(result: GateResult) -> list[dict[str, Any]]:
-    """Return columns of events: one event per claim, then per attenuated claim, then per superseded cell."""
+    """Return columns of events: one per claim, followed by one per attenuated claim and one per superseded cell."""
     parts = [texts.events() for texts in result.texts()]
     claims, attenuated = [events[0] for events in parts], [events[1] for events in parts if len(events) > 1]
     rows, memory = np.sort(result.superseded), result.memory

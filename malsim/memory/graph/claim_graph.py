@@ -51,7 +51,7 @@ class Derived:
         return Derived(self.wiring, self.wiring_before, self.index)
 
     def with_more_edges(self, edges: int) -> Derived:
-        """Return the structures of a memory with further edges after the first `edges`, whose wiring is extended."""
+        """Return the structures that stay valid after edges are added: the wiring of the first `edges`, to be extended."""
         return Derived(wiring_before=(self.wiring, edges) if self.wiring else self.wiring_before)
 
 
@@ -126,7 +126,7 @@ class Memory:
 
     @property
     def recorded(self) -> Memory:
-        """Memory from which the next tick starts: the one behind a view that `present` returned, else this memory."""
+        """Memory from which the next tick starts: for a view returned by `present`, the viewed memory, else this memory."""
         if self.derived.view_of is None:
             return self
         before: Memory = self.derived.view_of[1]
@@ -210,7 +210,7 @@ class Memory:
         )
 
     def changed(self, rows: NDArray[np.int64], values: Mapping[str, Any]) -> Memory:
-        """Return the memory with other values in some rows of its cells: for each column one value, or one per row.
+        """Return the memory with new values in some rows of its cells; each column takes one value, or one value per row.
 
         Only for columns other than names, texts and origins: status, successor, version, flags, times and scores.
         """
@@ -230,15 +230,15 @@ class Memory:
         return Memory(cells.changed(rows, values), edges, writers, self.scanned, derived)
 
     def with_cells(self, cells: pl.DataFrame) -> Memory:
-        """Return the memory with a frame of the same cells, of which status, flags or other fields changed."""
+        """Return the memory with its cells replaced by a frame that differs only in status, flags or similar fields."""
         return Memory(cells, self.tables["edges"], self.tables["writers"], self.scanned, self.derived.without_status())
 
     def with_texts(self, cells: pl.DataFrame) -> Memory:
-        """Return the memory with a frame of the same cells, of which titles or bodies changed."""
+        """Return the memory with its cells replaced by a frame that may also differ in titles or bodies."""
         return Memory(cells, self.tables["edges"], self.tables["writers"], self.scanned)
 
     def with_edges(self, edges: pl.DataFrame) -> Memory:
-        """Return the memory with further edges; the frame holds the present ones first."""
+        """Return the memory with more edges; `edges` holds the existing edges followed by the new ones."""
         if self.derived.view_of and self.recorded is not self:
             return self.recorded.with_edges(edges)
         derived = self.derived.with_more_edges(self.tables["edges"].height)
@@ -269,7 +269,7 @@ class Memory:
         return chain[int(version) - 1]
 
     def chain(self, row: int) -> list[int]:
-        """Return the rows of a cell's versions from the first to the live head; in a fork, through `row`."""
+        """Return the rows of a cell's versions from the first to the live head, along the branch of `row`."""
         if self.derived.versions is None:
             factor = self.tables["writers"].column("calibration")[self.column("author")]
             self.derived.versions = Versions.of(self.column("successor"), self.column("version"), self.edges, factor)

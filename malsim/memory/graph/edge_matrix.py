@@ -23,7 +23,7 @@ _CONTRADICTS = schema.RELATIONS.index("contradicts")
 
 @dataclass(frozen=True)
 class Wiring:
-    """Edges of non-zero weight among `cells` rows, and the ends of all `contradicts` edges, extended with new edges.
+    """Edges of non-zero weight among `cells` rows, and the ends of all `contradicts` edges. New edges can be appended.
 
     `challengers` and `challenged` are the ends of the `contradicts` edges between cells of different writers.
     """

@@ -91,7 +91,7 @@ def lists(values: Iterable[Any]) -> NDArray[Any]:
 
 
 def to_series(name: str, values: NDArray[Any], kind: pl.DataType | type[pl.DataType] | None = None) -> pl.Series:
-    """Return a column for a frame from the array that `to_array` makes of it."""
+    """Return an array as a column of a frame; the inverse of `to_array`."""
     kind = kind or _KINDS[name]
     if isinstance(kind, pl.Enum):
         if values.min(initial=0) == NONE:  # a null
@@ -172,7 +172,7 @@ class LazyRows:
         return self.source
 
     def as_series(self, name: str, kind: Any = None) -> pl.Series:
-        """Return a column as it is in the frame, if possible without making the frame."""
+        """Return a column as a polars series, without building the whole frame where possible."""
         if isinstance(self.source, pl.DataFrame):
             return self.source[name]
         series = self.series(name) if self.series else None

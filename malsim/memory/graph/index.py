@@ -47,7 +47,7 @@ class Index:
         self._like_generated: set[str] | None = None if cells.height else set()
 
     def append(self, cells: ChunkedRows, writers: ChunkedRows, new: tuple[int, int], names: Sequence[str]) -> Index:
-        """Return the index with the last `new` rows of `cells` and `writers`.
+        """Return the index extended with the last `new` rows of `cells` and `writers`.
 
         `names` are the handles and keys of the new cells, except those generated from an ordinal alone.
         """
@@ -79,7 +79,7 @@ class Index:
         return bool((self.rows(reps, names, height=height) == NONE).all())
 
     def rows(self, reps: Sequence[int], names: Sequence[str | None], *, height: int) -> NDArray[np.int64]:
-        """Return the row of the cell with each name as its key, or else as its handle; NONE for unknown names."""
+        """Return, for each name, the row of the cell with this key, or failing that, this handle; NONE if unknown."""
         pairs = list(zip(reps, names, strict=True))
         by_key, by_handle = (
             np.array([by_rep.get(rep, _NO_NAMES).get(name, NONE) for rep, name in pairs], dtype=np.int64)
@@ -118,7 +118,7 @@ class Index:
         self._read = self._height
 
     def authors(self, reps: Sequence[int], names: Sequence[str], *, height: int) -> NDArray[np.int64]:
-        """Return the row of each writer; unknown writers follow after the last row, in order of appearance."""
+        """Return the row of each writer; unknown writers get new rows after the last, in order of appearance."""
         by_name, new = self._rows_of_writers, dict[tuple[int, str], int]()
         if len(by_name) < self._writers.height:
             unread = (self._writers.column(name, len(by_name)).tolist() for name in ("rep", "writer"))
@@ -162,7 +162,7 @@ LONGEST_TAG = 16
 
 
 def name_cells(index: Index, present: NDArray[np.int64], claims: LazyRows) -> tuple[LazyRows, list[str]]:
-    """Return the key and the handle of each new cell, and all of these names except those generated from an ordinal alone.
+    """Return the key and handle of each new cell, and a list of these names without those generated from an ordinal alone.
 
     `present` holds the replications of the present cells. A generated handle depends only on the number of cells in its
     replication, so a replication has the same handles whatever other replications run with it.
@@ -243,7 +243,7 @@ def _tags(ordinals: NDArray[np.int64]) -> NDArray[np.str_]:
 def _lengthened(
     index: Index, height: int, reps: list[int], names: list[str], keys: list[str], is_given: list[bool]
 ) -> list[str]:
-    """Return the names, in which each generated handle that is in use is lengthened by digits of its cell's key."""
+    """Append digits of the cell's key to each generated handle that is already in use; return all names."""
     in_use = {(rep, name) for rep, name, given in zip(reps, names, is_given, strict=True) if given}
     longer = []
     for rep, name, key, given in zip(reps, names, keys, is_given, strict=True):

@@ -144,7 +144,7 @@ class Table:
 
     @classmethod
     def lazy(cls, at_hand: dict[str, NDArray[Any]], whole: Callable[[], pl.DataFrame]) -> Table:
-        """Return a table with some columns as arrays; `whole` makes the frame when another column is needed."""
+        """Return a table that has some columns as arrays and calls `whole` for the frame when another column is needed."""
         height = len(next(iter(at_hand.values())))
         return cls(ChunkedRows(LazyRows(height, whole, at_hand), None, height, 0), {}, frozenset())
 

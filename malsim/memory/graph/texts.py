@@ -47,7 +47,7 @@ def fold_titles(titles: Sequence[str | None]) -> list[str | None]:
 
 
 def contents(rep: Array | Ints, *texts: Sequence[str | None]) -> NDArray[Any]:
-    """Compute `content_of` from arrays of replications, kinds, folded titles and bodies; return the hashes as signed."""
+    """Compute `content_of` from arrays of replications, kinds, folded titles and bodies, as signed integers."""
     columns = [pl.Series(name, values, dtype=pl.String) for name, values in zip(_HASHED, texts, strict=True)]
     return (
         pl.DataFrame([pl.Series("rep", rep, dtype=pl.Int32), *columns]).to_struct("content").hash().to_numpy().view(np.int64)
@@ -86,7 +86,7 @@ def kind_in(handle: str) -> str | None:
 
 
 def handle_with_prefix(text: str, handles: pl.Series) -> str | None:
-    """Return the only handle with this prefix, or with a tag of this prefix (four hex digits or more); None without any.
+    """Return the only handle that begins with `text`, or whose tag does (four hex digits or more); None if there is none.
 
     Raises `AddressError` if there are several.
     """

@@ -39,7 +39,7 @@ def digest(rep: int, object_: str | None, value: str) -> str:
 
 
 def digests_of(titles: Literal["none", "without value", "all"] = "none") -> pl.Expr:
-    """Return an expression for the digest of the fact of each cell or claim, followed by that of its title if selected."""
+    """Return an expression for the digest of each cell's or claim's fact and, if requested, the digest of its title."""
     value = pl.coalesce(pl.col("value").cast(pl.String), "value_text")
 
     def join(rep: int, object_: str | None, title: str, value: str | None) -> str:
@@ -103,7 +103,7 @@ def derived(memory: Memory, rows: Ints) -> Ints:
 
 
 def reject(memory: Memory, rows: Ints, *, now: float, facts: Ints) -> Memory:
-    """Annex some cells as rejected on a day; the facts of the rows `facts` are refused from now on."""
+    """Annex some cells and mark them rejected on day `now`; the gate then refuses the facts of the rows `facts`."""
     memory = memory.recorded
     return memory.with_cells(_retracted(memory.cells, rows, now, facts))
 
@@ -133,7 +133,7 @@ class Retraction(NamedTuple):
 def retract(
     memory: Memory, rows: Ints, group: Ints, count: int, request: Retraction, rules: Rules
 ) -> tuple[Memory, Bools, Ints]:
-    """Reject or erase `count` values; return the memory, a mask of the values for which it was allowed, and the erased rows.
+    """Reject or erase `count` values; return the memory, a mask of the allowed values, and the erased rows.
 
     `group` is the index of the value that each row states. Rejected cells have no effect any more; under
     `corrections = "reject"` their values are refused from now on, and under `derived = "fall"` everything derived from them
@@ -157,7 +157,7 @@ def retract(
 
 
 def rows_stating(memory: Memory, cells: Ints, wanted: Ints) -> tuple[Ints, Ints]:
-    """Return the unrejected cells whose keys are wanted, and for each the index of its key among the wanted.
+    """Return the rows of unrejected cells whose key is in `wanted`, and the index in `wanted` of each row's key.
 
     `cells` and `wanted` have one column per key; a key with a negative part is never found.
     """
@@ -171,7 +171,7 @@ def rows_stating(memory: Memory, cells: Ints, wanted: Ints) -> tuple[Ints, Ints]
 
 
 def may_retract(memory: Memory, rows: Ints, group: Ints, by: str, rules: Rules) -> Bools:
-    """Return a mask of the groups of rows that a person may retract, as a writer, a verifier, or by `supersede_by`.
+    """Return a mask of the groups of rows that `by` may retract: as a writer, as a verifier, or under `supersede_by`.
 
     `group` numbers the groups from 0; the writer of one row of a group may retract all of it. Under `better_calibrated` the
     person's record in that replication must exceed those of all writers of the group.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Versions:
-    """Pairs of rows, `new` replacing `old`: recorded successors, and claims that came too late to become one.
+    """Pairs of rows in which `new` replaces `old`: recorded successors, and claims that superseded a replaced cell.
 
     Version numbers rise within a pair, so no chain is a circle; edges added without a claim do not raise them. `factor` is
     the calibration factor of each cell's writer.

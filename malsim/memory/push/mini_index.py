@@ -117,7 +117,7 @@ def push(  # noqa: PLR0913  # the options of a reader
 def push_of(
     memory: Memory, rows: Sequence[int], *, now: float, rep: int, rules: Rules, left: int, surfaced: Sequence[str] = ()
 ) -> Push:
-    """Return the push of some rows, with sections of at most `left` words."""
+    """Return the push that consists of the given rows, with sections of at most `left` words."""
     with closing(_search_database(memory)) as database:
         moved = effective_now(memory, rules)
         cells = candidate_rows(database, list(rows), rep, lambda _: moved).with_columns(score=pl.lit(None, pl.Float64))

@@ -37,7 +37,7 @@ _LAST_CHARACTER = "\U0010ffff"
 
 
 def part_for_claims(connection: sqlite3.Connection, checked: Validated, rules: Rules) -> StorePart | None:
-    """Return the cells that a batch of claims may restate, name or supersede, or by which it may be barred."""
+    """Return the cells that a batch of claims may restate, name or supersede, or for which the gate may refuse it."""
     claims, edges = checked.claims.frame(), checked.edges.frame()
     needs_all = rules.recompute == "admit" or rules.reused_keys != "refused" or rules.restated_among == "first"
     if needs_all or claims.height > MOST_CLAIMS:
@@ -79,7 +79,7 @@ def _rows_with_prefix(connection: sqlite3.Connection, prefixes: set[str]) -> set
 
 
 def rows_meant(connection: sqlite3.Connection, text: str, rep: int) -> set[int]:
-    """Return the cells, with their chains, whose exact handle or key a text names before a version or field.
+    """Return the cells that a text names by exact handle or key, with their chains; a version or field may follow the name.
 
     The set is empty without an exact match; finding a cell by a prefix of its handle takes the whole memory.
     """
@@ -136,7 +136,7 @@ def part_for_answer(connection: sqlite3.Connection, object_: str, reps: Sequence
 
 
 def effective_of(connection: sqlite3.Connection, rows: Iterable[int], rules: Rules) -> Mapping[int, float | None] | None:
-    """Return the effective confidence that a reader sees of those rows that changed since the last tick."""
+    """Map the given rows that changed since the last tick to the effective confidence that a reader sees."""
     part = _part_showing(connection, set(rows), set(), rules, LAW_CELLS)
     if part is None:
         return None
@@ -146,7 +146,7 @@ def effective_of(connection: sqlite3.Connection, rows: Iterable[int], rules: Rul
 def _part_showing(
     connection: sqlite3.Connection, rows: set[int], context: set[int], rules: Rules, names: Iterable[str] = STORED
 ) -> StorePart | None:
-    """Return a part in which `present` computes `rows` as in the whole store; `context` cells are only displayed."""
+    """Load enough of the store for `present` to compute `rows` exactly; `context` cells are only displayed."""
     if rules.effective is not None or rules.wrong_when == "lost" or rules.evidence_from == "external":
         return None
     sources = _rows(connection, f"SELECT source FROM edges WHERE {within('target', rows)}", ())

@@ -1,4 +1,4 @@
-"""Store: a memory in one file, to claim to, tick, correct, search and open."""
+"""Store: a memory in one file, with methods to admit claims, tick, correct, search and open cells."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Store(EditableStore):
     def _check_basis(
         self, claim: pl.DataFrame, checked: Validated, rules: Rules, if_seen: int | None, *, mark_rivals: bool
     ) -> Validated:
-        """Check the version that a claim is based on; if it is outdated and unnamed, mark the claim and the newer cell."""
+        """Check the version that a claim is based on; without `if_seen`, an outdated claim contradicts the newer cells."""
         row = claim.row(0, named=True)
         names = [edge["target"] for edge in row["edges"] or [] if edge["relation"] == "supersedes"]
         check_version(self.connection, filter(None, names), row["object"], row["rep"], if_seen)
@@ -143,7 +143,7 @@ class Store(EditableStore):
         return number
 
     def bootstrap(self, now: float, *, rep: int = 0, missing: bool = False) -> bool:
-        """Add the ten initial cells to an empty replication, or with `missing` the absent ones; return whether it did."""
+        """Add the ten initial cells to an empty replication (`missing`: those it lacks); return whether any were added."""
         with self._reading() as file:
             if not missing and file.execute("SELECT 1 FROM cells WHERE rep = ? LIMIT 1", (rep,)).fetchone():
                 return False
@@ -154,7 +154,7 @@ class Store(EditableStore):
             return added
 
     def rep_of(self, scope: str, *, make: bool = False) -> int:
-        """Return the replication of a scope; if it does not exist, NONE, or with `make` a new replication."""
+        """Return the replication of a scope; if the scope does not exist, return NONE or, with `make`, create it."""
         with self._reading() as file:
             rep = scopes.number(file, scope)
         if rep != NONE or not make:

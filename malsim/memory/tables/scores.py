@@ -199,7 +199,7 @@ def replaced_after(connection: sqlite3.Connection, deed: int) -> Iterator[tuple[
 
 
 def _update_unseen(connection: sqlite3.Connection, rows: Ints, worth: Array) -> None:
-    """Record which of these cells the last tick has not read in their present form: those whose worth is NaN."""
+    """Record the cells whose worth is NaN as unseen: no tick has read them in their present form."""
     unseen = rows[np.isnan(worth)]
     few = "WHERE cell IN (SELECT value FROM json_each(?))", (json.dumps(rows.tolist()),)
     where, parameters = few if len(rows) <= PART else ("", ())

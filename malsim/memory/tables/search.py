@@ -133,7 +133,7 @@ def _matches(connection: sqlite3.Connection, query: str, rep: int, pool: int, no
 
 
 def _by_effective(connection: sqlite3.Connection, rep: int, pool: int, now: WorthNow) -> Iterator[dict[int, float]]:
-    """Yield the readable cells in order of effective confidence, the latest touched first among equals."""
+    """Yield the readable cells by falling effective confidence; ties are ordered by `touched`, latest first."""
     effective = read_scores(connection, height(connection, "cells"), names=("effective",))["effective"].copy()
     if moved := now(None):
         effective[list(moved)] = [math.nan if value is None else value for value in moved.values()]

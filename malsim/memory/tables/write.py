@@ -29,7 +29,7 @@ CLAIMED = (
 
 
 def extends(new: Memory, old: Memory) -> bool:
-    """Return whether a memory has grown from another: it holds the same claims, edges and writers first."""
+    """Return whether `new` has grown from `old`, that is, begins with the same claims, edges and writers."""
     if new.height < old.height or (new.column("touched")[: old.height] < old.column("touched")).any():
         return False
     same = not set(_changeable(old, new)) & set(CLAIMED)
@@ -101,7 +101,7 @@ def _add(connection: sqlite3.Connection, table: str, rows: pl.DataFrame, first: 
 
 
 def latest_day(memory: Memory) -> float:
-    """Return the last day on which a cell was created, touched or read, or an edge written; 0 without any."""
+    """Return the last day on which a cell was created, touched or read, or an edge was written; 0 if empty."""
     days = [memory.cells[name].max() for name in ("created", "touched", "read")] + [memory.edges["t"].max()]
     return max((day for day in days if isinstance(day, float)), default=0.0)
 

@@ -31,7 +31,7 @@ _RISES = {"webhook": "webhook", "escalation": "escalated"}
 
 
 class Happening(NamedTuple):
-    """Events of one kind at one scan: replications, subjects and causing signals, `low` or with its row `low(dec_a3ee)`."""
+    """Events of one kind at one scan. `cause` is a signal (`low`) or one row of a signal (`low(dec_a3ee)`)."""
 
     reps: Array
     kind: str
@@ -68,7 +68,7 @@ class Actuators:
         self.alarms = net.alarms
 
     def outputs(self, values: Mapping[str, Array]) -> dict[str, Array]:
-        """Return the values on the pins of the loop, an array over replications per pin."""
+        """Return the value of each pin of the loop, as an array over replications."""
         return {pin: values[signal.name] for pin, signal in self.loop}
 
     def drive(

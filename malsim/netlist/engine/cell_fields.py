@@ -174,7 +174,7 @@ def _recent_hit(rows: Rows) -> Array:
 
 
 class _SignedEdges(NamedTuple):
-    """Weighted edges of active cells; `enough` marks targets with enough other edges; `into` is the matrix by target."""
+    """Weighted edges of active cells; `enough` masks those whose target has enough other edges; `into` is their matrix."""
 
     source: Ints
     target: Ints

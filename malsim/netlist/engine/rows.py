@@ -47,7 +47,7 @@ class Rows:
 
     @cached_property
     def graph(self) -> Memory:
-        """First memory with the current edges, cells and statuses; cached values that depend only on these refer to it."""
+        """First memory seen with the current edges, cells and statuses; the cache key of values that depend on these."""
         old, new = self.keep("graph", lambda: self.memory), self.memory
         if old.table("edges") is new.table("edges") and old.table("cells").rows is new.table("cells").rows:
             columns = ((side.is_active, side.column("successor")) for side in (old, new))
@@ -57,7 +57,7 @@ class Rows:
         return new
 
     def work(self, name: str) -> Array:
-        """Return a number that cells state as an entity, such as `impact=.8`; the default of `lexicon.toml` elsewhere."""
+        """Return the number that each cell states as an entity, such as `impact=.8`; by default that of `lexicon.toml`."""
         numbers = self.keep("numbers", lambda: numbers_in(self.memory.cells["entities"]), self.graph)
 
         def compute() -> Array:
@@ -143,7 +143,7 @@ class Rows:
         return np.bincount(groups, values, minlength=self.count(domain)).astype(np.float64)
 
     def groups(self, source: str, target: str) -> tuple[Ints | slice, Ints]:
-        """Return (members, groups): rows of `source` (of cells, the active ones), and their row of `target`."""
+        """Return (members, groups): rows of `source` (for cells, active rows only), and the row of `target` of each."""
         on = self._origin(source), self._origin(target), self.graph
         return self.keep(("groups", source, target), lambda: self._groups(source, target), *on)
 

@@ -1,4 +1,4 @@
-"""Conversion of rows to a memory: cells, edges, successors and records of writers, with the faults of each."""
+"""Conversion of rows to a memory (cells, edges, successors, writers' records), with a check of each row."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def edge_faults(frame: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Ru
 
 
 def cycle_faults(pairs: pl.DataFrame, height: int, graph: GraphRows, base: int) -> Iterator[Fault]:
-    """Yield a fault for every cell of this text that lies on a ring of supersessions; pairs are (new, old) rows."""
+    """Yield a fault for every cell of this text that lies on a cycle of supersessions; pairs are (new, old) rows."""
     new, old = pairs["new"].to_numpy(), pairs["old"].to_numpy()
     replaces = coo_array((np.ones(len(new)), (new, old)), shape=(height, height))
     _, label = connected_components(replaces, connection="strong")

@@ -115,7 +115,7 @@ class _Gatherer:
         self.graph.arcs[:] = arcs
 
     def prop(self, statement: Prop) -> None:
-        """Set another field of the cell; numbers of its work become entities, such as `impact=.8`."""
+        """Set a stored field of the current cell; numbers about its work are stored as entities, such as `impact=.8`."""
         try:
             if statement.field in WORK and self.row is not None:
                 self.work.append(f"{statement.field}={exact(cast('float', read_field('stated', statement.values)))}")

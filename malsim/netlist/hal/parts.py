@@ -1,4 +1,4 @@
-"""Ops of a HAL instance: usually one, but a sampler of four pins is four rings, and a float-to-bit mux two ops."""
+"""Ops of a HAL instance: usually one, but four ring buffers for a sampler of four pins, and two for a float-to-bit mux."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ PROGRAMS = {"halstreamer", "halsampler", "sleep", "sh", "bash"}
 
 @dataclass(frozen=True)
 class Translated:
-    """Translated `.hal` text: the document, the base period in seconds (0 without threads), and the actions of a run.
+    """Translated `.hal` text: the document, the base period in seconds (0 without threads), and commands to execute.
 
     `statements` are all statements in order; the document holds those that no action has removed at the end.
     """
@@ -50,7 +50,7 @@ class Translated:
 
     @property
     def tick(self) -> float:
-        """Tick in milliseconds that runs the text at its own speed: its period, with a day for a second."""
+        """Length of a tick in milliseconds if one second of the text's base period is simulated as one day."""
         return self.period * DAY
 
 

@@ -104,7 +104,7 @@ def unload(text: HalText, words: list[str]) -> None:
 
 
 def instances_run(text: HalText, function: str) -> tuple[str, ...]:
-    """Return our instances that a HAL function runs; of several functions of a component, only the last runs them."""
+    """Return the malsim instances that a HAL function runs; of a component's functions, only the last runs them."""
     name, word = text.split(function)
     several = list(text.instances[name].component.functions) if name else []
     return () if len(several) > 1 and word != several[-1] else text.functions[function]

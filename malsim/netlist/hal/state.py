@@ -76,7 +76,7 @@ def other_spelling(pin: str) -> str:
 
 @dataclass(frozen=True)
 class Action:
-    """Command that acts when the text is run, such as `start`, after the first `after` statements; its pins are ours."""
+    """Command such as `start`, to be executed after the first `after` statements; pins have malsim's names."""
 
     words: tuple[str, ...]
     after: int

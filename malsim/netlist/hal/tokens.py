@@ -20,7 +20,7 @@ _SETTING = re.compile(r"\s*([^=#;\s][^=]*?)\s*=\s*(.*?)\s*$")
 
 
 def ini_variables(text: str) -> dict[str, str]:
-    r"""Parse an INI file into `SECTION.NAME` and value; of repeated names the first counts, as in LinuxCNC.
+    r"""Parse an INI file to a map from `SECTION.NAME` to value; the first of repeated names counts, as in LinuxCNC.
 
     >>> ini_variables("[JOINT_0]\n# steps per mm\nSCALE = 200\nSCALE = 1\n")
     {'JOINT_0.SCALE': '200'}

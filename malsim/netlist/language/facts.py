@@ -57,7 +57,7 @@ def diff(before: Document, after: Document) -> list[Change]:
 
 
 def facts(statements: Iterable[Statement]) -> dict[str, dict[str, str]]:
-    """Return the definition of each subject by kind and subject: `facts["edge"]["a supports> b"]` is its weight."""
+    """Map each kind and subject to its definition: `facts["edge"]["a supports> b"]` is the weight of that edge."""
     values: dict[str, dict[str, str]] = defaultdict(dict)
     cell = ""
     for statement in statements:
@@ -111,7 +111,7 @@ def instances(load: Load) -> tuple[str, ...]:
 
 
 def order(statements: Iterable[Statement]) -> dict[str, list[str]]:
-    """Return the functions of each thread in run order, with the positions of `addf` applied where they fit."""
+    """Return the functions of each thread in run order, as given by the positions of `addf`."""
     threads: dict[str, list[str]] = {}
     for statement in statements:
         if isinstance(statement, Schedule):

@@ -1,4 +1,4 @@
-"""Statements of a netlist, one per sentence, made of words only."""
+"""Types of netlist statements, one per kind of sentence, with words that are not yet resolved."""
 
 from __future__ import annotations
 

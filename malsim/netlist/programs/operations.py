@@ -57,7 +57,7 @@ class Members:
         return np.bincount(self.reps, minlength=self.replications)
 
     def mean(self, values: Array) -> Array:
-        """Return the mean of the values of each replication without NaN; 0 if there are none."""
+        """Return the mean of each replication's values, ignoring NaN; 0 if a replication has no values."""
         is_number = ~np.isnan(values)
         total = np.bincount(self.reps[is_number], weights=values[is_number], minlength=self.replications)
         count = np.bincount(self.reps[is_number], minlength=self.replications)
@@ -166,7 +166,7 @@ def _slope(series: Array) -> Array:
 
 
 def _streak(steps: Array) -> Array:
-    """Return the number of last steps in the same direction, negative for falls; 0 if the last step is zero."""
+    """Return the length of the latest run of steps in one direction, negative for falls; 0 if the last step is zero."""
     signs = np.sign(steps).astype(np.int64)
     if not len(signs):
         return np.zeros(steps.shape[1], dtype=np.int64)
@@ -236,7 +236,7 @@ CHEAPEST = 0.05
 
 
 def allocate(program: Program, members: Members, last: Output | None) -> Output:
-    """Rank members by the worth of attention to them; report a finding where the selection changes.
+    """Rank members by how much they deserve attention; report a finding where the selection changes.
 
     worth = impact · (uncertainty + concern + novelty) · (0.5 + dependency) · (0.5 + reversibility / 2) / cost, with the
     numbers in `settings["work"]` by key of the member.

@@ -72,7 +72,7 @@ class Program:
 
 
 def programs(net: Net) -> tuple[Program, ...]:
-    """Return the programs of a net in the order of a pass; the last schedule of an operation counts."""
+    """Return the programs of a net in the order in which they run; an operation's last `addf` counts."""
     by_operation: dict[str, Program] = {}
     for statement in net.programs:
         settings: dict[str, object] = {}

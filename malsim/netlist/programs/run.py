@@ -41,7 +41,7 @@ class Ran:
 
 @dataclass(frozen=True)
 class Pass:
-    """Result of a pass: the memory with the witnesses, the runs in order, and the outputs for the next pass."""
+    """Result of a pass: the memory with the admitted findings, the runs in order, and the outputs for the next pass."""
 
     memory: Memory
     ran: tuple[Ran, ...]
@@ -59,7 +59,7 @@ def run(
     replications: int = 1,
     first: int = 0,
 ) -> Pass:
-    """Run every program once, in order; later programs see the witnesses of earlier ones.
+    """Run every program once, in order; later programs see the findings that earlier programs claimed.
 
     With `derive`, findings are proposed as claims (witnesses): confidence 0.72, checked, derived from the program, and
     concerning its `concernTarget`, if any. A finding is not written again while its witness is active.

@@ -83,7 +83,7 @@ AXES = ("evidence", "structure", "currency", "salience", "task", "writer", "meta
 
 @dataclass(frozen=True)
 class StandingSignal:
-    """Standing signal: `value` names the watched signal of its net, `fires` the bit that says it fires.
+    """Standing signal: `value` names the watched signal of its net, `fires` the bit that is true when it fires.
 
     With `lowest`, the row with the least value is the worst, otherwise the row farthest from 0.
     """
@@ -104,7 +104,7 @@ class StandingSignal:
 
     @property
     def asks(self) -> str:
-        """Action requested by the signal, without the derived value for rules.
+        """Action requested by the signal: `acts` without a derived value at its end.
 
         >>> signal_named("time-to-stale").asks
         'queue for a refresh before decay bites'

@@ -180,7 +180,7 @@ def input_of(standing: Standing, name: str, value: object) -> float:
 
 
 def moved_at(before: Mapping[str, Any], after: Mapping[str, Any], net: Net, now: float) -> dict[str, float]:
-    """Return the signals of a net that a scan on day `now` changed, with that day; new rows with 0 do not count."""
+    """Map the signals that a scan on day `now` changed to that day; new rows with the value 0 are not a change."""
     moved = {}
     for name in net.signals.keys() & after.keys():
         if name not in before and net.signals[name].domain != "run":
@@ -197,7 +197,7 @@ def _numbers(values: object) -> Array:
 
 
 def wire_signals(memory: Memory, standing: Standing) -> pl.DataFrame:
-    """Return the signals of a store's netlist after the last tick, with a row per signal and row of its domain.
+    """Return the signals of a store's netlist after the last tick, one row for each signal and domain row.
 
     Columns: signal, rep, row (null for the run), value, and changed, the day of the last change (null if it never changed).
     """

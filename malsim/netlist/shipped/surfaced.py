@@ -44,7 +44,7 @@ class SurfacedLines:
     more: Ints
 
     def within(self, budget: Array) -> SurfacedLines:
-        """Return the lines of each replication up to the first that exceeds its budget of words."""
+        """Return the first lines of each replication that fit its budget of words."""
         first = np.searchsorted(self.rep, self.rep)
         before = np.append(0, self.words.cumsum())
         fits = before[1:] - before[first] <= budget[self.rep]
@@ -76,7 +76,7 @@ class SurfacedLines:
         return _with_rest(self.text.filter(pl.Series(self.rep == rep)).to_list(), int(self.more[rep]))
 
     def name(self, row: Ints) -> Bools:
-        """Return a mask over `row` (cells, one line per replication): cells named in the lines of that replication."""
+        """Return a mask of the cells in `row`, shape (replications, cells), that the lines of their replication name."""
         is_named = np.zeros(row.shape, dtype=bool)
         np.logical_or.at(is_named, self.rep, (row[self.rep] == self.cell[:, None]) & (self.cell != NONE)[:, None])
         return is_named

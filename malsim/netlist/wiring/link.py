@@ -77,7 +77,7 @@ def linked(document: Document, palette: Callable[[str], Sheet] | None = None) ->
 
 
 def derived_faults(net: Net) -> Iterator[Fault]:
-    """Yield a fault for every derived value that is read without an owner, and for a ring of derived values."""
+    """Yield a fault for every derived value that is read without an owner, and for a cycle of derived values."""
     owners = net.derived
     for signal in net.signals.values():
         for name in signal.derived_reads:

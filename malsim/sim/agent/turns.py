@@ -56,7 +56,7 @@ class Session:
         self.on_push: Callable[[Snapshot, Turn], None] = lambda *_: None  # called at each push
 
     def asks(self, number: int) -> Ints:
-        """Return the fact that each reader asks about in a turn; repeated calls return the same."""
+        """Return the fact that each reader asks about in a turn; repeated calls return the same fact."""
         (uniform,) = self._draws.uniform(("fact",), rep=self._reps, turn=number)
         return np.asarray(self._upto.searchsorted(uniform, side="right"))
 

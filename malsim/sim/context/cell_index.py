@@ -88,7 +88,7 @@ class CellIndex:
         return np.where(rows == NONE, column.dtype.type(none), column[rows])
 
     def on_admitted(self, statement: Ints, row: Ints) -> None:
-        """Note the cells that claims became, with the index of each claim's statement, NONE if unknown."""
+        """Note the cell of each admitted claim and the index of the claim's statement (NONE if unknown)."""
         rows = np.flatnonzero((row != NONE) & (statement != NONE))
         words, topics = self._statements
         self._admitted.append((row[rows], words[statement[rows]], topics[statement[rows]]))

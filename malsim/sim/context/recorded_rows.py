@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class RecordedRows:
-    """Rows of a frame with given column types, added in batches. Columns are arrays as of `frames.to_array`.
+    """Rows of a frame with given column types, added in batches. Columns are arrays in the form of `frames.to_array`.
 
     >>> rows = RecordedRows({"t": pl.Float64, "status": pl.String})
     >>> rows.add(2, {"t": 1.0, "status": np.array(["active", "annexed"], dtype=object)})

@@ -260,7 +260,7 @@ def answer_signals(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bo
 
 
 def numbers(facts: Sequence[Fact], index: Array) -> Array:
-    """Return the numbers of the values at an index of shape (facts, replications); NaN for index NaN."""
+    """Map indexes of values, shape (facts, replications), to the numbers that claims state for them; NaN stays NaN."""
     table = [np.array([fact.number(v) for v in range(len(fact.values))] + [np.nan]) for fact in facts]
     rows = np.where(np.isnan(index), -1, index).astype(np.int64)
     return np.stack([values[row] for values, row in zip(table, rows, strict=True)]) if facts else index

@@ -105,7 +105,7 @@ ONCE_A_TURN = frozenset(
 
 
 class TurnCounters:
-    """Counts by replication; `turn` holds those of the current turn. `compacts` is set if the context is ever emptied."""
+    """Counts by replication; `turn` holds the counts of the current turn. `compacts`: readers may lose their context."""
 
     def __init__(self, replications: int, *, compacts: bool = False) -> None:
         self.compacts = compacts

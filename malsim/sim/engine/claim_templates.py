@@ -103,7 +103,7 @@ class ClaimTemplates:
         self._weights = validated.edges.column("weight")
 
     def _are_covered(self, forms: Sequence[ClaimForm], rules: Rules) -> bool:
-        """Return whether the samples cover every check of the gate except bounds, which `claims` compares."""
+        """Return whether checking the sample texts replaces every check of the gate except bounds (see `claims`)."""
         constant = set(schema.CLAIMS) - {*_OF_FACTS, *_OF_STATEMENTS, *_OF_FORMS, *_OF_EACH}
         tables = ({*_OF_FACTS}, {*_OF_STATEMENTS}, {*_OF_FORMS}, {"writer"}, {*_OF_EACH})
         programs = any(form.kind == "prg" for form in forms)

@@ -78,7 +78,7 @@ class OwnClaims:
         return peers
 
     def _take_unsuperseded(self, index: Ints) -> Ints:
-        """Remove and return the unsuperseded cells of each writer-fact index, for its first claim; shape (claims, most)."""
+        """Remove and return the unsuperseded cells of each writer and fact, shape (claims, cells), for its first claim."""
         if not self._has_unsuperseded[index].any():
             return np.zeros((len(index), 0), dtype=np.int64)
         waiting, row = self._unsuperseded

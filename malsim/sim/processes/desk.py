@@ -237,7 +237,7 @@ class Environment(simpy.Environment):
         super().schedule(event, priority, round(delay * DAY))
 
     def advance(self, at: int, *, where: str = "a process") -> None:
-        """Advance to a time (ms), before the events due then. Raises `ProcessError` with the line that failed."""
+        """Run all events that are due before a time (ms). Raises `ProcessError` with the line that failed."""
         if at <= self._now:
             return
         try:

@@ -156,7 +156,7 @@ class Paired:
         return next((side.time for side in (self.left, self.right) if side.time and np.isnan(side.time.value)), None)
 
     def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:
-        """Return the mean of right − left and the ends of its interval, by `difference_interval`; equal if all pairs are."""
+        """Return the mean of right − left and the ends of its interval; the mean itself if there is no interval."""
         pairs = self.parts
         mean, low, high = difference_interval(pairs, np.zeros(len(pairs)), self.left.bounds, stopped=stopped)
         return (mean, mean, mean) if np.isnan(low) else (mean, low, high)

@@ -15,7 +15,7 @@ PAIR = 250  # bytes per pair of claim and head in the join, measured
 
 
 def disputes(stream: pl.DataFrame, *, mutual: bool) -> pl.DataFrame:
-    """Return the edges of a stream of claims: source and target (arrival numbers), relation, at (arrival that writes it).
+    """Return the edges of a stream of claims: source and target (arrival numbers), relation, at (arrival of the edge).
 
     `stream` has arrival (0, 1, …), writer, object, value, in order of arrival. Every claim contradicts the current heads
     of rival values, with `mutual` also later heads. Every other claim of a pair supports its head. A writer's later claim

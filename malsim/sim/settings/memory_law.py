@@ -1,4 +1,4 @@
-"""Memory of a scenario, and the settings and checks that need more than its law provides."""
+"""Memory of a scenario, and refusal of settings and checks that its law cannot support."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Episode:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InitialMemory:
-    """Memory whose day `now` is day 0 of the run, an optional `lender` that primes it, and hashes of the files by path."""
+    """Memory at the start of a run: its day `now` is day 0; `lender` primes it; `stores` has the files' hashes by path."""
 
     memory: Memory = field(default_factory=Memory.empty)
     now: float = 0.0

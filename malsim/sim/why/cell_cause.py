@@ -68,7 +68,7 @@ def _past(cells: pl.DataFrame, cell: str, *, t: float | None, rep: int, hint: st
 
 
 def _last_move(past: pl.DataFrame, still: float) -> tuple[str, dict[str, Any] | None]:
-    """Describe the last change of effective, and return its row with `was` before it; None if it never changed."""
+    """Describe the last change of effective, and return its row with the earlier value as `was` (None without a change)."""
     before = past.with_columns(was=pl.col("effective").shift(1), before=pl.col("t").shift(1))
     moves = before.filter((pl.col("effective") - pl.col("was")).abs() > still)
     if moves.is_empty():

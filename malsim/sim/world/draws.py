@@ -33,7 +33,7 @@ def name_number(name: str) -> np.uint64:
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Random draws of one population under one seed; each call adds the rest of the address.
+    """Random draws of one population under one seed; each call supplies the rest of the address.
 
         bits = m(m(m(m(m(m(seed) ^ population) ^ purpose) ^ replication) ^ member) ^ turn)
 

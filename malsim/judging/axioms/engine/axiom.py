@@ -50,7 +50,7 @@ class Axiom(ABC):
 
     @abstractmethod
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
-        """Return a sentence with both numbers if the stream breaks the axiom; None if it does not, or is no test of it."""
+        """Return a sentence with both numbers if the stream breaks the axiom; None if it does not, or cannot test it."""
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def without(events: Sequence[Event], *omit: Event) -> list[Event]:
 
 
 def keeps_clock(events: Sequence[Event], rest: Sequence[Event]) -> bool:
-    """Return whether the events of `rest` are played on the same days within `events` as alone."""
+    """Return whether playing `rest` alone keeps the days on which its events are played within `events`."""
     whole, alone = (
         dict(zip(map(id, part), accumulate((event.t for event in part), max), strict=True)) for part in (events, rest)
     )

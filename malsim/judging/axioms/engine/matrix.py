@@ -83,7 +83,7 @@ def judge(subject: Subject, axiom: Axiom, *, seed: int = 0) -> AxiomVerdict:
 
 
 def _with_tolerance(subject: Subject) -> Subject:
-    """Return a memory with its measured tolerance, or unchanged if peeks at it fail; its verdicts then name the error."""
+    """Return a memory with its measured tolerance, or unchanged if peeks fail; the verdicts then name the error."""
     try:
         return measured(subject)
     except MalsimError:

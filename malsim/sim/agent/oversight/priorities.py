@@ -111,7 +111,7 @@ class DisputesByFact:
 
     @property
     def is_open(self) -> Bools:
-        """Mask of the disputes in which somebody other than a reviewer has claimed since the last review."""
+        """Mask of the disputes in which somebody other than a reviewer has made a claim since the last review."""
         return np.asarray(self.disputed & (self.newest > self._last_review))
 
     def close(self, fact: Ints, rep: Ints) -> None:

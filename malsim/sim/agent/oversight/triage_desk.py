@@ -91,7 +91,7 @@ class TriageDesk(ReviewerPool):
         disputes.close(fact, rep)
 
     def _accuracy(self, fact: Ints, rep: Ints, now: int) -> Array:
-        """Return the accuracy of each look, which falls with the number of looks of the day, but not below chance."""
+        """Return the accuracy of each look, which falls with every earlier look of that day, but not below chance."""
         day = now // DAY
         if day != self._day:
             self._today[:], self._day = 0.0, day

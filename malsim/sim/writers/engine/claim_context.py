@@ -45,14 +45,14 @@ class ShownRows:
         return ShownRows(self.row[rows], self.value[rows], self.effective[rows])
 
     def among(self, claims: int, rows: Ints) -> ShownRows:
-        """Expand to `claims` claims: these at the indexes `rows`, the others without shown rows."""
+        """Expand to `claims` claims: place these rows at the indexes `rows`, and leave the other claims empty."""
         shape = (claims, self.row.shape[1])
         whole = ShownRows(np.full(shape, NONE), np.full(shape, NONE), np.zeros(shape))
         whole.row[rows], whole.value[rows], whole.effective[rows] = self.row, self.value, self.effective
         return whole
 
     def best(self, mask: Bools) -> Ints:
-        """Return the column of the most effective masked row, the better ranked of equals; NONE without a masked row."""
+        """Return the column of the most effective row in `mask`, the better ranked among ties; NONE without one."""
         worth = np.where(mask & (self.row != NONE), self.effective, -np.inf)
         column = worth.argmax(axis=1)
         return np.where(worth[np.arange(len(column)), column] > -np.inf, column, NONE)
