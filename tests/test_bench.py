@@ -61,7 +61,7 @@ def test_missing_peer_is_named_and_its_rows_are_skipped(
     assert "pip install" in value.err
 
 
-def test_wheel_install_names_files_only_in_the_repository(
+def test_planted_option_without_the_repository_is_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr(judge, "ROOT", tmp_path)

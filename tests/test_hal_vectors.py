@@ -1,4 +1,4 @@
-"""Recorded runs of LinuxCNC components, replayed with our ops through the word table.
+"""Recorded runs of LinuxCNC components, replayed with malsim's ops under the names that LinuxCNC uses.
 
 `MALSIM_VECTORS` names a folder with recordings, or with a folder `hal`; by default the recordings in `tests/vectors` are
 used. Recorded netlists are replayed in tests/netlist/test_hal.py.

@@ -60,7 +60,7 @@ def recorded_memory(recorded: dict[str, Any]) -> Memory:
 
 
 def changed(memory: Memory, values: dict[str, Any]) -> Memory:
-    """Return the memory after the `set` of a frame."""
+    """Return the memory with the changed cell values that a recorded frame lists under `set`."""
     cells = memory.cells
     for key, value in values.items():
         fields: dict[str, Any] = {"effective": value} if isinstance(value, (int, float)) else dict(value)

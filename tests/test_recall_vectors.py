@@ -178,7 +178,7 @@ class Replay:
         self.reconnect()
 
     def reconnect(self) -> None:
-        """Add edges of raw puts whose target did not exist yet, once it does."""
+        """Add postponed edges whose target cell has been created in the meantime."""
         due = self.loose.filter(pl.col("target").is_in(self.memory.cells["key"].implode()))
         if due.is_empty():
             return
@@ -306,7 +306,7 @@ def number(value: object) -> float:
 
 
 def as_reference(statement: Statement) -> dict[str, Any]:
-    """Return a statement in the form of the reference."""
+    """Return a netlist statement as the dictionary that the reference records for the statement."""
     if isinstance(statement, Blank):
         value = {"form": "comment", "text": statement.comment} if statement.comment else {"form": "blank"}
         return {"line": 1} | value
@@ -398,7 +398,7 @@ def test_handle_is_parsed_as_in_the_reference(entry: dict[str, Any]) -> None:
 
 
 def reference_step(step: dict[str, Any]) -> dict[str, Any]:
-    """Return a step of the reference with its direction as a truth value."""
+    """Return a step of a recorded path with its direction as the Boolean `incoming`."""
     text = {key: value for key, value in step.items() if key != "direction"}
     return text | ({"incoming": step.get("direction") == "rev"} if step["kind"] == "edge" else {})
 
@@ -515,7 +515,7 @@ def test_words_are_split_as_in_the_reference(entry: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("entry", entries("netlist*.json", "selectField"))
 def test_field_is_selected_as_in_the_reference(entry: dict[str, Any]) -> None:
-    """Here a whole cell, or a field that is neither a number nor text, has no value."""
+    """Selecting a field that is neither a number nor text is an error in malsim."""
     frames = Frames.of(netlist.load('obs_0000 "t" conf(.5)').memory)
     where = CellPath("obs_0000", tuple(Field(name) for name in entry["path"]))
     if not entry["path"]:

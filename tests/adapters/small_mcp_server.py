@@ -1,4 +1,4 @@
-"""Memory server on stdio with two tools, in JSON-RPC by hand; with `deaf` it has no tools.
+"""Hand-written JSON-RPC memory server on stdio with two tools, or without tools if started with `deaf`.
 
 With `settles` it starts a child process, and writes its environment to a file in its HOME.
 """

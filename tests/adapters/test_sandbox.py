@@ -1,4 +1,4 @@
-"""Sandbox of memories: an attack is an error of one memory, and leaves nothing behind."""
+"""Sandbox of memories: an attack fails only the attacking memory and leaves no processes or files behind."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _folders() -> Iterator[set[str]]:
 
 
 def _sandboxes_here() -> set[str]:
-    """Return the folders of sandboxes whose process is a child of this one."""
+    """Return the folders of sandboxes whose process is a child of the test process."""
     folders = set()
     for path in Path("/proc").glob("[0-9]*/environ"):
         try:

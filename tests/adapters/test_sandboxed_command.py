@@ -1,4 +1,4 @@
-"""Commands that run code of another package: an attack is an error of the command, and leaves nothing behind."""
+"""Commands that run code of another package: an attack fails the command and leaves no processes or files behind."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Last:
 
     @property
     def trips(self) -> bool:
-        """True once the memory holds the claim that breaks the broken memories."""
+        """Return whether the memory holds the claim that makes the broken memories fail."""
         return any(claim.value == BROKEN_BY and claim.writer.startswith("poisoner") for claim in self.values.values())
 
 

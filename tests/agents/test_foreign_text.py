@@ -38,7 +38,7 @@ def hostile_texts(seed: int) -> list[str]:
 
 
 def shown(letter: str) -> str:
-    """Return the printed form of a letter."""
+    """Return the character as malsim must print it: invisible characters and line ends become escapes."""
     hidden = unicodedata.category(letter) in {"Cc", "Cf", "Cs", "Zl", "Zp"} or "\U000e0000" <= letter <= "\U000e0fff"
     if letter == "\n":
         return "\\n"
@@ -113,7 +113,7 @@ def test_push_has_one_line_per_cell(service: MemoryService) -> None:
     assert {in_line(writer) for writer in WRITERS} <= names
 
 
-def test_a_netlist_has_the_texts_escaped_and_loads_back(service: MemoryService) -> None:
+def test_netlist_escapes_texts_and_can_be_loaded_again(service: MemoryService) -> None:
     text = service.netlist()
     assert not [letter for letter in set(text) - {"\n", "\t"} if shown(letter) != letter]
     lines = [line for line in text.split("\n") if line and not line.startswith("  ")]

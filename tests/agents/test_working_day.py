@@ -31,7 +31,7 @@ SCORES = ("stated", "calibration", "support_mass", "challenge_mass", "effective"
 
 
 class Agents:
-    """Clients with a server each on one store, with a clock that the test sets."""
+    """Clients of one store, each with its own server; the test sets the clock of the servers."""
 
     def __init__(self, store: Path) -> None:
         self.store, self.day = store, 0.0
@@ -141,7 +141,7 @@ CLAIMS = st.lists(
 
 @settings(max_examples=10)
 @given(drawn=CLAIMS)
-def test_client_claims_equal_those_a_run_admits(drawn: list[Any], tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_claims_of_clients_and_of_a_run_give_equal_cells(drawn: list[Any], tmp_path_factory: pytest.TempPathFactory) -> None:
     replaced: set[int] = set()
     for number, (*_, edges) in enumerate(drawn[1:], start=1):
         # a server marks claims on a replaced version; a run does not

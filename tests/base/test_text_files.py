@@ -108,7 +108,7 @@ def test_gzipped_lines_with_a_mark_are_read(tmp_path: Path) -> None:
     assert read_table(path).rows() == [(1,)]
 
 
-def test_damaged_parquet_prints_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_reader_of_damaged_parquet_writes_nothing_to_stderr(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     frame = pl.DataFrame({"writer": ["ann", "bob"] * 500, "value": ["1", "2"] * 500})
     path = tmp_path / "a.parquet"
     frame.write_parquet(path)

@@ -35,7 +35,7 @@ class Text(NamedTuple):
 
 
 def blank(pattern: re.Pattern[str], words: str) -> str:
-    """Replace code by as many line ends as it has, so that the lines below keep their numbers."""
+    """Remove code but keep its line ends, so that the line numbers below do not change."""
     return pattern.sub(lambda code: "x" + "\n" * code[0].count("\n"), words)
 
 
@@ -63,7 +63,7 @@ def spoken(node: ast.AST) -> str:
 
 
 def strings(tree: ast.Module) -> Iterator[Text]:
-    """Yield the strings of at least three words that are not docstrings; raised ones are messages."""
+    """Yield the strings of at least three words that are not docstrings; strings in `raise` statements are messages."""
     expressions = (node.value for node in ast.walk(tree) if isinstance(node, ast.Expr))
     passed = {id(node) for node in expressions if isinstance(node, ast.Constant)}
     passed |= {

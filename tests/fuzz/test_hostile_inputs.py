@@ -1,4 +1,4 @@
-"""Whatever a stranger sends is read, or refused by an error of malsim's own: never a crash, a hang or a gigabyte.
+"""Hostile inputs are read or refused with a `MalsimError`, and never cause a crash, a hang or excessive memory use.
 
 A few inputs of each format by default; `pytest tests/fuzz --fuzz-seconds 600` looks further, each run from where its seed says.
 """

@@ -57,7 +57,7 @@ def recall_database() -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def recall_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a database with the sample, which `untouched` protects."""
+    """Return a database with the sample; the fixture `untouched` checks that no test changes the file."""
     return database(tmp_path_factory.mktemp("recall") / "recall.sqlite3")
 
 

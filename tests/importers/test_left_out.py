@@ -1,4 +1,4 @@
-"""Reports of importers name the values that a memory has no place for."""
+"""Reports of importers name the values of the source that the imported memory cannot hold."""
 
 from __future__ import annotations
 

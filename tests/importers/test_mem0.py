@@ -102,7 +102,7 @@ EVENTS = st.tuples(
 
 
 def one_by_one(events: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Replay the events one by one; return key, title, status and whether dated, per version."""
+    """Replay the events one by one; return the key, title, status and a flag for a date of each version."""
     cells: list[list[Any]] = []
     latest: dict[str, int] = {}
     version: dict[str, int] = {}

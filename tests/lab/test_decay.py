@@ -228,7 +228,7 @@ def test_likelihood_is_the_sum_over_all_truths() -> None:
     assert Chain.of(log).loss(np.array([tau]), np.array([error]))[0] == pytest.approx(-total, rel=1e-12)
 
 
-def test_likelihood_without_errors_is_that_of_pairs() -> None:
+def test_likelihood_without_errors_is_the_product_over_pairs() -> None:
     log = sightings_of(["aaabbbacc"], every=3.0, until=30.0)
     fit, tau = Chain.of(log), np.geomspace(1.0, 100.0, 5)
     same = 1 / 3 + 2 / 3 * np.exp(-3.0 * 3 / (2 * tau))
@@ -276,14 +276,14 @@ def test_truth_that_never_changes_bounds_tau_from_below() -> None:
     assert fit.figure().axes
 
 
-def test_log_that_cannot_tell_reports_it() -> None:
+def test_uninformative_log_is_reported() -> None:
     single = ms.fit_decay(sightings_of(["a"] * 12, every=1.0, until=10.0))
     assert single.cannot_tell
     assert "the log cannot tell" in str(single)
     assert single.constants.row(0)[3:5] == (0.0, np.inf)
 
 
-def test_slow_writers_leave_tau_open_below() -> None:
+def test_slow_writers_give_tau_no_lower_bound() -> None:
     fit = rates(simulated(2.0, accuracy=0.9, every=30.0, seed=3))
     assert fit.tau[1] == 0.0
     assert fit.tau[2] > 2.0
@@ -372,7 +372,7 @@ def test_wide_interval_is_undecided_and_gives_needed_count() -> None:
         fit.currency(stability="volatile")
 
 
-def test_groups_are_fitted_by_themselves() -> None:
+def test_groups_are_fitted_separately() -> None:
     log = planted_log(0.5)
     fits = ms.fit_decay(log.with_columns(object=pl.format("team{}/{}", "rep", "object")), by="namespace")
     assert list(fits) == ["team0", "team1"]

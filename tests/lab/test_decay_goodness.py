@@ -53,7 +53,7 @@ def claims(law: str, *, seed: int, objects: int = 8, days: int = 400) -> Chain:
 
 @settings(max_examples=30)
 @given(mean=st.floats(0.1, 1000.0), spread=st.floats(0.51, 30.0))
-def test_two_phases_have_the_mean_and_the_spread(mean: float, spread: float) -> None:
+def test_two_phase_lifetime_has_the_given_mean_and_spread(mean: float, spread: float) -> None:
     first, between = phases(np.array([mean]), np.array([spread]))
     stays = np.linalg.inv(-between[0])
     once, twice = first[0] @ stays @ np.ones(2), 2.0 * first[0] @ stays @ stays @ np.ones(2)
@@ -61,7 +61,7 @@ def test_two_phases_have_the_mean_and_the_spread(mean: float, spread: float) -> 
     assert twice / once**2 - 1.0 == pytest.approx(spread, rel=1e-6)
 
 
-def test_spread_of_one_is_the_exponential() -> None:
+def test_spread_of_one_gives_the_exponential_likelihood() -> None:
     chain = claims("exponential", seed=1, objects=3, days=40)
     tau, error = np.array([5.0, 40.0]), np.array([0.2, 0.05])
     points = np.stack([np.log(tau), np.zeros(2), np.log(error)], axis=1)

@@ -83,7 +83,7 @@ def test_break_is_shrunk_and_fails_again_from_its_file(broken: Any) -> None:
     assert "broken in run" in str(broken)
 
 
-def test_workers_change_nothing(broken: Any) -> None:
+def test_search_is_independent_of_the_executor(broken: Any) -> None:
     with ThreadPoolExecutor(3) as executor:
         budget = min(12, broken.runs - 1)
         other = ms.falsify(parse(STORY), "worth something", budget=budget, seed=SEED, executor=executor, **FEW)
@@ -130,7 +130,7 @@ def test_unbroken_property_reports_its_nearest_margin(tmp_path: Path, capsys: py
     assert not list(tmp_path.glob("*.broken.toml"))
 
 
-def test_the_command_writes_a_file_that_malsim_test_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_writes_a_scenario_that_fails_malsim_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "x.toml"
     path.write_text(STORY, encoding="utf-8")
     words = ["--relation", "contradicts", "--target", "dec_a3ee", "--writer", "eve", "--writes", "2", "--budget", "30"]
@@ -174,7 +174,7 @@ def test_predicates_of_different_units_have_equal_weight() -> None:
     assert margin(formula, near, [1.0, 1.0]) == margin(formula, far, [1.0, 1.0]) == 0.04
 
 
-def test_unscaled_margin_is_that_of_the_property() -> None:
+def test_unscaled_margin_equals_the_margin_of_the_property() -> None:
     result = run(parse(STORY))
     for text in ("always[1d:5d] (eff(dec_a3ee) >= 0.5)", "eventually (rise(eff(dec_a3ee) > 0.2) or eff(obs_b0b1) < 0.1)"):
         outcome = property_run(text, result)
@@ -182,7 +182,7 @@ def test_unscaled_margin_is_that_of_the_property() -> None:
         assert margin(formula, outcome, [1.0] * len(predicates(formula))) == pytest.approx(outcome.raw)
 
 
-def test_writes_fall_in_mid_turn_with_unique_handles() -> None:
+def test_writes_are_dated_in_mid_turn_and_have_unique_handles() -> None:
     scenario = parse(STORY)
     writes = Write(1, "eve", "contradicts", "dec_a3ee", 0.9), Write(3, "eve", "supports", "dec_a3ee", 0.5)
     result = with_disturbance(scenario, Disturbance(writes))
@@ -207,7 +207,7 @@ def test_written_table_reads_back(table: dict[str, Any]) -> None:
     assert tomllib.loads(toml_text(table)) == table
 
 
-def test_break_lost_in_its_text_is_not_returned() -> None:
+def test_break_not_reproduced_by_its_file_is_an_error() -> None:
     scenario = parse(STORY).replace(rules={"challenge_ceiling": 1.0})
     disturbance = Disturbance((Write(1, "eve", "contradicts", "dec_a3ee", 1.0),))
     text = "always[1d:5d] (eff(dec_a3ee) >= 0.25)"
@@ -227,7 +227,7 @@ AT_RANDOM = 120  # largest number of runs of random search
 
 @dataclass(frozen=True)
 class Paper:
-    """Outcome of a run of the model."""
+    """Stand-in for the outcome of a run, computed by a model of the property instead of a simulation."""
 
     margin: float
 

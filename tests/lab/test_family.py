@@ -114,7 +114,7 @@ def test_vary_without_values_is_refused(given: str, capsys: pytest.CaptureFixtur
     assert "NAME=V,V" in capsys.readouterr().err
 
 
-def test_newest_run_has_the_plain_name(
+def test_newest_run_has_the_folder_without_a_number(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scenario = DISPUTE.resolve()

@@ -58,7 +58,7 @@ class Dice(Loud):
 
 @dataclass(frozen=True)
 class Drawn:
-    """Wrong answer decided by the claims about `host`; `least` is the smallest number that shows it and can be cured."""
+    """Log with a wrong answer about `host`; `least` is the smallest number of claims that shows the error and a cure."""
 
     claims: list[Said]
     form: str
@@ -205,7 +205,7 @@ def test_nondeterministic_memory_is_reported() -> None:
     assert "not deterministic" in text
 
 
-def test_cell_is_an_item_of_a_log_and_blanks_are_quoted() -> None:
+def test_option_cell_names_a_log_item_and_spaces_are_quoted() -> None:
     log = _log(DRAWN["echo"], seed=2, total=40)
     log.write_text(log.read_text(encoding="utf-8").replace('"host"', '"db host"'), encoding="utf-8")
     entries = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
@@ -224,7 +224,9 @@ def test_cell_is_an_item_of_a_log_and_blanks_are_quoted() -> None:
         ([], "--answer and --cell"),
     ],
 )
-def test_answer_of_no_law_is_refused(options: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_incident_without_a_matching_answer_is_refused(
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     log = _log(DRAWN["last_write"], seed=1)
     assert main(["new", "one.toml", "--template", "incident", "--from", str(log), *options]) == 2
     assert message in capsys.readouterr().err

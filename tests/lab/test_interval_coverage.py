@@ -49,7 +49,7 @@ def coverage(name: str, law: str, *, size: int, blocks: int, metrics: tuple[str,
 
 
 def _block(sample: Measurement, rows: Ints) -> Measurement:
-    """Return the measurement of some replications."""
+    """Return the measurement restricted to the replications `rows`."""
     changes: dict[str, Any] = {"each": sample.each[rows]}
     if isinstance(sample, CalibrationErrors):
         changes |= {"gaps": sample.gaps[rows], "counts": sample.counts[rows]}

@@ -65,7 +65,7 @@ def test_tie_is_scored_as_a_random_choice() -> None:
     assert value(frame, "majority", "brier") == pytest.approx(0.25)
 
 
-def test_memory_without_return_misses_returning_truths() -> None:
+def test_law_that_never_restores_a_value_misses_its_return() -> None:
     frame = compare_on_claims(story(), truths(), ["last_write", "graphiti"], ask_after=1.0).frame
     assert value(frame, "last_write", "returned") == 1.0
     assert value(frame, "graphiti", "returned") == 0.0

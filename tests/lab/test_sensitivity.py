@@ -74,7 +74,7 @@ def test_sobol_intervals_have_nominal_coverage() -> None:
     assert np.mean(hits) > 0.9
 
 
-def test_inert_setting_is_flat_and_sums_are_shared() -> None:
+def test_unused_setting_is_flat_and_linear_terms_share_variance() -> None:
     result = sobol(lambda x: 3.0 * x[:, 0] + 1.0 * x[:, 2], ["a", "idle", "b"], points=256)
     assert result["flat"].to_list() == [False, True, False]
     assert np.allclose(result["first"], [0.9, 0.0, 0.1], atol=0.02)
@@ -130,7 +130,7 @@ def test_swings_are_paired_differences_from_the_base() -> None:
 
 @given(st.floats(0.2, 5.0), st.floats(-5.0, -0.2), st.integers(3, 30), st.integers(0, 1000))
 @settings(max_examples=30)
-def test_only_collinear_settings_are_pairs(up: float, down: float, count: int, seed: int) -> None:
+def test_only_collinear_settings_are_reported_as_pairs(up: float, down: float, count: int, seed: int) -> None:
     entry, other = np.random.default_rng(seed).normal(size=(2, count))
     other -= entry * (entry @ other) / (entry @ entry)
     steps = [Move(name, end) for name in "abcd" for end in (0.0, 1.0)]
@@ -208,7 +208,7 @@ def test_bad_arguments_of_sensitivity_are_refused(
         ms.sensitivity(empty, space, **{"metric": planted, "progress": False, **changes})
 
 
-def test_command_prints_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_prints_indices_and_writes_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = tmp_path / "small.toml", tmp_path / "out"
     path.write_text(SMALL, encoding="utf-8")
     words = ["sensitivity", str(path), "--points", "8", "--quiet"]
@@ -226,7 +226,7 @@ def test_single_random_replication_is_refused() -> None:
         ms.sensitivity(parse(SMALL).replace(replications=1), {"rules.damping": (0.5, 1.0)}, progress=False)
 
 
-def test_scripted_margin_has_indices() -> None:
+def test_margin_of_a_scripted_scenario_has_sobol_indices() -> None:
     ring = ms.read("scenarios/mutual_dispute.toml").replace(days=6.0)
     text = "always (abs(eff(obs_a1a1) - prev(eff(obs_a1a1))) <= 0.1)"
     space = {"rules.challenge_ceiling": (0.1, 0.9), "rules.damping": (0.3, 1.0)}

@@ -63,7 +63,7 @@ def test_typed_tripwire_trips(files: Path) -> None:
     assert output_of(files / "graph.malnet", script) == ("FALSE\n0.4430435\nTRUE\n0.4430435\n", 0)
 
 
-def test_typed_lines_run_like_the_file(files: Path) -> None:
+def test_typed_lines_give_the_same_results_as_the_file(files: Path) -> None:
     opened, read = (open_session(str(files / name)) for name in ("graph.malnet", "alarm.malnet"))
     console = Console(opened, stdout=io.StringIO())
     assert console.script(WIRING, "drill") == 0

@@ -145,7 +145,7 @@ def test_bad_spaces_are_refused(table: dict[str, Any], message: str) -> None:
     assert "space" in str(error.value)
 
 
-def test_name_must_be_a_setting_of_every_subject(rich: ms.Scenario) -> None:
+def test_space_name_must_be_a_setting_of_every_given_object(rich: ms.Scenario) -> None:
     table = {"writers.crew.accuracy": (0.5, 1.0)}
     assert Space.of(table, rich).names == ("writers.crew.accuracy",)
     with pytest.raises(UsageError, match="no such setting"):

@@ -152,7 +152,7 @@ def test_the_critical_ceiling_of_a_clique_is_the_closed_form(size: int, stated: 
     ("size", "stated", "level"),
     [(2, 0.2, 0.125), (2, 0.3, 0.188), (2, 0.5, 0.316), (2, 0.7, 0.448), (3, 0.5, 0.236), (3, 0.7, 0.343), (4, 0.7, 0.284)],
 )
-def test_published_disputes_that_settle(size: int, stated: float, level: float) -> None:
+def test_published_stable_disputes_settle(size: int, stated: float, level: float) -> None:
     result = ms.stability(graph(np.full(size, stated), clique(size)), PLAIN)
     assert result.verdict == "settled"
     assert result.spectral_radius < 1.0
@@ -163,7 +163,7 @@ def test_published_disputes_that_settle(size: int, stated: float, level: float) 
     ("size", "stated", "low", "high"),
     [(3, 0.2, 0.0, 0.2), (3, 0.3, 0.0, 0.3), (4, 0.5, 0.0, 0.5), (6, 0.5, 0.0, 0.5), (6, 0.7, 0.139, 0.339)],
 )
-def test_published_disputes_that_flip(size: int, stated: float, low: float, high: float) -> None:
+def test_published_unstable_disputes_have_period_two(size: int, stated: float, low: float, high: float) -> None:
     result = ms.stability(graph(np.full(size, stated), clique(size)), PLAIN)
     assert result.verdict == "period-2"
     assert result.spectral_radius > 1.0
@@ -174,7 +174,7 @@ def test_published_disputes_that_flip(size: int, stated: float, low: float, high
 
 
 @pytest.mark.parametrize("onset", [(0.2, 2), (0.4, 2), (0.5, 3), (0.6, 3), (0.7, 4)])
-def test_published_onset_in_degree(onset: tuple[float, int]) -> None:
+def test_oscillation_begins_at_the_published_degree(onset: tuple[float, int]) -> None:
     stated, degree = onset
     verdicts = {n: ms.stability(graph(np.full(n + 1, stated), clique(n + 1)), PLAIN).verdict for n in (degree - 1, degree)}
     assert verdicts == {degree - 1: "settled", degree: "period-2"}
@@ -205,7 +205,7 @@ def camps(seed: int, left: int, right: int, backing: float) -> Memory:
     return graph(draws.uniform(0.5, 0.9, size), [edge for edge in edges if edge[2] != 0.0])
 
 
-def test_clamped_cells_make_the_criterion_simulated() -> None:
+def test_critical_ceiling_is_simulated_if_cells_are_clamped() -> None:
     memory = random_dispute(0, 200, 6, 0.1, 0.4)
     result = ms.stability(memory, PLAIN)
     assert result.criterion == "simulated"
@@ -225,7 +225,7 @@ def test_a_long_chain_without_a_loop_has_spectral_radius_zero() -> None:
 
 
 @given(st.integers(0, 10_000), st.integers(2, 40), st.floats(0.02, 0.3), st.sampled_from([1.0, 0.4]))
-def test_spectrum_by_parts_equals_the_whole(seed: int, size: int, density: float, damping: float) -> None:
+def test_spectrum_by_parts_equals_that_of_the_whole_matrix(seed: int, size: int, density: float, damping: float) -> None:
     draws = np.random.default_rng(seed)
     dense = np.where(draws.random((size, size)) < density, draws.normal(size=(size, size)), 0.0)
     result = spectrum(sparse.csr_array(dense), damping)
@@ -265,7 +265,7 @@ def test_user_defined_formula_is_analysed_by_its_slope() -> None:
     assert (user.critical_ceiling, user.criterion, user.summary()["bound"]) == (None, "none", None)
 
 
-def test_damping_and_stated_masses_are_respected() -> None:
+def test_stability_depends_on_damping_and_mass_from() -> None:
     memory = graph(np.full(3, 0.3), clique(3))
     damped = ms.stability(memory, PLAIN.replace(damping=0.5))
     plain = ms.stability(memory, PLAIN).spectral_radius  # its λ is −ρ; the two other modes have λ = +ρ/2

@@ -332,7 +332,7 @@ def test_a_sweep_is_drawn(small: ms.Scenario, tmp_path: Path) -> None:
         result.plot(x="rules.damping")
 
 
-def test_the_command_sweeps_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_sweeps_and_continues_an_existing_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, folder = tmp_path / "small.toml", tmp_path / "out"
     path.write_text(SMALL, encoding="utf-8")
     sweep_of(ms.read(path), [0.2, 0.4], folder, metric="brier")

@@ -1,4 +1,4 @@
-"""Twelve faults in the composition of a sound net, planted one at a time, are each named with their line."""
+"""Twelve faults, planted one at a time in the composition of a sound net, are each reported with their line."""
 
 from __future__ import annotations
 

@@ -419,7 +419,7 @@ def test_net_that_cannot_be_scored_is_refused_at_its_line(
          "addf a tick\naddf b tick\naddf weak"), "a loop without a delay or a memory: a (p) > b (q) > a"),
     ],
 )  # fmt: skip
-def test_net_that_cannot_work_is_flawed_at_its_line(old: str, new: str, flaw: str) -> None:
+def test_net_that_cannot_work_has_a_flaw_with_its_line(old: str, new: str, flaw: str) -> None:
     verdict = quick(STORY.replace(old, new, 1)).verdict
     assert verdict.code == 1
     assert [line for line, sentence in verdict.flaws if flaw in sentence and line] != []
@@ -438,7 +438,7 @@ TRIPWIRES = [
 STORIES = {"liar_from_day_20"}  # illustrates the loop; its alarm is not a tripwire
 
 
-def test_every_shipped_tripwire_is_listed_here() -> None:
+def test_every_shipped_tripwire_is_tested() -> None:
     for path in sorted(SCENARIOS.glob("*.toml")):
         config = read(path).netlist
         instances = config.net.instances.items() if config else ()

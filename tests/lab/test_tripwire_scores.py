@@ -1,4 +1,4 @@
-"""Run lengths and rates of an alarm against published values, with censoring, and against a plain loop over ticks."""
+"""Run lengths and rates of an alarm, with censoring, compared with published values and with a plain loop over ticks."""
 
 from __future__ import annotations
 

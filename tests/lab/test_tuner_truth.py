@@ -1,4 +1,4 @@
-"""Tuning problems with known answers: feasible ones, ones excluded by a bound, and deterministic ones."""
+"""Tuning problems with known answers: feasible problems, problems that a bound makes infeasible, and deterministic runs."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def test_lineage_errs_together_at_the_same_rate() -> None:
     assert right[0] == pytest.approx(right[1], abs=0.05)
 
 
-def test_lineage_apart_changes_only_its_column() -> None:
+def test_lineage_apart_adds_a_column_and_metrics_only() -> None:
     plain, named = (bench.run(given_model(alike=0.0, lineage=kin).replace(rules=given_model().rules.replace(
         records_lineage="apart"))) for kin in ("", "model-a"))  # fmt: skip
     assert named.cells.equals(plain.cells)

@@ -31,7 +31,7 @@ claims_of = st.lists(
 
 @given(claims_of)
 @settings(max_examples=60)
-def test_kind_alone_equals_itself_among_others(rows: list[tuple[int, int, int, int, float]]) -> None:
+def test_result_of_a_kind_does_not_depend_on_other_kinds(rows: list[tuple[int, int, int, int, float]]) -> None:
     kind, writer, index, value, time = (np.array(column) for column in zip(*rows, strict=True))
     about = kind * 6 + index  # an object is of one kind
     whole = fading(kind, writer, about, value, time)
@@ -62,7 +62,7 @@ def test_gossip_about_old_values_does_not_speed_decay() -> None:
     assert not fading(np.zeros(120, dtype=int), writer, about, (writer < 2).astype(int), time).tau.any()
 
 
-def test_time_constant_is_reported_and_bad_form_refused() -> None:
+def test_time_constant_is_explained_and_bad_tau_from_refused() -> None:
     law = find_law("records")
     claims, truth = late_writers(101, writers=4)
     stream = Stream.of(claims, questions_of(truth))

@@ -82,7 +82,7 @@ def test_log_ratio_is_the_sum_of_prior_and_terms(case: int) -> None:
 
 
 def by_hand(claims: list[tuple[int, tuple[int, int]]], pins: dict[int, tuple[int, int]]) -> dict[tuple[int, int], float]:
-    """Return the effective confidence of each (object, value) in the open form, by plain loops."""
+    """Return the effective confidence of each (object, value) by plain loops, for objects with values of their own."""
     items = sorted({item for _, item in claims} | set(pins.values()))
     voices = {about: sum(item[0] == about for _, item in claims) for about, _ in items}
     several = {about: max(2, sum(item[0] == about for item in items)) for about, _ in items}

@@ -112,7 +112,7 @@ def test_copies_of_one_origin_are_one_claim_on_the_graph(tmp_path: Path, how: st
     assert results['records_origin = "one"'] > results[""] + 0.02
 
 
-def test_disowned_claims_are_one_claim_on_the_graph(tmp_path: Path) -> None:
+def test_abandoned_claims_count_as_one_claim_on_the_graph(tmp_path: Path) -> None:
     claims = [("0.1d", "root", "a", 1.0, ""), ("0.2d", "echo-1", "b", 1.0, ""), ("0.3d", "echo-2", "c", 1.0, "")]
     claims += [("0.4d", "root", "d", 2.0, ""), ("0.5d", "seer", "e", 2.0, ""), ("0.6d", "echo-3", "f", 1.0, "")]
     words = "".join(

@@ -83,7 +83,7 @@ def test_bad_claim_is_refused_with_the_path_of_the_fault(bad: dict[str, Any], pa
     assert path in refused(**bad)
 
 
-def test_secret_and_bad_kind_leave_the_rest_of_the_batch() -> None:
+def test_refused_claims_do_not_affect_others_in_the_batch() -> None:
     again = GOOD | {"handle": None, "kind": "obs"}
     claims = [again, GOOD | {"handle": "obs_cccc", "title": SECRETS[2][1]}, again | {"kind": "nonsense"}]
     memory = admit(Memory.empty(), [GOOD]).memory

@@ -109,7 +109,7 @@ def test_corrected_cell_is_not_reinstated(path: Path) -> None:
         (GOVERNED.replace(verifiers="*"), "zoe", True), (GOVERNED.replace(supersede_by="better_calibrated"), "zoe", False),
     ],
 )  # fmt: skip
-def test_people_allowed_to_correct(rules: Rules, by: str, *, may: bool) -> None:
+def test_only_permitted_people_may_correct(rules: Rules, by: str, *, may: bool) -> None:
     memory = admit(Memory.empty(), [claim(1.0, "ann", "x", "a"), claim(1.0, "bob", "x", "a")]).memory
     rows = rows_about(memory, 0, "x", "a")
     if not may:

@@ -132,7 +132,7 @@ def test_restatement_matches_the_rewritten_body() -> None:
     assert admit(after, again).verdicts["verdict"].to_list() == ["deduplicated", "admitted"]
 
 
-def test_equal_list_is_not_a_rewrite() -> None:
+def test_update_with_an_equal_list_changes_nothing() -> None:
     memory, _ = admit(Memory.empty(), [claim("dec_aaaa", 0.7, topics=["a"])])
     assert update(memory, "dec_aaaa", now=5.0, topics=["a"]).cells["touched"][0] == 0.0
     after = update(memory, "dec_aaaa", now=5.0, topics=["a", "b"])

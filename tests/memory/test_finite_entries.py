@@ -75,7 +75,7 @@ def test_gate_refuses_a_number_that_is_not_finite(entry: str, number: float) -> 
 
 
 @pytest.mark.parametrize("entry", OF_STORES)
-def test_store_refuses_it_and_stays_unchanged(entry: str, tmp_path: Path) -> None:
+def test_store_refuses_a_number_that_is_not_finite(entry: str, tmp_path: Path) -> None:
     with Store(tmp_path / "m.sqlite") as store:
         store.admit(TWO)
         for number in (math.nan, math.inf, -math.inf, "x", 10**400, *([None] if entry in ("tick", "at", "update") else [])):

@@ -24,7 +24,7 @@ CELLS = pl.DataFrame({
 EDGES = pl.DataFrame({"source": ["obs_b1b1", "obs_c1c1"], "target": ["dec_a3ee"] * 2, "relation": ["contradicts"] * 2})
 
 
-def test_published_example_from_frames() -> None:
+def test_memory_from_frames_gives_the_published_example() -> None:
     memory = tick(Memory.from_frames(CELLS, EDGES), now=1.0)
     assert memory.cells["effective"].round(2).to_list() == [0.32, 1.0, 1.0]
     assert memory.writers["writer"].to_list() == ["ann", "bob", "cyd"]

@@ -76,7 +76,7 @@ def test_answered_questions_count_against_no_writer() -> None:
     assert literal.filter(pl.col("writer") == "_init")["calibration"].item() < 1.0
 
 
-def test_lent_claim_is_not_an_outcome() -> None:
+def test_superseded_lent_claim_does_not_count_for_calibration() -> None:
     source, _ = admit(Memory.empty(), [_claim(number) for number in range(3)])
     memory = prime(bootstrap(Memory.empty()), source, t=1.0)
     for day, writer in ((2.0, "ann"), (3.0, "bob")):

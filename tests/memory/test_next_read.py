@@ -1,4 +1,4 @@
-"""Reads between ticks: what the last tick gave, or after an admission what a tick at that instant would give."""
+"""Reads between ticks: the values of the last tick or, after an admission, of a tick at the time of the read."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_reads_show_the_next_tick_and_change_nothing(steps: list[tuple[Any, ...]
         assert f" eff({cells['effective'][row]:.6f}".rstrip("0").rstrip(".") in line
 
 
-def test_ringing_dispute_reads_as_its_last_tick() -> None:
+def test_read_of_oscillating_dispute_shows_the_last_tick() -> None:
     memory = admit(Memory.empty(), [claim(0, "ann", [], 0.3), claim(1, "bob", [], 0.3)]).memory
     edges = [
         {"source": name(a), "target": name(b), "relation": "contradicts", "writer": "ann", "t": 1.0}

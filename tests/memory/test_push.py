@@ -204,7 +204,7 @@ def test_opened_cell_has_terms_neighbours_and_versions() -> None:
     assert "hush" not in str(secret.expand("obs_00b1"))
 
 
-def test_value_of_a_superseded_cell_is_explained_as_held() -> None:
+def test_superseded_cell_is_explained_by_its_last_active_value() -> None:
     memory = pumps()
     against = claim("00c1", "no", edges=[edge("contradicts", "00a5")], t=42.0)
     later = tick(tick(admit(memory, [against]).memory, 43.0), 44.0)

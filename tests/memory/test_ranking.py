@@ -48,7 +48,7 @@ def test_score_is_the_sum_of_four_weighted_terms(rows: list[Any]) -> None:
 
 
 @given(candidates, st.integers(1, 12))
-def test_row_of_a_table_ranks_as_a_single_row(rows: list[Any], limit: int) -> None:
+def test_ranks_of_a_row_do_not_depend_on_other_rows(rows: list[Any], limit: int) -> None:
     here, score, age = ranked(rows, Rules())
     best = top_k(np.where(here, score, -np.inf), np.where(here, -age, 7.0), limit=limit)
     for row, mask in enumerate(here):

@@ -37,7 +37,7 @@ class Cell:
 
 
 class Reference:
-    """reference.md, sections 4, 5 and 7, in the order in which they are written."""
+    """Plain implementation of the reference's law after sections 4, 5 and 7 of reference.md."""
 
     def __init__(self, gate: Gate) -> None:
         self.cells: dict[str, Cell] = {}

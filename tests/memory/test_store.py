@@ -64,7 +64,7 @@ def test_every_kind_of_change_is_readable_as_of_its_day(path: Path) -> None:
         assert store.mini_index("pump").cells["handle"].to_list() == ["obs_cccc"]
 
 
-def test_past_before_the_first_write_shows_created_cells(path: Path) -> None:
+def test_days_before_the_first_save_show_cells_created_by_then(path: Path) -> None:
     edges = [{"relation": "supersedes", "target": "obs_aaaa"}]
     admit(Memory.empty(), [claim("aaaa", t=1.0), claim("bbbb", t=5.0, edges=edges)]).memory.save(path, t=10.0)
     assert Memory.open(path, at=0.5).cells.is_empty()

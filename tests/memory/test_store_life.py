@@ -1,4 +1,4 @@
-"""Stores under killed processes, concurrent writers and unrelated memories, and as of past days."""
+"""Stores: killed processes, concurrent writers, refusal of unrelated memories, and reads as of past days."""
 
 from __future__ import annotations
 

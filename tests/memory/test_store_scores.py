@@ -62,7 +62,7 @@ def test_every_day_of_a_store_equals_the_memory(rules: Rules, batches: list[Any]
             assert {name: before[name] for name in SCORES} == {name: row[name] for name in SCORES}
 
 
-def test_texts_read_later_are_those_of_the_tick(tmp_path: Path) -> None:
+def test_texts_loaded_after_an_update_are_those_of_the_tick(tmp_path: Path) -> None:
     claim = {"handle": "obs_aaaa", "writer": "ann", "title": "it runs", "body": "slowly", "confidence": 0.9}
     with Store(tmp_path / "m.sqlite") as store:
         store.admit([claim])

@@ -35,7 +35,7 @@ def clique(size: int, stated: float) -> Memory:
     ("size", "stated", "settles_at"),
     [(2, 0.2, 0.125), (2, 0.3, 0.188), (2, 0.5, 0.316), (2, 0.7, 0.448), (3, 0.5, 0.236), (3, 0.7, 0.343), (4, 0.7, 0.284)],
 )
-def test_mutual_dispute_settles_where_published(size: int, stated: float, settles_at: float) -> None:
+def test_mutual_dispute_settles_at_the_published_value(size: int, stated: float, settles_at: float) -> None:
     settled = settle(clique(size, stated), now=1.0, rules=PLAIN.replace(settle_ticks=2000))
     assert settled.settled
     assert settled.memory.cells["effective"].to_list() == pytest.approx([settles_at] * size, abs=5e-4)
@@ -44,7 +44,7 @@ def test_mutual_dispute_settles_where_published(size: int, stated: float, settle
 @pytest.mark.parametrize(
     ("size", "stated", "low", "high"), [(3, 0.2, 0.0, 0.2), (3, 0.3, 0.0, 0.3), (4, 0.5, 0.0, 0.5), (6, 0.7, 0.139, 0.339)]
 )
-def test_mutual_dispute_rings_where_published(size: int, stated: float, low: float, high: float) -> None:
+def test_mutual_dispute_oscillates_with_published_amplitude(size: int, stated: float, low: float, high: float) -> None:
     settled = settle(clique(size, stated), now=1.0, rules=PLAIN)
     assert (settled.settled, settled.period) == (False, 2)
     assert settled.amplitude == pytest.approx(high - low, abs=1e-3)
@@ -159,7 +159,7 @@ def test_self_correction_costs_nothing_by_default() -> None:
     assert tick(memory, 1.0, Rules(evidence_from="any")).writers["calibration"][0] < 1.0
 
 
-def test_external_evidence_is_out_of_reach_of_the_writer() -> None:
+def test_writer_cannot_forge_external_evidence() -> None:
     claims = [claim(f"obs_000{i}", 0.7, writer="ann") for i in range(3)]
     against = [{"relation": "contradicts", "target": "obs_0000"}]
     sock = claim("obs_00f0", 0.7, writer="sock", edges=against) | {"verification": "checked"}

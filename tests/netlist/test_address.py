@@ -144,7 +144,7 @@ def test_rows_name_the_owner_of_each_value() -> None:
     assert values["row"].to_list() == ["dec_0000", "dec_0001", "dec_0002", "dec_0003"]
 
 
-def test_at_returns_the_last_tick_up_to_then() -> None:
+def test_option_at_selects_the_last_tick_up_to_that_time() -> None:
     assert evaluate("dec_0000-scores-eff", FRAMES, at=0.7)["value"].to_list() == [0.1]
     assert evaluate("dec_0000-scores-eff", FRAMES, at=9.0)["value"].to_list() == [0.5]
     assert evaluate("dec_0000-scores-eff", FRAMES, at=-1.0).is_empty()
@@ -200,7 +200,7 @@ def test_addresses_can_be_evaluated_on_a_memory() -> None:
         ("mean(dec_0000.~supports.*#scores.eff)", "mean(dec_0000.~supports.*-scores-eff)"),
     ],
 )
-def test_hash_spelling_is_refused_with_a_correction(where: str, right: str) -> None:
+def test_address_with_a_hash_sign_is_refused_with_a_correction(where: str, right: str) -> None:
     with pytest.raises(AddressError) as refused:
         evaluate(where, FRAMES, at=1.0)
     assert refused.value.hint == f"write {right}"

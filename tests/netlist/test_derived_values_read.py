@@ -130,7 +130,7 @@ def test_the_push_is_ordered_by_a_derived_value(tmp_path: Path) -> None:
     assert age["ranked"] > age["plain"]
 
 
-def test_replication_alone_and_fork_equal_the_whole_run(tmp_path: Path) -> None:
+def test_derived_values_are_equal_alone_and_in_a_fork(tmp_path: Path) -> None:
     (tmp_path / "it.toml").write_text(RANKED)
     scenario = api.read(tmp_path / "it.toml").replace(rules={"effective": "cell-derived-half"})
     run = ms.run(scenario)
@@ -146,7 +146,7 @@ def test_derived_value_without_owner_is_refused(tmp_path: Path, was: str, given:
         api.read(tmp_path / "it.toml")
 
 
-def test_a_rule_names_a_derived_value_of_cells() -> None:
+def test_rule_accepts_only_derived_values_of_cells() -> None:
     assert Rules(effective="cell-derived-trust").effective == "cell-derived-trust"
     with pytest.raises(RulesError, match="not a function"):
         Rules(effective="writer-derived-trust")

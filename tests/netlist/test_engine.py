@@ -190,7 +190,7 @@ addf many tick
 
 @given(st.lists(claims, min_size=1, max_size=4))
 @settings(max_examples=40)
-def test_single_replication_equals_it_among_many(batches: list[list[dict[str, Any]]]) -> None:
+def test_replication_has_equal_signals_alone_and_among_many(batches: list[list[dict[str, Any]]]) -> None:
     both = Engine(link(parse(EVERY_DOMAIN)), replications=2)
     alone = Engine(link(parse(EVERY_DOMAIN)), replications=1)
     joint, single = both.start(Memory.empty()), alone.start(Memory.empty())

@@ -46,7 +46,7 @@ def test_idle_program_is_refused_with_a_valid_example(body: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("body", ["rm -rf", "stands on the tick and does nothing", "stands on the tick and does watch\nrm"])
-def test_a_program_of_origin_program_is_refused_too(body: str) -> None:
+def test_idle_program_of_origin_program_is_refused(body: str) -> None:
     verdict = admit(Memory.empty(), [claim(body) | {"origin": "program"}]).verdicts.row(0, named=True)
     assert [issue["path"] for issue in verdict["issues"]] == ["body"]
 

@@ -140,7 +140,7 @@ def test_scenario_errors_about_signals_name_the_problem(tmp_path: Path, was: str
         api.read(tmp_path / "it.toml")
 
 
-def test_charter_write_tick_and_signals_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_charter_write_tick_and_signals_commands_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = str(tmp_path / "m.sqlite")
 
     def output_of(*words: str, code: int = 0) -> str:

@@ -80,7 +80,7 @@ addf alarm tick
 """
 
 
-def test_signal_names_are_inside_boxes_at_nine_points() -> None:
+def test_signal_names_fit_in_boxes_in_nine_point_type() -> None:
     layout = diagram(link(parse(SIGNALS)))
     figure = netlist(layout.boxes, layout.wires, values={"bad": "TRUE"})
     figure.draw_without_rendering()

@@ -78,7 +78,7 @@ def test_op_sheet_is_complete(name: str) -> None:
 
 @every_op
 @pytest.mark.parametrize("kind", ["any", "bit", "int", "float"])
-def test_types_and_shapes_hold(name: str, kind: str) -> None:
+def test_outputs_have_the_declared_types_and_shapes(name: str, kind: str) -> None:
     sheet = ops.load(name, type=kind)
     state = ops.start(sheet, 4)
     stream = inputs(sheet, 3, 4, seed=5)
@@ -167,7 +167,7 @@ def test_a_time_without_its_unit_is_refused(name: str) -> None:
 
 
 @every_op
-def test_declared_cadence_is_true(name: str) -> None:
+def test_op_behaves_as_its_declared_cadence(name: str) -> None:
     sheet = ops.load(name)
     word = sheet.cadence.split(":")[0]
     assert (word == "by the clock") == (sheet.tick is not None)

@@ -139,7 +139,7 @@ def test_missing_and_clashing_columns_are_refused() -> None:
         ops.over(frame, "smooth", x="eff", nope=pl.col("eff"))
 
 
-def test_empty_and_very_unequal_groups() -> None:
+def test_empty_and_very_unequal_groups_are_computed() -> None:
     empty = pl.DataFrame({"x": []}, schema={"x": pl.Float64})
     assert ops.over(empty, "smooth", x="x").schema == {"x": pl.Float64, "out": pl.Float64}
     assert ops.over(empty, "ddt", x="x", tick="1d").height == 0

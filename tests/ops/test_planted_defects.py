@@ -41,7 +41,7 @@ SUMMED = "np.where(reset, 0.0, out + in_)"
 
 
 def failed(name: str) -> list[str]:
-    """Return the shared tests with the parameter `name` only that fail for an op."""
+    """Return the shared tests that fail for an op, among the tests whose only parameter is `name`."""
     tests = {key: test for key, test in vars(suite).items() if key.startswith("test_") and key not in OF_SOME}
     wrong = []
     for key, test in tests.items():

@@ -51,7 +51,7 @@ def test_answers_are_repeatable_and_about_the_object(
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_records_run_as_a_checked_memory(make: Callable[[], ArwRecords]) -> None:
+def test_records_work_as_a_user_memory(make: Callable[[], ArwRecords]) -> None:
     memory = CheckedMemories(f"malsim.adapters.arw:{make.__name__}", "arw").make()
     memory.write([Claim(0.0, "ann", "door", "open", "door is open", 0.9)], 0.0)
     memory.tick(1.0)

@@ -115,7 +115,7 @@ def test_embedder_without_a_vector_is_refused() -> None:
             embed(lambda _, wrong=wrong: wrong, "text")  # type: ignore[misc]
 
 
-def test_documented_half_life_halves_and_coded_does_not() -> None:
+def test_recency_halves_after_documented_half_life_only() -> None:
     assert recency(6 * HOUR) == pytest.approx(0.5)
     assert recency(6 * HOUR, "e_folding") == pytest.approx(math.exp(-1))
     assert recency(4.158883 * HOUR, "e_folding") == pytest.approx(0.5, abs=1e-6)
@@ -138,7 +138,7 @@ def test_hybrid_and_coherent_scores_are_weighted_sums(
 
 
 @given(st.lists(st.integers(1, 50), min_size=2, max_size=9, unique=True))
-def test_better_rank_never_fuses_lower(ranks: list[int]) -> None:
+def test_better_rank_has_a_higher_fused_score(ranks: list[int]) -> None:
     fused = fused_ranks(ranks, np.zeros(len(ranks)), Fusion())
     assert np.array_equal(np.argsort(-fused), np.argsort(ranks))
     assert (fused_ranks(ranks, ranks, Fusion()) > fused).all()
@@ -196,7 +196,7 @@ def test_custom_packer_must_keep_the_budget(ranked: list[Decision]) -> None:
             fill(ranked, PackBudget(cost - 1), packer=everything)
 
 
-def test_thin_pack_of_similar_items_moves_towards_diversity() -> None:
+def test_sparse_pack_of_similar_items_is_widened_for_diversity() -> None:
     alike = Decision("a", "fact", "x", "long", 1, 1, 0.1, 1.0, 0.5, False, 1.0, 0.9, 0.5)
     pack = fill([alike, replace(alike, id="b")], PackBudget(100))
     ours, shipped = (widen(pack, Fusion(), Coverage(shipped=shipped), max_tokens=100) for shipped in (False, True))

@@ -319,7 +319,7 @@ def test_lane_in_extra_counts_until_promotion() -> None:
             OverlayItem("x", extra={"lane": wrong})
 
 
-def test_lane_is_read_by_its_index() -> None:
+def test_lane_query_uses_the_index() -> None:
     with RecordStore(clock=Clock()) as store:
         clause, values = store._in_lane("semantic")
         query = f"EXPLAIN QUERY PLAN SELECT * FROM memory_records WHERE {clause} ORDER BY updated DESC, seq"  # noqa: S608

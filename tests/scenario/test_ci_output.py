@@ -1,4 +1,4 @@
-"""Output of `malsim test` for people and CI services, also on fresh seeds."""
+"""Output of `malsim test` for people and CI services, with the given seed and with fresh seeds."""
 
 from __future__ import annotations
 

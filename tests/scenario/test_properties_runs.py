@@ -86,7 +86,7 @@ RUN = small_run()
         ("always (max(eff(obs_a1a1), eff(obs_b2b2)) < 2)", [1.3, 1.2]),
     ],
 )
-def test_margins_at_the_start_of_the_run(text: str, margins: list[float]) -> None:
+def test_margins_at_the_start_match_hand_computation(text: str, margins: list[float]) -> None:
     trace = trace_of(RUN, metrics={"cost": np.array([5.0, 6.0])})
     np.testing.assert_allclose(Property(text).margin(trace).each, margins, atol=1e-12)
 

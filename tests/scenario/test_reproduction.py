@@ -82,7 +82,7 @@ def test_failed_checks_fail_again_with_the_printed_command(folder: Path, capsys:
     fails_again(capsys, ["a b.toml", "--seed", "3", "--replications", "4"], len(CHECKS) + 1)
 
 
-def test_left_band_is_reproduced_under_changed_rules(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_failed_baseline_is_reproduced_with_the_same_rules_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "x.toml").write_text(f"{WORLD}[baseline]\n", encoding="utf-8")
     (folder / "new rules").write_text("confidence_cap = 0.2\n", encoding="utf-8")
     assert main(["test", "--approve", "x.toml", "--yes"]) == 0

@@ -1,4 +1,4 @@
-"""Tests of runs that begin with a store: same replications, days counted from its last, recorded hash."""
+"""Tests of runs that begin with a store: equal replications, days counted from the store's last day, and recorded hash."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_invalid_stores_are_refused_with_their_line(tmp_path: Path, memory: str,
     assert "s.toml:3" in str(caught.value)
 
 
-def test_lent_cells_bring_no_confidence(tmp_path: Path) -> None:
+def test_lent_cells_get_default_confidence_and_no_verification(tmp_path: Path) -> None:
     with Store(tmp_path / "global.sqlite") as store:
         store.admit([
             claim("aaaa", confidence=1.0, verification="external", object="pump", value=1.0),

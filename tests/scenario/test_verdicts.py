@@ -95,7 +95,7 @@ def test_junit_separates_failures_and_errors(tmp_path: Path) -> None:
     assert "seed: 3" in str(failed.findtext("failure"))
 
 
-def test_goal_is_met_by_any_scenario() -> None:
+def test_goal_passes_if_any_scenario_of_the_suite_meets_it() -> None:
     goal = '[[goal]]\nname = "g"\nsometimes = "eventually at event(superseded)"\n'
     again = (
         CLAIM.replace("a1a1", "b2b2").replace('"t"', '"u"') + 'edges = [{ relation = "supersedes", target = "obs_a1a1" }]\n'

@@ -23,7 +23,7 @@ FIGURES = ["attack_success", "attack_marked", "honest_lost", "recovery"]
 
 
 def figures_of(days: list[tuple[float | None, float | None, bool]]) -> dict[str, float]:
-    """Return the scores of a story: one fact attacked from day 2 to 5 and one not; right, wrong or silent, and a mark."""
+    """Return attack scores; `x` is attacked from day 2 to 5, `y` is not. A day holds `right` of x and y, and a mark."""
     scores = AttackScores(Attack(facts=("x",), start=2 * 86_400_000, end=5 * 86_400_000), ["x", "y"], 1)
     for day, (x, y, mark) in enumerate(days):
         right = np.array([[np.nan if item is None else item] for item in (x, y)])
@@ -83,7 +83,7 @@ def test_attack_without_a_fact_or_time_is_refused(
     assert says in capsys.readouterr().err
 
 
-def test_guarded_rules_withstand_an_attack_that_sways_default() -> None:
+def test_attack_succeeds_under_default_but_not_guarded_rules() -> None:
     scenario = ms.read(FOLDER / "direct.toml").replace(replications=10)
     guarded, default = (
         by_replication(ms.run(scenario.replace(rules=ms.Rules.read(name), seed=977)))["attack_success"].mean()
@@ -98,7 +98,7 @@ FRESH = 91
 
 
 def told_right(law: str) -> dict[str, float]:
-    """Return the share of right answers in the second half, by the way of passing on."""
+    """Return the share of right answers in the second half of the run, per way in which the false claim is passed on."""
     made = read(LAUNDERING).replace(law=law, seed=FRESH, replications=6)
     late = bench.run(made).signals.filter((pl.col("t") > 20.0) & (pl.col("signal") == "right"))
     by = late.group_by(pl.col("row").str.split("-").list.first()).agg(pl.col("value").mean())

@@ -47,7 +47,7 @@ def test_intervals_cover_the_planted_means(mean: float, replications: int, each:
     assert found >= SHARE - 2.5 * np.sqrt(SHARE * (1 - SHARE) / times)
 
 
-def test_time_that_most_spells_outlast_has_no_mean() -> None:
+def test_mean_time_is_unknown_if_most_spells_are_censored() -> None:
     never = [(np.arange(6), np.array([70.0, 60.0, 70.0, 20.0, 70.0, 70.0]), np.array([False] * 6))]
     found = censored_mean(never, 6)
     assert found is not None

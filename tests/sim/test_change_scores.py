@@ -18,7 +18,7 @@ ANSWER = [0, 0, 0, 1, 1, 1, 0, 0]
 
 
 def story(*, worth: float = 0.9, truth: list[int] = TRUTH, answer: list[int | None] | None = None) -> ChangeScores:
-    """Return scores of one fact with two values, one tick per day; the answer is worth `worth`, the other value 0.1."""
+    """Return scores of one fact with two values and daily ticks; the answer scores `worth`, the other value 0.1."""
     scores = ChangeScores(1, 1, 2, 3)
     for day, (true, value) in enumerate(zip(truth, answer or ANSWER, strict=True)):
         best: Array = np.full((2, 1, 1), 0.1 if value is not None else -np.inf)

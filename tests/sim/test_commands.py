@@ -182,7 +182,7 @@ def test_one_replication_can_be_repeated_in_full(world: Path) -> None:
 
 
 @pytest.mark.parametrize("given", ["unknown", {"unknown": ValueError("x")}])
-def test_without_accepts_failures_by_number_only(given: Any) -> None:
+def test_run_without_accepts_only_replication_numbers(given: Any) -> None:
     run = ms.run("scenarios/mutual_dispute.toml", days=3)
     with pytest.raises(UsageError, match="not a mapping from replication numbers"):
         run.without(given)

@@ -1,4 +1,4 @@
-"""Tests that a fork equals the run until its day, and entirely without changes."""
+"""Tests that a fork equals the run until the day of the fork, and on all days if nothing is changed."""
 
 from __future__ import annotations
 

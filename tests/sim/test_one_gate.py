@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def holds(*parts: str) -> Callable[[NDArray[Any]], NDArray[np.bool_]]:
-    """Return a check that marks texts with any of some parts."""
+    """Return a check that marks the texts that contain at least one of `parts`."""
     return lambda texts: np.array([any(part in text for part in parts) for text in texts])
 
 

@@ -1,4 +1,4 @@
-"""Test that a turn makes no calls into polars: twice as many days make as many calls."""
+"""Test that turns make no calls into polars: the number of calls does not depend on the number of days."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ print([digest(getattr(run, name)) for name in ("cells", "events", "signals", "wr
 """
 
 
-def test_two_processes_give_the_replications_of_one(replication_hashes: Hashes) -> None:
+def test_replications_are_equal_in_another_process(replication_hashes: Hashes) -> None:
     path = SHIPPED[0].with_stem("disobedient_reader")
     whole = bench.run(read(path).replace(days=9.0, replications=4))
     output = subprocess.run(

@@ -284,7 +284,7 @@ def test_recurring_read_is_nudged_once() -> None:
 
 
 @pytest.mark.parametrize("writers", [[], [{"rep": 5, "writer": "ann", "claims": 9, "contradicted": 4, "calibration": 0.5}]])
-def test_ten_cells_equal_those_admitted_by_the_gate(writers: list[Any]) -> None:
+def test_initial_cells_equal_cells_admitted_by_the_gate(writers: list[Any]) -> None:
     made, none = scenario(Reader(), replications=3, first=4), Memory.empty()
     memory = Memory(none.cells, none.edges, pl.DataFrame(writers, schema=schema.WRITERS))
     claims = pl.concat([ten_cells(rep=rep) for rep in (4, 5, 6)]).sort("sequence", maintain_order=True)

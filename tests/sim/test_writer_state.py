@@ -23,7 +23,7 @@ LESS = 0.97
 
 
 def write(context: ClaimContext) -> ClaimDraft:
-    """State less with each claim, keep every fourth claim silent, and check the state against the count."""
+    """Write claims with falling confidence, skip every fourth, and check that the state matches the turn number."""
     mood = context.state["mood"]
     np.testing.assert_allclose(mood, LESS**context.turn)
     support = DraftEdge("supports", np.where(mood < LESS, context.latest.peers.max(axis=1), -1))

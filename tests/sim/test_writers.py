@@ -42,7 +42,7 @@ FACTS = tuple(Fact(name=f"line-{n}", values=("up", "down"), hazard=0.1) for n in
 LINES, CELLS, MEMBERS = 3, 40, 3
 
 
-def test_palette_holds_these_sixteen_behaviours() -> None:
+def test_palette_has_sixteen_documented_behaviours() -> None:
     assert set(behaviours()) == {
         "honest", "overconfident", "humble", "stale_echo", "sybil", "colluders", "contrarian", "poisoner", "late_corrector",
         "silent_staleness", "bursty", "sleeper", "self_grader", "slow_writer", "from_file", "launderer",
@@ -323,7 +323,7 @@ def test_duplicate_writer_names_are_refused(tmp_path: Path) -> None:
 
 
 def test_slow_writer_with_if_seen_replaces_only_the_cell_it_read() -> None:
-    """Blind writes supersede cells that were written between reading and writing; with `if_seen` none does."""
+    """Slow writers supersede cells newer than their last read, unless they write with `if_seen`."""
     quick = Population(behaviour="honest", rate=2.0)
     newer = {}
     for if_seen in (0.0, 1.0):

@@ -120,7 +120,7 @@ def test_why_traces_an_op_to_its_cell(run: Run) -> None:
 
 
 def test_ops_are_removed_with_the_reader() -> None:
-    """The netlist holds the ops of the current reader, once."""
+    """The netlist contains each op of the current reader once, and no op of a former reader."""
     named_own = scenario(ops=2).replace(netlist="loadrt watch names=own\nnet days own.in < clock.days\naddf own tick\n")
     assert named_own.netlist is not None
     assert named_own.replace(netlist=named_own.netlist.text).netlist == NetlistConfig.of(named_own.netlist.text)

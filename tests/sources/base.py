@@ -36,10 +36,10 @@ class Source:
         raise NotImplementedError
 
     def tick(self, t: float) -> None:
-        """Sweep, if the source does."""
+        """Run the periodic sweep of the source, if there is one."""
 
     def read(self, name: str, t: float) -> None:
-        """Count a read, if the source does."""
+        """Record a read, if the source counts reads."""
 
     def score(self, item: Any, t: float) -> float:
         raise NotImplementedError

@@ -65,7 +65,7 @@ class Checkout:
         return SimpleNamespace(**space)
 
     def statements(self, path: str, within: str, names: tuple[str, ...], **given: Any) -> Any:
-        """Return a function that runs only the assignments to some names in the function `within`, and returns their values."""
+        """Return a function that runs only the assignments to `names` in the function `within`, and returns the values."""
         [function] = _nodes(ast.parse(self.text(path)), within)
         found = [
             node for node in ast.walk(function) if set(_named(node)) & set(names) and not isinstance(node, ast.FunctionDef)

@@ -58,7 +58,7 @@ class Graphiti(Source):
 
 
 class InMemoryStore(Source):
-    """LangGraph's in-memory store, in which a key is put again."""
+    """LangGraph's in-memory store; each claim is a `put` under the key of its object."""
 
     project, commit = "langchain-ai/langgraph", "f09cfe8ff"
 

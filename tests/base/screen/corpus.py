@@ -112,7 +112,7 @@ def other_texts(draw: random.Random, count: int) -> list[str]:
 
 
 def format_texts(draw: random.Random, count: int) -> list[tuple[str, str]]:
-    """Draw texts with one credential of each format, and its kind."""
+    """Draw `count` texts for each credential format, and return them with the kind of their credential."""
     kinds = [(kind, pattern, text) for kind, (_, pattern, text) in formats().items() for _ in range(count)]
     return [(kind, draw.choice(AROUND).format(_varied(text, pattern, draw))) for kind, pattern, text in kinds]
 

@@ -21,7 +21,7 @@ FIELDS = {
 
 
 def text_in(folder: Path) -> str:
-    """Return everything in a folder as text, also frames."""
+    """Return the contents of all files in a folder as one text, with Parquet files also decoded."""
     frames = [str(pl.read_parquet(path).to_dicts()) for path in folder.rglob("*.parquet")]
     return "".join([*frames, *(path.read_bytes().decode("latin-1") for path in folder.rglob("*") if path.is_file())])
 

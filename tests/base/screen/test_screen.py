@@ -1,4 +1,4 @@
-"""Detection of credentials and personal data: hits, named kinds and false alarms, also compared with detect-secrets."""
+"""Detection of credentials and personal data: hits, named kinds, false alarms, and a comparison with detect-secrets."""
 
 from __future__ import annotations
 

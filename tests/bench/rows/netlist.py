@@ -1,4 +1,4 @@
-"""Ratios of the netlist: twenty ops compared with bare frames, ten thousand rows with one, and long texts with short."""
+"""Ratios of the netlist: twenty ops to bare frames, ten thousand rows to one row, and long texts to short texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ratios of the waiting time of one user, in bare ticks of 88 cells: a claim, a push, a run of a shipped scenario."""
+"""Ratios of a user's waiting time for a claim, a push or a run of a shipped scenario to bare ticks of 88 cells."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ __all__ = ["Ratio", "compare", "every_row", "peer"]
 
 @dataclass(frozen=True, kw_only=True)
 class Ratio:
-    """Ratio of the median seconds of ours to those of theirs, with a limit.
+    """Ratio of the median time of malsim's callable to that of its peer, with a limit.
 
     With `at_least` the ratio is the work that ours does in the time of theirs, and the limit is its least value. With the
     unit "%" shares are compared instead of seconds.

@@ -1,4 +1,4 @@
-"""Benefit of the time constant that `records` estimates from claims about changing facts: simulated facts, and polls."""
+"""Benefit of the time constant that `records` estimates from claims about changing facts, on simulations and on polls."""
 
 from __future__ import annotations
 

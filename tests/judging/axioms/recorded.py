@@ -1,4 +1,4 @@
-"""Axioms that each shipped law breaks, with reasons; the models are minimal and do not judge today's products."""
+"""Axioms that each shipped law breaks, with reasons; laws are minimal models, so this is no verdict on current products."""
 
 SWEEP = "a tick applies the decay to the already decayed score"
 ECHO = "every repetition raises or renews a value, even by the same writer"

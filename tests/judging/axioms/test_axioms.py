@@ -1,4 +1,4 @@
-"""Axioms find planted defects and nothing in sound memories, each law breaks the recorded axioms, errors are named."""
+"""Axioms: planted defects are found, sound memories pass, and each law breaks exactly the recorded axioms."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def test_objects_that_axioms_cannot_test_are_refused(tmp_path: Path, monkeypatch
         ms.axioms(3)
 
 
-def test_expected_break_that_holds_fails() -> None:
+def test_check_fails_if_an_axiom_expected_to_break_holds() -> None:
     case = check(Sound, expected_broken={"anchor"})
     with pytest.raises(pytest.fail.Exception, match="remove it from"):
         case("anchor")
@@ -219,7 +219,7 @@ class Last:
 '''
 
 
-def test_command_on_a_users_memory(
+def test_command_judges_a_user_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

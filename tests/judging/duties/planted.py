@@ -18,7 +18,7 @@ SHAPES = [f"{shape}.{letter}" for shape in ("change", "flip", "bounded") for let
 
 
 def fails(*cells: str, vacuous: str = "") -> Callable[[type[Governed]], type[Governed]]:
-    """Return a decorator that registers a memory with the cells that it must fail, and those that become vacuous."""
+    """Return a decorator that registers a memory with the duty cells that it must fail or make vacuous."""
 
     def register(memory: type[Governed]) -> type[Governed]:
         PLANTED[memory] = set(cells), set(vacuous.split())

@@ -1,4 +1,4 @@
-"""Prices equal the published table, exist for user memories and stores, and bad input is refused."""
+"""Prices: comparison with the published table, user memories, stores, and refusal of bad input."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_guarded_rules_resist_liars_in_a_hostile_world() -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(("honest", "least"), [(3, 4), (4, 5), (5, 6)])
-def test_prices_of_guarded_rules(honest: int, least: int) -> None:
+def test_guarded_rules_have_the_expected_prices(honest: int, least: int) -> None:
     found = price_of(subject_of(Rules.guarded()), closed_world(honest))
     assert (found.lie_identities, found.truth_claims) == (least, 2)
     assert {name: item.price for name, item in found.lie.items() if item.price} == {"sybils": 2 * honest - 1, "earns": least}
@@ -116,7 +116,7 @@ def test_memory_that_never_answers_the_truth_has_no_price() -> None:
         ms.price(Mute)
 
 
-def test_price_from_the_claims_of_a_store(tmp_path: Path) -> None:
+def test_price_can_start_from_the_claims_of_a_store(tmp_path: Path) -> None:
     claims = [(0.0, "ann", "pump", 1.0), (3.0, "bob", "pump", 1.0), (5.0, "cid", "pump", 2.0), (6.0, "ann", "valve", 3.0)]
     rows = [
         {
@@ -154,7 +154,7 @@ def test_bad_input_is_refused(words: list[str], message: str, capsys: pytest.Cap
     assert message in capsys.readouterr().err
 
 
-def test_table_page_and_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_writes_table_page_and_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page, figure = tmp_path / "price.html", tmp_path / "prices.png"
     assert main(["judge", "last_write", "majority", "--only", "price", "--html", str(page), "-o", str(tmp_path)]) == 0
     assert "3/4" in capsys.readouterr().out

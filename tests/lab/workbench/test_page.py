@@ -88,7 +88,7 @@ def test_slider_changes_traces_and_margins(gallery: str, visit: Visit) -> None:
     assert page.locator(".checks").text_content() != "4 of 4 checks hold"
 
 
-def test_held_picture_keeps_its_settings(tripwire: Page) -> None:
+def test_held_figure_keeps_its_settings(tripwire: Page) -> None:
     tripwire.get_by_role("button", name="Hold").click()
     tripwire.get_by_text("held: as in the file").wait_for()
     before = lines(tripwire)

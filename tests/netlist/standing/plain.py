@@ -95,7 +95,7 @@ class World:
         return True
 
     def behind(self, row: int, steps: int = STEPS) -> tuple[int, float]:
-        """Return the number of versions behind a cell, and the least currency among them and the cell."""
+        """Return the number of versions that a cell replaces, and the lowest currency of the cell and these versions."""
         parts = [self.behind(old, steps - 1) for old in self.rows if steps and self.cells[old]["successor"] == row]
         depth = max((1 + part[0] for part in parts), default=0)
         return depth, min([self.cells[row]["currency"], *(part[1] for part in parts)])
@@ -110,7 +110,7 @@ class World:
 
     @cached_property
     def signs(self) -> dict[int, tuple[int, int]]:
-        """Return per cell the number of edges into cells with at least two other edges, and how many contradict those."""
+        """Count per cell its edges into targets with two or more other edges, and those opposite in sign to the rest."""
         weighted = [edge for edge in self.edges if edge["weight"] and {edge["source"], edge["target"]} <= set(self.active)]
         counts = dict.fromkeys(self.rows, (0, 0))
         for edge in weighted:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 class AllSignals(Signals):
     def since(self, value: Callable[[World], float], begins: Callable[[World], bool]) -> list[float]:
-        """Return a value for every world in which its row exists."""
+        """Return a value for each day on which its row exists."""
         return [value(world) for world in self.worlds if begins(world)]
 
     # salience

@@ -23,7 +23,7 @@ WRITERS, TOPICS = 5, 4  # numbers of writers and topics in ordinary work
 
 @dataclass(frozen=True)
 class Edit:
-    """New values for an existing cell: columns, or numbers of its work; `successor` is a handle."""
+    """New values for an existing cell, by column; the value of `successor` is a handle."""
 
     handle: str
     fields: Mapping[str, Any] = field(default_factory=dict)

@@ -42,7 +42,7 @@ TICKS = 50
 
 
 def draw(pin: Pin, random: np.random.Generator) -> Array:
-    """Draw a value that a float represents exactly, as are its sums."""
+    """Draw a value whose sums have no rounding error in floating point."""
     if pin.type == "bit":
         return random.random(1) < 0.5
     low = max(-3.0, bound(pin, "low")) if not np.isnan(bound(pin, "low")) else -3.0

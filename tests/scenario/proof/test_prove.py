@@ -1,4 +1,4 @@
-"""Proofs about small nets: proved by induction, refuted by a shortest trace, not translatable, and planted flaws."""
+"""Proofs about small nets: induction, refutation by a shortest trace, untranslatable ops, and planted flaws."""
 
 from __future__ import annotations
 
@@ -267,7 +267,7 @@ def test_flaw_is_refuted_and_sound_net_is_proved(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_flaw_is_among_the_safety_answers(name: str) -> None:
+def test_planted_flaw_is_found_by_the_safety_questions(name: str) -> None:
     text, question = QUESTIONS[name]
     assert question in [item.question for item in safety(load(CELL + text).net) if item.flaw]
 

@@ -174,7 +174,7 @@ class ArrivalOrder(Sound):
 
 
 class LateAges(Halves):
-    """An earlier claim that agrees and arrives late sets the date of the value back."""
+    """An earlier claim of the same value that arrives late makes the value older."""
 
     axiom = "late-arrival"
 
@@ -430,7 +430,7 @@ class BothGone(Sound):
 
 
 class Frozen(Records):
-    """A record ends after three objects, so a writer who turns to lying keeps a good one."""
+    """A writer's record counts only three objects, so a writer who later lies keeps a good record."""
 
     axiom = "track-record"
 

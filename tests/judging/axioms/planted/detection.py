@@ -44,7 +44,7 @@ class Detection:
 
     @property
     def rates(self) -> pl.DataFrame:
-        """Row per axiom, and one for all: defects, searches, and the share found by `streams` streams with its interval."""
+        """Return the defects, searches and share found by `streams` streams with its interval, per axiom and in total."""
         within = (pl.col("took") <= self.streams).fill_null(value=False)
         figures = {"defects": pl.col("defect").n_unique(), "searches": pl.len(), "found": within.mean()}
         total = self.searches.select(axiom=pl.lit("every axiom"), **figures)
@@ -54,7 +54,7 @@ class Detection:
 
     @property
     def not_found(self) -> list[str]:
-        """Names of the defects that at least one search did not find."""
+        """Return the names of the defects that at least one search did not find."""
         return self.searches.filter(pl.col("took").is_null())["defect"].unique(maintain_order=True).to_list()
 
     def __repr__(self) -> str:
