@@ -66,4 +66,4 @@ def test_planted_option_without_the_repository_is_refused(
 ) -> None:
     monkeypatch.setattr(judge, "ROOT", tmp_path)
     assert main(["judge", "--planted"]) == 2
-    assert "this needs malsim's repository" in capsys.readouterr().err
+    assert "--planted needs malsim's repository" in capsys.readouterr().err

@@ -94,5 +94,5 @@ def judged_by(factory: Callable[..., Any], text: str, name: str) -> Callable[[],
         takes_judge = False
     if not takes_judge:
         hint = "give its factory a parameter `judge`"
-        raise AdapterError("does not use a judge", where=name, given=text, hint=hint)
+        raise AdapterError("this memory does not use a judge", where=name, given=text, hint=hint)
     return partial(factory, judge=judge)

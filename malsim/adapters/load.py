@@ -54,7 +54,9 @@ def load_factory(name: str) -> Callable[[], UserMemory]:
             f"cannot be imported: {text_of(problem).removeprefix('raised ')}", where=name, hint=hint
         ) from problem
     if not callable(factory):
-        raise AdapterError("not a factory", where=name, given=type(factory).__name__, hint="name a class or a function")
+        raise AdapterError(
+            "not a factory of memories", where=name, given=type(factory).__name__, hint="name a class or a function"
+        )
     return factory  # type: ignore[no-any-return]  # `make_memory` checks the result
 
 

@@ -162,7 +162,9 @@ class McpServer:
             allowed = ", ".join(self._named.tools) if self._named else names
             hint = "write a mapping: --mapping FILE"
             given = ", ".join(tools)
-            raise AdapterError("no tools to write and read with", where=command, given=given, allowed=allowed, hint=hint)
+            raise AdapterError(
+                "the server has no tools to write and read claims", where=command, given=given, allowed=allowed, hint=hint
+            )
         return mapping
 
     def close(self) -> None:

@@ -70,7 +70,7 @@ def day(text: str) -> float:
     try:
         return float(text) if typed_days(text) is None else in_days(text, where="day")
     except ValueError as problem:
-        raise argparse.ArgumentTypeError(f"not a number of days and not a duration such as 36h: {text!r}") from problem
+        raise argparse.ArgumentTypeError(f"neither a number of days nor a duration such as 36h: {text!r}") from problem
 
 
 def day_of(text: str, start: str | None, *, where: str) -> float:

@@ -82,7 +82,7 @@ def _table(args: argparse.Namespace) -> LawTable | ReplayReport | TriageTable:
         return _on_folders(folders, args)
     if len(args.what) > 1 or args.policies:
         hint = "name only scenarios, only folders of claims with at least two laws, or one file of claims"
-        raise UsageError("these cannot be compared in one table", given=", ".join(args.what), hint=hint)
+        raise UsageError("these inputs cannot be compared in one table", given=", ".join(args.what), hint=hint)
     return _on_claims(args)
 
 
@@ -203,6 +203,6 @@ def _on_claims(args: argparse.Namespace) -> LawTable | ReplayReport:
         )  # fmt: skip
     if truth is None:
         hint = "add --truth FILE, or name one law to see its answers"
-        raise UsageError("several laws can only be compared with truth", where="--laws", given=args.laws, hint=hint)
+        raise UsageError("comparing several laws needs the truth", where="--laws", given=args.laws, hint=hint)
     return compare_on_claims(claims, truth, laws, ask_after=span(args.ask, where="--ask") / DAY,
                              without=args.without, data=path.name, seed=args.seed or 0)  # fmt: skip

@@ -132,7 +132,7 @@ def _planted(args: argparse.Namespace) -> int:
         raise UsageError("--planted takes no memory", where="--planted", given=", ".join(args.memory), hint="leave it out")
     if not (ROOT / "tests").is_dir():
         hint = "clone it, and install it with pip install -e '.[test,bench]'"
-        raise UsageError("this needs malsim's repository, not only the installed package", where="--planted", hint=hint)
+        raise UsageError("--planted needs malsim's repository, not only the installed package", where="--planted", hint=hint)
     sys.path.insert(0, str(ROOT))
     planted = import_module("tests.judging.axioms.planted.detection")
     rates = planted.detection(

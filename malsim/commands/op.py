@@ -124,7 +124,7 @@ def _draw(sheet: Sheet, settings: dict[str, Any], args: argparse.Namespace) -> i
     if args.signal == "frequency":
         response = ops.frequency(sheet, settings, tick=tick)
         if response is None:
-            raise UsageError("an op that is not linear has no frequency response", where=sheet.name, hint="try --step")
+            raise UsageError("a nonlinear op has no frequency response", where=sheet.name, hint="try --step")
         figure = by_frequency(response, title=title)
     else:
         answer = ops.respond(sheet, args.signal, settings, tick=tick, calls=args.calls)
@@ -168,7 +168,9 @@ def _truth_table(name: str, settings: dict[str, Any], bits: str) -> int:
         try:
             number = int(bits, 0)
         except ValueError:
-            raise UsageError("not a table", where="--table", given=bits, allowed="a number such as 0xe or 14") from None
+            raise UsageError(
+                "not a truth table", where="--table", given=bits, allowed="a number such as 0xe or 14"
+            ) from None
         inputs_needed = next((n for n in range(1, 5) if number < 2 ** (2**n)), 5)
         settings = {"table": bits, "inputs": inputs_needed, **settings}
     sheet, settings = _with_sizes(ops.load(name), settings)

@@ -115,7 +115,7 @@ def _vary(args: argparse.Namespace) -> int:
         raise UsageError("--html and --vary cannot be combined", where="--html", hint=hint)
     if ":" in args.vary or "=" not in args.vary:
         raise UsageError("not a list of values", where="--vary", given=args.vary, allowed="NAME=V,V,…",
-                         hint="such as --vary rules.challenge_ceiling=0.3,0.45,0.6")  # fmt: skip
+                         hint="write --vary rules.challenge_ceiling=0.3,0.45,0.6")  # fmt: skip
     ((name, values),) = ranges([args.vary], "--vary").items()
     subject = _scenario(args) if Path(args.scenario).suffix == ".toml" else args.scenario
     runs = family(subject, name, values)

@@ -92,9 +92,9 @@ def _points(args: argparse.Namespace, scenario: Scenario) -> Given:
     if len(options) != 1:
         given, hint = (
             " and ".join(f"--{name}" for name in options) or "none",
-            "such as --grid rules.challenge_ceiling=0.3,0.6",
+            "write --grid rules.challenge_ceiling=0.3,0.6",
         )
-        raise UsageError("choose one of --grid, --range, --design", given=given, hint=hint)
+        raise UsageError("a sweep needs exactly one of --grid, --range, --design", given=given, hint=hint)
     if args.design:
         from malsim.base.files.table_files import read_table
 

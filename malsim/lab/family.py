@@ -143,7 +143,9 @@ def family(subject: Scenario | str | Path | pl.DataFrame, name: str, values: Seq
     varied = setting(name, base if isinstance(base, Scenario) else Rules(), where="family")
     checked = tuple(dict.fromkeys(varied.checked(value, where="family") for value in values))
     if not checked:
-        raise UsageError("no values to compare", where="family", hint='ms.family(scenario, "rules.damping", [0.5, 1.0])')
+        raise UsageError(
+            "no values to compare", where="family", hint='write ms.family(scenario, "rules.damping", [0.5, 1.0])'
+        )
     title, runs = _title_of(base), tuple(_run(base, {name: value}) for value in checked)
     if isinstance(base, Scenario):
         others = {key: pair for key, pair in changes_of(base).items() if key != name}

@@ -172,7 +172,7 @@ class Rules:
         ('brier', 'reject')
         """
         if gate not in ("newest", "0.5"):
-            raise RulesError("unknown gate", where="Rules.recall_v5", given=gate, allowed="newest, 0.5")
+            raise RulesError("no such gate", where="Rules.recall_v5", given=gate, allowed="newest, 0.5")
         newest = gate == "newest"
         return cls(
             mass_neighbours="every", calibration="brier", evidence_from="any", recompute="admit", reads="last tick",
@@ -205,7 +205,7 @@ class Rules:
             rest["effective"] = UserFormula.of_table(rest.pop("formula"), allowed=allow_code)
         preset = rest.pop("preset", "default")
         if preset not in PRESETS:
-            raise RulesError("unknown preset", where=f"{where}.preset", given=preset, allowed=", ".join(PRESETS))
+            raise RulesError("no such preset", where=f"{where}.preset", given=preset, allowed=", ".join(PRESETS))
         rules: Rules = cls() if preset == "default" else getattr(cls, str(preset))()
         return rules.replace(where=where, **rest)
 
@@ -239,7 +239,7 @@ class Rules:
         for name in changes:
             if name not in names:
                 hint = nearest(name, names, "`malsim docs --schema` lists them")
-                raise RulesError("unknown rule", where=where, given=name, hint=hint)
+                raise RulesError("no such rule", where=where, given=name, hint=hint)
         return replace(self, **changes) if changes else self  # type: ignore[arg-type]  # each value is checked against its field below
 
     def set(self, *assignments: str) -> Rules:
@@ -281,7 +281,7 @@ def _check(rule: Field[Any], value: object, where: str) -> None:
     meta = rule.metadata
     if "choices" in meta:
         if value not in meta["choices"]:
-            raise RulesError("unknown choice", where=where, given=value, allowed=", ".join(meta["choices"]))
+            raise RulesError("no such choice", where=where, given=value, allowed=", ".join(meta["choices"]))
     elif "unit" in meta:
         kinds = int if isinstance(rule.default, int) else (int, float)
         if isinstance(value, bool) or not isinstance(value, kinds) or LARGEST < abs(value) < math.inf:

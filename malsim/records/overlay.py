@@ -122,7 +122,7 @@ class Overlay:
     def hold(self, item: OverlayItem, reason: str) -> str:
         """Put an item into quarantine, hidden from searches; return the id for `admit`."""
         if not isinstance(reason, str) or not reason.strip():
-            raise UsageError("not a reason", where="reason", given=reason, allowed="a text that is not empty")
+            raise UsageError("not a reason", where="reason", given=reason, allowed="a non-empty text")
         now, held_id = self.store.clock(), item.hash[:16]
         with self.database.change():
             statement = "INSERT OR REPLACE INTO memory_quarantine VALUES (?, ?, ?, ?)"

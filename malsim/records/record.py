@@ -195,7 +195,7 @@ def encode_item(item: OverlayItem) -> dict[str, object]:
 
 def _text(value: object, where: str, *, empty: bool = False) -> None:
     if not isinstance(value, str) or "\0" in value or not (empty or value.strip()):
-        raise UsageError("not a text", where=where, given=value, allowed="a text" if empty else "a text that is not empty")
+        raise UsageError("not a text", where=where, given=value, allowed="a text" if empty else "a non-empty text")
     try:
         value.encode()
     except UnicodeEncodeError as problem:

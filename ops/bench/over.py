@@ -97,7 +97,7 @@ def _column(sheet: Sheet, pin: str, column: pl.Series) -> Array:
     if column.null_count():
         raise OpError("the column has nulls", where=where, given=column.null_count(), hint="fill or drop them first")
     if not _fits(slot.pin, column.dtype):
-        raise OpError("wrong type of the column", where=where, given=str(column.dtype), allowed=slot.pin.type)
+        raise OpError("column of the wrong type", where=where, given=str(column.dtype), allowed=slot.pin.type)
     return column.to_numpy().astype(slot.pin.dtype)
 
 
@@ -133,7 +133,7 @@ def _spacing(work: pl.DataFrame, group: Sequence[str], where: str) -> pl.Series:
     gaps = gap.dt.total_microseconds() / 1e3 if kind.is_temporal() else (gap * MILLISECONDS["d"]).round()
     spacing = work.select(gaps.alias("gap"))["gap"].drop_nulls()
     if (spacing <= 0).any():
-        raise OpError("two rows of a group at one time", where=where, hint="add a key to `by`, such as rep")
+        raise OpError("two rows of a group have the same time", where=where, hint="add a key to `by`, such as rep")
     return spacing
 
 

@@ -79,7 +79,7 @@ def test_invalid_judge_is_refused(judge: str, problem: str) -> None:
 
 
 def test_memory_without_a_judge_is_refused() -> None:
-    with pytest.raises(AdapterError, match="does not use a judge"):
+    with pytest.raises(AdapterError, match="this memory does not use a judge"):
         load_factory("miss=0.1/malsim.adapters.langgraph:in_memory")
 
 

@@ -90,7 +90,7 @@ def test_mem0_keeps_repeats_only_without_a_model() -> None:
 
 
 def test_server_without_tools_or_with_failures_is_reported() -> None:
-    with pytest.raises(AdapterError, match="no tools to write and read with"):
+    with pytest.raises(AdapterError, match="the server has no tools to write and read claims"):
         ms.run(POISONER, memory=f"{SMALL} deaf")
     with pytest.raises(AdapterError, match="the server ended"):
         ms.run(POISONER, memory=f"mcp:{sys.executable} -c pass")

@@ -146,6 +146,6 @@ def test_another_store_is_not_overwritten(tmp_path: Path) -> None:
     out = tmp_path / "memory.sqlite"
     write(bring(SAMPLES["mem0"](tmp_path / "a")), out)
     before = Memory.open(out).cells
-    with pytest.raises(StoreError, match="holds what this memory does not"):
+    with pytest.raises(StoreError, match="holds data that this memory lacks"):
         write(bring(SAMPLES["mcp"](tmp_path / "b")), out)
     assert Memory.open(out).cells.equals(before)

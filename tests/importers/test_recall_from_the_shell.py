@@ -54,5 +54,5 @@ def test_store_primes_another_store_from_the_shell(
     assert memory.cells["stated"].max() == 0.7
     assert memory.edges.is_empty()
     assert main(["import", str(recall_file), "-o", project]) == 2  # an existing memory is not overwritten
-    assert "holds what this memory does not" in capsys.readouterr().err
+    assert "holds data that this memory lacks" in capsys.readouterr().err
     assert Memory.open(project).cells.height == memory.cells.height

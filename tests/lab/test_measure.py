@@ -96,10 +96,10 @@ def test_margins_series_and_functions_are_measures(world: ms.Scenario, run: Run)
     ("metric", "message"),
     [
         ("acuracy", "did you mean accuracy"),
-        ("", "neither a figure nor a property"),
-        ("mean of", "neither a figure nor a property"),
+        ("", "neither a metric nor a property"),
+        ("mean of", "neither a metric nor a property"),
         ("mean of wards", "wards"),
-        ("always (eff(obs_0000) >", "neither a figure nor a property"),
+        ("always (eff(obs_0000) >", "neither a metric nor a property"),
         (lambda _: np.zeros(5), "one number per replication"),
         (lambda _: np.zeros((6, 1)), "one number per replication"),
         ("steady of words", "20 ticks or more"),
@@ -121,7 +121,7 @@ def test_missing_truth_is_reported(run: Run) -> None:
 
 def test_impossible_measure_is_refused_before_running(world: ms.Scenario) -> None:
     endless = world.replace(days=1e9, replications=100_000)
-    with pytest.raises(UsageError, match="no such figure"):
+    with pytest.raises(UsageError, match="no such metric"):
         measured_by_running(endless, ["accuracy", "acuracy"])
 
 

@@ -351,10 +351,10 @@ def test_command_sweeps_and_continues_an_existing_sweep(tmp_path: Path, capsys: 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "choose one of --grid, --range, --design"),
-        (["--grid", "rules.damping=1", "--range", "rules.damping=0.1:1"], "choose one of"),
+        ([], "a sweep needs exactly one of --grid, --range, --design"),
+        (["--grid", "rules.damping=1", "--range", "rules.damping=0.1:1"], "exactly one of"),
         (["--grid", "rules.damping"], "NAME=VALUES"),
-        (["--range", "rules.damping=1:0.5"], "an empty range"),
+        (["--range", "rules.damping=1:0.5"], "the range is empty"),
         (["--grid", "rules.damping=1", "--cluster", "nowhere"], "no Dask scheduler answers"),
         (["--design", "small.toml"], "small.toml: cannot be read"),
         (["--design", "missing.csv"], "no such file"),

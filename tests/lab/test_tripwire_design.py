@@ -88,7 +88,7 @@ def test_noise_is_estimated_from_quiet_ticks_only() -> None:
 
 @pytest.mark.parametrize(
     ("arl0", "delay", "options", "problem"),
-    [(0.5, 5, {}, "arl0"), (1e6, 5, {}, "arl0"), (100, 0, {}, "delay"), (100, 5, {"shift": 0.0}, "without a shift")],
+    [(0.5, 5, {}, "arl0"), (1e6, 5, {}, "arl0"), (100, 0, {}, "delay"), (100, 5, {"shift": 0.0}, "must not be 0")],
 )
 def test_impossible_targets_are_refused(arl0: float, delay: float, options: dict[str, Any], problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
@@ -206,7 +206,7 @@ def test_design_works_on_the_history_of_a_store(tmp_path: Path, capsys: pytest.C
 
 
 @pytest.mark.parametrize(
-    ("speak", "silent", "problem"), [("3:4", "2:5", "cannot be both"), ("x", "1", "not a span"), ("90:", "1", "no tick")]
+    ("speak", "silent", "problem"), [("3:4", "2:5", "overlap"), ("x", "1", "not a span"), ("90:", "1", "no tick")]
 )
 def test_invalid_days_are_refused(speak: str, silent: str, problem: str, recorded: Path) -> None:
     with pytest.raises(UsageError, match=problem):

@@ -166,9 +166,9 @@ def test_mismatched_arrays_are_refused() -> None:
     net = cusum()
     with pytest.raises(DataError, match="no such signal"):
         replay(net, {"y": np.zeros((3, 2))}, ["alarm"])
-    with pytest.raises(DataError, match="one shape"):
+    with pytest.raises(DataError, match="the same shape"):
         replay(net, {"x": np.zeros(3)}, ["alarm"])
-    with pytest.raises(DataError, match="one shape"):
+    with pytest.raises(DataError, match="the same shape"):
         scores(np.zeros((3, 2), bool), np.zeros((2, 2), bool))
 
 

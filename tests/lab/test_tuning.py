@@ -179,11 +179,11 @@ def test_search_reports_missing_losses() -> None:
     numbers = [search.ask()[0] for _ in range(4)]
     with pytest.raises(UsageError, match="no loss yet"):
         search.ask()
-    with pytest.raises(UsageError, match="not a point waiting"):
+    with pytest.raises(UsageError, match="this point is not waiting"):
         search.tell(9, 0.0)
     for number in numbers:
         search.tell(number, np.nan)
-    with pytest.raises(UsageError, match="not a point waiting"):
+    with pytest.raises(UsageError, match="this point is not waiting"):
         search.tell(0, 0.0)
     assert search.ask()[0] == 4
 
@@ -191,7 +191,7 @@ def test_search_reports_missing_losses() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"space": {"rules.support_ceiling": (0.0, 1.5)}}, "beyond the documented bounds"),
+        ({"space": {"rules.support_ceiling": (0.0, 1.5)}}, "out of bounds"),
         ({"space": {"rules.salience_tau": (1, 90)}}, "exactly the same at every point"),
         ({"budget": 8}, "budget is too small"),
         ({"objective": "brier", "requirements": ["x > 1"]}, "cannot be combined"),
@@ -200,7 +200,7 @@ def test_search_reports_missing_losses() -> None:
         ({"holdout": []}, "nothing is held out"),
         ({"problems": "scenarios/mutual_dispute.toml", "objective": "brier"}, "no truth given"),
         ({"problems": "scenarios/mutual_dispute.toml", "replications": 1}, "at least two replications"),
-        ({"problems": "scenarios/mutual_dispute.toml", "objective": "brir"}, "no such figure"),
+        ({"problems": "scenarios/mutual_dispute.toml", "objective": "brir"}, "no such metric"),
     ],
 )
 def test_bad_arguments_of_tune_are_refused(change: dict[str, Any], message: str) -> None:
@@ -255,7 +255,7 @@ def test_figure_has_a_panel_per_setting() -> None:
     labels = [axes.get_xlabel() for axes in result.figure().axes]
     assert labels[0] == "rules.support_ceiling (1)"
     assert labels[2] == "rules.calibration (choice)"
-    with pytest.raises(UsageError, match="no front"):
+    with pytest.raises(UsageError, match="a front needs"):
         result.pareto()
 
 
@@ -280,7 +280,7 @@ def test_a_bound_on_a_price_is_kept_by_every_point(monkeypatch: pytest.MonkeyPat
     late = tuned(32, "gap >= 7")  # the original ceiling of 0.6 has a gap of 6
     assert late.recommended
     assert "do not keep the bounds" in late.reason
-    with pytest.raises(UsageError, match="no point tried keeps"):
+    with pytest.raises(UsageError, match="no point that was tried satisfies"):
         tuned(32, "gap >= 11")
 
 

@@ -280,7 +280,7 @@ def test_shipped_law_in_a_third_party_memory_explains_itself(site: Path, capsys:
 @pytest.mark.parametrize(
     ("law", "instead", "message"),
     [
-        ("majority", "pass", "does not explain its numbers"),
+        ("majority", "pass", "does not explain its beliefs"),
         ("records", "made.explain = lambda *given: 'because'", "must return a LawExplanation"),
         ("records", "made.explain = lambda *given: [][0]", "explain raised IndexError"),
         ("records", "made.explain = None", "explain raised TypeError"),

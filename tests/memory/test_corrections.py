@@ -91,7 +91,7 @@ def test_another_process_does_not_restore_forgotten_text(path: Path) -> None:
     with Store(path) as store:
         before = store.memory
         store.forget("port", by="ann", now=10.0)
-        with pytest.raises(StoreError, match="holds what this memory does not"):
+        with pytest.raises(StoreError, match="holds data that this memory lacks"):
             store.save(before, t=11.0)
 
 

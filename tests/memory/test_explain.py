@@ -97,7 +97,7 @@ def test_locked_and_immutable_cells_refuse_changes() -> None:
         assert annex(memory, handle, rules=Rules(locks="display")).cells["status"].to_list().count("annexed") == 1
     with pytest.raises(UsageError, match="immutable"):
         update(memory, "DEC_bbbb", now=3.0, body="new")
-    with pytest.raises(UsageError, match="cannot be rewritten"):
+    with pytest.raises(UsageError, match="this field cannot be rewritten"):
         update(memory, "dec_cccc", now=3.0, title="new")
     later = update(tick(memory, 30.0), "dec_cccc", now=30.0, body="new")
     assert (later.cells["body"][2], later.cells["touched"][2], later.cells["currency"][2]) == ("new", 30.0, 1.0)

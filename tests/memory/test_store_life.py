@@ -103,9 +103,9 @@ def test_unrelated_memory_does_not_overwrite_the_store(path: Path) -> None:
     admit(Memory.empty(), [claim("aaaa")]).memory.save(path)
     ours, other = Memory.open(path), Memory.open(path)
     admit(ours, [claim("bbbb")]).memory.save(path)
-    with pytest.raises(StoreError, match="holds what this memory does not"):
+    with pytest.raises(StoreError, match="holds data that this memory lacks"):
         admit(other, [claim("cccc")]).memory.save(path)
-    with pytest.raises(StoreError, match="holds what this memory does not"):
+    with pytest.raises(StoreError, match="holds data that this memory lacks"):
         Memory.empty().save(path)
     assert Memory.open(path).cells["handle"].to_list() == ["obs_aaaa", "obs_bbbb"]
 
@@ -114,7 +114,7 @@ def test_reused_keys_do_not_overwrite_stored_cells(path: Path) -> None:
     rules = Rules(reused_keys="accepted")
     with Store(path) as store:
         store.admit([claim("aaaa", key="k1")], rules)
-        with pytest.raises(StoreError, match="holds what this memory does not"):
+        with pytest.raises(StoreError, match="holds data that this memory lacks"):
             store.admit([claim("bbbb", key="k1")], rules)
         assert store.memory.cells["handle"].to_list() == ["obs_aaaa"]
 

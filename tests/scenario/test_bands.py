@@ -184,7 +184,7 @@ def test_damaged_baselines_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="not UTF-8"):
         read(tmp_path, "x")
     path.write_text(text)
-    with Limits(baseline=10).hold(), pytest.raises(ScenarioError, match=r"too many bytes.*MALSIM_LIMITS=baseline=\d+"):
+    with Limits(baseline=10).hold(), pytest.raises(ScenarioError, match=r"too large.*MALSIM_LIMITS=baseline=\d+"):
         read(tmp_path, "x")
     path.unlink()
     with pytest.raises(ScenarioError, match="no baseline"):

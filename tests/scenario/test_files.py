@@ -72,9 +72,9 @@ def test_file_settings_reach_the_scenario() -> None:
         (f"why = {'[' * 300}{']' * 300}", "nested too deeply"),
         (f"why = {'[' * 5000}{']' * 5000}", "nested too deeply"),
         (f"{'a.' * 5000}b = 1", "a key of more than 100 parts"),
-        (f"seed = {'7' * 5000}", "not TOML"),
-        ('why = "x', "not TOML"),
-        ("why = 'x'\nwhy = 'y'", "not TOML"),
+        (f"seed = {'7' * 5000}", "not a TOML file"),
+        ('why = "x', "not a TOML file"),
+        ("why = 'x'\nwhy = 'y'", "not a TOML file"),
     ],
 )
 def test_scenario_errors_name_their_place(text: str, message: str) -> None:

@@ -111,7 +111,7 @@ def test_goal_passes_if_any_scenario_of_the_suite_meets_it() -> None:
     [
         ('[[check]]\nname = "n"\n', "has exactly one kind"),
         (STANDS + 'metric = "mean"\n', "has exactly one kind"),
-        (STANDS + "within = [0, 1]\n", "'within' is not a key of a property"),
+        (STANDS + "within = [0, 1]\n", "unknown key 'within' of a property"),
         (METRIC.replace("mean", "meen"), "no such metric"),
         (METRIC.replace("0.6, inf", "1, 0"), "bounds allow"),
         (METRIC.replace("0.6, inf", "-inf, inf"), "bounds allow"),

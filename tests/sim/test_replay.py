@@ -161,7 +161,7 @@ def test_invalid_claim_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "header.csv").write_text(CSV)
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
     (tmp_path / "torn.parquet").write_bytes(b"PAR1")
-    for name, message in (("empty", "cannot be read"), ("header", "holds no claim"), ("other", "writer is missing")):
+    for name, message in (("empty", "cannot be read"), ("header", "contains no claims"), ("other", "writer is missing")):
         with pytest.raises(DataError, match=message):
             read_claims(tmp_path / f"{name}.csv")
     with pytest.raises(DataError, match="cannot be read"):

@@ -42,7 +42,7 @@ def drawable(path: str, *, more: str = "") -> str:
     """Return the path of a figure. Raises `UsageError` if its suffix is not a known format."""
     if Path(path).suffix not in PICTURES:
         allowed = " ".join([*PICTURES, *filter(None, [more])])
-        raise UsageError("the suffix names no figure format", given=path, allowed=allowed)
+        raise UsageError("not a supported file type", given=path, allowed=allowed)
     return path
 
 

@@ -88,12 +88,14 @@ def check_header(path: Path, application: int, version: int | range, *, what: st
         raise StoreError("damaged: not a whole SQLite file", where=str(path), hint="restore a copy")
     page, pages, actual, owner = (int.from_bytes(header[part], "big") for part in _PARTS)
     if owner != application:
-        raise StoreError(f"an SQLite file, but not a {what} of malsim", where=str(path), hint="try malsim import")
+        raise StoreError(f"an SQLite file, but not a malsim {what}", where=str(path), hint="try malsim import")
     if actual not in versions:
         age = "a newer" if actual > versions[-1] else "an older"
         hint = "export it with the version that wrote it, import it here" if age == "an older" and what == "store" else None
         given = f"version {actual}"
-        raise StoreError(f"a {what} of {age} malsim", where=str(path), given=given, allowed=str(versions[-1]), hint=hint)
+        raise StoreError(
+            f"a {what} of {age} version of malsim", where=str(path), given=given, allowed=str(versions[-1]), hint=hint
+        )
     if path.stat().st_size < (LARGEST_PAGE if page == 1 else page) * pages and not (had_log or holds_log(path)):
         raise StoreError("damaged: pages are missing at its end", where=str(path), hint="restore a copy")
     if _has_lost_log(path):

@@ -48,7 +48,7 @@ def main(args: argparse.Namespace) -> int:
         from malsim.agents.turn_hooks import find_store
     except ModuleNotFoundError as missing:
         hint = 'pip install "malsim[agents]"'
-        raise UsageError("needs the MCP library, which is not installed", given=missing.name, hint=hint) from None
+        raise UsageError("needs mcp, which is not installed", given=missing.name, hint=hint) from None
     period = None if args.tick is None else typed_days(args.tick)
     if args.tick is not None and not period:
         raise UsageError("not a duration", where="--tick", given=args.tick, allowed="a number and s, min, h or d: 15min")

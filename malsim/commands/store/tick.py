@@ -51,7 +51,9 @@ def main(args: argparse.Namespace) -> int:
         last = store.day or 0.0
         now = last + 1.0 if args.now is None else day_of(args.now, store.start, where="--now")
         if now < last:
-            raise UsageError("a store cannot tick back in time", where="--now", given=now, allowed=f"{last:g} or later")
+            raise UsageError(
+                "a store cannot tick at a time before its last tick", where="--now", given=now, allowed=f"{last:g} or later"
+            )
         before = store.effective
         count = store.events.height
         memory = store.tick(now, rules)

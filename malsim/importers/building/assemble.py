@@ -152,7 +152,7 @@ def _day_0(oldest: object) -> tuple[float | None, str | None]:
         start = float(math.floor(oldest))
         return start, (_EPOCH + timedelta(days=start)).isoformat()
     except (OverflowError, ValueError) as problem:
-        raise DataError("not a day of a calendar", given=oldest, allowed="days from the year 1 to 9999") from problem
+        raise DataError("outside the calendar", given=oldest, allowed="the years 1 to 9999") from problem
 
 
 def _with_masses(memory: Memory) -> Memory:

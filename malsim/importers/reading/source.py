@@ -68,7 +68,7 @@ class Source:
         for magic, name in _ARCHIVES.items():
             if self.head.startswith(magic):
                 raise StoreError(
-                    f"{name}, which malsim does not unpack",
+                    f"malsim does not unpack {name}",
                     where=str(self.path),
                     hint="unpack it, then name the file inside",
                 )
@@ -151,7 +151,7 @@ class Source:
         if not self._two_lines[0] or (self._two_lines[1] and _records_in(self._two_lines[0])):
             return None
         if self.path.stat().st_size > MOST_BYTES:
-            raise StoreError("too large", where=str(self.path), allowed=f"{MOST_BYTES} bytes of one JSON document")
+            raise StoreError("too large", where=str(self.path), allowed=f"a JSON document of at most {MOST_BYTES} bytes")
         try:
             value = json.loads(self.path.read_bytes().decode("utf-8-sig"))
             return json.loads(value) if isinstance(value, str) else value  # some programs encode their JSON twice
@@ -176,7 +176,7 @@ class Source:
         with self.path.open("rb") as file:
             for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), 1):
                 if len(line) > LONGEST_LINE:
-                    raise StoreError("too long", where=f"{self.path}:{number}", allowed=f"{LONGEST_LINE} bytes")
+                    raise StoreError("too long", where=f"{self.path}:{number}", allowed=f"at most {LONGEST_LINE} bytes")
                 try:
                     text = without_mark(line).decode("utf-8", "surrogatepass").strip(_BLANK)
                     value, end = _DECODER.raw_decode(text)

@@ -69,7 +69,7 @@ def read_log(log: pl.DataFrame, *, floor: float | None) -> Log:
     if late.any():
         row = int(late.argmax())
         where, allowed = f"fit_decay: entered, row {row}", f"0 to {after[row]}"
-        raise DataError("first seen after it was last seen", where=where, given=entered[row], allowed=allowed)
+        raise DataError("entered lies after the claim was last seen", where=where, given=entered[row], allowed=allowed)
     positive = np.concatenate([after, before[np.isfinite(before)]])
     positive = positive[positive > 0.0]
     if not positive.size and not log.is_empty() and not set(log.columns) >= SIGHTED:
@@ -105,7 +105,7 @@ def _intervals(log: pl.DataFrame) -> tuple[Array, Array]:
     if wrong.any():
         row = int(wrong.argmax())
         where, allowed = f"fit_decay: before, row {row}", f"{after[row]:g} days or more, or null"
-        raise DataError("ended before it was last true", where=where, given=float(before[row]), allowed=allowed)
+        raise DataError("the claim ended before it was last true", where=where, given=float(before[row]), allowed=allowed)
     return after, np.where(np.isnan(before), np.inf, before)
 
 

@@ -124,7 +124,7 @@ def text_of(broken: Break, check: Check, result: PropertyRun) -> str:
     again = property_run(check.property, bench.run(parse(text, name="broken", where=base.path or "broken.toml")))
     if not again.broken or again.raw != result.raw:
         raise MalsimError(
-            "the break could not be written as a file that fails again", where=base.path,
+            "the failing run could not be written as a scenario file that fails again", where=base.path,
             given=f"margin {again.raw:.6g} instead of {result.raw:.6g}", hint="start from a scenario read from a file",
         )  # fmt: skip
     return text

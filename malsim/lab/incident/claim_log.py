@@ -125,7 +125,7 @@ def _edges_of(memory: Memory, rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
 
 def _log(rows: pl.DataFrame, edges: pl.DataFrame | None, left_out: tuple[str, ...], path: Path) -> ClaimLog:
     if rows.is_empty():
-        raise DataError("holds no claim", where=str(path), hint="`malsim import` lists the contents of a file")
+        raise DataError("contains no claims", where=str(path), hint="`malsim import` lists the contents of a file")
     at = ((pl.col("t") - pl.col("t").min()) * DAY).round().cast(pl.Int64)
     claims = rows.with_columns(t=at).select(COLUMNS).with_columns(pl.col("annexed").fill_null(value=False))
     times, writers = claims["t"].to_list(), claims["writer"].to_list()

@@ -43,7 +43,9 @@ def require_failure(text: str, memory: Adapter | None) -> None:
     try:
         scenario = parse(text, where="incident.toml")
     except ScenarioError as error:
-        raise UsageError("a check cannot name this", given=str(error), hint="add --anonymise") from error
+        raise UsageError(
+            "a name in the log cannot be written in a check", given=str(error), hint="add --anonymise"
+        ) from error
     scenario = scenario.replace(adapter=memory) if memory else scenario
     for _ in range(AGAIN if memory else 1):
         judged = judge(scenario)

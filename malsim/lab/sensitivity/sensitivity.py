@@ -55,7 +55,7 @@ class SensitivityFigures:
         from malsim.showing.plots.studies.settings import indices
 
         if self.result.frame is None:
-            raise UsageError("no Sobol indices were estimated", where="plot.indices", hint="give sensitivity a space")
+            raise UsageError("no Sobol indices were estimated", where="plot.indices", hint="pass a space to sensitivity")
         return indices(self.result.frame, label=self.result.metric, title=title)
 
 
@@ -139,7 +139,7 @@ def sensitivity(
     scenario = scenario_of(scenario)
     random = scenario.writers or scenario.reader or scenario.reviewers or any(fact.hazard for fact in scenario.facts)
     if scenario.replications < 2 and random:  # noqa: PLR2004  # one replication has no spread
-        hint = "scenario.replace(replications=32)"
+        hint = "use scenario.replace(replications=32)"
         raise UsageError("at least two replications are needed", where="sensitivity", given=1, hint=hint)
     within({"points": points}, where="sensitivity")
     ranges = of_rules(scenario, step) if space is None else Space.of(space, scenario)

@@ -100,7 +100,7 @@ def of_run(run: Run) -> SessionFile:
     scenario = run.scenario
     if scenario.replications != 1 or scenario.first != 0:
         given, hint = f"{scenario.replications} replications", "run it with --replications 1"
-        raise UsageError("a shell holds one replication", given=given, hint=hint)
+        raise UsageError("a shell can hold only one replication", given=given, hint=hint)
     wires = scenario.netlist
     wiring = [statement for statement in wires.document.statements if isinstance(statement, WIRING)] if wires else []
     tick = float(scenario.turn_every)
@@ -115,7 +115,9 @@ def write(session: Session, path: Path) -> str:
     """
     if path.suffix == ".malnet":
         if session.memory.cells["rep"].n_unique() > 1:
-            raise UsageError("a netlist holds one replication", given=str(path), hint="save it as a store: FILE.sqlite")
+            raise UsageError(
+                "a netlist can hold only one replication", given=str(path), hint="save it as a store: FILE.sqlite"
+            )
         save_text(path, text(session))
         pace = "" if session.tick == DAY else f"; open it with --tick {session.tick / SECOND:g}s"
         return f"{path}: {session.memory.cells.height} cells, {len(session.net.instances)} instances{pace}"

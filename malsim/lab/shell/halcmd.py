@@ -93,7 +93,7 @@ class HalCommands(Commands):
     def do_waitusr(self, line: str) -> None:
         """Do nothing, since every program ends with its line: waitusr NAME."""
         if not line.strip():
-            raise UsageError("waitusr takes NAME")
+            raise UsageError("waitusr needs a program: waitusr NAME")
 
     def do_print(self, line: str) -> None:
         """Print words or an empty line: print [WORD…]."""

@@ -128,6 +128,6 @@ def _checked(name: str, values: Any, scenario: Scenario) -> list[Any]:
 
 def _not_empty(points: Design) -> Design:
     if not points.names or not points.size:
-        raise UsageError("the design has no points", where="design", hint='such as {"rules.challenge_ceiling": [0.3, 0.6]}')
+        raise UsageError("the design has no points", where="design", hint='write {"rules.challenge_ceiling": [0.3, 0.6]}')
     within({"points": points.size})
     return points

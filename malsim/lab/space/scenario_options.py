@@ -42,7 +42,7 @@ def with_memory(scenario: Scenario, args: argparse.Namespace) -> Scenario:
     given = [*args.memory, *([f"--law {args.law}"] if getattr(args, "law", None) else [])]
     if args.memory and len(given) > 1:
         hint = "malsim compare takes several"
-        raise UsageError("several memories", where="--memory", given=" and ".join(given), allowed="one", hint=hint)
+        raise UsageError("more than one memory", where="--memory", given=" and ".join(given), allowed="one", hint=hint)
     adapter = Adapter.of(args.memory[0]) if args.memory else scenario.adapter
     return scenario.replace(adapter=with_limits(adapter, args)) if adapter else scenario
 

@@ -90,7 +90,7 @@ class Space:
             For no dimension, an unknown name, an empty range, bounds beyond the documented ones, or unknown choices.
         """
         if not table:
-            hint = 'such as {"rules.support_ceiling": (0, 0.9)}'
+            hint = 'write {"rules.support_ceiling": (0, 0.9)}'
             raise UsageError("the space has no settings", where="space", hint=hint)
         dimensions = [
             [_dimension(name, values, setting(name, subject, where="space")) for subject in subjects or (Rules(),)]
@@ -123,9 +123,9 @@ def _dimension(name: str, ends: Sequence[Any], setting_: Setting) -> Dimension:
         raise UsageError("not a range", where=where, given=ends, allowed="(low, high)")
     low, high = (float(end) for end in ends)
     if not low < high or not np.isfinite([low, high]).all():
-        raise UsageError("an empty range", where=where, given=ends, allowed="low below high, both finite")
+        raise UsageError("the range is empty", where=where, given=ends, allowed="low below high, both finite")
     if not (setting_.holds(low) and setting_.holds(high)):
-        raise UsageError("beyond the documented bounds", where=where, given=ends, allowed=setting_.allowed)
+        raise UsageError("out of bounds", where=where, given=ends, allowed=setting_.allowed)
     if setting_.whole and not (low.is_integer() and high.is_integer()):
-        raise UsageError("not whole numbers", where=where, given=ends, allowed=setting_.allowed)
+        raise UsageError("not a whole number", where=where, given=ends, allowed=setting_.allowed)
     return Dimension(name=name, value=setting_.value, low=low, high=high, whole=setting_.whole, unit=setting_.unit)

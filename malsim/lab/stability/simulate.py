@@ -71,7 +71,9 @@ def measured_ceiling(
     oscillation is bisected. A narrower window of oscillation may be missed.
     """
     if not 0.0 <= low < high:
-        raise UsageError("an empty range of ceilings", where="measured_ceiling", given=(low, high), allowed="0 ≤ low < high")
+        raise UsageError(
+            "the range of ceilings is empty", where="measured_ceiling", given=(low, high), allowed="0 ≤ low < high"
+        )
     low = max(low, _contraction_bound(loop), high * LEAST)
     ticks = int(np.clip(WORK // len(loop.start), FEWEST, ticks))
     while high > low * (1.0 + within):

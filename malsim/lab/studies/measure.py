@@ -193,7 +193,9 @@ def refuse_no_spread(measurement: Paired | Measurement, metric: str, *, alike: b
     parts = measurement.parts
     values = parts[~np.isnan(parts)]
     if isinstance(measurement, Paired) and (unknown := measurement.unknown):
-        raise UsageError("one of the two times has no mean", where=metric, given=str(unknown), hint="run more days")
+        raise UsageError(
+            "the time of one of the two variants has no mean", where=metric, given=str(unknown), hint="run more days"
+        )
     if measurement.count > 1 and measurement.time is not None and np.isnan(measurement.time.value):
         return
     if len(values) < 2:  # noqa: PLR2004  # one value has no spread
@@ -213,7 +215,7 @@ def _figure(run: Run, name: str) -> Measurement:
         hint = "add [[facts]] and [[writers]]; scripted claims have no truth to be scored against"
         raise UsageError("no truth given", where="metric", given=name, allowed=", ".join(figures), hint=hint)
     hint = "add a [reader]" if run.scenario.reader is None else "add writers"
-    raise UsageError("no such figure in this run", where="metric", given=name, allowed=", ".join(figures), hint=hint)
+    raise UsageError("no such metric in this run", where="metric", given=name, allowed=", ".join(figures), hint=hint)
 
 
 def _is_named(text: str) -> bool:
@@ -237,7 +239,7 @@ def _of_series(run: Run, metric: str, text: str) -> Array:
     trace = trace_of(run, metrics=by_replication(run))
     values = Margins(trace).value(value_of(text))
     if values.dtype == object:
-        raise UsageError("text values cannot be measured", where="metric", given=text, hint="compare them in a property")
+        raise UsageError("text cannot be measured", where="metric", given=text, hint="compare it in a property")
     series = np.broadcast_to(values, (len(trace.times), len(trace.replications)))
     return steady_mean(series) if metric == STEADY else measure(metric, trace.times / DAY, series)
 
@@ -245,9 +247,9 @@ def _of_series(run: Run, metric: str, text: str) -> Array:
 def _property(text: str) -> Property:
     hint = nearest(text, METRICS, f"one of {', '.join(METRICS)}, a property, or `mean of` a value")
     if text.strip().isidentifier():  # as a property, a name alone would be a bit at the first tick
-        raise UsageError("no such figure", where="metric", given=text, hint=hint)
+        raise UsageError("no such metric", where="metric", given=text, hint=hint)
     try:
         return Property(text)
     except MalsimError as error:
-        problem = f"neither a figure nor a property: {error.problem}"
+        problem = f"neither a metric nor a property: {error.problem}"
         raise UsageError(problem, where="metric", given=text, hint=hint) from error

@@ -65,7 +65,7 @@ def cluster_of(address: str) -> Any:
         distributed: Any = importlib.import_module("distributed")
     except ImportError as error:
         hint = 'pip install "malsim[cluster]"'
-        raise UsageError("dask.distributed is not installed", where="--cluster", hint=hint) from error
+        raise UsageError("needs dask.distributed, which is not installed", where="--cluster", hint=hint) from error
     try:
         return distributed.Client(address, timeout="10s")
     except (OSError, ValueError) as error:

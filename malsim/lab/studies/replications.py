@@ -134,7 +134,7 @@ def replicate(
     scenario = scenario_of(scenario)
     measures: list[Measure] = [metric] if isinstance(metric, str) or callable(metric) else list(metric)
     if not measures:
-        raise UsageError("a metric is missing", where="metric", hint='such as "accuracy"')
+        raise UsageError("a metric is missing", where="metric", hint='name one, such as "accuracy"')
 
     def sample(start: int, count: int) -> list[Measurement]:
         return measurements_by_running(scenario.replace(first=start, replications=count), measures)
@@ -196,7 +196,7 @@ def half_widths(names: Sequence[str], half_width: float | Mapping[str, float]) -
             problem, hint = "the half-width of this metric is missing", "name each metric"
             raise UsageError(problem, where="half_width", given=name, hint=hint)
         if not 0.0 < widths[name] < np.inf:
-            raise UsageError("not a half-width", where="half_width", given=widths[name], allowed="above 0")
+            raise UsageError("out of bounds", where="half_width", given=widths[name], allowed="above 0")
     return {name: widths[name] for name in names}
 
 

@@ -133,7 +133,7 @@ def sweep(
     metric = (SWEPT if scenario.facts else WITHOUT_TRUTH) if metric is None else metric
     measures: tuple[Measure, ...] = (metric,) if isinstance(metric, str) or callable(metric) else tuple(metric)
     if not measures:
-        raise UsageError("a metric is missing", where="metric", hint='such as "brier"')
+        raise UsageError("a metric is missing", where="metric", hint='name one, such as "brier"')
     points = designed(given, scenario)
     if executor is None:
         must_travel(*filter(callable, (*measures, scenario.rules.effective)))

@@ -102,7 +102,9 @@ def compare_policies(
         if name not in TRIAGE:
             raise UsageError("no such policy", where="policies", given=name, allowed=", ".join(TRIAGE))
     if replications < 2:  # noqa: PLR2004  # one replication has no spread
-        raise UsageError("too few replications", where="replications", given=replications, allowed="2 or more")
+        raise UsageError(
+            "at least two replications are needed", where="replications", given=replications, allowed="2 or more"
+        )
     base = scenario.replace(record="bands", replications=replications)
     without = bench.run(base.replace(reviewers=None))
     rows: list[dict[str, Any]] = []

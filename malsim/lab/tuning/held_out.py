@@ -44,7 +44,7 @@ def evaluate_tries(tuner: Tuner) -> TuningResult:
     """
     values, tries, losses = tuner.values, tuner.tries, np.stack(tuner.rescale())
     if np.isnan(losses).all(axis=0).any():
-        raise UsageError("no point has a value", where="tune", hint="is there truth to score against?")
+        raise UsageError("no point has a value", where="tune", hint="add truth to score against")
     total = losses.mean(axis=-1)
     starts = tuner.starts_within and not np.isnan(total[0])
     best = int(np.nanargmin(total)) if starts else 1 + int(np.nanargmin(total[1:]))

@@ -159,7 +159,9 @@ class PriceBound:
         """
         if not (match := FORM.fullmatch(text)):
             allowed = f"{', '.join(PRICES)}, then >= or <= and a number"
-            raise UsageError("not a bound on a price", where="--keep", given=text, allowed=allowed, hint='--keep "gap >= 3"')
+            raise UsageError(
+                "not a bound on a price", where="--keep", given=text, allowed=allowed, hint='write --keep "gap >= 3"'
+            )
         return cls(match[1], match[2], float(match[3]))
 
     def holds(self, subject: Scenario | Rules) -> bool:

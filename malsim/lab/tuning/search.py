@@ -141,7 +141,12 @@ class Search:
 
     def __post_init__(self) -> None:
         if self.dimensions < 1 or self.size < 4:  # noqa: PLR2004  # a parent, the best, and two others
-            raise UsageError("too small", where="Search", given=(self.dimensions, self.size), allowed="1 dimension, size 4")
+            raise UsageError(
+                "out of bounds",
+                where="Search",
+                given=(self.dimensions, self.size),
+                allowed="1 or more dimensions, a size of 4 or more",
+            )
 
     def ask(self) -> tuple[int, Array]:
         """Return the number of the next point, and the point. Raise `UsageError` if the last generation lacks losses."""
@@ -156,7 +161,7 @@ class Search:
     def tell(self, number: int, value: float) -> None:
         """Record the loss of a point; lower is better."""
         if not 0 <= number < self._count or number in self.values:
-            raise UsageError("not a point waiting for its loss", where="tell", given=number)
+            raise UsageError("this point is not waiting for a loss", where="tell", given=number)
         self.values[number] = value
 
     @property

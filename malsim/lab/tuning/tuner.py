@@ -200,7 +200,9 @@ def _refuse_constant(losses: Sequence[Array], tuner: Tuner, *, bounded: bool) ->
         hint = "a time has no mean if more than half of its spells outlast the run: run more days"
         raise UsageError("the objective has no value at any point tried", where="tune", hint=hint)
     if np.isnan(stacked).all():
-        raise UsageError("no point tried keeps the bounds", where="--keep", hint="widen the space, or relax the bounds")
+        raise UsageError(
+            "no point that was tried satisfies the bounds", where="--keep", hint="widen the space, or relax the bounds"
+        )
     if not tuner.worst and not np.isnan(stacked).any() and np.ptp(stacked, axis=0).max() == 0.0:
         problem, hint = (
             "the objective is exactly the same at every point tried",

@@ -125,7 +125,7 @@ class TuningResult:
         losses = self.margins is None
         names = self.objectives if self.margins is None else self.margins["requirement"].to_list()
         if len(names) < 2:  # noqa: PLR2004  # a front has two sides
-            raise UsageError("one objective has no front", where="pareto", given=names, hint="tune with two")
+            raise UsageError("a front needs two objectives", where="pareto", given=names, hint="tune with two")
         labels = [f"loss: {label_of(name)}" if losses else f"margin of {name}" for name in names[:2]]
         x, y = (f"{'loss' if losses else 'margin'} of {name}" for name in names[:2])
         title = title or f"Front of {self.candidates.height} points: no other point is better in both"

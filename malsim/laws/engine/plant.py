@@ -169,7 +169,7 @@ class ItemPlant:
         """
         if "explain" not in self.law.functions:
             hint = "use records or a law of the graph; `malsim laws NAME` prints the equation"
-            raise UsageError("this law does not explain its numbers", given=self.law.name, hint=hint)
+            raise UsageError("this law does not explain its beliefs", given=self.law.name, hint=hint)
         here = alive[state["rep"][alive] == state["rep"][row]]
         if row in here:
             items = Items(state.arrays, here, np.ones(len(here), dtype=bool), vocabulary=state.vocabulary)

@@ -62,7 +62,7 @@ class Evidence:
     def items(self) -> Ints:
         """Object of every item; raises `TypeError` in the closed form, which has no items."""
         if self.item_object is None:
-            raise TypeError("the closed form has no items")
+            raise TypeError("evidence for the closed form has no items")
         return self.item_object
 
     @cached_property

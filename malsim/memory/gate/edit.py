@@ -159,7 +159,7 @@ def update(
     mask = _mask_of(memory, handle, rep, rules, immutable_only=True)
     for name, value in fields.items():
         if name not in _MAY_CHANGE:
-            raise UsageError("cannot be rewritten", where=handle, given=name, allowed=", ".join(_MAY_CHANGE))
+            raise UsageError("this field cannot be rewritten", where=handle, given=name, allowed=", ".join(_MAY_CHANGE))
         _check_value(handle, name, value)
     if writer is not None:
         check_author(writer, rules, where=handle)

@@ -206,7 +206,7 @@ def _admit_instead(
     fact = digest(first["rep"], first["object"], text_of(claim["title"] if value is None else value))
     if fact in wrong.select(digests_of()).to_series():
         hint = "state the right value, or none"
-        raise UsageError("repeats the corrected value", where="correct", given=first["handle"], hint=hint)
+        raise UsageError("the right value equals the corrected value", where="correct", given=first["handle"], hint=hint)
     rules = rules.replace(supersede_by="any")  # the right to correct these cells was checked already
     after, verdicts = admit(lift(memory, rows_barred(memory, fact)), [claim], rules)
     if verdicts["verdict"][0] == "refused":

@@ -230,7 +230,7 @@ class StoreFile:
         new = new.recorded
         if not extends(new, old):
             hint = "open the store again and continue from its memory, or save to another file"
-            raise StoreError("the store holds what this memory does not", where=str(self.path), hint=hint)
+            raise StoreError("the store holds data that this memory lacks", where=str(self.path), hint=hint)
         write(self.connection, old, new, t=t, deed=deed, writer=writer, part=part, clock=clock)
         whole = (part is None or part.scanned is None) and new.table("cells").rows.is_frame
         self._cache = (self._version(), new) if whole else None

@@ -29,5 +29,5 @@ def for_stores(rules: Rules) -> Rules:
     for name in ("effective", "tau_scale"):
         if isinstance(value := getattr(rules, name), str):
             hint = "use default, recall_v5 or governed here, and these rules in a scenario"
-            raise RulesError("works in a run only, not in a store", where=f"rules.{name}", given=value, hint=hint)
+            raise RulesError("works only in a run", where=f"rules.{name}", given=value, hint=hint)
     return rules

@@ -38,7 +38,7 @@ def connect(path: Path, *, write: bool = False, wait: float = 5.0) -> sqlite3.Co
     if "\0" in str(path):
         raise StoreError("not a file name", where=str(path), hint="leave out the NUL character")
     if not path.exists() and not write:
-        raise StoreError("no such store", where=str(path), hint="make one: malsim import FILE -o memory.sqlite")
+        raise StoreError("no such store", where=str(path), hint="create one: malsim import FILE -o memory.sqlite")
     with OPENING:
         check_header(path, APPLICATION, VERSION)
         with refusing(path):

@@ -74,7 +74,7 @@ def compare(
             parts.append(_column_differences(name, column, both, widths))
     for unused in sorted(set(bands) - names):
         hint, allowed = nearest(unused, names), ", ".join(sorted(names - {""}))
-        raise ScenarioError("no such column or signal is compared", given=unused, allowed=allowed, hint=hint)
+        raise ScenarioError("no such column or signal in the comparison", given=unused, allowed=allowed, hint=hint)
     return Comparison(pl.concat(parts).sort("t", "frame", "series", "column", maintain_order=True))
 
 

@@ -164,7 +164,7 @@ def _read_csv(path: Path) -> pl.DataFrame:
         raise ScenarioError("a baseline must be a plain file", given=str(path), hint="record it again")
     if size > most:
         hint = f"record fewer columns or days, or allow it: {VARIABLE}=baseline={size}"
-        raise ScenarioError("this baseline has too many bytes", where=str(path), given=size, allowed=f"{most}", hint=hint)
+        raise ScenarioError("this baseline is too large", where=str(path), given=size, allowed=f"{most}", hint=hint)
     try:
         text = read_text(path, refused=ScenarioError)
         head = _HEAD.match(text)
@@ -174,7 +174,7 @@ def _read_csv(path: Path) -> pl.DataFrame:
         schema = {name: _TYPES[kind] for name, kind in kinds.items()}
         rows = pl.read_csv(io.StringIO(text[head.end() :]), schema_overrides=schema)
     except (PolarsError, OSError) as error:
-        raise ScenarioError("this baseline cannot be read", where=str(path), hint="record it again") from error
+        raise ScenarioError("cannot be read", where=str(path), hint="record it again") from error
     if rows.columns != list(kinds):
         problem = "the columns differ from those in the first line"
         raise ScenarioError(problem, where=f"{path}:2", given=rows.columns, hint="record it again")

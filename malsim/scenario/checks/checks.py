@@ -218,7 +218,7 @@ def _check(given: dict[str, Any], kinds: list[str], line: int, where: str) -> Ch
         required = {part.name: part.default is MISSING for part in fields(KINDS[kind]) if part.name not in common}
     keys = sorted(set(required) - {kind})
     for key in sorted(set(given) - {*keys, "name", kind}):
-        raise ScenarioError(f"'{key}' is not a key of a {kind}", where=where, allowed=", ".join(keys))
+        raise ScenarioError(f"unknown key '{key}' of a {kind}", where=where, allowed=", ".join(keys))
     for key in keys:
         if required[key] and key not in given:
             hint = f"add {key} = …; `malsim docs check` shows an example"

@@ -40,7 +40,9 @@ def initial_memory_of(
         at = f"{where}:{line_of(lines, ('memory', key))}: memory.{key}"
         path = inside(Path(where).parent, name, where=at, what="a store")
         if not path.exists():
-            raise ScenarioError("no such store", where=at, given=name, hint="malsim import makes one")
+            raise ScenarioError(
+                "no such store", where=at, given=name, hint="create one: malsim import FILE -o memory.sqlite"
+            )
         stores[name] = _hash(path)
         if recorded is not None and recorded.get(name) != stores[name]:
             raise ScenarioError("not the store of the recorded run", where=at, given=name, hint="restore the recorded store")

@@ -54,7 +54,7 @@ def read(path: str | Path, *, allow_code: bool = False) -> Scenario:
         raise ScenarioError("no such scenario file", given=str(path), hint=hint)
     if path.stat().st_size > LARGEST:
         given = f"{path.stat().st_size} bytes"
-        raise ScenarioError("scenario file too large", where=str(path), given=given, allowed="at most 64 MiB")
+        raise ScenarioError("too large", where=str(path), given=given, allowed="at most 64 MiB")
     scenario = parse(read_text(path, refused=ScenarioError), name=path.stem, where=str(path))
     if allow_code and scenario.adapter:
         scenario = scenario.replace(adapter=replace(scenario.adapter, allowed=True))
@@ -95,7 +95,9 @@ def parse(
     except RecursionError as error:
         raise _too_deep(where) from error
     except ValueError as error:
-        raise ScenarioError(f"not TOML: {error}", where=where, hint="a text needs quotes, a list needs brackets") from error
+        raise ScenarioError(
+            f"not a TOML file: {error}", where=where, hint="a text needs quotes, a list needs brackets"
+        ) from error
     lines = lines_of(text)
     _check(table, lines, where)
     try:

@@ -62,7 +62,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     If a write-ahead log exists, the file is opened such that closing it does not apply the log.
     """
     if path.exists() and not is_store(path):
-        raise StoreError("not a malsim store", where=str(path), hint="create one: malsim import FILE -o STORE")
+        raise StoreError("not a malsim store", where=str(path), hint="create one: malsim import FILE -o memory.sqlite")
     log = Path(f"{path}-wal")
     connection = None
     with refusing(path):

@@ -71,7 +71,7 @@ def prove_same(before: Net, after: Net, args: argparse.Namespace) -> int:
 
     if args.prove != ["same"]:
         problem = "two netlists can only be proved to have equal outputs"
-        raise UsageError(problem, given=" ".join(args.prove), hint="--prove same")
+        raise UsageError(problem, given=" ".join(args.prove), hint="use --prove same")
     proof = prove(both_nets(before, after), equal_outputs(before, after), **_options(args))
     print("other-NAME is NAME of the second netlist", proof, sep="\n")  # noqa: T201
     return 0 if proof.result.startswith("proved") else 1

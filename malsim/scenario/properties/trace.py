@@ -66,7 +66,7 @@ class Trace:
         shapes = {array.shape for array in arrays.values()}
         shape = next(iter(shapes), ())
         if len(shapes) != 1 or len(shape) != 2 or shape[0] != len(times) or not len(times):  # noqa: PLR2004
-            raise ScenarioError("the arrays must have one shape, ticks × replications", given=sorted(map(str, shapes)))
+            raise ScenarioError("the arrays must have the same shape, ticks × replications", given=sorted(map(str, shapes)))
         for name, array in arrays.items():
             _must_be_unbroken(name, array)
 

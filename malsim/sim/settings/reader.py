@@ -92,7 +92,7 @@ class Reader:
         checked({name: getattr(self, name) for name in PARAMS}, PARAMS, where="reader")
         for name, allowed in (("behaviour", tuple(POLICIES)), ("trust", get_args(Trust))):
             if (given := getattr(self, name)) not in allowed:
-                raise ScenarioError("not an allowed word", where=f"reader.{name}", given=given, allowed=", ".join(allowed))
+                raise ScenarioError("not an allowed value", where=f"reader.{name}", given=given, allowed=", ".join(allowed))
 
     @property
     def checks_output(self) -> bool:

@@ -213,7 +213,7 @@ def _text(path: Path, name: str) -> str:
     try:
         return read_text(path)
     except OSError as error:
-        raise DataError("cannot be read", given=name, hint=error.strerror) from error
+        raise DataError(f"cannot be read: {error.strerror}", given=name) from error
 
 
 def _stream(bench: HalBench, flags: list[str], text: str) -> None:
@@ -223,7 +223,7 @@ def _stream(bench: HalBench, flags: list[str], text: str) -> None:
     rows = [line.split("#")[0].split() for line in whole.splitlines() if line.strip() and not line.startswith("#")]
     wrong = [row for row in rows if len(row) != pins or any(number(word) is None for word in row)]
     if wrong:
-        raise DataError("not a row of the streamer", given=" ".join(wrong[0]), allowed=f"{pins} numbers")
+        raise DataError("not a row of numbers", given=" ".join(wrong[0]), allowed=f"{pins} numbers, one per pin")
     bench.waiting[channel] += rows
 
 

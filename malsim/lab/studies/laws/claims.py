@@ -69,7 +69,7 @@ def file_of(folder: Path, stem: str) -> Path:
     for suffix in SUFFIXES:
         if (path := folder / f"{stem}{suffix}").is_file():
             return path
-    raise UsageError(f"no {stem} file", where=str(folder), allowed=f"{stem}.csv, .csv.gz, .parquet or .ndjson")
+    raise UsageError(f"the {stem} file is missing", where=str(folder), allowed=f"{stem}.csv, .csv.gz, .parquet or .ndjson")
 
 
 def compare_on_claims(
@@ -111,7 +111,7 @@ def answers_on_claims(
     in_order, questions = arrived(claims), questions_of(truth, ask=ask_after)
     questions = questions.filter(pl.col("object").is_in(in_order["object"].unique().implode()))
     if questions.is_empty():
-        raise UsageError("nothing to ask: no object of the truth has a claim", where=data)
+        raise UsageError("no object of the truth has a claim", where=data)
     return questions, {law: _answers(law, in_order, claims, questions) for law in laws}
 
 

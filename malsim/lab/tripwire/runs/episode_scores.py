@@ -172,7 +172,7 @@ def scores(alarm: Bools, truth: Bools) -> pl.DataFrame:
     """
     if alarm.shape != truth.shape or alarm.ndim != 2 or not alarm.size:  # noqa: PLR2004
         given = f"{alarm.shape}, {truth.shape}"
-        raise DataError("alarm and truth must have one shape, ticks × replications", given=given)
+        raise DataError("alarm and truth must have the same shape, ticks × replications", given=given)
     on = onsets(alarm)
     quiet_runs, (length, ended) = waits(alarm, ~truth, skip=True), waits(alarm, truth, skip=False)
     off_before = ~np.vstack([np.zeros_like(alarm[:1]), alarm[:-1]])

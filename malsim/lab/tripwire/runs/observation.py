@@ -55,7 +55,7 @@ def replay(net: Net, stream: Mapping[str, Array], names: Iterable[str], *, tick:
     shapes = {np.shape(values) for values in stream.values()}
     shape = next(iter(shapes), ())
     if len(shapes) != 1 or len(shape) != 2:  # noqa: PLR2004
-        raise DataError("input arrays must have one shape, ticks × replications", given=sorted(map(str, shapes)))
+        raise DataError("input arrays must have the same shape, ticks × replications", given=sorted(map(str, shapes)))
     engine, names = Engine(net, replications=shape[1], tick=tick), list(names)
     if unknown := [name for name in (*stream, *names) if name not in net.signals]:
         raise DataError("no such signal in this netlist", given=unknown[0], allowed=" ".join(net.signals))

@@ -168,7 +168,7 @@ def design_tripwire(
             allowed = f"above 1 and at most {MOST_NUMBERS // REPS}" if name == "arl0" else "1 or more"
             raise UsageError("out of bounds", where=f"design.{name}", given=target, allowed=allowed)
     if not shift:
-        raise UsageError("without a shift there is nothing to detect", where="design.shift", given=shift)
+        raise UsageError("the shift must not be 0", where="design.shift", given=shift)
     noise = noise or Noise()
     quiet, shifted = _streams(noise, shift, arl0, delay, seed, "calibration")
     calm, moved = ((values - noise.mean) * np.sign(shift) for values in (quiet, shifted))

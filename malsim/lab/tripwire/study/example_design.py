@@ -137,7 +137,7 @@ def design_from_examples(source: str | Path, speak: str, silent: str, *, seed: i
     scenario, days, values = _recorded(Path(source))
     spans, quiet = _spans(speak, days, "--speak"), np.any(_spans(silent, days, "--silent"), axis=0)
     if np.any(spans, axis=0)[quiet].any():
-        raise UsageError("the same days cannot be both", where="--speak, --silent", given=f"{speak} and {silent}")
+        raise UsageError("--speak and --silent overlap", where="--speak, --silent", given=f"{speak} and {silent}")
     candidates = sorted(_candidates(values, spans, quiet), key=lambda watch: (watch.margin <= 0, watch.ops, -watch.margin))
     if not candidates:
         raise DataError("no score of a cell was recorded on these days", where=str(source))

@@ -172,14 +172,14 @@ def _product(left: Element, right: Element) -> Element:
 
 def _quotient(dividend: Element, divisor: Any) -> Element:
     if not divisor:
-        raise OutsideError("a quotient by 0")
+        raise OutsideError("a division by 0")
     return 0.0 if math.isinf(divisor) else to_kind(dividend, "f") / term(float(divisor))
 
 
 def _floor_divide(dividend: Element, divisor: Element) -> Element:
     """Divide by a known positive number and round down."""
     if not is_constant(divisor) or not 0 < divisor < math.inf:
-        raise OutsideError("a remainder or a whole quotient by anything but a known number above 0")
+        raise OutsideError("a remainder or an integer division by anything but a known number above 0")
     value = number(dividend)
     if isinstance(divisor, int) and value.is_int():
         return value / divisor

@@ -63,7 +63,7 @@ def read_claims(
         raise DataError(_bad_rows(bad), where=where, hint="correct them, or leave them out with --on-bad-rows skip")
     good = rows.filter(pl.col("problem").is_null())
     if good.is_empty():
-        raise DataError("holds no claim", where=where, given=f"{frame.height} rows", allowed="one row per claim")
+        raise DataError("contains no claims", where=where, given=f"{frame.height} rows", allowed="one row per claim")
     epoch = good["day"].min() if dated else None
     claims = good.select(
         "line",
