@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Margin:
-    """Distance of a property from its bound: positive if it holds, negative if not; at 0, `holds` tells which.
+    """Distance of a property from its bound: positive if it holds, negative if not; at 0, `holds` gives which.
 
     `each` is the margin of each replication at the run's start, in the units compared (divided by the scale), and `holds`
     is true in the replications in which the property holds. `witness` is the comparison that decided the worst margin.
