@@ -17,7 +17,7 @@ from hypothesis import settings
 for threads in (
     "POLARS_MAX_THREADS",
     "OPENBLAS_NUM_THREADS",
-):  # there is one process per core
+):  # pytest runs one process per core
     os.environ.setdefault(threads, "1")
 
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=30)
@@ -63,7 +63,7 @@ def put_off(items: list[pytest.Item], tests: dict[str, int]) -> set[pytest.Item]
     return left_out
 
 
-@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests in `nightly.txt` as nightly, and tests that are neither slow nor nightly as quick."""
     nightly = put_off(items, listed(NIGHTLY))

@@ -22,7 +22,7 @@ from malsim.adapters.contract import Claim, Query
 from malsim.records import Fusion, MemoryRecord, Overlay, OverlayItem, RecordStore
 from malsim.records.candidates import Scope
 
-EVERYBODY = "bench"  # project of claims without a scope
+EVERYBODY = "bench"  # project name for claims without a scope
 DAY_MS = 86_400_000
 LONG_AGO = 1_767_225_600_000  # day 0 is 2026-01-01, because a store of records has no time before 1970
 

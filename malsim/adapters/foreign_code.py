@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 MARK = "MALSIM_SANDBOX"
 LIMIT, LOADING = 10.0, 60.0  # seconds for a call, and for an import
-NOTES, FORM, SIZE = "call-*", struct.Struct("dd"), 512  # file names; deadline and limit, then the owner; bytes of a file
+NOTES, FORM, SIZE = "call-*", struct.Struct("dd"), 512  # file names, format of deadline and limit, bytes per file
 
 
 class CallNote(NamedTuple):

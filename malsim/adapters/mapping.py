@@ -21,7 +21,7 @@ from malsim.base.plain_text import filled
 
 SHIPPED = Path(__file__).with_name("servers")
 CALLS, OPTIONAL = ("write", "read"), ("change", "correct", "forget", "texts")
-ID = r'"?\bid"?\s*[:=]\s*"?([\w-]+)'  # of a memory in an answer; a mapping may name another pattern
+ID = r'"?\bid"?\s*[:=]\s*"?([\w-]+)'  # default pattern for the id of a memory in an answer
 WORDS = ("object", "value", "text", "writer", "folder", "id")
 
 

@@ -128,7 +128,7 @@ class McpServer:
         except ImportError as problem:
             hint = 'pip install -c constraints.txt "malsim[agents]"'
             raise AdapterError("needs mcp, which is not installed", where="mcp", hint=hint) from problem
-        logging.getLogger("mcp").setLevel(logging.CRITICAL)  # lines of a server outside the protocol are ignored
+        logging.getLogger("mcp").setLevel(logging.CRITICAL)  # ignore lines that are not part of the protocol
         self._error = MCPError
         enter = self._stack.enter_context
         files: list[Any] = [enter(tempfile.NamedTemporaryFile()) for _ in range(2)]  # noqa: SIM115  # the stack closes them

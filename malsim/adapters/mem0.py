@@ -32,7 +32,7 @@ from malsim.base.errors import AdapterError
 DIMENSIONS = 512
 EVERYBODY = "bench"  # user_id of claims without a scope
 MOST = 1000  # limit of memories about one object
-DIGITS = 6  # of a score; Qdrant's float32 scores of a tie differ by up to 1.2e-7
+DIGITS = 6  # scores are rounded, because Qdrant's float32 scores of a tie differ by up to 1.2e-7
 
 
 class Mem0Store:
@@ -156,14 +156,14 @@ def _memory(model: Any = None) -> Any:
     LlmFactory.register_provider("langchain", f"{__name__}.given_model")
     EmbedderFactory.provider_to_class["langchain"] = f"{__name__}.given_model"
     store = {"client": QdrantClient(":memory:"), "collection_name": "bench", "embedding_model_dims": DIMENSIONS}
-    logging.getLogger("mem0").setLevel(logging.ERROR)  # its warnings about spaCy and fastembed, which are not needed
+    logging.getLogger("mem0").setLevel(logging.ERROR)  # hides warnings about spaCy and fastembed, which are not needed
     config = {
         "vector_store": {"provider": "qdrant", "config": store}, "history_db_path": ":memory:",
         "llm": {"provider": "langchain", "config": {"model": model}},
         "embedder": {"provider": "langchain", "config": {"model": WordEmbedding(DIMENSIONS)}},
     }  # fmt: skip
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a local Qdrant has no payload indexes
+        warnings.simplefilter("ignore")  # hides the warning that a local Qdrant has no payload indexes
         return Memory.from_config(config)
 
 

@@ -80,7 +80,7 @@ class OwnStore:
         self._try(self.store.allow, object, value, now=now, by=by, scope=scope)
 
     def _try(self, call: Callable[..., object], *arguments: object, scope: str, **named: Any) -> None:
-        with suppress(UsageError):  # a refusal
+        with suppress(UsageError):  # a refused call changes nothing
             call(*arguments, rep=self.store.rep_of(scope), rules=self.rules, **named)
 
     def share(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002

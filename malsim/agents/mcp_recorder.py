@@ -185,7 +185,7 @@ def _pass_on(source: IO[bytes], target: IO[bytes], copy: Callable[[bytes], None]
         while chunk := os.read(source.fileno(), CHUNK):
             *whole, rest = chunk.split(b"\n")
             for part in whole:
-                copy(bytes(line + part))  # before the other side can answer
+                copy(bytes(line + part))  # copied before the other side can answer
                 line.clear()
             line += rest if len(line) < LONGEST_LINE else b""
             target.write(chunk)

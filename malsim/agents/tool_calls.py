@@ -52,7 +52,7 @@ def events_of(tool: str, arguments: Mapping[str, Any], answer: str, objects: Ite
     """
     if tool in REFERENCE_TOOLS:
         return list(_reference_events(tool, arguments))
-    words = re.findall(r"[A-Z]?[a-z]+", tool)  # of memory_store, addNote or search-nodes
+    words = re.findall(r"[A-Z]?[a-z]+", tool)  # splits memory_store, addNote and search-nodes
     kind = next((kind for word in words for kind, verbs in VERBS.items() if word.lower() in verbs), None)
     if kind == "read" or (kind is None and _first(arguments, QUERIES)):
         return _reads(arguments, answer, objects)

@@ -21,7 +21,7 @@ ANY: Bounds = (-inf, inf)
 SHARE: Bounds = (0.0, 1.0)
 COUNT: Bounds = (0.0, inf)
 PATIENCE = 64
-STOPPED = 0.975  # level of other intervals, which makes up for stopping at the first narrow interval
+STOPPED = 0.975  # higher level, to compensate for stopping at the first narrow interval
 STOPPED_EARLY = 0.965  # level of Student's t for a stopped sample of fewer than 64 values
 SKEWED = 1.0
 INFLATED = (2.0, 2.5)  # factors of the skewness; for large skewness the smaller factor gives the wider interval
@@ -186,7 +186,7 @@ def welch(values: Array, base: Array) -> tuple[float, float]:
     if not (np.ptp(ours) or np.ptp(theirs)):
         return (float((ours - theirs).mean()),) * 2
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # for a sample of almost equal values
+        warnings.simplefilter("ignore", RuntimeWarning)  # raised for almost equal values
         low, high = ttest_ind(ours, theirs, equal_var=False).confidence_interval(CONFIDENCE)
     return float(low), float(high)
 
@@ -239,7 +239,7 @@ def kaplan_meier(duration: Array, ended: Bools) -> tuple[Array, Array, Array, Ar
 
     curve = ecdf(CensoredData(uncensored=duration[ended], right=duration[~ended])).sf
     with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # as the docstring says
+        warnings.simplefilter("ignore", RuntimeWarning)  # an empty or constant sample gives NaN
         bounds: Any = curve.confidence_interval(method="log-log")
     return curve.quantiles, curve.probabilities, bounds.low.probabilities, bounds.high.probabilities
 

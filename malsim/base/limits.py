@@ -114,7 +114,7 @@ def half_of_memory() -> int:
     """Return half of the machine's memory in bytes, or the largest integer if the machine does not report it."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    except (AttributeError, OSError, ValueError):  # Windows
+    except (AttributeError, OSError, ValueError):  # not available on Windows
         return sys.maxsize
 
 

@@ -64,7 +64,7 @@ def _options(args: argparse.Namespace) -> Options:
     if args.payload:
         with open_source(args.payload) as source:
             payload = source.document
-    scopes = dict[str, int]() if args.scopes else None  # their replication numbers
+    scopes = dict[str, int]() if args.scopes else None  # replication number of each scope
     if args.scopes and args.output.exists():
         with Store(args.output, write=False) as store:
             scopes = store.scopes

@@ -172,7 +172,7 @@ def _load(args: argparse.Namespace) -> int:
         with Store(args.into, write=False) as other:
             loaded = load_all(other.within(other.memory, args.scope), other.standing, documents, Rules())
     elif not Path(args.output).exists():
-        loaded = load_all(Memory.empty(), Standing(), documents, Rules())  # before the store is created
+        loaded = load_all(Memory.empty(), Standing(), documents, Rules())  # checked before the store is created
     with Store(args.output) as store:
         before = store.standing.text
         memory = store.wire(lambda memory, standing: loaded or load_all(memory, standing, documents, Rules()))

@@ -146,7 +146,7 @@ SMALL, MAPS, LISTS, NEGATIVE = (
     0x9F,
     0xE0,
 )  # last head bytes of small numbers, maps and lists; first of negative numbers
-OBJECTS = range(0xD4, 0xD9)  # of 1, 2, 4, 8, 16 bytes
+OBJECTS = range(0xD4, 0xD9)  # head bytes of objects of 1, 2, 4, 8 and 16 bytes
 _DEEPEST = 200  # levels of nesting
 
 

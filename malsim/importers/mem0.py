@@ -13,7 +13,7 @@ from malsim.importers.reading.records import Options, Records, day_of, lists, nu
 from malsim.importers.reading.source import Source
 
 UNKNOWN = "unknown:mem0"
-_COLUMNS: dict[str, tuple[str, ...]] = {  # with the names that earlier versions used
+_COLUMNS: dict[str, tuple[str, ...]] = {  # columns and their names in earlier versions
     "memory": ("memory_id",), "event": ("event",), "old": ("old_memory", "prev_value"), "new": ("new_memory", "new_value"),
     "created": ("created_at", "timestamp"), "updated": ("updated_at",), "actor": ("actor_id",), "role": ("role",),
 }  # fmt: skip

@@ -43,7 +43,7 @@ def tick(items: Items, _: float, *, sweeps: float) -> Columns:
         loss = square[evidence.object] - 2.0 * share[evidence.value] + 1.0
         loss = sums(loss, evidence.writer, writers) / count + LEAST
         weight = -np.log(loss / sums(loss, evidence.writer_rep, evidence.reps)[evidence.writer_rep])
-        weight = np.maximum(weight, LEAST)  # a replication with a single writer
+        weight = np.maximum(weight, LEAST)  # guards a replication with a single writer
     return {"p": _shares(weight, evidence)[data.value]}
 
 

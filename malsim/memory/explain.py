@@ -172,7 +172,7 @@ def _remainder(parts: Iterable[float], total: float) -> float:
     """Return the number that, added to the parts from left to right, gives the total exactly."""
     partial_sum = reduce(add, parts, 0.0)  # `sum` would compensate for rounding
     rest = total - partial_sum
-    if partial_sum + rest != total:  # off by one rounding step
+    if partial_sum + rest != total:  # the sum can be off by one rounding step
         rest = math.nextafter(rest, math.inf if partial_sum + rest < total else -math.inf)
     return rest
 

@@ -72,7 +72,7 @@ def present(memory: Memory, rules: Rules | None = None) -> Present:
         if not rows.size:
             return Present(memory, rows, memory)
         view = _stepped(memory, rows, rules)
-        memory.derived.view = rules, weakref.ref(view)  # one page needs it several times
+        memory.derived.view = rules, weakref.ref(view)  # cached, because one page needs the view several times
     return present(view)
 
 

@@ -73,7 +73,7 @@ def test_real_memory_completes_a_run(name: str) -> None:
     assert run.cells["effective"].null_count() == run.cells.height
 
 
-@pytest.mark.filterwarnings("ignore")  # warnings of the package at import
+@pytest.mark.filterwarnings("ignore")  # the package warns at import
 @pytest.mark.parametrize("name", MODELS)
 def test_minimal_model_answers_like_the_original(name: str) -> None:
     skip_without(PACKAGES[name])

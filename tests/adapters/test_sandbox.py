@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason=
 
 def _swallows() -> None:
     while True:
-        with suppress(BaseException):  # as some memories do
+        with suppress(BaseException):  # some memories suppress every error
             time.sleep(LIMIT)
 
 

@@ -161,7 +161,7 @@ def test_input_is_read_in_any_unicode_encoding(hooks: Hooks, encoding: str) -> N
     handle = disputed(hooks)
     pushed = hooks("prompt", json.dumps(PROMPT).encode(encoding))["hookSpecificOutput"]["additionalContext"]
     assert f"EXPAND REQUIRED: {handle}" in pushed
-    assert hooks("tool", TOOL) != {}  # of the same session
+    assert hooks("tool", TOOL) != {}
     tool = json.dumps({**TOOL, "tool_name": "mcp__memory__expand"}).encode(encoding)
     assert hooks("tool", tool) == {}
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from malsim.agents.mcp_recorder import WAITING
 
-CALLS = 1_500  # before the kill
+CALLS = 1_500  # calls before the kill
 SERVER = """
 import json, sys
 for line in sys.stdin:

@@ -59,7 +59,9 @@ def test_intervals_cover_the_planted_constant(tau: float, writers: str) -> None:
     covered = sum(low <= tau <= high for _, low, high in results)
     untold = sum(low == 0.0 and high == float("inf") for _, low, high in results)
     width = statistics.median(high / low if low else float("inf") for _, low, high in results)
-    print(f"\n| {tau} | {writers} | {covered / RUNS:.3f} | {untold / RUNS:.3f} | {width:.2f} |")  # the table
+    print(
+        f"\n| {tau} | {writers} | {covered / RUNS:.3f} | {untold / RUNS:.3f} | {width:.2f} |"
+    )  # a row of the printed table
     assert covered >= LEAST * RUNS
 
 

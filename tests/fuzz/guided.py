@@ -37,7 +37,7 @@ LOG = b"""{"t": 0.0, "event": "write", "item": "m1", "object": "pump", "value": 
 GRAPH = b"""{"type": "entity", "name": "pump", "entityType": "thing", "observations": ["it runs"]}
 {"type": "relation", "from": "pump", "to": "valve", "relationType": "feeds"}
 """
-LEFT_OUT = (  # formats of bytes, and slow ones
+LEFT_OUT = (  # binary formats, and slow readers
     "frame", "store", "recall database", "design", "stream", "run folder", "shell", "manifest",
 )  # fmt: skip
 SLOW = 5.0  # seconds of CPU
@@ -46,7 +46,7 @@ SLOW = 5.0  # seconds of CPU
 class Fuzzer:
     """Fuzzer of all readers, with counts of inputs and the crashes found."""
 
-    most, end = 100_000, float("inf")  # inputs, and the time on the clock
+    most, end = 100_000, float("inf")  # number of inputs, and end time
 
     def __init__(self, folder: Path, mutate: Callable[[bytes, int], bytes]) -> None:
         from malsim.base.errors import MalsimError
@@ -121,7 +121,7 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, default=Path(".fuzz"), metavar="FOLDER")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # its frames are small
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # the frames are small
     import atheris
 
     with atheris.instrument_imports(include=READERS, enable_loader_override=False):

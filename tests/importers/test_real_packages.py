@@ -41,7 +41,7 @@ def test_history_written_by_mem0_is_read(tmp_path: Path, monkeypatch: pytest.Mon
         ("41@2", "the 08:10 train", "user", "active", 3.5),
         ("42@1", "tea", "ann", "annexed", 0.5),
     ]
-    live = bring(tmp_path / "history.db")  # while mem0 holds it open
+    live = bring(tmp_path / "history.db")  # imported while mem0 has the file open
     manager.close()
     for came in (live, bring(tmp_path / "history.db")):
         assert came.memory.cells.select("key", "title", "writer", "status", "created").rows() == expected

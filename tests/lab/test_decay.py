@@ -82,7 +82,9 @@ def test_rate_without_floor_is_events_over_exposure(rows: list[tuple[float, bool
     tau, low, high = fit.constants.row(0)[2:5]
     assert tau == pytest.approx(sum(duration) / sum(ended), rel=1e-4)
     events, ratio = sum(ended), np.array([low, high]) / tau
-    np.testing.assert_allclose(2 * events * (np.log(ratio) + 1 / ratio - 1), 3.841459, rtol=1e-2)  # the profile, closed form
+    np.testing.assert_allclose(
+        2 * events * (np.log(ratio) + 1 / ratio - 1), 3.841459, rtol=1e-2
+    )  # profile likelihood in closed form
 
 
 def test_censored_claims_remove_bias() -> None:

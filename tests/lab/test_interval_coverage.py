@@ -77,7 +77,9 @@ def _rare(values: Array, size: int) -> bool:
 
 def test_figure_with_a_frequent_value_is_covered() -> None:
     usual, draws = 0.0278, np.random.default_rng(SEED)
-    values = usual + np.where(draws.random(8 * 500) < 0.25, 0.024, 0.001 * draws.random(8 * 500))  # as brier of `records`
+    values = usual + np.where(
+        draws.random(8 * 500) < 0.25, 0.024, 0.001 * draws.random(8 * 500)
+    )  # distributed like the Brier scores of `records`
     assert _held(Measurement(values, metric_bounds("brier")), 8) >= LEAST
 
 

@@ -263,6 +263,6 @@ def test_lent_claims_have_no_edges_and_appear_once() -> None:
     primed = prime(borrower, lender, t=3.0)
     lent = primed.cells.slice(borrower.cells.height)
     assert lent.select("title", "writer", "object", "value", "stated").rows() == [("pumps leak", WRITER, "pump", 2.0, 0.7)]
-    assert lent["handle"][0] != "obs_00a1"  # that name was taken
+    assert lent["handle"][0] != "obs_00a1"  # this handle was already in use
     assert prime(primed, lender, t=4.0).cells.height == primed.cells.height
     assert primed.edges.is_empty()

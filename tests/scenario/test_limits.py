@@ -75,7 +75,7 @@ def test_large_baseline_is_refused_unread_until_allowed(
 ) -> None:
     held = tmp_path / "x.cells.csv"
     with held.open("r+b") as baseline:
-        baseline.truncate(10 * 2**30)  # ten gigabytes of nothing, of which the disk holds none
+        baseline.truncate(10 * 2**30)  # a sparse file of ten gigabytes
     assert main(["test", path]) == 2
     output = capsys.readouterr().out
     assert "x.cells.csv: this baseline is too large; given: 10737418240; allowed: 104857600" in output

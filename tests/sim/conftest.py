@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parents[2] / "scenarios" / "drawn.toml"  # next to the claim file that from_file reads
 HOUR = DAY // 24
-EXAMPLES = settings().max_examples // 8  # whole runs cost
+EXAMPLES = settings().max_examples // 8  # whole runs are slow
 settings.register_profile("few", settings(), max_examples=EXAMPLES)
 
 SHARES = st.sampled_from([0.0, 0.4, 1.0])

@@ -93,7 +93,7 @@ def test_all_studies_print_the_same_pooled_value(tmp_path: Path) -> None:
     item = ms.replicate(scenario, metric=names, half_width=1e-9, first=4, most=6)
     for name in names:
         assert item[name].value == pytest.approx(wanted[name][0]), name
-    for name in names[:2]:  # that it stops early costs the others coverage, and widens them
+    for name in names[:2]:  # stopping early lowers the coverage, so the other intervals are wider
         assert (item[name].low, item[name].high) == pytest.approx(wanted[name][1:]), name
     same = ms.compare(scenario, scenario, metric="time_to_correction", replications=6)
     assert same.a is not None

@@ -50,7 +50,7 @@ def test_returned_counts_returning_truths_answered_in_time() -> None:
 
 
 def test_stale_answer_is_the_value_before_the_change() -> None:
-    assert figure(story(), "stale_share_1d") == pytest.approx(1.0)  # each day of change says the old value
+    assert figure(story(), "stale_share_1d") == pytest.approx(1.0)  # on each day of change the answer is the old value
     assert figure(story(), "stale_share_7d") == pytest.approx(0.0)
 
 
@@ -74,7 +74,9 @@ def test_contested_and_undecided_count_rivals_above_one_half() -> None:
 def test_answer_with_fewer_writers_than_its_rival_is_an_echo() -> None:
     scores = story()
     assert figure(scores, "echo_share") == 0.0
-    ints = [np.array(part) for part in ([0, 0, 0, 1, 1], [0] * 5, [0] * 5, [0, 0, 0, 1, 2])]  # one says 0 thrice, two say 1
+    ints = [
+        np.array(part) for part in ([0, 0, 0, 1, 1], [0] * 5, [0] * 5, [0, 0, 0, 1, 2])
+    ]  # one writer claims 0 three times, two claim 1
     scores.add_voices(*ints)
     scores.add(9.0, np.array([[1]]), np.array([[0.0]]), np.array([0.9, 0.1]).reshape(2, 1, 1), believes=True)
     assert figure(scores, "echo_share") == pytest.approx(1 / 9)
@@ -82,5 +84,5 @@ def test_answer_with_fewer_writers_than_its_rival_is_an_echo() -> None:
 
 def test_memory_that_never_changes_is_never_right_again() -> None:
     stuck = story(truth=[0, 1, 1, 1], answer=[0, 0, 0, 0])
-    assert np.isnan(figure(stuck, "invalidation_latency"))  # never, until the run's end on day 8: no mean is known
+    assert np.isnan(figure(stuck, "invalidation_latency"))  # never corrected before the end on day 8, so there is no mean
     assert np.isnan(figure(stuck, "time_to_correction"))

@@ -163,7 +163,7 @@ def test_single_replication_has_no_interval(world: Path) -> None:
             assert row["low"] is None or low <= row["low"] <= row["value"] <= row["high"] <= high
             half = 2.5705818 * held.std(ddof=1) / np.sqrt(6)  # Student's t, 5 degrees
             if len(held) == 6 and low + half < row["value"] < high - half:
-                assert row["high"] - row["low"] >= 2 * half * (1 - 1e-6)  # a skewed or bounded one is wider
+                assert row["high"] - row["low"] >= 2 * half * (1 - 1e-6)  # intervals of skewed or bounded values are wider
     for row in figures.filter(pl.col("metric").str.contains("ece|rmse")).rows(named=True):
         assert 0.0 <= row["low"] <= row["value"] <= row["high"] <= 1.0
     alone = ms.run(world, replications=1).metrics()
@@ -191,5 +191,5 @@ def test_run_without_accepts_only_replication_numbers(given: Any) -> None:
 
 def test_uninformative_interval_becomes_a_sentence() -> None:
     wide = {"metric": "cells", "value": 2.0, "low": 0.0, "high": 106779.239, "replications": 2}
-    assert "too wide with 2 replications" in run_module._interval(wide)  # no run of ours is so wide
-    assert run_module._interval(wide | {"high": 3.0}) == " [0.000, 3.000]"  # the same
+    assert "too wide with 2 replications" in run_module._interval(wide)  # no shipped run has such a wide interval
+    assert run_module._interval(wide | {"high": 3.0}) == " [0.000, 3.000]"

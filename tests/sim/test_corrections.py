@@ -131,8 +131,8 @@ def test_user_memory_forgets_during_a_run() -> None:
     found = figures(FORGOTTEN, memory=Keyed, replications=3)
     assert found["corrections_refused"] == 0.0
     assert found["correction_shows"] >= 1.0
-    assert found["resurfaced"] > 0.0  # its sources are read again
-    assert figures(STRANGER, memory=Keyed, replications=2)["corrections_refused"] == 1.0  # it offers no correct
+    assert found["resurfaced"] > 0.0  # the background job reads the sources again
+    assert figures(STRANGER, memory=Keyed, replications=2)["corrections_refused"] == 1.0  # the memory has no call `correct`
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_scopes_are_separate_until_facts_are_shared() -> None:
     run = ms.run(APART, replications=2)
     assert scope_figures(run) == {"leaks": 0.0, "shared_silent": 0.0, "answers_lost": 0.0}
     leaks = by_replication(ms.run(APART, replications=2, days=30.0, law="last_write"))["leaks"]
-    assert (leaks > 0.9).all()  # it knows no scopes
+    assert (leaks > 0.9).all()  # the memory has no scopes
     assert {"shared", "unshared", "forgotten"} <= set(run.events["kind"])
     assert run.events.filter(kind="shared").height == 4  # two facts, two replications
     acted = run.events.filter(pl.col("kind") == "acted", pl.col("subject").str.starts_with("hers-1"))

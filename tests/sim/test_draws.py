@@ -107,7 +107,7 @@ def test_changes_add_up_to_the_truth(given_facts: list[dict[str, Any]], replicat
         held[changes.rep, changes.fact], before = changes.value, t + 1
         np.testing.assert_array_equal(world.at(rep, index, np.full(rep.shape, t)), held.ravel())
         np.testing.assert_array_equal(world.at(rep, index, t), held.ravel())
-    for t in times:  # and back again
+    for t in times:  # also in reverse order
         np.testing.assert_array_equal(world.at(rep, index, t), world.at(rep, index, np.full(rep.shape, t)))
 
 

@@ -136,7 +136,7 @@ def test_bands_count_events_by_kind() -> None:
     whole, banded = bench.run(busy()), bench.run(busy(record="bands"))
     counted = banded.bands.filter(pl.col("signal") == "events").group_by("row").agg((pl.col("mean") * pl.col("count")).sum())
     counts = whole.events.group_by("kind").len()
-    remaining = {kind: count for kind, count in counts.rows() if kind != "expanded"}  # the signal of that name counts these
+    remaining = {kind: count for kind, count in counts.rows() if kind != "expanded"}  # counted by the signal `expanded`
     assert {kind: round(count) for kind, count in counted.rows()} == remaining
     assert banded.events.is_empty()
     assert "withheld" in repr(banded)

@@ -110,7 +110,7 @@ def test_late_claim_reaches_the_gate_one_turn_later() -> None:
     first = run.cells.group_by("cell", "rep").agg(pl.col("t").min())
     seen = run.memory.cells.select("rep", pl.col("handle").alias("cell"), "created").join(first, on=["rep", "cell"])
     assert ((seen["t"] > seen["created"]) & (seen["t"] - seen["created"] <= 3.0)).all()
-    assert run.unseen > 0  # some are still on their way when it ends
+    assert run.unseen > 0  # some claims are still delayed at the end
     assert created.len() + run.unseen == events(run, "delayed").height
 
 

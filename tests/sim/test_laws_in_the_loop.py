@@ -16,7 +16,11 @@ from malsim.sim.settings.memory_law import askable, refuse_graph_settings
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
 POISONER = next(path for path in SCENARIOS if path.stem == "poisoner")
-LAWS = ("last_write", "graphiti", "act_r")  # of one value each, of a belief of 0 or 1, of a rank below 0
+LAWS = (
+    "last_write",
+    "graphiti",
+    "act_r",
+)  # last_write shows one value, graphiti believes 0 or 1, ranks of act_r are negative
 
 
 def fits(path: Path) -> bool:

@@ -22,7 +22,7 @@ POLARS = str(Path(pl.__file__).parent)
 IN_FRAMES = {
     "agreeing_falsehood", "colluders", "compaction_primed", "concern_feedback", "corrected_by_a_stranger",
     "correction_holds", "drift_baseline", "forgotten_for_good", "freeze_and_annex", "half_colluders", "kept_apart",
-    "liar_from_day_20",  # its claims, a fork and acknowledgements come until day 46
+    "liar_from_day_20",  # claims, a fork and acknowledgements arrive until day 46
     "one_model", "pid_word_budget", "quorum_of_writers", "reader_writes_ops", "reviewers", "smooth_watch",
     "stale_and_disputed", "start_cold", "start_primed", "triage_popular", "triage_static", "triage_tired", "tripwire",
     "tripwire_poisoned", "watchdog_silent_writer",
@@ -51,5 +51,5 @@ def calls(scenario: Scenario) -> int:
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_more_days_make_no_more_calls_into_polars(path: Path) -> None:
     scenario = read(path).replace(replications=1, law="mal")
-    bench.run(scenario.replace(days=2.0))  # what is made once for a process
+    bench.run(scenario.replace(days=2.0))  # warms up caches of the process
     assert calls(scenario.replace(days=30.0)) == calls(scenario.replace(days=60.0))

@@ -92,9 +92,9 @@ def test_all_readers_of_a_cell_are_found(made: Run) -> None:
 def test_readers_depend_on_the_day(made: Run) -> None:
     always = {("signal", "oldest"), ("check", "event"), ("check", "metric")}
     of_active = {("program", "watch"), ("program", "quorum"), ("signal", "all")}
-    assert named(made, "obs_c0c1") == always  # it was superseded: no program takes it in
+    assert named(made, "obs_c0c1") == always  # programs leave out superseded cells
     assert named(made, "obs_c0c1", 2.0) == (always | of_active) - {("signal", "all")}
-    assert ("program", "watch") not in named(made, "obs_b0b1", 2.0)  # its program came in on that very day
+    assert ("program", "watch") not in named(made, "obs_b0b1", 2.0)  # the program was added on that day
 
 
 def test_wildcard_readers_read_each_active_cell(made: Run) -> None:
@@ -102,7 +102,7 @@ def test_wildcard_readers_read_each_active_cell(made: Run) -> None:
         found = made.explain(cell).read_by
         assert found is not None
         assert "baseline" in found["name"]
-        assert ("all" in found["name"]) == active  # a reducer takes the active ones
+        assert ("all" in found["name"]) == active  # a reducer reads active cells only
 
 
 def test_explanation_names_readers_with_their_lines(made: Run) -> None:

@@ -169,7 +169,7 @@ def test_invalid_claim_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "truth.csv").write_text("object,value,valid_from\nx,1,2026-01-01\n")
     with pytest.raises(DataError, match="needs dated claims"):
         read_truth(tmp_path / "truth.csv")
-    (tmp_path / "truth.csv").write_text("object,value,time\nx,1,2026-01-01\nx,2,2026-02-01\n")  # of `valid_from` misnamed
+    (tmp_path / "truth.csv").write_text("object,value,time\nx,1,2026-01-01\nx,2,2026-02-01\n")  # `valid_from` is misnamed
     with pytest.raises(DataError, match="two true values"):
         read_truth(tmp_path / "truth.csv")
 
@@ -193,7 +193,7 @@ def test_score_interval_contains_the_value() -> None:
     probability = draws.random(300)
     found = score(probability, draws.random(300) < probability)
     for name, (low, high) in found.interval.items():
-        assert low <= found.value[name] <= high or name == "ece"  # an absolute gap is biased upwards in a resample
+        assert low <= found.value[name] <= high or name == "ece"  # the ece is biased upwards in a resample
     assert math.isnan(score(np.zeros(0), np.zeros(0, dtype=bool)).value["accuracy"])
 
 
@@ -220,7 +220,7 @@ def test_tie_of_k_values_counts_one_kth_in_every_command(tmp_path: Path) -> None
     wanted = (1 / 2 + 1 + 1 / 3) / 3
     assert found.baselines["majority"].value["accuracy"] == pytest.approx(wanted)
     assert found.baselines["stated"].value["accuracy"] == pytest.approx(wanted)
-    assert found.answers.filter(object="o1")["right"].to_list() == [0.5]  # the memory believes both alike
+    assert found.answers.filter(object="o1")["right"].to_list() == [0.5]  # the memory believes both equally
     assert found.score.value["accuracy"] == pytest.approx(found.answers["right"].mean())
     claims, truth = read_claims(tmp_path / "claims.csv").claims, read_truth(tmp_path / "truth.csv")
     assert replay_law(claims, truth, law="majority").score.value["accuracy"] == pytest.approx(wanted)  # type: ignore[union-attr]  # truth is given

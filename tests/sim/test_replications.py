@@ -66,11 +66,11 @@ def test_shipped_scenarios_run_the_same_alone_with_causes(
     path: Path, replication_hashes: Hashes, unresolved: Unresolved
 ) -> None:
     scenario = read(path)
-    stretched = max(scenario.turn_every, int(scenario.days * DAY) // TURNS)  # its whole story in a few turns
+    stretched = max(scenario.turn_every, int(scenario.days * DAY) // TURNS)  # the whole scenario in a few turns
     many = bench.run(scenario.replace(replications=2, first=5, turn_every=stretched, record="all"))
     alone = bench.run(scenario.replace(replications=1, first=6, turn_every=stretched, record="all"))
     assert replication_hashes(many, 6) == replication_hashes(alone, 6)
-    if isinstance(many.plant, HoldsGraph):  # whose cells name what events speak of
+    if isinstance(many.plant, HoldsGraph):  # events refer to cells of the graph
         assert unresolved(many) == []
 
 

@@ -177,7 +177,9 @@ def test_forgetful_reader_writes_only_when_blocked() -> None:
 
 
 def test_obedient_reader_verifies_and_stubborn_does_not() -> None:
-    at_odds = Population(behaviour="overconfident", count=3, rate=0.5, mutual=True, verification="checked")  # all is marked
+    at_odds = Population(
+        behaviour="overconfident", count=3, rate=0.5, mutual=True, verification="checked"
+    )  # every line is marked
     made = scenario(None, writers=(at_odds,))
     obedient, stubborn = (
         bench.run(made.replace(reader=Reader(behaviour=behaviour, skill=1.0, observes=0.0, act_above=0.0)))

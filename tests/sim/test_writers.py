@@ -193,7 +193,7 @@ def test_writers_see_the_ranking_of_the_last_tick(monkeypatch: pytest.MonkeyPatc
 
 def test_drafts_do_not_depend_on_the_future(posted: Posted) -> None:
     scenario = crowded(reads=True)
-    day = 13 * DAY  # within a turn, so that the push is of before
+    day = 13 * DAY  # faults begin within a turn, after its push
     calm, moved = (
         posted(scenario.replace(facts=tuple(replace(fact, hazard=0.0, changes=changes) for fact in FACTS)))
         for changes in ((), (day,))
@@ -238,7 +238,7 @@ def test_writers_read_the_world_only_through_sense(monkeypatch: pytest.MonkeyPat
 def test_accuracy_is_the_share_of_true_claims(name: str, share: float | None, posted: Posted) -> None:
     population = Population.of({"behaviour": name, "count": 5, "rate": 4.0, "reads": False}, where="here")
     value = posted(Scenario(facts=FACTS, writers=(population,), days=8.0, turn_every=4 * DAY, replications=10))
-    if share is None:  # every fifth claim is a proper one, right half of the time
+    if share is None:  # every fifth claim is about a fact, and right half of the time
         value, share = value.filter(pl.col("turn") % 5 == 0), 0.5
     assert value.height > 300
     assert abs(value["true"].to_numpy().mean() - share) <= 4.5 * np.sqrt(share * (1 - share) / value.height)

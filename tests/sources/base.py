@@ -16,7 +16,7 @@ class Source:
     project: ClassVar[str]
     commit: ClassVar[str]
     within: ClassVar[float] = 1e-9  # tolerance of scores; larger where the source rounds
-    daily: ClassVar[bool] = False  # True if it is swept every day
+    daily: ClassVar[bool] = False  # whether the memory is swept every day
 
     def __init__(self) -> None:
         self.checkout, self.wall = Checkout(self.project, self.commit), Wall()

@@ -32,7 +32,9 @@ class Interpreter:
         self._labels = [
             [value if isinstance(value, str) else f"{value:g}" for value in values] for values in vocabulary.values
         ]
-        self.origins: dict[tuple[int, int], dict[int, tuple[int, float, float]]] = {}  # last writer, time and confidence
+        self.origins: dict[
+            tuple[int, int], dict[int, tuple[int, float, float]]
+        ] = {}  # latest writer, time and confidence of each value
         self.claimed: dict[int, list[int]] = {}  # objects with a claim, by replication
         self._values: dict[tuple[int, int], dict[str, int]] = {}
         self.scopes = list(vocabulary.scopes) or [""] * len(self.objects)
@@ -128,7 +130,7 @@ class ItemTable:
         self._counts = [0] * replications
         self.tally = {kind: np.zeros(replications) for kind in ("looks", *ANSWERS)}
         self.rows: list[_Row] = []
-        self.believes: bool | None = None  # unknown until an item is shown
+        self.believes: bool | None = None  # None until an item is shown
 
     def show(self, rep: int, object_: int, items: Sequence[ShownItem]) -> tuple[list[int], list[int]]:
         """Enter the items shown about an object; return the rows now present, and the rows that disappeared.

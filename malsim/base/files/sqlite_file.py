@@ -17,9 +17,9 @@ from malsim.base.limits import within
 MAGIC = b"SQLite format 3\0"
 HEADER = 100
 _PARTS = (slice(16, 18), slice(28, 32), slice(60, 64), slice(68, 72))  # page size, pages, user version, application id
-LOG_HEAD, FRAME_HEAD, _INDEX_HEAD = 32, 24, 100  # bytes
+LOG_HEAD, FRAME_HEAD, _INDEX_HEAD = 32, 24, 100  # sizes in bytes
 _COUNTS = (slice(14, 16), slice(16, 20), slice(96, 100))  # in the index of a log: page size, frames written, frames copied
-LARGEST_PAGE = 65_536  # stored as 1, in two bytes
+LARGEST_PAGE = 65_536  # stored in two bytes as 1
 
 
 class FileConnection(sqlite3.Connection):

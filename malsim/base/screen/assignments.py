@@ -69,8 +69,8 @@ _SENTENCE = re.compile(
     re.IGNORECASE,
 )
 _COMMON = {"password", "pass", "passwd", "pwd", "secret", "token", "user", "x", "xxx"}
-SHORT_SECRET, LEAST_MIXED = 8, 3  # characters, and kinds of characters in them
-_PIECE = re.compile(r"[A-Za-z]{0,14}|\d{1,8}T?|[A-Za-z]\d{1,4}|v\d+")  # of the key of a cache, row or bucket
+SHORT_SECRET, LEAST_MIXED = 8, 3  # least length, and least number of kinds of characters
+_PIECE = re.compile(r"[A-Za-z]{0,14}|\d{1,8}T?|[A-Za-z]\d{1,4}|v\d+")  # part of a key of a cache, row or bucket
 
 
 def assigned_secrets(text: str) -> Iterator[Span]:
@@ -110,7 +110,7 @@ def _assignment(match: re.Match[str]) -> Iterator[Span]:
     quoted = match["quoted"] is not None
     start, end = match.span("quoted" if quoted else "plain")
     value = match.string[start:end]
-    if not quoted and re.match(r"\(|<[A-Z]", match.string[end : end + 2]):  # a call
+    if not quoted and re.match(r"\(|<[A-Z]", match.string[end : end + 2]):  # a function call
         return
     if not quoted:
         value = re.split(r"&(?=[\w.-]+=)", value)[0].rstrip(")]}|&")

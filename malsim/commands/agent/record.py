@@ -31,7 +31,7 @@ def main(args: argparse.Namespace) -> int:
     error = partial(
         UsageError, "the server cannot be started", where="malsim agent record", hint="check the command after --"
     )
-    if not shutil.which(args.server[0]):  # before the log is created
+    if not shutil.which(args.server[0]):  # checked before the log is created
         raise error(given=args.server[0])
     try:
         log = TrafficLog(args.output, args.writer, hashes=args.redact)

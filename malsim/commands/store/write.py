@@ -47,7 +47,7 @@ def main(args: argparse.Namespace) -> int:
 
     edges, existed = [_edge(text) for text in args.edge], Path(args.store).exists()
     if not existed and args.now is not None:
-        day_of(args.now, None, where="--now")  # before the store is created
+        day_of(args.now, None, where="--now")  # checked before the store is created
     rules = store_rules(args.rules)
     with Store(args.store) as store:
         now = (store.day or 0.0) if args.now is None else day_of(args.now, store.start, where="--now")

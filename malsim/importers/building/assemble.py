@@ -212,7 +212,7 @@ _LISTS = ("topics", "entities", "source_refs")
 def withheld(rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
     """Return rows (columns of `put.ROW`) with secrets withheld, and the number of rows that contained secrets."""
     nothing = pl.DataFrame(schema={"claim": pl.UInt32, "target": pl.String})
-    claims = rows.with_row_index("claim").with_columns(value_text=pl.lit(None, pl.String))  # no importer reads one
+    claims = rows.with_row_index("claim").with_columns(value_text=pl.lit(None, pl.String))  # no importer reads text values
     findings = screen.secrets(claims, nothing, rules)
     secret_rows = pl.Series(range(rows.height), dtype=pl.UInt32).filter(rows["sensitivity"] == "secret")
     if findings.is_empty() and secret_rows.is_empty():

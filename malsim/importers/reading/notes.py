@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from malsim.base.files.text_files import IS_UTF16, is_utf16
 from malsim.importers.reading.records import Collector, key_of
 
-MOST_BYTES = 16 << 20  # of one note
+MOST_BYTES = 16 << 20  # limit for one note
 _OBSERVATION = re.compile(r"^\s*[-*]\s+\[(?P<category>[^\[\]()\n]+)\](?!\()\s+(?P<text>.+?)\s*$")
 _TARGET = r"\[\[(?P<target>[^\[\]|]+)(?:\|[^\]]*)?\]\]"
 _RELATION = re.compile(rf'^\s*[-*]\s+(?:"(?P<quoted>[^"]+)"\s+|(?P<word>[^\[\]"]*?)\s*){_TARGET}')
@@ -71,7 +71,7 @@ def files(folder: Path) -> Iterator[Path]:
 def note_of(text: str, name: str) -> Note:
     """Parse a note; `name` is its file name without the suffix."""
     header, body = _header(text)
-    if header and body.lstrip().startswith("---"):  # an editor added a second one
+    if header and body.lstrip().startswith("---"):  # some editors add a second header
         second, rest = _header(body.lstrip())
         header, body = (header | second, rest) if second else (header, body)
     observations, relations, fenced = list[NoteObservation](), list[tuple[str, str]](), False

@@ -81,7 +81,7 @@ def _authors_of(writers: pl.DataFrame, rows: pl.DataFrame) -> tuple[pl.Series, p
 def cells_of(rows: pl.DataFrame, author: pl.Series) -> pl.DataFrame:
     """Return cells for rows and the row indexes of their writers, without any influence of edges."""
     title, odd = pl.col("title"), rows["title"].str.contains(_SPACES).any()
-    title = folded(title) if odd else title.str.strip_chars().str.to_lowercase()  # twice as fast
+    title = folded(title) if odd else title.str.strip_chars().str.to_lowercase()  # polars is twice as fast
     whole = rows.with_columns(
         author,
         content_of(pl.col("kind").cast(pl.String), title).alias("content"),

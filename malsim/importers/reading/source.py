@@ -18,7 +18,7 @@ from malsim.base.files.text_files import IS_UTF16, is_utf16, without_mark
 from malsim.base.limits import within
 from malsim.memory.tables.connect import refusing
 
-MOST_BYTES = 1 << 30  # of a JSON document, which is read whole
+MOST_BYTES = 1 << 30  # limit for a JSON document, which is read at once
 LONGEST_LINE = 64 << 20
 _ARCHIVES = {
     b"PK\x03\x04": "a zip archive",
@@ -125,7 +125,9 @@ class Source:
             except sqlite3.OperationalError as error:
                 if "UTF-8" not in str(error):
                     raise
-                self.database.text_factory = partial(str, encoding="utf-8", errors="replace")  # slower by half
+                self.database.text_factory = partial(
+                    str, encoding="utf-8", errors="replace"
+                )  # a Python function would be slower by half
                 return self.database.execute(query).fetchall()
 
     @cached_property

@@ -10,8 +10,8 @@ from malsim.judging.axioms.engine.subject import Subject
 EXACT = 64.0  # times are multiples of 1/64 day, so that a shift by such a multiple keeps their differences exactly
 SHIFTS = (3.484375, 256.0, 4096.984375)
 FAR = 1000.0
-SHORTEST, LONG, LONGEST, LOOK = 5.0, 60.0, 400.0, 50.0  # days: gaps between claims, and the longest wait for a peek
-PERIODS = ((1.0 / 24.0, 12), (30.0, 8), (7.0, 34), (1.0, 110), (60.0, 4))  # of ticks: days, and number
+SHORTEST, LONG, LONGEST, LOOK = 5.0, 60.0, 400.0, 50.0  # in days: gaps between claims, and the longest wait for a peek
+PERIODS = ((1.0 / 24.0, 12), (30.0, 8), (7.0, 34), (1.0, 110), (60.0, 4))  # pairs of days between ticks and number of ticks
 FACTS = ("x", "y", "fact 3", "fact 4", "fact 5")
 
 

@@ -27,7 +27,7 @@ OTHERS: tuple[Mapping[str, str], ...] = tuple(
     dict(zip(("A", "B", "C", *WRITERS, "x", "y"), (*values, *writers, *things), strict=True))
     for values, writers, things in ALIKE
 )
-PERMUTED = 1  # the first only permutes the usual names
+PERMUTED = 1  # the first case only permutes the usual names
 
 
 class Batching(Axiom):

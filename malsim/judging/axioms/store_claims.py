@@ -66,9 +66,7 @@ class OwnPick(Pick):
         fitting = [gap for gap in self._gaps if low <= gap <= high]
         return float(f"{self.one(fitting):.3g}") if fitting else super().time(low, high)
 
-    def claims(
-        self, count: int, *, values: Sequence[str] = VALUES, start: float = 0.0
-    ) -> list[Event]:  # the section decides their number
+    def claims(self, count: int, *, values: Sequence[str] = VALUES, start: float = 0.0) -> list[Event]:
         """Draw a section of the claims about one object, renamed to x."""
         history = self.one(self._objects)
         first = self.count(0, len(history) - 1)

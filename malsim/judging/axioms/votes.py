@@ -9,7 +9,7 @@ from malsim.judging.axioms.engine.compare import in_order, is_stream, last, lead
 from malsim.judging.axioms.engine.events import HOUR, MINUTE, WRITERS, Event, Pick
 from malsim.judging.axioms.engine.subject import Subject
 
-MOST, DAY, SOON, LONGEST = 20, 1.0, 0.5, 20.0  # most claims of an echo; then days
+MOST, DAY, SOON, LONGEST = 20, 1.0, 0.5, 20.0  # largest number of claims of an echo; times in days
 SPANS = {"again": (MINUTE, 1.0), "weeks": (7.5, 20.0)}  # shortest and longest gap between claims, days
 FORMER = "CDE"
 SPREAD = 0.1  # longest time between the writers who claim one value, days
@@ -172,7 +172,9 @@ class TruthMayReturn(Axiom):
             latest = {event.writer: event.value for event in claims[: claims.index(end) + 1]}
             votes = Counter(latest.values())
             lead = votes.pop(end.value) - max(votes.values(), default=0)
-            must_lead = lead >= 0 if phase is phases[-1] else lead > 0  # on its return a tie in writers is enough
+            must_lead = (
+                lead >= 0 if phase is phases[-1] else lead > 0
+            )  # a returning value needs only as many writers as its rival
             if must_lead and not leads(look, end.value):
                 scores = " and ".join(f"{name} {number(look.score(name))}" for name in sorted({end.value, *look.scores}))
                 return f"on day {end.t:g} the scores are {scores}, although {end.value} was claimed last"

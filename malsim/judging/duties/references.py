@@ -183,7 +183,7 @@ class Governed:
     def derived(self, sources: Iterable[Record]) -> list[Record]:
         """Return the given records and all records derived from them."""
         records = list(sources)
-        for source in records:  # grows
+        for source in records:  # `records` grows within the loop
             origin = (source.claim.text, source.claim.scope)
             records += [
                 record

@@ -66,7 +66,7 @@ class Stage:
 
     def __init__(self, subject: Subject, world: ClaimWorld) -> None:
         self._subject, self._world, self._vocabulary = subject, world, world.vocabulary
-        self._snapshots: list[tuple[list[Event], LawMemory]] = []  # after the past, and after the latest stream
+        self._snapshots: list[tuple[list[Event], LawMemory]] = []  # states after the past and after the latest stream
         looks = self._play_past(with_ticks(world))
         if not any(self._lead(look) > subject.tolerance for look in looks):
             scores = next((look.scores for look in reversed(looks) if look.items), {})

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.03  # even small samples then reject a true exponential in only about 5 % of the cases
 FEWEST = 5
-TAIL = 0.7  # with √c alone, 85 of 100 intervals held the mean (Weibull of shape 0.5, 15 % of the claims wrong)
+TAIL = 0.7  # without it only 85 of 100 intervals covered the mean (Weibull of shape 0.5, 15 % of the claims wrong)
 SHAPES = (-0.5, 0.0, 0.5)  # values of log k from which the search for the most likely Weibull starts
 STEEPEST = 3.0
 LARGE = 1e300

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
 
 LEAST_ERROR = 1e-6
-MOST_ERROR = 0.95  # as a share of (K − 1)/K, at which claims carry no information
+MOST_ERROR = 0.95  # as a share of (K − 1)/K, the error rate at which claims carry no information
 MOST_CELLS = 2_000_000
 SHORT, LONG = 0.05, 50.0  # shares of the shortest gap and of the sum of all gaps
 POINTS, NEAR, ROUNDS = 9, 5, 5

@@ -17,7 +17,7 @@ SPREADS = np.array([-0.6, -0.3, 0.4, 0.8, 1.4, 2.1, 3.0])  # log of the squared 
 MOST_CELLS = 1_000_000
 HALF = 0.5  # half-width of the first grid around the start
 ROUNDS, POINTS = 6, 3
-FAR = 0.5  # share of the grids with their best point at an edge above which they do not narrow
+FAR = 0.5  # grids do not narrow if more than this share has its best point at an edge
 SMALL = 1e-9
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from malsim.showing.plots.style import Sheet
 
 POINTS = 200
-FACTOR = 10.0  # ratio of the ends of an interval above which the fit cannot tell
+FACTOR = 10.0  # largest ratio of the ends of an interval that determines τ
 MEANING = {
     "error": "share of claims that are wrong",
     "reports": "reports per object and day",

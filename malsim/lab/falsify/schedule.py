@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     Point = NDArray[Any]
 
-COORDINATES = 4  # of a write in a point: turn, writer, relation and target, confidence
-ABSENT = 0.15  # below this value of its first coordinate a write is left out
+COORDINATES = 4  # coordinates of a write: turn, writer, relation and target, confidence
+ABSENT = 0.15  # a write is left out if its first coordinate is smaller
 RELATIONS = ("contradicts", "supports", "concerns", "supersedes")
 CONFIDENCE = (0.05, 1.0)
 LAST_SEED = 2**31 - 1

@@ -205,7 +205,7 @@ def delf(session: Session, function: str, thread: str = "tick") -> Session:
         hint = f"it runs on {threads[function]}" if function in threads else nearest(function, threads)
         raise UsageError("this function does not run on this thread", given=f"{function} {thread}", hint=hint or None)
     statements = without_functions(session.statements, {function})
-    if isinstance(session.net.instances[function].statement, Schedule):  # its addf loaded it
+    if isinstance(session.net.instances[function].statement, Schedule):  # the instance was loaded by its addf
         statements.append(Load(function, names=(function,)))
     return session.with_wiring(statements)
 

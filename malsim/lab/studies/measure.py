@@ -246,7 +246,7 @@ def _of_series(run: Run, metric: str, text: str) -> Array:
 
 def _property(text: str) -> Property:
     hint = nearest(text, METRICS, f"one of {', '.join(METRICS)}, a property, or `mean of` a value")
-    if text.strip().isidentifier():  # as a property, a name alone would be a bit at the first tick
+    if text.strip().isidentifier():  # a single name is not a property, but a metric
         raise UsageError("no such metric", where="metric", given=text, hint=hint)
     try:
         return Property(text)

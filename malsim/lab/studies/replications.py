@@ -29,7 +29,7 @@ FIRST = 16
 GROWTH = 1.5
 MOST = 4096
 COCHRAN = 25.0
-NOTABLE = 1.5  # standard errors of the skewness of normal values
+NOTABLE = 1.5  # in standard errors of the skewness of normal values
 FEWEST = 100
 
 

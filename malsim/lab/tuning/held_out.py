@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Tuner = Any  # of the module `tuner`, which imports this one
 SHARE = 0.95
 EQUAL = 1e-12
-NEAR_END = 0.005  # of the range
+NEAR_END = 0.005  # as a share of the range
 UNKNOWN = "with the original settings more than half of the spells outlast the run; this is the best setting tried"
 BOUND = "the original settings do not keep the bounds; this is the best setting tried that does"
 MISSED = "no setting tried meets the requirements; this is the closest"

@@ -165,7 +165,9 @@ def tune(
     """
     from tqdm.auto import tqdm
 
-    needed = max(START, (len(space) + 1) * (len(space) + 2) // 2 + SIZE)  # a quadratic's coefficients, and a generation
+    needed = max(
+        START, (len(space) + 1) * (len(space) + 2) // 2 + SIZE
+    )  # enough for the coefficients of a quadratic and one generation
     if budget < needed:
         allowed = f"{needed} or more for {len(space)} settings"
         raise UsageError("the budget is too small", where="tune: budget", given=budget, allowed=allowed)

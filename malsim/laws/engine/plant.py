@@ -60,7 +60,7 @@ class ItemPlant:
             self._rounds(draft, claims, state.vocabulary, makes=makes, row=row)
         verdict = np.where(makes, ADMITTED, TAKEN)
         verdict[list(issues)] = REFUSED
-        final = np.append(np.cumsum(makes) - 1 + len(state), NONE)  # row of each new item, claims that make none left out
+        final = np.append(np.cumsum(makes) - 1 + len(state), NONE)  # row of each new item
         row = np.where(row >= len(state), final[np.maximum(row - len(state), 0)], row)
         after = self._append(state, draft, claims, makes)
         inactive = np.flatnonzero(state["alive"] & ~after["alive"][: len(state)])

@@ -41,7 +41,7 @@ class BelievedGraph(Graph):
     """
 
     def tick(self, state: GraphState, now: float) -> GraphState:
-        memory = tick(state.memory, now, self.rules.replace(effective=None))  # as published
+        memory = tick(state.memory, now, self.rules.replace(effective=None))  # with the published formula
         rows = _claim_rows(state)
         if len(rows):
             live = rows[memory.is_active[rows]]

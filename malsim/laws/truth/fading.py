@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 GRID = np.geomspace(1.0, 3650.0, 49)  # d
 EXCLUDED = 6.63  # 99 % point of chi-square with one degree of freedom: "never" is excluded above it
-WITHIN = 3.84  # its 95 % point: ends of the interval
+WITHIN = 3.84  # 95 % point of χ² with one degree of freedom
 FLAT = 1e-12  # sums of squares up to here are rounding errors
 HALF = 0.5  # added to squared errors, so that a few claims that happen to fit prove nothing
 

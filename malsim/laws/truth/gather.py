@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from malsim.memory.port import Vocabulary
 
 MOST_SHARED = 20  # most values that count as classes
-NUMBER = 40  # bytes per confusion and per term: five arrays exist at once
+NUMBER = 40  # bytes per confusion and per term, because five arrays exist at once
 ABOUT = 2  # a value claimed about at least this many objects counts as a class
 
 

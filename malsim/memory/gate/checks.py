@@ -102,7 +102,7 @@ def _failing(rows: LazyRows, checks: Iterable[Check]) -> Iterator[tuple[Check, l
             yield check, np.flatnonzero(wrong).tolist()
 
 
-PASSES = np.zeros(1, dtype=bool)  # no text fails
+PASSES = np.zeros(1, dtype=bool)  # mask in which no text fails
 
 
 def _read(rows: LazyRows, name: str) -> Column:
@@ -172,7 +172,7 @@ def _claim_checks() -> list[Check]:
     ]  # fmt: skip
 
 
-_SIGNS = np.sign([*schema.WEIGHTS.values(), np.nan])  # the last for the code NONE
+_SIGNS = np.sign([*schema.WEIGHTS.values(), np.nan])  # the last entry is for the code NONE
 _NAMES_A_CELL = Check(("target",), _missing_or_blank, "target", "must name a cell", optional=False)
 EDGE_CHECKS = [
     Check(("code",), lambda code: code == NONE, "relation", f"must be one of {', '.join(schema.RELATIONS)}"),

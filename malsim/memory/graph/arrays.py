@@ -11,7 +11,7 @@ Array: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
 Ints: TypeAlias = NDArray[np.int64]
 
-NEAR = 1e-6  # so near to a half, the product by a power of ten may round the wrong way
+NEAR = 1e-6  # this close to one half, rounding after scaling by a power of ten may be wrong
 
 
 def ratio(part: Array | Ints, whole: Array | Ints) -> Array:

@@ -94,7 +94,7 @@ def to_series(name: str, values: NDArray[Any], kind: pl.DataType | type[pl.DataT
     """Return an array as a column of a frame; the inverse of `to_array`."""
     kind = kind or _KINDS[name]
     if isinstance(kind, pl.Enum):
-        if values.min(initial=0) == NONE:  # a null
+        if values.min(initial=0) == NONE:  # NONE stands for null
             words = kind.categories.to_list()
             return pl.Series(name, [words[code] if code != NONE else None for code in values.tolist()], dtype=kind)
         return _WORDS_OF[name][indices(values)].alias(name)

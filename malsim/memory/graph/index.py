@@ -42,7 +42,7 @@ class Index:
         self._rows_of_writers: dict[tuple[int, str], int] = {}
         self._cells, self._writers, self._height = cells, writers, cells.height
         self.elsewhere = elsewhere or {}
-        self._named = self._read = 0  # number of cells whose names, and whose contents, are in the index
+        self._named = self._read = 0  # numbers of cells whose names and contents are indexed
         # given names of the form of generated ones; None: unknown
         self._like_generated: set[str] | None = None if cells.height else set()
 

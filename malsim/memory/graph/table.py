@@ -37,7 +37,10 @@ class Column:
     def __init__(self, values: NDArray[Any], buffer: NDArray[Any] | None = None, filled: list[int] | None = None) -> None:
         self.values: NDArray[Any] = values.view()
         self.values.flags.writeable = False
-        self._buffer, self._filled = values if buffer is None else buffer, filled or [NONE]  # shared length in use
+        self._buffer, self._filled = (
+            values if buffer is None else buffer,
+            filled or [NONE],
+        )  # number of rows in use, shared by all tables on the buffer
 
     def __len__(self) -> int:
         return len(self.values)
@@ -168,7 +171,7 @@ class Table:
     def append(self, new: LazyRows) -> Table:
         if not new.height:
             return self
-        columns = {**self.columns} if self.rows.height else {}  # each is extended on demand
+        columns = {**self.columns} if self.rows.height else {}  # columns are extended on demand
         return Table(self.rows.append(new), columns, self.stale)
 
     def changed(self, rows: NDArray[np.int64], values: Mapping[str, Any]) -> Table:

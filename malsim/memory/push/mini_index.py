@@ -164,7 +164,7 @@ def _line(cell: dict[str, object]) -> str:
     for word in ("conf", "eff", "curr", "sal"):
         score = cell[SCORE_WORDS[word]]
         numbers[word] = ABSENT if score is None else f"{float(str(score)):.6f}".rstrip("0").rstrip(".")
-    numbers["conf"] += "!" if cell["stated"] is not None else ""  # never changes
+    numbers["conf"] += "!" if cell["stated"] is not None else ""  # `!` marks a confidence that never changes
     numbers |= {name: str(int(bool(cell[column]))) for name, column in FLAG_WORDS.items()}
     values = " ".join(f"{name}({value})" for name, value in numbers.items())
     return f"{'^' if cell['marked'] else ''}{cell['handle']} {quoted(str(cell['title']))} {values} [out:{cell['outgoing']}]"

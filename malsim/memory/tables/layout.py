@@ -11,7 +11,7 @@ from malsim.memory import schema
 APPLICATION = 0x6D616C73  # "mals", in the header of every store
 VERSION = 4
 
-CELLS = {name: kind for name, kind in schema.CELLS.items() if name != "content"}  # a hash, computed on reading
+CELLS = {name: kind for name, kind in schema.CELLS.items() if name != "content"}  # content is a hash, computed on reading
 SCORES = ("calibration", "support_mass", "challenge_mass", "worth", "effective", "currency", "salience")
 """Scores that a tick computes, stored by column: a tick then writes some pages and not every row; see `scores.py`."""
 STORED = {name: kind for name, kind in CELLS.items() if name not in SCORES}

@@ -76,7 +76,7 @@ def _array(name: str, values: NDArray[np.float64], kind: pl.DataType | type[pl.D
             raise DamagedRowsError(name)
         return values.copy()
     values = np.where(np.isnan(values), NONE, values) if name == "successor" else values
-    whole = (np.floor(values) == values) & (np.abs(values) <= LARGEST)  # False for NaN, an absent value
+    whole = (np.floor(values) == values) & (np.abs(values) <= LARGEST)  # false for NaN, an absent value
     if not (whole & (values <= 1.0) if kind == pl.Boolean else whole).all():
         raise DamagedRowsError(name)
     return values.astype(bool if kind == pl.Boolean else np.intp)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Scores = dict[str, Array]
 
 PART = 1_024  # cells in a block
-BY_CLOCK = -np.inf  # not a possible score
+BY_CLOCK = -np.inf  # a marker that no score can equal
 BY_CLOCK_SCORES = ("currency", "salience")
 _NUMBER, _ROW = np.dtype("<f8"), np.dtype("<u4")
 

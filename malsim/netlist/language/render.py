@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from malsim.netlist.language.statements import Edge, Statement
 
-_PIECE = LIMITS["line_bytes"] // 4 - 1  # characters of at most four bytes, and the backslash
+_PIECE = LIMITS["line_bytes"] // 4 - 1  # a character has at most four bytes; one place for the backslash
 _WORD = re.compile(r'[^\s"\[#][^\s"#]*')
 _NAME = re.compile(r'[^\s",#]+')
 _TARGET = re.compile(r'[^\s"\[()<>#]+')

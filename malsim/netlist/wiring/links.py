@@ -106,7 +106,7 @@ def _with_types(links: Iterable[Link], instances: Mapping[str, Instance | None])
 def _signal(name: str, ends: list[Link], faults: list[Fault]) -> Signal:
     links = list({(link.address, link.writes): link for link in reversed(ends)}.values())[
         ::-1
-    ]  # of equal links the first remains
+    ]  # keep the first of equal links
     writers = [link for link in links if link.writes]
     for link in writers[1:]:
         reads = isinstance(link.address, (Path, Row, Reduced, Call))

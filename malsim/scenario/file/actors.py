@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 ACTORS = frozenset(("corrections", "facts", "writers", "faults", "gap", "attack", "process", "reader", "reviewers"))
 
 T = TypeVar("T")
-NAMES = {"with": "reader"}  # keys of corrections
+NAMES = {"with": "reader"}  # field names of corrections
 SPANS = {"from": "start", "to": "end", "every": "every", "each": "each", "late": "late"}
 
 

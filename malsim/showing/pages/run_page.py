@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from malsim.sim.run import Run
 
-MOST_LINES = 150  # per panel; lines that moved most are kept
+MOST_LINES = 150  # per panel; the lines that moved most are kept
 MOST_VALUES = 300_000  # in all panels; beyond, ticks are thinned evenly
 MOST_REASONS = 1_000  # each takes a few milliseconds
 MOST_EVENTS = 5_000

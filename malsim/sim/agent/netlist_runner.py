@@ -73,7 +73,7 @@ class NetlistRunner:
             indices = range(int(scenario.reader.ops))
             expected |= set(ten_cells()["handle"]) | {op_cell(index, kind) for index in indices for kind in READER_OPS}
         holds = any(isinstance(statement, (Cell, Edges, Body, Prop)) for statement in document.statements)
-        empty = memory.cells.is_empty()  # then one replication is loaded and copied
+        empty = memory.cells.is_empty()  # an empty memory is loaded once and copied
         for rep in self.reps if (holds or self.wires.net.flags) and not empty else self.reps[:1]:
             memory = load(document, memory, rules=scenario.rules, rep=int(rep), expected=expected).memory
         memory = replicated(memory, self.reps.tolist()) if holds and empty else memory

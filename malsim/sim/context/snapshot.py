@@ -232,7 +232,7 @@ def answer_signals(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bo
     right, most = (good > bad).astype(np.float64), np.maximum(good, bad)
     silent = most == -np.inf
     answer = np.full(truth.shape, NONE)
-    needs = ~silent & (full | (snapshot.view.leads & (good == bad)))  # the answer is recorded, or decides a tie
+    needs = ~silent & (full | (snapshot.view.leads & (good == bad)))  # only where the answer is recorded or decides a tie
     if needs.any():
         index = cell_index.says.take(snapshot.speaking) % size
         needed = np.flatnonzero(needs.ravel().take(index))

@@ -21,7 +21,7 @@ TURN = (
     "lost",
 )  # fmt: skip
 
-CONTEXT = ("shown", "shown_init")  # only if the reader's context is compacted
+CONTEXT = ("shown", "shown_init")  # recorded only if the reader's context is compacted
 
 
 class ReleaseCheck(Protocol):

@@ -30,12 +30,14 @@ class ClaimSchedule:
         populations = [process.population for process in processes]
         self.sizes = np.array([process.size for process in processes], dtype=np.int64)
         self.starts = np.cumsum([0, *(self.sizes * len(context.reps))])
-        self._special = {index for index, process in enumerate(processes) if not process.is_plain}  # own law of gaps
+        self._special = {
+            index for index, process in enumerate(processes) if not process.is_plain
+        }  # populations with a gap distribution of their own
         indices = np.arange(self.starts[-1])
         population = self.starts.searchsorted(indices, side="right") - 1
         rep, member = np.divmod(indices - self.starts[population], self.sizes[population])
         number = context.reps[rep]
-        self._who = np.stack([population, rep, number, member], axis=1)  # one row a writer, looked up together
+        self._who = np.stack([population, rep, number, member], axis=1)  # one row per writer
         self._draws = Draws(context.seed, tuple(population.name for population in populations))
         self._rate = np.array([process.population.rate if process.is_plain else 1.0 for process in processes])[population]
         self._last = np.array([process.last for process in processes], dtype=np.int64)[population]

@@ -94,7 +94,7 @@ class ClaimTemplates:
         self._same, self._kinds = _arrays(constant), dict(constant.schema)
         self._names = self.writers.to_numpy()
         self._authors, self._counts = np.full((2, last - first + 1, len(writers)), NONE)
-        self._read, self._alone = 0, True  # number of cells searched for such a body, and whether none was found
+        self._read, self._alone = 0, True  # number of cells searched, and whether no equal body was found
         facts_, _, forms_ = self._words
         self._of_facts, self._of_forms, self._of_all = (
             {name: table[name] for name in names}

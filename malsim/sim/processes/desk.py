@@ -251,7 +251,7 @@ class Environment(simpy.Environment):
         first = cause if isinstance(cause, Exception) and type(cause) is type(problem) else problem
         stack = traceback.extract_tb(first.__traceback__)
         frames = [frame for frame in stack if not frame.filename.startswith(_NOT_THE_USERS)]
-        frames = [frame for frame in frames if frame.filename == frames[0].filename]  # without those of libraries
+        frames = [frame for frame in frames if frame.filename == frames[0].filename]  # without frames of libraries
         location = f"{frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}, " if frames else ""
         location += f"{where}, day {self.now:g}"
         if isinstance(first, ProcessError):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["DictMemory", "rows"]
 
 POISONER = Path("scenarios") / "poisoner.toml"
-REPLICATIONS, DAYS, MOST = 100, 40, 20.0  # the last in µs a call
+REPLICATIONS, DAYS, MOST = 100, 40, 20.0  # MOST is in µs per call
 VALUES = ("A", "B", "C")
 
 

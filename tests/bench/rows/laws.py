@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["rows"]
 
 LINEAR = ("last_write", "graphiti", "hindsight")
-YEARLY = {"last_write": 1.5, "graphiti": 1.5, "membrane": 1.5, "records": 4.0}  # by law, the most times mal's
+YEARLY = {"last_write": 1.5, "graphiti": 1.5, "membrane": 1.5, "records": 4.0}  # largest ratio to the time of mal
 OBJECTS, WRITERS, VALUES, SWEEPS = 1_000, 50, 5, 20
 FEW, MANY = 10_000, 100_000
 POISONER = Path("scenarios") / "poisoner.toml"

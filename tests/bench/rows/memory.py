@@ -161,7 +161,7 @@ def _imports() -> Iterator[Ratio]:
     python = sys.executable
 
     def process(*arguments: str) -> Callable[[], object]:
-        return lambda: subprocess.run([python, *arguments], check=True, capture_output=True)  # our own words
+        return lambda: subprocess.run([python, *arguments], check=True, capture_output=True)
 
     yield compare("malsim --help, against importing numpy and polars", process("-m", "malsim", "--help"),
                   process("-c", "import numpy, polars"), limit=1.0, repeats=9)  # fmt: skip

@@ -63,7 +63,7 @@ ORDER = (
 )  # fmt: skip
 ROWS, FRAMES = 10_000, 8
 LINES = 10_000
-CELLS, DAYS = 10_000, 24  # more days than any signal's window is long
+CELLS, DAYS = 10_000, 24  # longer than the window of any signal
 
 
 def rows() -> Iterator[Ratio]:

@@ -241,9 +241,11 @@ def test_table_and_page_show_every_verdict(tmp_path: Path, capsys: pytest.Captur
     assert "memex" in output
     assert "X broken" in output
     page = (tmp_path / "page.html").read_text()
-    assert (page.count("<svg"), page.count("<section")) == (1, 7)  # the figure of prices, and the witnesses
+    assert (page.count("<svg"), page.count("<section")) == (1, 7)  # one figure of prices, seven witnesses
     assert not re.search(r"(src|href)=['\"]https?:", page)
-    assert re.search(r"<th>last_write</th>.*<td>1</td><td>1</td><td>1</td><td>1</td></tr>", page)  # a lie, the truth
+    assert re.search(
+        r"<th>last_write</th>.*<td>1</td><td>1</td><td>1</td><td>1</td></tr>", page
+    )  # prices of the lie and of the truth
     sentences = [unescape(code).removesuffix(".") for code in re.findall(r"<p><b>(.*?)</b></p>", page, re.DOTALL)]
     assert len(sentences) == 7
     assert main(["judge", "--list", "--only", "axioms"]) == 0

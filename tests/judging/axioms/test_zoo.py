@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parents[3] / "scenarios" / "zoo"
 DRAWN = [defect for defect in DEFECTS if defect.name in ("recall_speeds_forgetting", "one_quiet_night")]
-UNPAIRED = {"latecomer_wins"}  # both ways of writing edges are in one file
+UNPAIRED = {"latecomer_wins"}  # one file contains both kinds of edges
 
 
 def under_test(judged: Judged) -> Subject:

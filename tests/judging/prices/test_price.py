@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from malsim.judging.axioms.engine.events import Event
     from malsim.judging.prices import ClaimWorld
 
-SLOW = ("recall_v5",)  # the graph takes seconds; mal stays
+SLOW = ("recall_v5",)  # the graph takes seconds, so only mal is tested
 TABLE: dict[str, Any] = json.loads((Path(__file__).parents[2] / "vectors" / "price" / "k3.json").read_text())
 
 
@@ -53,7 +53,7 @@ def test_stream_is_ordered_and_ends_with_a_tick(honest: int, n: int, name: str, 
     assert {event.writer for event in stream} <= {
         *world.vocabulary.writers,
         "ann",
-    }  # ann: reads and ticks
+    }  # numbers of reads and ticks
 
 
 def truth_then_lie(world: ClaimWorld, n: int) -> list[Event]:

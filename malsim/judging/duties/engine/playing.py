@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from malsim.judging.duties.engine.step import Step
 
 PHRASES = Phrases()
-SAME = 1e-6  # of days and beliefs
+SAME = 1e-6  # tolerance of days and beliefs
 GROUPS = {FIRST: 0, NOT_FIRST: 0, CURRENT: 1, NOT_CURRENT: 1, SHOWN: 2, NOT_SHOWN: 2}
 
 

@@ -31,7 +31,7 @@ PLAIN = {"likes", "dislikes", "enjoys"}  # words of a value that are not symbols
 DISGUISED = "~"  # last character of the symbol of a disguised value
 ALIKE = str.maketrans("aeiops", "\u0430\u0435\u0456\u043e\u0440\u0455")  # Cyrillic
 MOST_TRAFFIC = 4
-MOST_KEPT = 2000  # plots
+MOST_KEPT = 2000  # largest number of cached plots
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Step:
     as_of: float | None = None
     want: str = ""
     twin: bool = False
-    limit = MANY  # items of a look
+    limit = MANY  # largest number of items in an answer
 
     @property
     def days(self) -> list[float]:

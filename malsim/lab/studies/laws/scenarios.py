@@ -109,7 +109,7 @@ def _run(scenario: Scenario, metrics: Sequence[Measure], left_out: list[str], fa
     figures = all(isinstance(metric, str) and (metric in FIGURES or metric in PRICES) for metric in metrics)
     try:
         run = bench.run(scenario.replace(record="bands") if figures and not scenario.adapter else scenario)
-    except AdapterError as problem:  # in every replication
+    except AdapterError as problem:  # the adapter failed in every replication
         failures.append(f"{scenario.law} failed in all replications of {scenario.name}: {problem}")
         return None
     except MalsimError as problem:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from malsim.lab.tripwire.boolean.part import Bools, Part
     from malsim.netlist.wiring import Instance
 
-MOST_ROWS = 64  # of the printed table
+MOST_ROWS = 64  # limit for the printed table
 MERGED_ABOVE = 16
 
 

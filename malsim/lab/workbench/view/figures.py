@@ -37,7 +37,7 @@ DASHES = ("solid", "dashed", "dotted", "dotdash", "dashdot")
 INK = "#7b8490"  # readable on white and on black
 LANE = 0.7  # height of a bit in its lane
 MOST_EVENTS = 2_000
-MOST_BANDS = 3  # per panel; more would hide each other
+MOST_BANDS = 3  # per panel; more bands would hide each other
 FOLLOW = """
 window.dispatchEvent(new CustomEvent("malsim-day", {detail: {key, day: cb_obj.x}}))
 """

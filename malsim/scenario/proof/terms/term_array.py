@@ -80,7 +80,7 @@ class TermArray(np.lib.mixins.NDArrayOperatorsMixin):
         letter = np.dtype(kind).kind
         return _elementwise(lambda element: to_kind(element, letter), self)
 
-    view = astype  # a bit as a small whole number
+    view = astype  # view of a bit as a small integer
 
     def ravel(self) -> TermArray:
         """Flatten as numpy does."""

@@ -97,7 +97,9 @@ class DisputesByFact:
         cell_index, size = snapshot.cell_index, self.newest.size
         speaks = np.flatnonzero(snapshot.active & (cell_index.value != NONE) & (cell_index.fact != NONE))
         best = np.full(cell_index.most_values * size, NONE, dtype=np.int64)
-        rising = speaks[np.lexsort((-speaks, snapshot.worth[speaks]))]  # the best claim comes last, and the first of equals
+        rising = speaks[
+            np.lexsort((-speaks, snapshot.worth[speaks]))
+        ]  # the best claim comes last; of equal claims, the first
         best[cell_index.says[rising]] = rising
         by_value = best.reshape(-1, *self.newest.shape)
         worth = np.where(by_value == NONE, 0.0, np.maximum(snapshot.worth[by_value], 0.0) if len(snapshot.worth) else 0.0)

@@ -61,7 +61,7 @@ class TriageDesk(ReviewerPool):
         disputes.look(snapshot)
         signal = self._signal.read(snapshot, day) if self._signal else np.zeros(0)
         is_open, about_cell = disputes.is_open.copy(), self._cases.row != NONE
-        is_open[snapshot.cell_index.fact[self._cases.row[about_cell]], self._cases.rep[about_cell]] = False  # under review
+        is_open[snapshot.cell_index.fact[self._cases.row[about_cell]], self._cases.rep[about_cell]] = False
         if not is_open.any():
             return
         luck = self._draws.uniform("triage", rep=self._reps, member=np.arange(len(is_open))[:, None], turn=self._ticks)
