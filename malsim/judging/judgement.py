@@ -42,7 +42,7 @@ class Judgement:
         return int(any(entry.verdict in {BROKEN, FAILS} for table in tables for entry in table.verdicts))
 
     def rows(self) -> dict[str, Any]:
-        """Return, by section, rows of axioms (law, axiom, verdict, witness) and duties; prices by strategy and way."""
+        """Return the rows of each section: axioms (law, axiom, verdict, witness), duties, and prices by strategy and way."""
         tables = {"axioms": self.axioms, "duties": self.duties}
         rows: dict[str, Any] = {name: table.frame.to_dicts() for name, table in tables.items() if table is not None}
         if self.prices is not None:
@@ -71,7 +71,7 @@ class Judgement:
         return junit([table for table in (self.axioms, self.duties) if table is not None])
 
     def save_figures(self, folder: Path, *, without: Sequence[str] = ()) -> list[Path]:
-        """Write `duties.png` and `prices.png`, the latter without some memories; return the paths."""
+        """Write `duties.png` and `prices.png` (without memories that have no price) and return their paths."""
         folder.mkdir(parents=True, exist_ok=True)
         files: dict[Path, Any] = {}
         if self.duties is not None:

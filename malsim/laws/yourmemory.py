@@ -67,7 +67,7 @@ def _used(items: Items, used: Bools, now: float | Array, since: Array) -> Column
 
 
 def _active_days(items: Items, time: Array) -> Array:
-    """Count the active days since a claim's time, which items with the same or a later clock have counted."""
+    """Count the active days since the time of a claim; items with an equal or later clock have already counted them."""
     day, start = np.floor(items["clock"]), np.floor(time)
     active = np.where(items.alive & (day >= start), items["active"] + (day > start), 1.0)
     days: Array = active.max(axis=1, keepdims=True, initial=1.0)

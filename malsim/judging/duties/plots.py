@@ -162,7 +162,7 @@ def scope_cells() -> Iterator[Duty]:
 
 
 def _crowds() -> Iterator[Step]:
-    """Yield ann's claims of x and z in hers, then five writers' claims of x in his and of z in hers, at one instant."""
+    """Yield claims of x and z by ann in `hers`, then claims by five writers at once: of x in `his`, of z in `hers`."""
     facts = (("x", "A"), ("z", "K"))
     yield from (says(1.0, "ann", name, value, **HERS) for name, value in facts)
     yield from (ask(2.0, name, value, "remembered", **HERS) for name, value in facts)

@@ -99,7 +99,7 @@ class Governed:
     settle = tick
 
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
-        """Return an item per value known on day `as_of`: the value valid on day `at` first, then the others by start."""
+        """Return an item for each value known on day `as_of`: the value valid on day `at` first, then others by start."""
         as_of = now if query.as_of is None else query.as_of
         at = as_of if query.at is None else query.at
         visible = self.visible(query)

@@ -106,7 +106,7 @@ class PriceTable:
         return {price.memory: price.counts() for price in self.prices}
 
     def figure(self, *, without: Sequence[str] = ()) -> Any:
-        """Plot the price of the lie over that of the truth, with the diagonal, without some memories."""
+        """Plot the price of the lie over the price of the truth, with the diagonal. Memories without prices are left out."""
         from malsim.showing.plots.studies.laws import price_figure
 
         frame = self.frame.filter(~pl.col("memory").is_in(list(without)))
@@ -129,7 +129,7 @@ class PriceTable:
 
 
 def price_cells(price: Price) -> list[str]:
-    """Return a memory's doubt/price by strategy and way, then the least of each, as texts; - if more than were tried."""
+    """Return a row of the table as texts: doubt/price of each strategy and way, then the lowest; `-` if not reached."""
     counts = [*price.lie.values(), *price.truth.values()]
     least = (price.lie_claims, price.lie_identities, price.truth_claims, price.gap)
     return [*(f"{_number(count.doubt)}/{_number(count.price)}" for count in counts), *map(_number, least)]

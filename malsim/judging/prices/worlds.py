@@ -21,7 +21,7 @@ DAILY, WEEK, TICK, PEEK, YEAR = 40, 7, 0.97, 0.02, 365.0  # times in days
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimWorld:
-    """World whose past has `about` equal to `truth`: honest writers, facts about other objects, a lie from day `start` on.
+    """World with honest claims that `about` equals `truth`, claims about other objects, and a lie from day `start` on.
 
     `stated` and `lie_stated` are the confidences of honest writers and of a liar, `gap` is the number of days between steps,
     `most` the number of steps of a strategy. With `shared`, all objects have the same values. Raises `UsageError` for a

@@ -26,7 +26,7 @@ class _Room:
 
 @dataclass(frozen=True)
 class Buffer:
-    """First `height` rows of a shared array; later rows belong to columns that grew from this one."""
+    """View of the first `height` rows of a shared array; later rows belong to columns that were appended to this one."""
 
     room: _Room
     height: int

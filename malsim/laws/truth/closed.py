@@ -112,7 +112,7 @@ def _learn(evidence: Evidence, p: Array, constants: Constants) -> _Records:
 
 
 def _tilted(shared: Array, record: Array, pool: Array) -> Array:
-    """Return the pool's confusions with the odds of the diagonal scaled by the writer's record over the pool's."""
+    """Return the pooled confusions, with the odds of the diagonal scaled by the writer's record relative to the pool."""
     tilt = (record / (1.0 - record)) / (pool / (1.0 - pool))
     diagonal = np.diagonal(shared, axis1=1, axis2=2)
     odds = diagonal / (1.0 - diagonal) * tilt[:, None]

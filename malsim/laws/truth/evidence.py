@@ -165,7 +165,7 @@ def stated_terms(evidence: Evidence, agreed: Array, constants: Constants) -> Arr
 
 
 def worth(posterior: Array, voices: Array, values: Array | Ints | int, constants: Constants) -> Array:
-    """Compute the effective confidence from the posterior's logit, a divisor that grows with the voices, and a floor.
+    """Compute effective confidence from the posterior's logit, a divisor that grows with the number of voices, and a floor.
 
     effective = (1 − EPS) · sigmoid(logit P / (D0 + R_OUT (n_o − 1))) + EPS / K; not yet normalised over an object's values
     """

@@ -24,7 +24,7 @@ TOGETHER = 0.01  # ρ: correlation of the errors about the truths by which a wri
 def log_ratio(
     evidence: Evidence, estimate: TruthEstimate, object_: int, value: int, rival: int
 ) -> tuple[float, Array, Ints]:
-    """Return the prior, the terms and their claims (rows), whose sum is log P(value) / P(rival); exact if not pinned.
+    """Return prior, terms and the rows of their claims; they sum to log P(value) / P(rival), exactly if not pinned.
 
     In the closed form values are classes, in the open form items of the object; a rival of -1 is an unclaimed value.
     """

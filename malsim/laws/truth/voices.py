@@ -86,7 +86,7 @@ def repeats(marks: Bools, object_: Ints, value: Ints) -> Bools:
 
 
 def abandoned(writer: Ints, object_: Ints, value: Ints, time: Array, within: float) -> Bools:
-    """Mark writers' latest claims whose value at least two of its witnesses have since left for one other value.
+    """Mark the latest claims whose value at least two of its witnesses have since abandoned for one other value.
 
     Witnesses of a claim are other writers who first claimed the value at most `within` days before or after its writer. A
     claim made after they changed their value is not marked.

@@ -214,7 +214,7 @@ def best_by_value(snapshot: Snapshot, truth: Ints) -> Array:
 
 
 def answer_signals(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bool) -> dict[str, Array]:
-    """Return the signals of OF_FACTS, each of shape (facts, replications), NaN for facts without an active claim.
+    """Return the answer signals of facts by name, each of shape (facts, replications); NaN without an active claim.
 
     `answer` is the value of the most effective active claim, the earliest of equals, and `belief` its effective.
     `for_truth` and `against_truth` are the largest effective of a claim of the true value and of another value. Without

@@ -195,7 +195,7 @@ class ClaimTemplates:
         return frame_of({column.name: column[indices(fact)] for column in self._facts} | dict(self._statements.to_dict()))
 
     def statement(self, drafts: ClaimBatch) -> Ints:
-        """Return the index of each draft's statement; NONE if the gate rejected or changed a sample text."""
+        """Return the index of the statement of each draft, NONE where the gate refused or changed a sample text."""
         _, statement = self._statement_index(drafts)
         return statement if self._sound else np.full(len(drafts), NONE, dtype=np.int64)
 

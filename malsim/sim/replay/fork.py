@@ -101,7 +101,7 @@ def _writers(old: Sequence[Population], new: Sequence[Population], at: int) -> t
 
 
 def _faults(old: Sequence[ClaimFault], new: Sequence[ClaimFault], at: int) -> tuple[ClaimFault, ...]:
-    """Return the faults before and after the fork. Omitted faults keep their index, which addresses their draws."""
+    """Return the faults before and after the fork. Omitted faults keep their index, because draws depend on the index."""
     before = [
         fault if fault in new or (fault.end is not None and fault.end <= at)
         else replace(fault, end=at) if fault.start < at

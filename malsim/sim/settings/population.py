@@ -118,7 +118,7 @@ BAD = {"wrong": Param(0.0, "1", "probability that a claim gets another value at 
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimFault:
-    """Fault of the claims that a population makes from `start` to before `end` (milliseconds, or text: "36h")."""
+    """Fault of the claims that a population makes from `start` until `end`, exclusive (milliseconds, or text: "36h")."""
 
     population: str
     noise: Mapping[str, float] = field(default_factory=dict)

@@ -50,7 +50,7 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True)
 class Episode:
-    """Time in which a tripwire should fire: while `when` holds, or from `start` to before `end` (ms).
+    """Time in which a tripwire should fire: while `when` holds, or from `start` until `end`, exclusive (ms).
 
     `test` marks an episode that trips the wire on purpose, to show that it works.
     """

@@ -21,7 +21,7 @@ JOB = "resettle"  # writer name of the background job
 
 @dataclass(frozen=True, kw_only=True)
 class Correction:
-    """Request of a person about `facts` (all, if empty), once at `start`, or every `every` from `start` to before `end`.
+    """Request of a person about `facts` (all if empty): once at `start`, or every `every` until `end`, exclusive.
 
     `do` is correct (retract, and with `instead` claim the truth), forget, share or unshare. `what` selects the values:
     those false at that instant, the true one, or all. Sharing lets the scope `reader` read the facts; unsharing ends
@@ -73,7 +73,7 @@ class Correction:
 
 @dataclass(frozen=True, kw_only=True)
 class Attack:
-    """Attack on facts (all, if empty) by false claims, from `start` to before `end` (ms, or text: "36h")."""
+    """Attack on facts (all if empty) by false claims, from `start` until `end`, exclusive (ms, or text: "36h")."""
 
     facts: tuple[str, ...] = ()
     start: int = 0

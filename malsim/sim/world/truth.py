@@ -123,7 +123,7 @@ class World:
         return self._values[self._last_change(rep * len(self.facts) + fact, t)].astype(np.int64)
 
     def between(self, start: int, end: int) -> TruthChanges:
-        """Return the changes from `start` to before `end`, ordered by time, replication and fact."""
+        """Return the changes from `start` until `end`, exclusive, ordered by time, replication and fact."""
         first, last = np.searchsorted(self._times, (start, end))
         rows = self._in_time[first:last]
         rep, fact = np.divmod(self._row[rows], max(len(self.facts), 1))

@@ -102,7 +102,7 @@ class Subject:
 
 
 def measured(subject: Subject) -> Subject:
-    """Return the subject with a tolerance of twice the difference between peeks at one state, on one memory or on two.
+    """Return the subject with a measured tolerance: twice the largest difference between repeated peeks at the same state.
 
     Differences above 1e-4 are not noise: they leave the tolerance as it is, for the axioms to find.
     """

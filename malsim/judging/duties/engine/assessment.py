@@ -115,7 +115,7 @@ def _outcome(looks: Sequence[Look]) -> str:
 
 
 def _fails_alone(subject: Subject, cell: Duty, steps: Sequence[Step]) -> bool:
-    """Return whether a shorter plot still fails: it has all twins, the governed reference passes, and the memory fails."""
+    """Return whether a shortened plot still fails: its twins hold, the governed reference passes, the memory fails."""
     if sum(step.twin for step in steps) < sum(step.twin for step in cell.steps):
         return False
     try:
