@@ -306,7 +306,7 @@ INTERVALS = {"after": [1.0] * 12, "before": [3.0] * 12}
         *((INTERVALS, name, np.nan, "not a number of days") for name in ("after", "before", "entered")),
         (INTERVALS, "after", None, "not a number of days"),
         (INTERVALS, "before", 0.5, "ended before it was last true"),
-        (INTERVALS, "entered", 2.0, "first seen after"),
+        (INTERVALS, "entered", 2.0, "entered lies after the claim was last seen"),
     ],
 )
 def test_malformed_logs_are_refused(columns: dict[str, list[Any]], name: str, value: object, message: str) -> None:
