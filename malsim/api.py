@@ -55,7 +55,7 @@ class Run(BareRun):
         return run(self.scenario, first=number, replications=1, record="all", record_every=1)
 
     def push(self, day: float, rep: int | None = None) -> TurnPush:
-        """Return the push of the last turn up to a day: `print(run.push(30))`.
+        """Return the last push on or before a day: `print(run.push(30))`.
 
         The run is repeated up to that turn, in one replication (by default the first).
         """

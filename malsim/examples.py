@@ -38,7 +38,7 @@ class Example:
 
     @property
     def use(self) -> str:
-        """Use of the file: tune, test, teach, validate or empty."""
+        """Purpose of the file: tune, test, teach, validate or empty."""
         settings = self._read.get("metadata", {}).get("malsim", {}) if self.path.suffix == ".ipynb" else self._read
         return str(settings.get("use", ""))
 

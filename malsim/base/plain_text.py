@@ -48,7 +48,7 @@ def escaped(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    r"""Return the text in quotes and in one line: `escaped`, with inner quotes escaped too.
+    r"""Return the text in quotes and on one line: `escaped`, with inner quotes escaped too.
 
     >>> print(quoted('say "no"'))
     "say \"no\""

@@ -12,7 +12,7 @@ DELAY = 2.0
 
 
 def watched() -> bool:
-    """Return whether this process writes to a terminal, unlike a worker process or the kernel of a notebook."""
+    """Return whether this process has a terminal; worker processes and notebook kernels have none."""
     return multiprocessing.parent_process() is None and sys.stderr.isatty()
 
 

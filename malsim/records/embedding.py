@@ -27,7 +27,7 @@ _TOP = 1 << 31
 
 @lru_cache(maxsize=8192)
 def hash_embedding(text: str) -> Vector:
-    """Return a text's unit vector of 256 numbers; all zeros if the text has no visible character.
+    """Return a unit vector of 256 numbers for a text; all zeros if the text has no visible character.
 
     >>> round(float(hash_embedding("the build failed") @ hash_embedding("The build  failed")), 6)
     1.0

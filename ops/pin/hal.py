@@ -101,7 +101,7 @@ class Instance:
         return int(value) * 1e9 + int((value - int(value)) * 1e9)
 
     def with_choices(self) -> Instance:
-        """Return the instance with the pins set that follow from its word values."""
+        """Return the instance with the pins that its options imply set to their values."""
         op, settings = self.component.choose(self.word_values)
         if op != self.sheet.name:
             raise OpError("this setting needs another op", where=self.component.name, given=self.sheet.name, allowed=op)

@@ -30,7 +30,7 @@ class Nothing:
 
 
 class Append(Nothing):
-    """Memory that keeps all claims and returns those about an object, the latest first."""
+    """Memory that keeps all claims and returns those about an object, latest first."""
 
     def __init__(self) -> None:
         self.claims: list[Claim] = []

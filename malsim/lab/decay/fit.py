@@ -36,7 +36,7 @@ def fit_decay(log: pl.DataFrame, *, by: str, floor: float | None = None) -> Deca
 
 
 def fit_decay(log: pl.DataFrame, *, by: str | None = None, floor: float | None = None) -> Decay | DecayGroups:
-    """Fit the exponential law of survival to how long claims stayed true, by maximum likelihood.
+    """Fit an exponential survival law to the lifetimes of claims by maximum likelihood.
 
     S(t) = f + (1 − f) e^(−t/τ), with a floor f. A lifetime that ended between the ages a and b contributes S(a) − S(b), one
     still true at a contributes S(a), and one first seen at the age e is divided by S(e).

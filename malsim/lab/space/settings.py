@@ -60,7 +60,7 @@ def settings_of(subject: Rules | Scenario) -> dict[str, Setting]:
 
 
 def setting(name: str, subject: Rules | Scenario, *, where: str = "settings") -> Setting:
-    """Return the setting of a name; raise `UsageError` with similar names if it does not exist."""
+    """Return the setting with this name; raise `UsageError` with similar names if it does not exist."""
     settings = settings_of(subject)
     if name not in settings:
         ending = [full for full in settings if full.endswith(f".{name}")][:MOST_LISTED]

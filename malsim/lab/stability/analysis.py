@@ -29,7 +29,7 @@ ACCURATE = 1e-5
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Stability:
-    """Stability of the loop of a memory's tick.
+    """Stability of the feedback loop in a memory's tick.
 
     `fixed_point` has a value per cell, in the memory's order, accurate to `residual`. `spectral_radius` is the largest |λ|
     of the tick there: below 1, small disturbances decay. `eigenvalue_ceiling` is the challenge ceiling at which it reaches

@@ -88,7 +88,7 @@ class TriageTable:
 def compare_policies(
     scenario: Scenario, *, policies: Sequence[str] = TRIAGE, weekly: Sequence[float] = (), replications: int = 40
 ) -> TriageTable:
-    """Run a scenario without reviewers, then with them under each policy and budget, on common random numbers.
+    """Run a scenario without reviewers, then with them under each policy and budget, with common random numbers.
 
     `policies` are names in `settings.reader.TRIAGE`; differences are from the first. `weekly` has the weekly budgets of
     reviews, by default that of the scenario; other settings of its reviewers (number, accuracy, fatigue, delay) are kept.

@@ -74,7 +74,7 @@ def _swept(evidence: Evidence, p: Array, depth: Array, constants: Constants) -> 
 
 
 def depths(evidence: Evidence, constants: Constants) -> Array:
-    """Compute λ of each replication: the weight of confusions, by the number of pairs of claims to learn them from.
+    """Compute λ of each replication: the weight of its confusions, which grows with the number of pairs of claims.
 
     λ = Σ n_o (n_o − 1) / 2 / (Σ n_o (n_o − 1) / 2 + H · writers · K (K − 1))
     """

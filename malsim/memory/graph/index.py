@@ -73,7 +73,7 @@ class Index:
         return self._like_generated is not None and not self._like_generated
 
     def are_free(self, reps: Sequence[int], names: Sequence[str], *, height: int) -> bool:
-        """Return whether no cell has one of these generated names."""
+        """Return whether none of these generated names is in use."""
         if self._like_generated is not None:
             return self._like_generated.isdisjoint(names)
         return bool((self.rows(reps, names, height=height) == NONE).all())

@@ -147,7 +147,7 @@ class StoreFile:
         return self._query(stored_wires.standing)
 
     def updates(self, handle: str, *, rep: int = 0, day: float | None = None) -> pl.DataFrame:
-        """Return the rewritten fields of a cell up to a day: t, field, writer (null if unnamed)."""
+        """Return the changes of a cell's fields on or before a day: t, field, writer (null if unnamed)."""
         with self._reading() as file, sound(self.path):
             rows, updates = rows_meant(file, handle, rep), read.updates(file)
             part = part_of(file, rows)

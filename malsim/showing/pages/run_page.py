@@ -129,7 +129,7 @@ def _values(frame: pl.DataFrame, names: pl.Series, column: str, times: list[floa
 def _reasons(
     run: Run, rep: int, times: list[float], panels: list[dict[str, Any]], notes: list[str]
 ) -> dict[str, list[tuple[int, str]]]:
-    """Return the reasons for the moves of each line, as pairs of a time index and a sentence."""
+    """Return the reasons why each line moved, as pairs of a time index and a sentence."""
     lines: Lines = {
         name: values for panel in reversed(panels) if "low" not in panel for name, values in panel["lines"].items()
     }

@@ -1,4 +1,4 @@
-"""Refused and capped claims of a run with reasons, and the endings of recorded trajectories."""
+"""Refused and capped claims of a run with their reasons, and how recorded trajectories ended."""
 
 from __future__ import annotations
 

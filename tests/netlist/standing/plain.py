@@ -74,7 +74,7 @@ class World:
         return self._out.get((row, relation), set())
 
     def along(self, row: int, relation: str) -> set[int]:
-        """Return the active cells that edges of a relation lead to; `~` follows them backwards, `*` is any relation."""
+        """Return the active cells reached along a relation; `~` reverses the direction, `*` matches any relation."""
         return {other for other in self.all_along(row, relation) if self.lives(other)}
 
     @cached_property

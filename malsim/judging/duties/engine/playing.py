@@ -32,7 +32,7 @@ class BelieflessError(Exception):
 
 @dataclass(frozen=True)
 class Look:
-    """Result of a look: its step, whether it holds, and a text of what was shown."""
+    """Result of one inspection of a memory: its step, whether it holds, and the text that was shown."""
 
     step: Step
     holds: bool

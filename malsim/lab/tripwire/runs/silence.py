@@ -55,7 +55,7 @@ class Receipt:
 
     @property
     def verdict(self) -> str:
-        """Meaning of the silence, as a sentence."""
+        """Interpretation of the silence in one sentence."""
         if self.ends_blind:
             stale = ", ".join(self.inputs.filter(pl.col("stale"))["signal"].to_list())
             return f"blind: its inputs went stale ({stale}), so its silence proves nothing"
