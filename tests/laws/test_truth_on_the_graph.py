@@ -71,7 +71,7 @@ def test_reviewed_facts_are_pinned(tmp_path: Path) -> None:
 def test_unsupported_settings_are_refused(tmp_path: Path) -> None:
     claim = {"t": 0.0, "writer": "ann", "kind": "obs", "title": "pump 1", "object": "pump", "value": 1.0, "confidence": 0.6}
     memory, _ = admit(Memory.empty(), [claim])
-    with pytest.raises(RulesError, match="in a run only"):
+    with pytest.raises(RulesError, match="only in a run"):
         tick(memory, 1.0, Rules(effective="records"))
     with pytest.raises(RulesError, match="not a function"):
         Rules(effective="record")  # an invalid value

@@ -137,9 +137,9 @@ def damage(path: Path, kind: str) -> None:
 
 
 KINDS = {
-    "newer": "a store of a newer malsim",
-    "older": "a store of an older malsim",
-    "foreign": "an SQLite file, but not a store of malsim",
+    "newer": "a store of a newer version of malsim",
+    "older": "a store of an older version of malsim",
+    "foreign": "an SQLite file, but not a malsim store",
     "half": "damaged: (pages are missing|not a whole)",
     "last page": "damaged: (pages are missing|not a whole)",
     "part of its header": "damaged: (pages are missing|not a whole)",

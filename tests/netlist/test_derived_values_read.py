@@ -96,7 +96,7 @@ def test_time_constants_use_derived_value_of_previous_tick(tmp_path: Path) -> No
     np.testing.assert_allclose(last["currency"], floor + (1 - floor) * np.exp(-age / (tau * scale)), atol=1e-12)
     assert set(scale) == {0.5, 1.0}
     assert ms.fork(run, day=12).cells.equals(run.cells)
-    with pytest.raises(RulesError, match="in a run only"):
+    with pytest.raises(RulesError, match="only in a run"):
         tick(run.memory, 31.0, scenario.rules)
     with pytest.raises(ScenarioError, match="no such derived value"):
         scenario.replace(rules={"tau_scale": "cell-derived-nobodys"})
