@@ -152,6 +152,17 @@ def test_names_are_not_participles() -> None:
     assert not {name: words for name, words in over.items() if set(words) - set(ALLOWED["participles"].get(name, []))}
 
 
+@pytest.mark.parametrize("name", ["slow.txt", "nightly.txt"])
+def test_listed_tests_exist(name: str) -> None:
+    """A renamed test would otherwise leave its list, and run in full on every push."""
+    for line in (ROOT / "tests" / name).read_text(encoding="utf-8").splitlines():
+        file, _, test = line.partition("#")[0].partition(" ")[0].partition("::")
+        path = ROOT / file
+        assert path.exists(), line
+        words = rf"def {test} *\(|^{test} ="
+        assert not test.startswith("test_") or re.search(words, path.read_text(encoding="utf-8"), re.MULTILINE), line
+
+
 @pytest.mark.parametrize("suffix", [".py", ".toml", ".txt", ".md", ".ipynb", ".json", ".lark", ".hal", ""])
 def test_files_name_no_registry_and_no_local_path(suffix: str) -> None:
     for path in tracked():
