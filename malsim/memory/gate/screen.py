@@ -56,29 +56,33 @@ MANY = 50  # above this number of texts, one polars query is faster than single 
 class Formats(NamedTuple):
     """Formats to detect: a pattern that matches every text with a finding, and a function that returns its kind or None.
 
-    Texts that match `harmless` have no finding.
+    Texts that match `harmless` as a whole have no finding.
     """
 
-    candidate: str
+    candidate: re.Pattern[str]
     kind: Callable[[str], str | None]
-    harmless: str = "^$"
+    harmless: re.Pattern[str] = re.compile("^$")
 
     def candidates(self, texts: pl.Series) -> pl.Series:
-        return texts.str.contains(self.candidate) & ~texts.str.contains(self.harmless)
+        return texts.str.contains(self.candidate.pattern) & ~texts.str.contains(self.harmless.pattern)
 
     def kinds(self, texts: set[str]) -> dict[str, str]:
         if len(texts) > MANY:
             series = pl.Series([*texts], dtype=pl.String)
-            texts = {*series.filter(self.candidates(series))}
-        return {text: kind for text in texts if (kind := self.kind(text)) is not None}
+            suspects = series.filter(self.candidates(series)).to_list()
+        else:
+            suspects = [text for text in texts if self.candidate.search(text) and not self.harmless.fullmatch(text)]
+        return {text: kind for text in suspects if (kind := self.kind(text)) is not None}
 
 
 @cache
 def _formats(screen_formats: str, *, public: bool = False) -> Formats:
     if screen_formats == "full" and public:
-        return Formats(_PERSONAL_CANDIDATE, lambda text: next((kind for kind, _, _ in personal_data(text)), None))
+        return Formats(
+            re.compile(_PERSONAL_CANDIDATE), lambda text: next((kind for kind, _, _ in personal_data(text)), None)
+        )
     if screen_formats == "full":
-        return Formats(CANDIDATE, _credential_kind, IDENTIFIER)
+        return Formats(re.compile(CANDIDATE), _credential_kind, re.compile(IDENTIFIER))
     personal = _PERSONAL_0_5 if screen_formats == "reference_0.5" else _PERSONAL
     patterns = personal if public else _REFERENCE
     compiled = {kind: re.compile(pattern) for kind, pattern in patterns.items()}
@@ -90,15 +94,10 @@ def _formats(screen_formats: str, *, public: bool = False) -> Formats:
                 return kind
         return None
 
-    return Formats("|".join(f"(?:{pattern})" for pattern in patterns.values()), first_kind)
-
-
-_CANDIDATE, _HARMLESS = re.compile(CANDIDATE), re.compile(IDENTIFIER)
+    return Formats(re.compile("|".join(f"(?:{pattern})" for pattern in patterns.values())), first_kind)
 
 
 def _credential_kind(text: str) -> str | None:
-    if not _CANDIDATE.search(text) or _HARMLESS.fullmatch(text):
-        return None
     return next((credential.kind for credential in credentials(text)), None)
 
 
