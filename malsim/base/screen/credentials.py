@@ -33,14 +33,14 @@ STAND_INS = {
     "basic authorization": "eDpRN3pLOXhWMm1CNHRSOA==",
 }
 _WORDS = re.compile(r"(?<![A-Za-z])[a-z]{3,8}(?:[ ,\n\t]+(?:\d{1,2}[.)] ?)?[a-z]{3,8}){11,}(?![A-Za-z])")
-# A text without a match holds no credential, so that most texts need a single search.
-CANDIDATE = rf"[A-Za-z0-9_~+/=.$%:*-]{{15,}}|{CUES}|-----BEGIN|://|\{{S|(?:&#[0-9A-Za-z]{{2,8}};|\\[uUx]\{{?[0-9A-Za-z]{{2,8}}\}}?){{4}}|(?:[a-z]{{3,8}}[ ,\n\t]+(?:\d{{1,2}}[.)] ?)?){{11}}"
 # Letters that look like others, or are not visible: full width, mathematical, encircled, small forms.
 DRESSED = (
     r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2070-\u209c"
     r"\u2460-\u24ff\u3164\ufe00-\ufe0f\ufe50-\ufe6f\ufeff\uff01-\uff5e\uffa0\U0001d400-\U0001d7ff\U0001f130-\U0001f189"
     r"\U000e0000-\U000e01ef]"
 )
+# A text without a match holds no credential, so that most texts need a single search.
+CANDIDATE = rf"[A-Za-z0-9_~+/=.$%:*-]{{15,}}|{CUES}|-----BEGIN|://|\{{S|(?:&#[0-9A-Za-z]{{2,8}};|\\[uUx]\{{?[0-9A-Za-z]{{2,8}}\}}?){{4}}|(?:[a-z]{{3,8}}[ ,\n\t]+(?:\d{{1,2}}[.)] ?)?){{11}}|{DRESSED}"
 _BREAK = re.compile(r"(?<=[A-Za-z0-9_+/=.~$:-])[\"']?[ \t]*\\?\r?\n[ \t>|#*]*[\"']?(?=[A-Za-z0-9_+/=.~$:-])")
 _ESCAPE = re.compile(
     r"(?:%[0-9A-Fa-f]{2})+|&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[a-z]{2,6});|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}"
@@ -83,7 +83,7 @@ def credentials(text: str) -> tuple[Credential, ...]:
     >>> credentials("the password is required; pwd = os.getcwd()")
     ()
     """
-    return _credentials(text) if _CANDIDATE.search(text) or _DRESSED.search(text) else ()
+    return _credentials(text) if _CANDIDATE.search(text) else ()
 
 
 @lru_cache(maxsize=4096)
@@ -193,7 +193,7 @@ def without_credentials(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFra
 
     for name in names:
         texts = frame[name].unique().drop_nulls()
-        suspects = texts.filter(texts.str.contains(f"{CANDIDATE}|{DRESSED}") & ~texts.str.contains(IDENTIFIER))
+        suspects = texts.filter(texts.str.contains(CANDIDATE) & ~texts.str.contains(IDENTIFIER))
         safe_texts = {text: safe for text in suspects.to_list() if (safe := withheld(text)) != text}
         if safe_texts:
             frame = frame.with_columns(pl.col(name).replace(safe_texts))

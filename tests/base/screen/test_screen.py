@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from malsim.base.plain_text import block
 from malsim.base.screen import credentials, holds_secret, personal_data, redacted, withheld
 from malsim.base.screen.credentials import IDENTIFIER, formats, stand_in, views
+from malsim.memory import Memory, admit
 from tests.base.screen.corpus import assigned_texts, benign_texts, format_texts, other_texts, personal_texts
 from tests.base.screen.held_out import MADE_UP, harmless_texts, made_up_texts
 
@@ -131,6 +132,15 @@ def test_disguised_credential_is_found_and_withheld_whole(dress: str) -> None:
     assert [credential.kind for credential in credentials(f"use {text} at once")] == ["GitHub token"]
     assert withheld(f"use {text} at once").replace('"', "") == "use (withheld: GitHub token) at once"
     assert holds_secret(redacted(f"use {text} at once"))
+
+
+@pytest.mark.parametrize("count", [1, 100])
+@pytest.mark.parametrize("dress", DRESSES)
+def test_gate_refuses_a_disguised_credential(dress: str, count: int) -> None:
+    """The gate searches few texts one by one, and many in one query."""
+    titles = [f"claim {index}" for index in range(count - 1)] + [f"use {DRESSES[dress](TOKEN)} at once"]
+    claims = [{"kind": "obs", "writer": "ann", "title": title, "confidence": 0.5} for title in titles]
+    assert admit(Memory.empty(), claims)[1]["verdict"].to_list() == ["admitted"] * (count - 1) + ["refused"]
 
 
 KEY = "MIIEpAIBAAKCAQEA7Rk2xZcQwq0VjZ8yT1nUoPmL3sDfGhJk"
