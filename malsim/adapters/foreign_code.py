@@ -54,7 +54,7 @@ def before_loading(where: str) -> None:
 
 @contextmanager
 def noted(where: str, limit: float = LIMIT) -> Iterator[None]:
-    """Note a running call in the folder of the sandbox; end a forked process that leaves the block."""
+    """Record a running call in the sandbox's folder while the block runs; end a forked child that leaves the block."""
     process, folder = os.getpid(), os.environ.get(MARK)
     note = _note(folder, process) if folder else None
     if note is not None:
