@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -175,3 +176,17 @@ def test_records_graph_is_the_same_alone_and_in_a_batch(memory: str, tmp_path: P
     path = tmp_path / "graph.toml"
     path.write_text(text.replace('[memory]\nlaw = "records"\n', f"[rules]\n{memory}\n"), encoding="utf-8")
     assert differences(ms.read(path), 4, 3) == []
+
+
+@pytest.mark.parametrize("law", ["mal", "recall_v5"])
+def test_run_does_not_keep_the_memories_of_past_ticks(law: str) -> None:
+    """Memory use of a run would otherwise grow with the square of its days."""
+
+    def memories() -> int:
+        gc.collect()
+        return sum(isinstance(item, ms.Memory) for item in gc.get_objects())
+
+    before = memories()
+    run = ms.run(ROOT / "poisoner.toml", law=law, days=30.0, replications=2)
+    assert memories() - before <= 3
+    assert run.memory.height > 0

@@ -42,9 +42,8 @@ def edges_of(
     mutual = checked.edges.column("mutual")[keep]
     weight, t = checked.edges.column("weight")[keep], checked.claims.column("t")[claim]
     numbers = {"source": source, "relation": code, "target": target, "weight": weight, "t": t}
-    edges = LazyRows(
-        len(claim), None, dict(numbers), make=lambda _: checked.claims.column("writer")[claim], kinds=schema.EDGES
-    )
+    claims = checked.claims  # the edges keep these alone: `checked` would keep the memory before the batch
+    edges = LazyRows(len(claim), None, dict(numbers), make=lambda _: claims.column("writer")[claim], kinds=schema.EDGES)
     if source.min() >= memory.height and not mutual.any() and _all_distinct(source, code, target):
         return edges, claim, walk
     frame = edges.frame().hstack(frame_of({"mutual": mutual, "claim": claim}))
