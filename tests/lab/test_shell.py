@@ -195,12 +195,12 @@ def test_delf_keeps_an_op_loaded_by_addf() -> None:
         ("show pins", "did you mean pin?"),
         ("step -1", "1 to"),
         ("step 1e9", "1 to"),
-        ("start never", "not a rate"),
+        ("start never", "not a number of ticks per second"),
         ("scope low out=x.csv", "not recorded yet"),
         ("save nowhere.txt", "not a supported file type"),
         ("save /nonexistent/x.malnet", "no such folder"),
         ("source missing.malnet", "no such file"),
-        ("getp", "getp takes PIN"),
+        ("getp", "getp: wrong number of arguments; given: 0; write getp PIN"),
         ("help frobnicate", "no such command"),
         ('dec_a3ee "again', "drill:1"),
         ("dec_a3ee contradicts> dec_ffff (-1)", "dec_ffff"),
@@ -217,7 +217,7 @@ def test_errors_name_the_line_and_change_nothing(files: Path, line: str, problem
 
 def test_script_stops_at_the_first_failure_or_keeps_going() -> None:
     script = "loadrt toggle\nnonsense\nloadrt latch\nlist comp"
-    assert output_of(None, script) == ("drill:2: no such command; given: 'nonsense'; help lists the commands\n", 1)
+    assert output_of(None, script) == ("drill:2: no such command; given: 'nonsense'; enter help to list the commands\n", 1)
     out, code = output_of(None, script, keep_going=True)
     assert (out.splitlines()[-1], code) == ("toggle.0 latch", 1)
 

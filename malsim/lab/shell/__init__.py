@@ -1,4 +1,4 @@
-"""Shell on a live graph and its netlist, modelled on LinuxCNC's halcmd."""
+"""Interactive shell for a live claim graph and its netlist, modelled on LinuxCNC's halcmd."""
 
 from malsim.lab.shell.console import Console
 from malsim.lab.shell.session import Session

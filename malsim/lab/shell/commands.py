@@ -1,4 +1,4 @@
-"""Commands of the shell on sessions, pins, threads and files, named as in halcmd."""
+"""Shell commands for sessions, pins, threads and files, named as in halcmd."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ RATE = 10.0
 
 
 class Commands(cmd.Cmd):
-    """Commands of the shell, one method each. The docstring of a method is its help text."""
+    """Shell commands, one method per command. The docstring of a method is the help text of its command."""
 
     def __init__(
         self, source: SessionFile, *, stdout: IO[str] | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         super().__init__(stdout=stdout)
         self.session, self.home, self.clock = source.session, source.home, clock
-        self.variables: dict[str, str] = {}  # from an INI file
+        self.variables: dict[str, str] = {}  # variables of the INI file
         self.meter_names: list[str] = []
         self.running: tuple[float, float] | None = None
         self.new_signals: dict[str, tuple[str, float | None]] = {}
@@ -52,7 +52,7 @@ class Commands(cmd.Cmd):
         self.failed = 0
 
     def read(self, line: str) -> list[Statement]:
-        """Parse a typed line into statements, with the threads of the session."""
+        """Parse a typed line into netlist statements. The statements may refer to threads of this session."""
         threads = [thread.name for thread in self.session.net.threads]
         return [replace(statement, line=0) for statement in parse(line, file="line", threads=threads).statements]
 
@@ -68,24 +68,24 @@ class Commands(cmd.Cmd):
         self.sentence("thread", line)
 
     def do_addf(self, line: str) -> None:
-        """Run an instance on a thread, such as tick: addf FUNCTION THREAD [POSITION]."""
+        """Add the function of an instance to a thread such as tick: addf FUNCTION THREAD [POSITION]."""
         self.sentence("addf", line)
 
     def do_setp(self, line: str) -> None:
-        """Set a parameter, an unlinked input, or a pin of the loop such as reviewer.ack: setp PIN VALUE."""
+        """Set a parameter, an unlinked input, or a loop pin such as reviewer.ack: setp PIN VALUE."""
         words = line.replace("=", " ").split()
         if len(words) == 2 and words[0] in LOOP_WRITES:  # noqa: PLR2004  # a pin and a value
             kind = LOOP_WRITES[words[0]][0]
             value = bit(words[1]) if kind == "bit" else number(words[1])
             if value is None:
-                raise UsageError(f"not a {kind}", where=words[0], given=words[1])
+                raise UsageError("not a bit" if kind == "bit" else "not a number", where=words[0], given=words[1])
             self._set_in_store(words[0], value)
             self.session = replace(self.session, loop_pins={**self.session.loop_pins, words[0]: value})
             return
         self.sentence("setp", line)
 
     def _set_in_store(self, name: str, value: float) -> None:
-        """Set an input in the store from which the session was opened, for the store's next tick."""
+        """Set an input for the next tick of the store, if the session was opened from a store."""
         if self.home is None or not is_store(self.home):
             return
         with Store(self.home) as store:
@@ -94,7 +94,7 @@ class Commands(cmd.Cmd):
                 self.say(f"{name} = {value:g} in {self.home} from the next tick on")
 
     def do_getp(self, line: str) -> None:
-        """Print a pin, a parameter or an address such as dec_a3ee-scores-eff: getp PIN."""
+        """Print the value of a pin, a parameter, or an address such as dec_a3ee-scores-eff: getp PIN."""
         self.say(listing.read(self.session, *words_of("getp", line, "PIN")))
 
     def set_signal(self, line: str) -> None:
@@ -125,17 +125,17 @@ class Commands(cmd.Cmd):
         self.session = unlinkp(self.session, *words_of("unlinkp", line, "PIN"))
 
     def do_list(self, line: str) -> None:
-        """Print names of items: list comp|pin|param|sig|funct|thread|cell [PATTERN]."""
+        """Print the names of all items of one kind: list comp|pin|param|sig|funct|thread|cell [PATTERN]."""
         kind, pattern = [*line.split(), "", ""][:2]
         self.say(" ".join(listing.display_names(self.session, listing.names(self.session, kind, pattern))))
 
     def do_source(self, line: str) -> None:
-        """Read a netlist (.malnet or .hal); a faulty file changes nothing: source FILE."""
+        """Load a netlist (.malnet or .hal), unless the file has errors: source FILE."""
         document, _ = files.document(*words_of("source", line, "FILE"))
         self.session = self.session.with_statements(document.statements)
 
     def do_save(self, line: str) -> None:
-        """Save to the opened file or to FILE, or print the netlist (-) or one KIND of command: save [FILE|-|KIND]."""
+        """Save to the opened file or to FILE, or print the netlist (-) or the commands of one KIND: save [FILE|-|KIND]."""
         kind, target = [*line.split(maxsplit=1), "", ""][:2]
         if kind in KINDS or (not kind and self.home is None):
             text = "\n".join(save_lines(self.session, kind or "all"))
@@ -148,28 +148,28 @@ class Commands(cmd.Cmd):
             self.say(files.write(self.session, Path(line.strip()) if kind else self.home or Path()))
 
     def do_step(self, line: str) -> None:
-        """Run N ticks (1): step [N]."""
+        """Run N ticks (default 1): step [N]."""
         count = int(line) if line.strip().isdecimal() else 1 if not line.strip() else 0
         if not 1 <= count <= MOST_STEPS:
             raise UsageError("out of bounds", where="step", given=line, allowed=f"1 to {MOST_STEPS}")
         self.step(count)
 
     def do_start(self, line: str) -> None:
-        """Run RATE ticks per second (10); due ticks run before each command: start [RATE]."""
+        """Start a clock of RATE ticks per second (default 10); due ticks run before each command: start [RATE]."""
         rate = number(line) if line.strip() else RATE
         if rate is None or rate <= 0:
-            raise UsageError("not a rate", given=line, allowed="ticks per second, above 0")
+            raise UsageError("not a number of ticks per second", where="start", given=line, allowed="above 0")
         self.running = (rate, self.clock())
         self.bench.runs = True
 
     def do_stop(self, line: str) -> None:
-        """Stop the ticks of start; all state is kept: stop."""
+        """Stop the clock and keep all state: stop."""
         del line
         self.running = None
         self.bench.runs = False
 
     def do_meter(self, line: str) -> None:
-        """Print pins, signals or addresses now and after every step, or stop doing so: meter [NAME…]."""
+        """Print pins, signals or addresses now and after every step; without NAME, stop printing them: meter [NAME…]."""
         words = line.split()
         for name in words:
             listing.read(self.session, name)
@@ -177,28 +177,28 @@ class Commands(cmd.Cmd):
         self._meter()
 
     def do_scope(self, line: str) -> None:
-        """Write the recorded signals as .png, .svg, .vcd or .csv: scope [SIGNAL…] out=FILE."""
+        """Write the recorded signals to a .png, .svg, .vcd or .csv file: scope [SIGNAL…] out=FILE."""
         self.say(
             f"wrote {save_traces(self.session, shlex.split(line.replace('--save ', 'out=')))}"
-        )  # --save is the spelling of halscope
+        )  # halscope spells the option --save
 
     def do_quit(self, line: str) -> bool:
-        """Leave without saving: quit."""
+        """Leave the shell without saving: quit."""
         del line
         return True
 
     do_exit = do_quit
 
     def do_help(self, line: str) -> None:
-        """List the commands: help [COMMAND]."""
+        """Describe COMMAND, or all commands: help [COMMAND]."""
         for name in [line.strip()] if line.strip() else self.names():
             method = getattr(self, f"do_{name}", None)
             if method is None:
-                raise UsageError("no such command", given=name, hint="help lists the commands")
+                raise UsageError("no such command", given=name, hint="enter help to list the commands")
             self.say(f"{name:<8} {(method.__doc__ or '').rstrip('.')}")
 
     def do_EOF(self, line: str) -> bool:  # noqa: N802  # name given by the cmd module
-        """Leave at the end of the input."""
+        """Leave the shell at the end of the input."""
         del line
         self.say("")
         return True
@@ -225,5 +225,7 @@ class Commands(cmd.Cmd):
 def words_of(command: str, line: str, *names: str) -> list[str]:
     words = line.split()
     if len(words) != len(names):
-        raise UsageError(f"{command} takes {' '.join(names)}", given=f"{len(words)} given")
+        raise UsageError(
+            "wrong number of arguments", where=command, given=len(words), hint=f"write {command} {' '.join(names)}"
+        )
     return words

@@ -1,4 +1,4 @@
-"""Console of the shell, which runs lines and scripts, completes words and reports errors with their position."""
+"""Console of the interactive shell, which runs lines and scripts, completes words, and reports errors with positions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FILES = {".malnet", ".hal", ".sqlite"}
 
 
 def candidates(session: Session, before: list[str], text: str) -> list[str]:
-    """Return the completions of `text` after the words before it, in order."""
+    """Return the completions of `text`, where `before` contains the preceding words of the line."""
     command, *words = before or [""]
     choices = _choices(session, command, len(words))
     return [name for name in dict.fromkeys(choices) if name.startswith(text)][:MOST]
@@ -75,7 +75,7 @@ class Console(HalCommands):
     intro = "help lists the commands; only save writes files"
 
     def script(self, source: str | bytes, name: str, *, keep_going: bool = False) -> int:
-        """Run the lines of a script, and stop at the first failure unless `keep_going`. Return 1 if a line failed."""
+        """Run the lines of a script, and return 1 if a line failed. Without `keep_going`, stop at the first failure."""
         if name.endswith(".hal") and not self.session.statements and not self.session.memory.cells.height:
             return self._hal_script(source, name, keep_going=keep_going)
         lines, faults = read_lines(source, name)
@@ -143,24 +143,24 @@ class Console(HalCommands):
         self.say(problem)
 
     def parseline(self, line: str) -> tuple[str | None, str | None, str]:
-        """Parse `NAME = VALUE` as a sentence even if a command has this name."""
+        """Parse `NAME = VALUE` as an assignment, even if NAME is also a command."""
         return (None, None, line) if line.split()[1:2] == ["="] else super().parseline(line)
 
     def emptyline(self) -> bool:
         return False
 
     def default(self, line: str) -> None:
-        """Run a sentence of the netlist language. Raises `UsageError` for an unknown command."""
+        """Run a netlist statement. Raises `UsageError` if the line begins with an unknown command."""
         word = line.split(maxsplit=1)[0]
         if line.split()[1:2] != ["="] and not reads_as_handle(word.lstrip("^").partition("@")[0]):
-            hint = nearest(word, self.names(), "help lists the commands")
+            hint = nearest(word, self.names(), "enter help to list the commands")
             raise UsageError("no such command", given=word, hint=hint)
         self.session = self.session.with_statements(self.read(line))
 
     def preloop(self) -> None:
         try:
             import readline
-        except ImportError:  # missing on some systems; the shell works without it
+        except ImportError:  # some systems lack readline; the shell works without completion
             return
         readline.set_completer_delims(" \t\n")
 
@@ -179,10 +179,10 @@ class Console(HalCommands):
 
 
 def _with_variables(line: str, variables: Mapping[str, str]) -> str:
-    """Return the line with `$NAME` and `[SECTION]NAME` replaced outside quotes."""
+    """Substitute the variables `$NAME` and `[SECTION]NAME`, except inside quotes."""
 
     def missing(word: str) -> None:
-        hint = "name the INI file with -i FILE" if word.startswith("[") else "set it in the environment"
+        hint = "add -i FILE to read an INI file" if word.startswith("[") else "set it in the environment"
         raise UsageError("this variable has no value", given=word, hint=hint)
 
     pieces = _QUOTED.split(line)
@@ -191,7 +191,7 @@ def _with_variables(line: str, variables: Mapping[str, str]) -> str:
 
 
 def _fault_text(fault: Fault, where: str) -> str:
-    """Return the text of a fault with the position in a script, or without a position for a typed line."""
+    """Format a fault with its position in a script. Faults in typed lines have no position."""
     text = str(fault)
     for position in (f"{fault.where}: ", "line:1: ", "line: ") if fault.file in {"line", "here"} else ():
         text = text.removeprefix(position)

@@ -1,4 +1,4 @@
-"""Drawing of a netlist or a part of it as a figure or a Mermaid chart, with values of a run or a store."""
+"""Drawing of a netlist, or of a part of one, as a figure or a Mermaid chart, optionally with signal values."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def draw_net(
     depth: int = 1,
     values: Mapping[str, str] | None = None,
 ) -> Diagram:
-    """Draw a netlist to a figure (`.png`, `.svg`, `.pdf`) or a Mermaid chart (`.mmd`), and return the diagram.
+    """Draw a netlist as a figure (`.png`, `.svg`, `.pdf`) or a Mermaid chart (`.mmd`), and return the diagram.
 
     With `pin`, draw only the boxes within `depth` wires of this pin, instance or signal. With `hal`, add LinuxCNC's names.
     `values` maps signals to texts. Raises `UsageError` for another file format.
@@ -56,7 +56,7 @@ def draw_net(
 
 
 def values_of(path: str, rep: int | None, day: float | None) -> dict[str, str]:
-    """Return the values of all signals of a run on a day, by default the last, or of a store at its last tick, as text."""
+    """Return each signal's value as text. A run is read on day `day` (by default the last), a store at its last tick."""
     if is_store(Path(path)):
         with Store(path, write=False) as store:
             kinds = {name: signal.type for name, signal in link(document(path)[0]).signals.items()}

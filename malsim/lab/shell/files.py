@@ -1,4 +1,4 @@
-"""Opening and saving of sessions: stores, netlists, finished runs and HAL commands."""
+"""Opening and saving of shell sessions: stores, netlists, finished runs and HAL commands."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ if TYPE_CHECKING:
     from malsim.sim.run import Run
 
 TEXTS = (".malnet", ".hal")
-SECOND = 1e3  # ms
+SECOND = 1e3  # in milliseconds
 STORES = (".sqlite", ".sqlite3", ".db", ".store")
 
 
 @dataclass(frozen=True)
 class SessionFile:
-    """Session with the file to which `save` writes by default."""
+    """Session and the file to which `save` writes by default."""
 
     session: Session
     home: Path | None = None
 
 
 def document(path: str | Path) -> tuple[Document, float]:
-    """Return the netlist of a file, scenario or store, and the tick of a `.hal` file in milliseconds (otherwise 0)."""
+    """Return the netlist of any supported file and, for a `.hal` file, the tick length in milliseconds (otherwise 0)."""
     if is_store(Path(path)):
         with Store(path, write=False) as store:
             return parse(store.standing.text, file=str(path)), 0.0
@@ -65,7 +65,7 @@ def document(path: str | Path) -> tuple[Document, float]:
 
 
 def readable(path: str | Path) -> tuple[Document, list[Fault]]:
-    """Return the readable part of a netlist and its faults. `.hal` files and scenarios are not read partially."""
+    """Return the readable part of a netlist, and its faults. A faulty `.hal` file or scenario gives an empty netlist."""
     if Path(path).suffix not in {".hal", ".toml"}:
         return read_with_faults(path)
     try:
@@ -75,7 +75,7 @@ def readable(path: str | Path) -> tuple[Document, list[Fault]]:
 
 
 def open_session(path: str | None, *, rules: Rules | None = None, tick: float | None = None) -> SessionFile:
-    """Return a session on a netlist (`.malnet`, `.hal`) or a store (any other file), or an empty session.
+    """Open a session on a netlist (`.malnet`, `.hal`) or a store (any other file). Without a path, return an empty session.
 
     The default tick is a day, or the base period of a `.hal` file.
     """
@@ -96,11 +96,11 @@ def open_session(path: str | None, *, rules: Rules | None = None, tick: float | 
 
 
 def of_run(run: Run) -> SessionFile:
-    """Return a session that continues a run of one replication under its rules. Ops of its netlist are restarted."""
+    """Return a session that continues a run of one replication under its rules. The ops of its netlist are restarted."""
     scenario = run.scenario
     if scenario.replications != 1 or scenario.first != 0:
-        given, hint = f"{scenario.replications} replications", "run it with --replications 1"
-        raise UsageError("a shell can hold only one replication", given=given, hint=hint)
+        given, hint = f"{scenario.replications} replications", "run the scenario with --replications 1"
+        raise UsageError("the shell can open a run of one replication only", given=given, hint=hint)
     wires = scenario.netlist
     wiring = [statement for statement in wires.document.statements if isinstance(statement, WIRING)] if wires else []
     tick = float(scenario.turn_every)
@@ -109,14 +109,14 @@ def of_run(run: Run) -> SessionFile:
 
 
 def write(session: Session, path: Path) -> str:
-    """Save a session to a netlist or a store and return a summary.
+    """Save a session as a netlist or a store, and return a summary.
 
     A netlist contains the graph and the wiring, a store also the state of the instances and the inputs.
     """
     if path.suffix == ".malnet":
         if session.memory.cells["rep"].n_unique() > 1:
             raise UsageError(
-                "a netlist can hold only one replication", given=str(path), hint="save it as a store: FILE.sqlite"
+                "a netlist file can hold only one replication", given=str(path), hint="save to a store such as FILE.sqlite"
             )
         save_text(path, text(session))
         pace = "" if session.tick == DAY else f"; open it with --tick {session.tick / SECOND:g}s"
@@ -139,13 +139,13 @@ def write(session: Session, path: Path) -> str:
 
 
 def text(session: Session) -> str:
-    """Return the session as a netlist, graph before wiring. Loading and saving it again gives the same text."""
+    """Return the session as netlist text, graph first and then wiring. Loading and saving the text reproduces it."""
     graph = save(session.memory) if session.memory.cells.height else ""
     return graph + render(_spaced(session.statements))
 
 
 def _spaced(statements: Iterable[Statement]) -> list[Statement]:
-    """Return the statements without leading and repeated blank lines, which removed cells leave behind."""
+    """Drop leading, trailing and repeated blank lines, which are left where cells were removed."""
     spaced: list[Statement] = []
     for statement in statements:
         if not _empty(statement) or (spaced and not _empty(spaced[-1])):
@@ -158,12 +158,14 @@ def _empty(statement: Statement) -> bool:
 
 
 def run_stream(path: str, stream: str | None, tick: str | None, memory: Memory | None) -> tuple[Net, pl.DataFrame]:
-    """Run a netlist over a table of signals, and return the net and all signals at each row."""
+    """Run a netlist over a table with one row per tick. Return the net, and all signals at each row."""
     from malsim.netlist import load
     from malsim.netlist.engine.stream import run
 
     if not stream:
-        raise UsageError("--on is missing", hint="add --on stream.csv, with a row per tick and a column per signal")
+        raise UsageError(
+            "--on is missing", hint="add --on FILE.csv, a table with one row per tick and one column per signal"
+        )
     netlist, base_period = document(path)
     loaded = load(netlist, memory)
     length = base_period or DAY if tick is None else number(tick, unit="ms", where="--tick")
@@ -178,7 +180,7 @@ KINDS = (*_PARTS, *_ALIASES, *_GROUPS)
 
 
 def save_lines(session: Session, kind: str) -> list[str]:
-    """Return the commands that recreate one kind of item (one of `KINDS`), with the netlist's names of ops and pins."""
+    """Return the commands that recreate all items of one kind (one of `KINDS`). Ops and pins have their netlist names."""
     net, lines = session.net, dict[str, list[str]]()
     loads = [replace(part, comment="") for part in session.statements if isinstance(part, (Load, Thread))]
     lines["comp"] = render(loads).splitlines()
@@ -191,7 +193,7 @@ def save_lines(session: Session, kind: str) -> list[str]:
         lines[name] = [
             " ".join(["net", signal.name, *(f"{arrows[link.writes]}{link.address}" for link in links)])
             for signal in net.signals.values()
-            for links in [sorted(signal.links, key=lambda link: not link.writes)]  # the writer comes first
+            for links in [sorted(signal.links, key=lambda link: not link.writes)]  # list the writing pin first
         ]
     lines["param"] = _settings(session, Param)
     lines["thread"] = [f"addf {name} {thread.name}" for thread in net.threads for name in thread.functions]
@@ -200,7 +202,7 @@ def save_lines(session: Session, kind: str) -> list[str]:
 
 
 def _settings(session: Session, kind: type) -> list[str]:
-    """Return `setp` commands for the parameters or the unconnected inputs of all instances."""
+    """Return a `setp` command for each parameter, or each unconnected input, of every instance."""
     lines, wired = [], signals_by_pin(session.net)
     for name, instance in session.net.instances.items():
         for pin, (_, _, declared) in instance.sheet.slots.items():

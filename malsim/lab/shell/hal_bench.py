@@ -1,4 +1,4 @@
-"""HAL bench for Python: a `.hal` file, a netlist or typed lines to run, step and inspect."""
+"""HAL test bench for Python, to run, step and inspect a `.hal` file, a netlist or typed lines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Hal:
-    """Machine or memory with its wiring, as in the shell. Create one with `ms.hal`."""
+    """Machine or memory with its wiring, controlled by the commands of the shell. Create one with `ms.hal`."""
 
     def __init__(self, source: SessionFile, title: str = "") -> None:
         self._console, self.title = Console(source, stdout=io.StringIO()), title
@@ -54,12 +54,12 @@ class Hal:
         return printed
 
     def step(self, ticks: int = 1) -> Hal:
-        """Run the threads for a number of ticks and return this bench."""
+        """Run the threads for `ticks` ticks and return this bench."""
         self.type(f"step {ticks}")
         return self
 
     def show(self, kind: str = "all") -> None:
-        """Print the tables of one kind (comp, pin, param, sig, funct, thread, cell) or of all."""
+        """Print the table of one kind of item (comp, pin, param, sig, funct, thread, cell), or all tables."""
         print(self.type(f"show {kind}"))  # noqa: T201  # meant for interactive use
 
     def value(self, name: str) -> str:
@@ -67,17 +67,17 @@ class Hal:
         return listing.read(self.session, self._console.hal.address(name))
 
     def signals(self) -> pl.DataFrame:
-        """Return the signals at every tick so far: t (days), rep, row, signal, value."""
+        """Return the signals at every tick so far, with columns t (days), rep, row, signal, value."""
         return self.session.frames()[1]
 
     def plot(self, *names: str) -> Sheet:
-        """Draw signals (by default all) at every tick so far: numbers as steps, bits as lanes."""
+        """Plot signals (by default all) at every tick so far, numbers as steps and bits as lanes."""
         samples, bits = samples_of(self.session, names)
         unit = "s" if self._console.hal.period else "days"
         return figure_of(samples, bits, self.title or "Signals of the session", unit)
 
     def draw(self, *, beside: Hal | None = None, hal: bool = False) -> Sheet:
-        """Draw the wiring, optionally above that of another bench. With `hal`, add LinuxCNC's names."""
+        """Draw the wiring, optionally above the wiring of another bench. With `hal`, add LinuxCNC's names."""
         upper = diagram(self.session.net, hal=hal)
         if beside is None:
             return netlist(upper.boxes, upper.wires, title=self.title)

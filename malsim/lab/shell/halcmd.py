@@ -1,4 +1,4 @@
-"""Commands of halcmd for LinuxCNC's names, unlinked signals, unloading, messages and the status."""
+"""halcmd commands for LinuxCNC names, unlinked signals, unloading, messages and the status."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from malsim.netlist.language.values import bit, exact, number
 
 
 class HalCommands(Commands):
-    """Shell commands that need LinuxCNC's names or signals declared before their first link."""
+    """Shell commands that need LinuxCNC's names, or signals that are declared before they are linked."""
 
     echoes = False
 
     def translate(self, words: Sequence[str]) -> None:
-        """Run a command in LinuxCNC's syntax, as in a `.hal` script. Errors leave the session unchanged."""
+        """Run a command in LinuxCNC syntax, as in a `.hal` script. An error leaves the session unchanged."""
         before, text = self.session, translated(self.hal, self.session, words)
         if text.period and not self.hal.period and not before.statements:
-            tick = text.period * DAY  # one day stands for one second
+            tick = text.period * DAY  # one simulated day represents one second of LinuxCNC
             self.session = Session.over(before.memory, rules=before.rules, day=before.day, tick=tick)
         try:
             self.session = wired(self.session, text.statements)
@@ -48,7 +48,7 @@ class HalCommands(Commands):
             cmd.Cmd.onecmd(self, " ".join(words))
 
     def remember(self, text: HalText) -> None:
-        """Store the translator state, which holds LinuxCNC's names for later lines and listings."""
+        """Store the translator state, whose LinuxCNC names later lines and listings need."""
         self.hal = text
         self.bench.instances, self.bench.period = text.instances, text.period or self.session.tick / DAY
         self.session = replace(self.session, pin_names=shown_names(text.instances, text.aliases))
@@ -58,7 +58,7 @@ class HalCommands(Commands):
         self.translate(["alias", *line.split()])
 
     def do_unalias(self, line: str) -> None:
-        """Remove an alias, given by its own name or the name of its pin: unalias pin|param NAME."""
+        """Remove an alias, given the alias or the name of the pin or parameter: unalias pin|param NAME."""
         self.translate(["unalias", *line.split()])
 
     def do_linkps(self, line: str) -> None:
@@ -70,43 +70,43 @@ class HalCommands(Commands):
         raise UsageError("linksp needs a signal and a pin", given=line, allowed="linksp SIGNAL PIN")
 
     def do_linkpp(self, line: str) -> None:
-        """Link two pins by a signal named after the first pin: linkpp PIN PIN."""
+        """Link two pins through a signal that is named after the first pin: linkpp PIN PIN."""
         raise UsageError("linkpp needs two pins", given=line, allowed="linkpp PIN PIN")
 
     def do_lock(self, line: str) -> None:
-        """Do nothing (in LinuxCNC: lock the configuration): lock [all|tune|none]."""
+        """Do nothing (LinuxCNC locks the configuration): lock [all|tune|none]."""
         _check_choice("lock", line, ("", "all", "tune", "none"))
 
     def do_unlock(self, line: str) -> None:
-        """Do nothing (in LinuxCNC: unlock the configuration): unlock [all|tune]."""
+        """Do nothing (LinuxCNC unlocks the configuration): unlock [all|tune]."""
         _check_choice("unlock", line, ("", "all", "tune"))
 
     def do_debug(self, line: str) -> None:
-        """Do nothing (in LinuxCNC: set the level of messages): debug LEVEL."""
+        """Do nothing (LinuxCNC sets the message level): debug LEVEL."""
         if number(line.strip().lstrip("+-") or "0") is None:
             raise UsageError("debug needs a level", given=line, allowed="0 to 5")
 
     def do_loadusr(self, line: str) -> None:
-        """Run a program of LinuxCNC: loadusr sleep SECONDS|halstreamer …|halsampler …."""
+        """Run a LinuxCNC program: loadusr sleep SECONDS|halstreamer …|halsampler …."""
         self.act(("loadusr", *line.split()))
 
     def do_waitusr(self, line: str) -> None:
-        """Do nothing, since every program ends with its line: waitusr NAME."""
+        """Do nothing, because programs always finish before the next line: waitusr NAME."""
         if not line.strip():
-            raise UsageError("waitusr needs a program: waitusr NAME")
+            raise UsageError("waitusr needs the name of a program: waitusr NAME")
 
     def do_print(self, line: str) -> None:
-        """Print words or an empty line: print [WORD…]."""
+        """Print the given words, or an empty line: print [WORD…]."""
         self.say(line)
 
     def do_echo(self, line: str) -> None:
-        """Print words or, without words, print every command before running it: echo [WORD…]."""
+        """Print the given words or, without words, print each command before it runs: echo [WORD…]."""
         self.echoes = self.echoes or not line
         if line:
             self.say(line)
 
     def do_unecho(self, line: str) -> None:
-        """Stop printing commands: unecho."""
+        """Stop printing commands before they run: unecho."""
         del line
         self.echoes = False
 
@@ -114,7 +114,7 @@ class HalCommands(Commands):
         """Print the time, the number of ticks and the number of loaded items: status [all|lock|mem]."""
         _check_choice("status", line, ("", "all", "lock", "mem"))
         session, period = self.session, self.hal.period
-        time = f"{session.day:g} s" if period else f"day {session.day:g}"  # one day stands for one second of LinuxCNC
+        time = f"{session.day:g} s" if period else f"day {session.day:g}"  # one simulated day represents one second
         length = duration(period * SECOND if period else session.tick)
         self.say(f"{time}, {counted(session.state.ticks, 'tick')} made, a tick is {length}")
         if self.running is not None:
@@ -123,7 +123,7 @@ class HalCommands(Commands):
         self.say(", ".join(counted(len(listing.names(session, kind)), word) for kind, word in kinds.items()))
 
     def do_newsig(self, line: str) -> None:
-        """Declare a signal and its type before its first net: newsig SIGNAL bit|float|s32|…."""
+        """Declare a signal and its type before linking it: newsig SIGNAL bit|float|s32|…."""
         signal, kind = words_of("newsig", line, "SIGNAL", "TYPE")
         if kind not in SIGNAL_TYPES:
             raise UsageError("no such signal type", given=kind, allowed=" ".join(SIGNAL_TYPES))
@@ -140,18 +140,18 @@ class HalCommands(Commands):
         kind, _ = self.new_signals[signal]
         value = bit(word.strip()) if kind == "bit" else number(word.strip())
         if value is None:
-            raise UsageError(f"not a {kind}", where=signal, given=word.strip())
+            raise UsageError("not a bit" if kind == "bit" else "not a number", where=signal, given=word.strip())
         self.new_signals = {**self.new_signals, signal: (kind, value)}
 
     def do_gets(self, line: str) -> None:
-        """Print a signal: gets SIGNAL."""
+        """Print the value of a signal: gets SIGNAL."""
         if self._is_unlinked(line.strip()):
             self.say(self._new_value(line.strip()))
         else:
             self.print_signal(line)
 
     def do_show(self, line: str) -> None:
-        """Print tables: show [comp|pin|param|sig|funct|thread|cell [PATTERN]]."""
+        """Print tables of the loaded items: show [comp|pin|param|sig|funct|thread|cell [PATTERN]]."""
         kind, pattern = [*line.split(), "", ""][:2]
         kind = "" if kind == "all" else kind
         for name in [kind] if kind else listing.KINDS:
@@ -177,18 +177,18 @@ class HalCommands(Commands):
         self.new_signals = {name: kind for name, kind in self.new_signals.items() if signal not in {"all", name}}
 
     def do_unload(self, line: str) -> None:
-        """Remove an instance, or all instances of an op, with wires and settings: unload NAME|all."""
+        """Remove an instance, or all instances of an op, with their wires and settings: unload NAME|all."""
         self.session = unload(self.session, *words_of("unload", line, "NAME"))
 
     do_unloadrt = do_unload
 
     def do_unloadusr(self, line: str) -> None:
-        """Do nothing, since every program ends with its line: unloadusr all."""
+        """Do nothing, because programs always finish before the next line: unloadusr all."""
         if line.strip() != "all":
             raise UsageError("no such program", given=line, allowed="all")
 
     def do_net(self, line: str) -> None:
-        """Connect pins, fields or addresses to a signal, > or < between writer and readers: net SIGNAL PIN…."""
+        """Connect pins, fields or addresses to a signal; > or < may separate writer and readers: net SIGNAL PIN…."""
         before = self.session
         self.sentence("net", line)
         new = self.session.statements[-1:]
@@ -204,7 +204,7 @@ class HalCommands(Commands):
 
 
 def duration(milliseconds: float) -> str:
-    """Format a duration in the largest unit in which the number is at least 1.
+    """Format a duration in the largest unit that gives a number of at least 1.
 
     >>> duration(8.64e7), duration(1.0), duration(7200e3)
     ('1 day', '1 ms', '2 hours')
@@ -221,4 +221,4 @@ def counted(count: int, noun: str) -> str:
 
 def _check_choice(command: str, line: str, choices: Sequence[str]) -> None:
     if line.strip() not in choices:
-        raise UsageError(f"no such level of {command}", given=line.strip(), allowed=" ".join(filter(None, choices)))
+        raise UsageError(f"no such {command} level", given=line.strip(), allowed=" ".join(filter(None, choices)))

@@ -1,4 +1,4 @@
-"""Listings of a session in halcmd's layout, and recorded signals as samples, figures and files."""
+"""Tables of a session's items in halcmd's layout, and export of recorded signals as samples, figures and files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KINDS = {
     "cell": "cells of the graph",
 }  # fmt: skip
 MOST_VALUES = 8
-_CELL = re.compile(r"[-.@]")  # separators after a cell's handle in an address
+_CELL = re.compile(r"[-.@]")  # characters that end the cell handle at the beginning of an address
 _TYPES = {bool: "bit", int: "int", float: "float"}
 
 
@@ -45,10 +45,10 @@ class _Pin(NamedTuple):
 
 
 def names(session: Session, kind: str, pattern: str = "") -> list[str]:
-    """Return the names of a kind that match a pattern (`weak*` or the beginning of a name), in order."""
+    """Return the names of all items of one kind that match a pattern (`weak*` or the beginning of a name), in order."""
     net = session.net
     if kind not in KINDS:
-        raise UsageError("no such kind", given=kind, allowed=" ".join(KINDS), hint=nearest(kind, KINDS))
+        raise UsageError("no such kind of item", given=kind, allowed=" ".join(KINDS), hint=nearest(kind, KINDS))
     threads = net.threads
     pins = _pins(session)
     names_ = {
@@ -67,7 +67,7 @@ def display_names(session: Session, selection: Iterable[str]) -> list[str]:
 
 
 def show(session: Session, kind: str, pattern: str = "") -> str:
-    """Return the table of the items of a kind that match a pattern."""
+    """Return a table of all items of one kind that match a pattern."""
     selection = names(session, kind, pattern)
     if kind == "cell":
         return "\n".join(_cell_line(session, name) for name in selection)
@@ -122,14 +122,14 @@ def _graph_values(session: Session, name: str) -> pl.Series:
 
 
 def value_text(values: np.ndarray[Any, Any]) -> str:
-    """Format values like halcmd; a long list is cut, with the number of values at its end."""
+    """Format values as halcmd does. A long list is truncated and ends with the number of values."""
     text = " ".join(one_value(value) for value in values[:MOST_VALUES].tolist())
     more = f" … {len(values)} values" if len(values) > MOST_VALUES else ""
     return (text or "no value yet") + more
 
 
 def one_value(value: object, kind: str = "") -> str:
-    """Format a number with seven digits, or a bit as TRUE or FALSE."""
+    """Format a number with seven significant digits, or a bit as TRUE or FALSE."""
     if isinstance(value, bool) or kind == "bit":
         return "TRUE" if value else "FALSE"
     return f"{value:.7g}" if isinstance(value, float) else str(value)
@@ -182,12 +182,12 @@ TRACE_FILES = (".png", ".svg", ".vcd", ".csv")
 
 
 def save_traces(session: Session, words: list[str]) -> str:
-    """Write the named signals, by default all, to the file after `out=` and return its path."""
+    """Write the named signals (by default all) to the file given as `out=FILE`, and return its path."""
     names = [word for word in words if not word.startswith("out=")]
     out = next((word.removeprefix("out=") for word in words if word.startswith("out=")), "")
     if not out.endswith(TRACE_FILES):
-        allowed, hint = " ".join(TRACE_FILES), "malsim workbench FILE shows the signals in a live page"
-        raise UsageError("scope needs a file: scope out=FILE", given=out or None, allowed=allowed, hint=hint)
+        allowed, hint = " ".join(TRACE_FILES), "run `malsim workbench FILE` to show the signals in a live page"
+        raise UsageError("scope needs an output file: scope out=FILE", given=out or None, allowed=allowed, hint=hint)
     samples, bits = samples_of(session, names)
     if out.endswith(".csv"):
         save_table(out, samples)
@@ -199,13 +199,13 @@ def save_traces(session: Session, words: list[str]) -> str:
 
 
 def samples_of(session: Session, names: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:
-    """Return the samples (t, channel, value) of signals, by default all, and the names of all bits."""
+    """Return the samples (t, channel, value) of the named signals, by default all, and the names of all bit signals."""
     if not session.past:
-        raise UsageError("not recorded yet", hint="run ticks first, such as step 20")
+        raise UsageError("not recorded yet", hint="run some ticks first, for example step 20")
     signals = session.net.signals
     for name in names:
         if name not in signals:
-            raise UsageError("no such signal", given=name, hint=nearest(name, signals, "show sig lists the signals"))
+            raise UsageError("no such signal", given=name, hint=nearest(name, signals, "enter show sig to list the signals"))
     samples = session.frames()[1].select("t", pl.col("signal").alias("channel"), "value")
     bits = [name for name, signal in signals.items() if signal.type == "bit"]
     return samples.filter(pl.col("channel").is_in(list(names))) if names else samples, bits
@@ -214,7 +214,7 @@ def samples_of(session: Session, names: Sequence[str]) -> tuple[pl.DataFrame, li
 def figure_of(
     samples: pl.DataFrame, bits: Sequence[str], title: str = "Signals of the session", unit: str = "days"
 ) -> Sheet:
-    """Draw samples (t, channel, value), numbers as steps and bits as lanes."""
+    """Plot samples (t, channel, value), numbers as steps and bits as lanes."""
     from malsim.showing.plots.runs.signal_lanes import signal_lanes
 
     channel = samples["channel"].unique(maintain_order=True)

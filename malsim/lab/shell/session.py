@@ -1,4 +1,4 @@
-"""Immutable session of the shell: a memory, its wiring, and the state of both."""
+"""Immutable shell session: a memory, its wiring, and the state of both."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Cells and run-wide signals after one tick."""
+    """Cells and run-wide signals recorded after one tick."""
 
     day: float
     cells: pl.DataFrame
@@ -46,7 +46,7 @@ class Moment:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Session:
-    """Live graph with its wiring and running state.
+    """Live claim graph with its wiring and running state.
 
     `statements` is the wiring, `day` the time in days, `tick` the milliseconds between two scans, `loop_pins` the values of
     pins that the loop provides (`reviewer.ack`), `past` the last ticks, and `pin_names` the LinuxCNC names or aliases of
@@ -74,7 +74,7 @@ class Session:
         day: float = 0.0,
         tick: float = DAY,
     ) -> Session:
-        """Return a session on a memory, with the graph and wiring of a netlist."""
+        """Return a new session on a memory, optionally with the graph and wiring of a netlist."""
         memory, rules = memory or Memory.empty(), rules or Rules()
         engine = Engine(Net(), tick=tick, rules=rules)
         session = cls(engine=engine, state=engine.start(memory), memory=memory, rules=rules, day=day, tick=tick)
@@ -85,7 +85,7 @@ class Session:
         return self.engine.net
 
     def with_statements(self, statements: Iterable[Statement]) -> Session:
-        """Return the session with more statements. Raises `NetlistError` if one has a fault.
+        """Return the session with additional statements. Raises `NetlistError` if a statement has a fault.
 
         A pin that is connected to a signal loses its setting, as in HAL.
         """
@@ -99,7 +99,7 @@ class Session:
         return self.with_wiring((*old, *new))
 
     def with_wiring(self, statements: Iterable[Statement]) -> Session:
-        """Return the session with this wiring and its cells. Running values are kept if their shape is unchanged."""
+        """Return the session with its wiring replaced. Running values are kept wherever their shape is unchanged."""
         all_statements = tuple(statements)
         result = load(Document(all_statements, "here"), self.memory, rules=self.rules, now=self.day)
         engine = Engine(result.net, tick=self.tick, rules=self.rules)
@@ -115,7 +115,7 @@ class Session:
         return replace(self, state=replace(self.state, signals=values))
 
     def stepped(self, count: int = 1) -> Session:
-        """Return the session after `count` ticks of the memory, each followed by a scan of the net."""
+        """Return the session after `count` memory ticks, each followed by a scan of the netlist."""
         memory, state, day, past = self.memory, self.state, self.day, list(self.past)
         for _ in range(count):
             day += self.tick / DAY
@@ -127,7 +127,7 @@ class Session:
         return replace(self, memory=memory, state=state, day=day, past=tuple(past[-LONGEST_PAST:]))
 
     def values(self, name: str) -> np.ndarray[Any, Any]:
-        """Return the values of a pin, parameter or signal: one per row of its domain, or a single value.
+        """Return the values of a pin, parameter or signal as an array: one per row of its domain, or a single value.
 
         The array is empty for a signal that reads the memory before the first scan.
         """
@@ -141,7 +141,7 @@ class Session:
         return values if row is None else values[row]
 
     def frames(self) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Return the history in a run's format: cells (t, rep, cell, scores), signals (t, rep, row, signal, value)."""
+        """Return the recorded cells (t, rep, cell, scores) and signals (t, rep, row, signal, value), as in a run."""
         cells = [moment.cells.with_columns(t=pl.lit(moment.day)) for moment in self.past]
         rows = [(moment.day, 0, None, name, value) for moment in self.past for name, value in moment.signals.items()]
         kinds = {"t": pl.Float64, "rep": pl.Int32, "row": pl.String, "signal": pl.String, "value": pl.Float64}
@@ -154,7 +154,7 @@ def signals_by_pin(net: Net) -> dict[str, Signal]:
 
 
 def _with_running(old: State, engine: Engine, fresh: State) -> State:
-    """Return the fresh state of a net with previous outputs and signals, if their shapes are unchanged."""
+    """Return the initial state of the new net, with the old outputs and signals wherever their shapes are unchanged."""
     ops = {}
     for name, start in fresh.ops.items():
         outs, before = engine.net.instances[name].sheet.outs, old.ops.get(name, {})
@@ -177,7 +177,7 @@ def _same_shape(first: Any, second: Any) -> bool:
 
 
 def _writer_value(signal: Signal, engine: Engine, ops: Mapping[str, Any], start: Any) -> Any:
-    """Return the initial value of a new signal, which is the current value of its writer, as in HAL."""
+    """Return the initial value of a new signal: the current value of the pin that writes the signal, as in HAL."""
     pin = signal.writer.address if signal.writer else None
     if not isinstance(pin, Pin) or pin.instance not in ops:
         return start
@@ -199,19 +199,19 @@ def _cells(memory: Memory) -> pl.DataFrame:
 
 
 def delf(session: Session, function: str, thread: str = "tick") -> Session:
-    """Remove a function from a thread. The instance stays loaded."""
+    """Remove a function from a thread. Its instance remains loaded."""
     threads = {name: scheduled.name for scheduled in session.net.threads for name in scheduled.functions}
     if threads.get(function) != thread:
         hint = f"it runs on {threads[function]}" if function in threads else nearest(function, threads)
         raise UsageError("this function does not run on this thread", given=f"{function} {thread}", hint=hint or None)
     statements = without_functions(session.statements, {function})
-    if isinstance(session.net.instances[function].statement, Schedule):  # the instance was loaded by its addf
+    if isinstance(session.net.instances[function].statement, Schedule):  # its addf also loaded the instance
         statements.append(Load(function, names=(function,)))
     return session.with_wiring(statements)
 
 
 def unlinkp(session: Session, *pins: str) -> Session:
-    """Disconnect pins from their signals. An input keeps the value of the signal, as in HAL."""
+    """Disconnect pins from their signals. A disconnected input keeps the signal's last value, as in HAL."""
     signals = signals_by_pin(session.net)
     for pin in pins:
         if pin not in signals:
@@ -221,7 +221,7 @@ def unlinkp(session: Session, *pins: str) -> Session:
 
 
 def delsig(session: Session, signal: str) -> Session:
-    """Disconnect all pins from a signal or, with `all`, from all signals, which removes the signals."""
+    """Remove a signal or, with `all`, every signal, by disconnecting all of its pins."""
     signals = session.net.signals
     if signal != "all" and signal not in signals:
         raise UsageError("no such signal", given=signal, hint=nearest(signal, signals))
@@ -230,7 +230,7 @@ def delsig(session: Session, signal: str) -> Session:
 
 
 def unload(session: Session, name: str) -> Session:
-    """Remove an instance, all instances of an op or, with `all`, every instance, and their wires."""
+    """Remove an instance, all instances of an op or, with `all`, every instance, together with their wires."""
     instances = session.net.instances
     names = {loaded for loaded, instance in instances.items() if name in {"all", loaded, instance.sheet.name}}
     if not names and name != "all":

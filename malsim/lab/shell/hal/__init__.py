@@ -1,1 +1,1 @@
-"""LinuxCNC syntax in the shell: typed lines, and scripts with their programs."""
+"""LinuxCNC syntax in the shell: typed lines, `.hal` scripts, and the programs that they start."""

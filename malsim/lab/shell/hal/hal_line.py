@@ -1,4 +1,4 @@
-"""Typed lines in LinuxCNC's syntax: recognition, translation and spelling of names."""
+"""Typed lines in LinuxCNC syntax: how they are recognised, translated, and mapped to netlist names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LINKS = {"linkps": (1, 0), "linksp": (0, 1), "linkpp": ()}
 
 
 def wired(session: Session, statements: Sequence[Statement]) -> Session:
-    """Return the session with more statements. A signal that is set takes its value immediately."""
+    """Return the session with additional statements. A signal that a statement sets takes its value immediately."""
     session = session.with_statements(statements) if statements else session
     for statement in statements:
         if isinstance(statement, Set) and not statement.setp and statement.address in session.net.initial:
@@ -37,7 +37,7 @@ def wired(session: Session, statements: Sequence[Statement]) -> Session:
 
 
 def is_hal(text: HalText, session: Session, words: Sequence[str]) -> bool:
-    """Return whether a line names a component, an instance or a function of LinuxCNC.
+    """Return whether a line refers to a LinuxCNC component, instance or function.
 
     A name of both a component and an op means the component in sessions without cells whose instances all come from
     LinuxCNC components.
@@ -65,7 +65,7 @@ def _means_component(component: Component, text: HalText, session: Session, word
 
 
 def translated(text: HalText, session: Session, words: Sequence[str]) -> HalText:
-    """Return the translator state after one command. Raises `NetlistError` if the command has no counterpart."""
+    """Return the translator state after a command. Raises `NetlistError` if the command has no netlist equivalent."""
     threads = {**{thread.name: list[str]() for thread in session.net.threads}, **text.threads}
     new = replace(
         text,
@@ -83,16 +83,16 @@ def translated(text: HalText, session: Session, words: Sequence[str]) -> HalText
 
 
 def _check_no_op_choice(text: HalText, words: Sequence[str]) -> None:
-    """Raise `UsageError` for a setting that selects the op of a component, which must precede loading."""
+    """Raise `UsageError` for a setting that selects the op of a component that is already loaded."""
     pin, value = (words[0], words[-1]) if words[1:2] == ["="] else (words[1], words[-1]) if len(words) > 1 else ("", "")
     name, word = text.split(pin)
     if name and word in text.instances[name].component.defaults:
         hint = "put both lines in a .hal file and run it with -f, which reads settings before loading"
-        raise UsageError(f"{pin} selects the op of {name}, which is loaded already", given=value, hint=hint)
+        raise UsageError(f"{pin} selects the op of {name}, which is already loaded", given=value, hint=hint)
 
 
 def respelled(line: str, text: HalText, session: Session) -> str:
-    """Return a line with LinuxCNC's pin names replaced by netlist names, links written as `net`, and arrows removed."""
+    """Rewrite a line for the netlist parser: netlist pin names instead of LinuxCNC's, `net` for link commands, no arrows."""
     words = line.split()
     if words and words[0] in LINKS and len(operands := [word for word in words[1:] if word not in ARROWS]) == 2:  # noqa: PLR2004 - two ends
         name = operands[0].replace(".", "-") if words[0] == "linkpp" else ""
@@ -105,7 +105,7 @@ def respelled(line: str, text: HalText, session: Session) -> str:
 
 
 def _address(word: str, text: HalText, session: Session) -> str:
-    """Return the netlist name of a pin in LinuxCNC's spelling. Other words are returned unchanged."""
+    """Translate a pin name from LinuxCNC's spelling to the netlist's. Other words are returned unchanged."""
     address = text.address(word)
     instance, _, pin = address.rpartition(".")
     if instance in session.net.instances:

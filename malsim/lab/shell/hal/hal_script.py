@@ -1,4 +1,4 @@
-"""`.hal` scripts, run like halrun: wired, then ticked until halsampler has its samples."""
+"""`.hal` scripts, run as by halrun: first the wiring, then ticks until halsampler has its samples."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SHELLS = {"sh", "bash"}
 
 @dataclass
 class HalBench:
-    """Session whose threads run while programs such as halsampler wait.
+    """HAL session whose threads run while a program such as halsampler waits.
 
     `period` is the base period in seconds, `waiting` the remaining rows of halstreamer by channel, and `runs` whether the
     threads are started.
@@ -51,7 +51,7 @@ class HalBench:
     runs: bool = False
 
     def act(self, words: tuple[str, ...]) -> bool:
-        """Perform an action on the threads or the wiring. Return False for actions that belong to shell commands."""
+        """Perform an action on the threads or the wiring. Return False if the action is a shell command instead."""
         name, *rest = words
         if name in {"start", "stop"}:
             self.runs = name == "start"
@@ -76,7 +76,7 @@ class HalBench:
         return True
 
     def tick(self) -> None:
-        """Fill the streamers and run the threads once."""
+        """Fill the ring buffers of all streamers, then run the threads once."""
         for channel, rows in self.waiting.items():
             self._fill(channel, rows)
         now = self.session.day + self.session.tick / DAY
@@ -84,7 +84,7 @@ class HalBench:
         self.session = replace(self.session, memory=scan.memory, state=scan.state, day=now)
 
     def parts(self, component: str, channel: int) -> tuple[OpPart, ...]:
-        """Return the ring buffers of a sampler or streamer."""
+        """Return the ring buffers of a sampler or streamer channel, one per pin."""
         name = f"{component}.{channel}"
         if name not in self.instances:
             raise UsageError(f"no such {component} channel", given=channel, hint=f"load it first: loadrt {component}")
@@ -106,7 +106,7 @@ class HalBench:
         self.session = replace(self.session, state=replace(self.session.state, ops=state))
 
     def drain(self, channel: int, *, tagged: bool) -> list[str]:
-        """Remove the samples of a sampler and return them as lines in halsampler's format."""
+        """Remove all samples from a sampler channel and return them as lines in halsampler's format."""
         parts = self.parts("sampler", channel)
         state = {**self.session.state.ops}
         first = state[parts[0].name]
@@ -125,14 +125,14 @@ class HalBench:
 
 @dataclass
 class HalScript:
-    """Running `.hal` script: its translation, its bench, and the number of wired statements."""
+    """State of a `.hal` script that is being run: its translation, its bench, and the number of statements wired so far."""
 
     bench: HalBench
     translation: Translated
     wired_count: int = 0
 
     def wire(self, end: int | None = None) -> None:
-        """Wire the statements up to `end`, by default all."""
+        """Wire the statements not yet wired, up to index `end` (by default all of them)."""
         new = self.translation.statements[self.wired_count : end]
         self.wired_count += len(new)
         self.bench.session = wired(self.bench.session, new)
@@ -141,7 +141,7 @@ class HalScript:
 def open_script(
     source: bytes, file: str, session: Session, *, folder: Path, say: Callable[[object], None], variables: Mapping[str, str]
 ) -> HalScript:
-    """Translate a script and check its wiring before running it. Raises `NetlistError` with all faults.
+    """Translate a script and check its wiring without running it. Raises `NetlistError` with all faults.
 
     `session` supplies the cells, `folder` the files that the script names, and `variables` the values of `$NAME` and of
     `[SECTION]NAME` (as `SECTION.NAME`). `say` is called with each row of halsampler.
@@ -176,13 +176,15 @@ def _program(bench: HalBench, words: list[str]) -> None:
             bench.tick()
     else:
         allowed = "halstreamer [-c N] FILE, halsampler [-c N] [-t] -n N, sleep SECONDS, sh FILE of halstreamer << EOF"
-        raise UsageError("this program cannot be run", given=" ".join(words), allowed=allowed)
+        raise UsageError("this program is not supported", given=" ".join(words), allowed=allowed)
 
 
 def _sample(bench: HalBench, words: list[str]) -> None:
     count, channel = _flag(words, "-n"), _flag(words, "-c") or 0
     if count is None or not bench.runs:
-        hint = "add -n ROWS" if count is None else "enter start first; nothing is sampled while the threads are stopped"
+        hint = (
+            "add -n ROWS" if count is None else "enter start first, since nothing is sampled while the threads are stopped"
+        )
         raise UsageError("halsampler would never finish", given=" ".join(["halsampler", *words]), hint=hint)
     lines: list[str] = []
     for _ in range(MOST_TICKS):
@@ -205,7 +207,7 @@ def _heredocs(path: Path, name: str) -> list[tuple[list[str], str]]:
     text = _text(path, name)
     rest = [line for line in _HEREDOC.sub("", text).splitlines() if line.strip() and not line.startswith("#")]
     if rest:
-        raise UsageError("a shell script may only feed halstreamer", given=rest[0])
+        raise UsageError("a shell script may contain only halstreamer commands with here-documents", given=rest[0])
     return [(match[1].split(), match[3]) for match in _HEREDOC.finditer(text)]
 
 
@@ -219,7 +221,7 @@ def _text(path: Path, name: str) -> str:
 def _stream(bench: HalBench, flags: list[str], text: str) -> None:
     channel = _flag(flags, "-c") or 0
     pins = len(bench.parts("streamer", channel))
-    whole = text[: text.rfind("\n") + 1]  # halstreamer ignores a last line without a line break
+    whole = text[: text.rfind("\n") + 1]  # like halstreamer, ignore a last line without a line break
     rows = [line.split("#")[0].split() for line in whole.splitlines() if line.strip() and not line.startswith("#")]
     wrong = [row for row in rows if len(row) != pins or any(number(word) is None for word in row)]
     if wrong:
