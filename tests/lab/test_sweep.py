@@ -112,9 +112,9 @@ def test_existing_points_are_not_recomputed(small: ms.Scenario, whole: pl.DataFr
 @pytest.mark.parametrize("change", [{"seed": 4}, {"replications": 3}, {"rules": {"damping": 0.5}}, {"days": 3.0}])
 def test_a_folder_holds_one_sweep(small: ms.Scenario, tmp_path: Path, change: dict[str, Any]) -> None:
     sweep_of(small, [0.1], tmp_path)
-    with pytest.raises(UsageError, match="another sweep; given: 'other identity'"):
+    with pytest.raises(UsageError, match="contains another sweep, which differs in identity"):
         sweep_of(small.replace(**change), [0.1], tmp_path)
-    with pytest.raises(UsageError, match="other metrics"):
+    with pytest.raises(UsageError, match="differs in metrics"):
         sweep_of(small, [0.1], tmp_path, metric="brier")
     assert sweep_of(small.replace(why="in other words"), [0.1], tmp_path).computed == 0
 
@@ -136,7 +136,7 @@ def test_points_of_a_function_depend_on_its_code(small: ms.Scenario, tmp_path: P
     again = sweep_of(small, [0.1], tmp_path, metric=times(2.0))
     assert again.computed == 0
     for variant in (other(2.0), times(3.0), times(2.0, power=2.0), times(np.arange(2000.0))):
-        with pytest.raises(UsageError, match="another sweep; given: 'other body of score'"):
+        with pytest.raises(UsageError, match="contains another sweep, which differs in body of score"):
             sweep_of(small, [0.1], tmp_path, metric=variant)
     assert_frame_equal(sweep_of(small, [0.1], tmp_path, metric=times(2.0)).frame, again.frame)
 
@@ -206,7 +206,7 @@ def test_dead_worker_is_reported_and_points_are_kept(small: ms.Scenario, tmp_pat
 
     thread = threading.Thread(target=kill_a_worker)
     thread.start()
-    with pytest.raises(UsageError, match=r"a worker died.*run the same again"):
+    with pytest.raises(UsageError, match=r"a worker process died.*run the same command again"):
         sweep_of(small.replace(days=60.0), CEILINGS, folder, executor=None, workers=1)
     thread.join()
     before = files(folder)

@@ -1,4 +1,4 @@
-"""Comparison of two scenarios on the same random numbers."""
+"""Comparison of two scenarios under common random numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PairedComparison:
-    """Comparison of two paired runs: mean of b − a (95 %), the mean of each side, and the gain from pairing.
+    """Result of comparing two paired runs: the mean of b − a with its 95 % interval, both means, and the gain from pairing.
 
     `each` has one row per replication: rep, a, b, difference. `unpaired` is the interval that the same number of runs on
     separate random numbers would give (Welch's).
@@ -42,26 +42,26 @@ class PairedComparison:
 
     @property
     def alike(self) -> bool:
-        """True if b − a is the same in all pairs."""
+        """True if b − a is the same in every pair."""
         return self.each["difference"].drop_nulls().n_unique() == 1
 
     @property
     def saved(self) -> float:
-        """Ratio of unpaired to paired replications for intervals of equal width: (s²a + s²b) / s²(b − a)."""
+        """Number of unpaired runs that are as informative as one paired run: (s²a + s²b) / s²(b − a)."""
         pairs = self.each.drop_nulls()
         variance = [float(np.var(pairs[name].to_numpy(), ddof=1)) for name in ("a", "b", "difference")]
         return (variance[0] + variance[1]) / variance[2] if variance[2] else np.inf
 
     @property
     def frame(self) -> pl.DataFrame:
-        """Frame with rows for a, b, and their paired and unpaired difference: what, value, low, high."""
+        """Frame of the means of a and b and of their paired and unpaired difference: what, value, low, high."""
         mean, sides = self.difference, (("a", self.a), ("b", self.b))
         rows = [(n, side.value if side else self.each[n].mean(), side and side.low, side and side.high) for n, side in sides]
         rows += [("b − a, paired", mean.value, mean.low, mean.high), ("b − a, unpaired", mean.value, *self.unpaired)]
         return pl.DataFrame(rows, orient="row", schema=["what", "value", "low", "high"])
 
     def plot(self, title: str = "") -> Sheet:
-        """Plot both sides by replication, and the paired and unpaired difference."""
+        """Plot both sides per replication, and the difference with its paired and its unpaired interval."""
         from malsim.showing.plots.studies.estimates import paired
 
         return paired(self.each, self.frame, label=label_of(self.metric), title=title)
@@ -87,7 +87,7 @@ def compare(
     half_width: float | None = None,
     most: int = MOST,
 ) -> PairedComparison:
-    """Compare two scenarios on common random numbers, replication by replication.
+    """Compare two scenarios, replication by replication, under common random numbers.
 
     Every draw has an address (seed, replication, population, member, turn, purpose), so the parts that both scenarios share
     get equal draws; b runs with a's seed and replication numbers. The interval is that of `difference_interval`. Scenarios
@@ -136,5 +136,5 @@ def compare(
 
 
 def _own_mean(side: Measurement, name: str) -> Estimate | None:
-    """Return the mean of one side with its interval; None if all replications are equal."""
+    """Return the mean of one side with its interval, or None if all replications are equal."""
     return Estimate.of(side, name) if len(np.unique(side.parts[~np.isnan(side.parts)])) > 1 else None

@@ -1,4 +1,4 @@
-"""Measures of a run per replication: a metric's name, a property's margin, a series' metric, or a function."""
+"""Measures of a run, per replication: a named metric, a property's margin, a metric of a series, or a function."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ OF_SERIES = re.compile(rf"({'|'.join((*SERIES, STEADY))}) of (.+)")
 
 
 def measured(run: Run, metric: Measure) -> Array:
-    """Return a measure per replication of a run, shape (replications,); NaN for a replication without a value.
+    """Measure a run and return one number per replication, shape (replications,), NaN for a replication without a value.
 
     Times and calibration errors of a run are not means of these values: see `measurement`, also for the allowed measures.
     """
@@ -58,7 +58,7 @@ def measured(run: Run, metric: Measure) -> Array:
 
 
 def measurement(run: Run, metric: Measure) -> Measurement:
-    """Measure a run; the `mean()` of the result uses the estimator for this kind of measure, as printed everywhere.
+    """Measure a run. The `mean()` of the result uses the estimator that suits this kind of measure.
 
     `metric` is one of
 
@@ -96,12 +96,12 @@ def measurement(run: Run, metric: Measure) -> Measurement:
 
 
 def measured_by_running(scenario: Scenario, metrics: Sequence[Measure]) -> list[Array]:
-    """Run the scenario and return each measure per replication; see `measurements_by_running`."""
+    """Run a scenario and return one array per measure, with one number per replication."""
     return [measurement.parts for measurement in measurements_by_running(scenario, metrics)]
 
 
 def measurements_by_running(scenario: Scenario, metrics: Sequence[Measure]) -> list[Measurement]:
-    """Run a scenario and measure it; cells are recorded only if a measure needs them.
+    """Run a scenario and measure it. Cells are recorded only if a measure needs them.
 
     Raises `UsageError` as `measurement` does; unknown metrics are refused before the scenario is run.
     """
@@ -114,7 +114,7 @@ def measurements_by_running(scenario: Scenario, metrics: Sequence[Measure]) -> l
 
 
 def is_better_high(metric: Measure) -> bool:
-    """Return True if higher is better (accuracy, margins), False for losses, series and functions."""
+    """Return True if higher is better (accuracy, margins), and False for losses, metrics of series, and functions."""
     if callable(metric):
         return False
     return metric in HIGH or bool(OF_FACTS.fullmatch(metric.strip())) or not (metric in METRICS or _is_named(metric))
@@ -125,7 +125,7 @@ def name_of(metric: Measure) -> str:
 
 
 def label_of(metric: str) -> str:
-    """Return a metric's name with its unit, for an axis.
+    """Return a metric's name with its unit, for use as an axis label.
 
     >>> label_of("brier"), label_of("settling_time of eff(obs_a1a1)"), label_of("mean of belief(pump)")
     ('brier (1)', 'settling_time of eff(obs_a1a1) (d)', "mean of belief(pump) (the value's unit)")
@@ -140,7 +140,7 @@ def label_of(metric: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """Mean of a measure over replications, with its interval and the number of replications that have a value.
+    """Mean of a measure over replications, with its 95 % interval and the number of replications that have a value.
 
     `time` describes the spells of a time; its mean is NaN if more than half of the spells outlast the longest seen.
     """
@@ -154,7 +154,7 @@ class Estimate:
 
     @classmethod
     def of(cls, measurement: Paired | Measurement, metric: str, *, stopped: bool = False) -> Estimate:
-        """Build an estimate from a measurement; `stopped` as in `mean_interval`."""
+        """Build an estimate from a measurement. `stopped` has the same meaning as in `mean_interval`."""
         value, low, high = measurement.mean(stopped=stopped)
         return cls(metric=metric, value=value, low=low, high=high, replications=measurement.count, time=measurement.time)
 
@@ -170,7 +170,7 @@ class Estimate:
 
 
 def estimate(each: Array | Measurement, metric: str, bounds: Bounds = ANY) -> Estimate:
-    """Return the mean and interval of a measurement, or of an array with one number per replication.
+    """Return the mean and its 95 % interval for a measurement, or for an array with one number per replication.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def estimate(each: Array | Measurement, metric: str, bounds: Bounds = ANY) -> Es
 
 
 def refuse_no_spread(measurement: Paired | Measurement, metric: str, *, alike: bool = False) -> None:
-    """Raise `UsageError` if fewer than two replications have a value, or if all are equal and `alike` is False.
+    """Raise `UsageError` if fewer than two replications have a value, or if all values are equal (unless `alike`).
 
     A time of which more than half of the spells are censored is accepted.
     """
@@ -194,7 +194,7 @@ def refuse_no_spread(measurement: Paired | Measurement, metric: str, *, alike: b
     values = parts[~np.isnan(parts)]
     if isinstance(measurement, Paired) and (unknown := measurement.unknown):
         raise UsageError(
-            "the time of one of the two variants has no mean", where=metric, given=str(unknown), hint="run more days"
+            "the mean time of one variant cannot be estimated", where=metric, given=str(unknown), hint="run more days"
         )
     if measurement.count > 1 and measurement.time is not None and np.isnan(measurement.time.value):
         return
@@ -203,7 +203,7 @@ def refuse_no_spread(measurement: Paired | Measurement, metric: str, *, alike: b
         given = f"{len(values)} of {len(parts)}"
         raise UsageError("at least two replications need a value", where=metric, given=given, hint=hint)
     if not alike and (values == values[0]).all():
-        hint = "nothing that it depends on is random here: run one replication"
+        hint = "nothing random affects the metric here; run one replication"
         raise UsageError("the metric is the same in every replication", where=metric, given=float(values[0]), hint=hint)
 
 
@@ -212,14 +212,14 @@ def _figure(run: Run, name: str) -> Measurement:
     if name in figures:
         return figures[name]
     if not run.scenario.facts:
-        hint = "add [[facts]] and [[writers]]; scripted claims have no truth to be scored against"
+        hint = "add [[facts]] and [[writers]], because scripted claims cannot be scored without a truth"
         raise UsageError("no truth given", where="metric", given=name, allowed=", ".join(figures), hint=hint)
     hint = "add a [reader]" if run.scenario.reader is None else "add writers"
     raise UsageError("no such metric in this run", where="metric", given=name, allowed=", ".join(figures), hint=hint)
 
 
 def _is_named(text: str) -> bool:
-    """Return True if a text has the form of a price, of the accuracy of facts, or of a metric of a series."""
+    """Return whether a text names a price, the accuracy of a fact, or a metric of a series."""
     return bool(text in PRICES or OF_FACTS.fullmatch(text.strip()) or OF_SERIES.fullmatch(text.strip()))
 
 
@@ -239,14 +239,16 @@ def _of_series(run: Run, metric: str, text: str) -> Array:
     trace = trace_of(run, metrics=by_replication(run))
     values = Margins(trace).value(value_of(text))
     if values.dtype == object:
-        raise UsageError("text cannot be measured", where="metric", given=text, hint="compare it in a property")
+        raise UsageError(
+            "a text value cannot be measured", where="metric", given=text, hint="compare the value in a property"
+        )
     series = np.broadcast_to(values, (len(trace.times), len(trace.replications)))
     return steady_mean(series) if metric == STEADY else measure(metric, trace.times / DAY, series)
 
 
 def _property(text: str) -> Property:
-    hint = nearest(text, METRICS, f"one of {', '.join(METRICS)}, a property, or `mean of` a value")
-    if text.strip().isidentifier():  # a single name is not a property, but a metric
+    hint = nearest(text, METRICS, f"use one of {', '.join(METRICS)}, a property, or `mean of` a value")
+    if text.strip().isidentifier():  # an identifier can only be the name of a metric
         raise UsageError("no such metric", where="metric", given=text, hint=hint)
     try:
         return Property(text)

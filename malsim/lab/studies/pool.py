@@ -1,4 +1,4 @@
-"""Workers for the runs of a study: new processes, any executor, or a Dask cluster."""
+"""Worker pools for studies: new processes, any executor, or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 
 @contextlib.contextmanager
 def executor_of(executor: Any = None, *, workers: int | None = None) -> Iterator[Executor]:
-    """Yield the given executor, that of a Dask client, or new processes (by default one per core).
+    """Yield the given executor, the executor of a Dask client, or a pool of new processes (by default one per core).
 
     Processes are spawned, not forked, because a forked polars may wait forever on a lock. Notebooks and scripts can start
     them without a main guard, and they end with this process even if it is killed.
@@ -60,7 +60,7 @@ def executor_of(executor: Any = None, *, workers: int | None = None) -> Iterator
 
 
 def cluster_of(address: str) -> Any:
-    """Return a client of the Dask scheduler at an address; raise `UsageError` if none answers."""
+    """Return a client connected to the Dask scheduler at `address`. Raises `UsageError` if no scheduler answers."""
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError as error:
@@ -73,7 +73,7 @@ def cluster_of(address: str) -> Any:
 
 
 def must_travel(*functions: object) -> None:
-    """Raise `UsageError` for functions that new processes cannot import: lambdas, inner functions, notebook functions."""
+    """Raise `UsageError` for functions that new processes cannot import, such as lambdas and notebook functions."""
     for function in functions:
         try:
             local = b"__main__" in pickle.dumps(function)
@@ -86,7 +86,7 @@ def must_travel(*functions: object) -> None:
 
 
 def results(pool: Executor, jobs: Iterable[Callable[[], Result]]) -> Iterator[Result]:
-    """Yield the result of each job as soon as it is done; at most 64 jobs are pending, to bound memory.
+    """Yield the result of each job when it finishes. At most 64 jobs are pending, which limits memory use.
 
     An exception of a job is raised here, and the pending jobs are cancelled. Raises `UsageError` if a process dies.
     """
@@ -101,8 +101,8 @@ def results(pool: Executor, jobs: Iterable[Callable[[], Result]]) -> Iterator[Re
             for future in done:
                 yield future.result()
     except BrokenExecutor as error:
-        hint = "finished points are kept: run the same again, with fewer workers if memory ran out"
-        raise UsageError("a worker died", where="executor", hint=hint) from error
+        hint = "finished points are kept; run the same command again, with fewer workers if memory ran out"
+        raise UsageError("a worker process died", where="executor", hint=hint) from error
     finally:
         for future in pending:
             future.cancel()
@@ -111,7 +111,7 @@ def results(pool: Executor, jobs: Iterable[Callable[[], Result]]) -> Iterator[Re
 def in_order(
     jobs: Iterable[Callable[[], Result]], pool: Executor | None, *, title: str, unit: str, progress: bool
 ) -> list[Result]:
-    """Return the results of the jobs in order, with a progress bar; without a pool, run the jobs one by one."""
+    """Run jobs and return their results in order, with a progress bar. Without a pool, the jobs run one after another."""
     from tqdm.auto import tqdm
 
     numbered = [partial(_with_number, number, job) for number, job in enumerate(jobs)]
@@ -137,9 +137,9 @@ class _Processes(ProcessPoolExecutor):
 
 
 def _begin(limits: Limits | None) -> None:
-    """Set up a new worker: limit polars to one thread, and adopt the limits and the lifetime of its parent."""
+    """Set up a worker process: limit polars to one thread, apply the parent's limits, and exit when the parent exits."""
     Limits.put_in_force(limits)
-    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # polars is imported later and reads this then
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # polars reads this variable when it is imported, which happens later
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
@@ -147,11 +147,11 @@ def _begin(limits: Limits | None) -> None:
 
 def _leave_with(parent: Any) -> None:
     parent.join()
-    os._exit(1)  # otherwise a worker would wait for work after its parent was killed
+    os._exit(1)  # otherwise the worker would wait forever for work from its killed parent
 
 
 def code_of(measure: Callable[..., object]) -> str:
-    """Return a hash of a function's code and that of its inner functions, its defaults, its closure and its attributes.
+    """Return a hash of a function's code, including nested functions, defaults, closure and attributes.
 
     Functions that it calls by a global name are not included.
     """
@@ -159,7 +159,7 @@ def code_of(measure: Callable[..., object]) -> str:
 
 
 def _description(value: object, outer: tuple[int, ...]) -> object:
-    """Describe a value (a function by its code) identically in all processes; `outer` has the ids of enclosing objects."""
+    """Describe a value (a function by its code) in the same way in all processes. `outer` has ids of enclosing objects."""
     if id(value) in outer:
         return "itself"
     inner = (*outer, id(value))

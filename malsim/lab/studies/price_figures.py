@@ -1,4 +1,4 @@
-"""Price of a lie and price of the truth, as measures of a run."""
+"""Price of the lie and price of the truth as measures of a run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HONEST, MOST = 3, 6
 
 
 def price_figure(subject: Scenario | Rules, name: str) -> float:
-    """Return one of `PRICES` for a scenario or rules, in the closed world of `malsim judge --only price`.
+    """Return a price or the gap (see `PRICES`) for a scenario or rules, in the world of `malsim judge --only price`.
 
     Up to six claims are tried, not twelve; a higher price counts as seven. Prices depend only on the law and its settings.
     Raises `UsageError` for a user-defined memory, which `malsim judge --only price` accepts.
@@ -39,7 +39,7 @@ def price_figure(subject: Scenario | Rules, name: str) -> float:
     if isinstance(subject, Rules):
         price = _price_of_rules(subject)
     elif subject.adapter:
-        hint = "malsim judge --only price"
+        hint = "use malsim judge --only price"
         raise UsageError("only laws and rules can be tuned on prices", where=subject.name, given=subject.law, hint=hint)
     elif subject.law == "mal":
         price = _price_of_rules(subject.rules)

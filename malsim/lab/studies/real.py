@@ -1,4 +1,4 @@
-"""Real claims to tune on: a graph that is built once and answers under any rules."""
+"""Real claims for tuning: a graph that is built once and answers questions under any rules."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STILL = 1e-4
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RealClaims:
-    """Claims with truth: for each day of questions, the memory built from the claims, and the truth (object, value).
+    """Claims with known truth: for each day with questions, the memory at that time and the true values (object, value).
 
     Only the edge weights of the graph depend on the rules. The graph is therefore built once, by a replay under the default
     rules, where every weight is 1 or −1.
@@ -34,11 +34,11 @@ class RealClaims:
 
     @property
     def objects(self) -> pl.Series:
-        """Sorted objects with a known truth."""
+        """Objects with a known truth, sorted."""
         return pl.concat([truth["object"] for _, truth in self.parts]).unique().sort()
 
     def answers(self, rules: Rules, objects: pl.Series | None = None) -> pl.DataFrame:
-        """Return the answers to the questions about some objects (None: all): object, probability, currency, right.
+        """Answer the questions about `objects` (None: all) under `rules`: object, probability, currency, right.
 
         The graph settles from stated confidence to 1e-4, in at most 60 ticks.
         """
@@ -63,7 +63,7 @@ class RealClaims:
 
 
 def read_real(folder: str | Path) -> RealClaims:
-    """Read a folder with a claims and a truth file (such as claims.csv.gz, truth.csv.gz); bad rows are left out.
+    """Read a folder with a claims file and a truth file, such as claims.csv.gz and truth.csv.gz. Bad rows are skipped.
 
     A dated question is answered by the memory before that day. Raises `UsageError` if the truth has no object of the
     claims.
@@ -75,7 +75,7 @@ def read_real(folder: str | Path) -> RealClaims:
         read.claims.select("object").unique(), on="object", how="semi", maintain_order="left"
     )
     if truth.is_empty():
-        raise UsageError("no truth given for any object of the claims", where=str(folder))
+        raise UsageError("the claims and the truth have no object in common", where=str(folder))
     whole = replay(read.claims).memory
     parts = []
     for (day,), questions in truth.sort("asked", "object").group_by("asked", maintain_order=True):
@@ -86,7 +86,7 @@ def read_real(folder: str | Path) -> RealClaims:
 
 
 def before(memory: Memory, day: float) -> Memory:
-    """Return the graph as it was before a day: its cells and edges until then, without later supersessions."""
+    """Return the graph as it was before `day`, without later cells, edges and supersessions."""
     count = int((memory.cells["created"] < day).sum())
     replaced = pl.col("successor") < count
     active = pl.lit("active", schema.CELLS["status"])
@@ -97,7 +97,7 @@ def before(memory: Memory, day: float) -> Memory:
 
 
 def halves(objects: pl.Series, *, seed: int = 0) -> tuple[pl.Series, pl.Series]:
-    """Split objects into two halves by a hash of their name and the seed, regardless of their order."""
+    """Split objects into two halves by a hash of name and seed. The split does not depend on the order of the objects."""
     names = objects.unique().sort()
     hashes = scattered(names.hash(0).to_numpy() + scattered(np.array([seed], dtype=np.uint64)))
     order = np.argsort(hashes, kind="stable")

@@ -1,4 +1,4 @@
-"""Replication of a scenario until its estimates have the requested precision."""
+"""Replication of a scenario until its estimates are as precise as requested."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ FIRST = 16
 GROWTH = 1.5
 MOST = 4096
 COCHRAN = 25.0
-NOTABLE = 1.5  # in standard errors of the skewness of normal values
+NOTABLE = 1.5  # smallest notable skewness, in standard errors of the skewness of a normal sample
 FEWEST = 100
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ReplicationResult:
-    """Result of `replicate()`: an estimate per metric, and the requested half-widths.
+    """Result of `replicate()`: an estimate and a requested half-width per metric.
 
     `each` has a row per replication: rep, then a column per metric. `rounds` has a row per look and metric: replications,
     metric, value, low, high, asked.
@@ -48,12 +48,12 @@ class ReplicationResult:
 
     @property
     def reached(self) -> bool:
-        """True if all intervals are as narrow as requested."""
+        """True if every interval is as narrow as requested and has enough replications."""
         return all(self._reached(name) for name in self.estimates)
 
     @property
     def doubts(self) -> dict[str, str]:
-        """Metrics whose interval may cover less than 95 %, each with the reason."""
+        """Metrics whose interval may cover the true mean in less than 95 % of studies, each with the reason."""
         samples = {name: self._values(name) for name in self.estimates}
         return {
             name: f"skewed (skewness {skewness(values):.2g}): below {needed(values)} replications the interval may cover "
@@ -74,14 +74,14 @@ class ReplicationResult:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """Frame with one row per metric: metric, value, low, high, replications, asked (half-width), reached."""
+        """Frame with one row per metric: metric, value, low, high, replications, asked (requested half-width), reached."""
         columns = ["metric", "value", "low", "high", "replications"]
         rows = [{name: getattr(estimate, name) for name in columns} for estimate in self.estimates.values()]
         targets, reached = ([get(name) for name in self.estimates] for get in (self.targets.__getitem__, self._reached))
         return pl.DataFrame(rows).with_columns(asked=pl.Series(targets), reached=pl.Series(reached))
 
     def plot(self, title: str = "") -> Sheet:
-        """Plot the interval at each look and the requested half-width."""
+        """Plot each metric's interval after every round of replications, with the requested half-width."""
         from malsim.showing.plots.studies.estimates import narrowing
 
         return narrowing(self.rounds, labels={name: label_of(name) for name in self.targets}, title=title)
@@ -107,7 +107,7 @@ def replicate(
     first: int = FIRST,
     most: int = MOST,
 ) -> ReplicationResult:
-    """Run more replications until every metric's 95 % interval is within ± `half_width`, or there are `most`.
+    """Run replications until every metric's 95 % interval is within ± `half_width`, or until there are `most`.
 
     The interval is that of `Measurement.mean`. For skewed values at least 25 skewness² replications are run, and at least
     100 (`needed`); if `most` comes first, the interval may cover less often, and `doubts` and the printed line say so.
@@ -134,7 +134,7 @@ def replicate(
     scenario = scenario_of(scenario)
     measures: list[Measure] = [metric] if isinstance(metric, str) or callable(metric) else list(metric)
     if not measures:
-        raise UsageError("a metric is missing", where="metric", hint='name one, such as "accuracy"')
+        raise UsageError("a metric is missing", where="metric", hint='add metric="accuracy", for example')
 
     def sample(start: int, count: int) -> list[Measurement]:
         return measurements_by_running(scenario.replace(first=start, replications=count), measures)
@@ -152,7 +152,7 @@ def sequential(
     most: int = MOST,
     alike: bool = False,
 ) -> ReplicationResult:
-    """Draw samples until each named quantity's 95 % interval is narrow enough; see `replicate` for the stopping rule.
+    """Draw samples until the 95 % interval of every quantity is narrow enough. `replicate` explains the stopping rule.
 
     `sample(start, count)` returns, for each name of `targets` (half-widths), a measurement of `count` replications from
     `start` on, or an array with one value each. Equal values are refused unless `alike` is true.
@@ -189,7 +189,7 @@ def sequential(
 
 
 def half_widths(names: Sequence[str], half_width: float | Mapping[str, float]) -> dict[str, float]:
-    """Return the requested half-width of each metric; raise `UsageError` if one is missing or not above 0."""
+    """Return the requested half-width of each metric. Raises `UsageError` if a half-width is missing or not positive."""
     widths = half_width if not isinstance(half_width, (int, float)) else dict.fromkeys(names, float(half_width))
     for name in names:
         if name not in widths:
@@ -205,7 +205,7 @@ def enough(values: Array) -> bool:
 
 
 def needed(values: Array) -> int:
-    """Return how many values make the mean nearly normal: 0 unless skewed, else 25 γ² and at least 100. Ignore NaN.
+    """Return how many values make the mean nearly normal: 0 unless skewed, otherwise 25 γ², at least 100. NaN is ignored.
 
     A small sample of a long-tailed distribution often misses the tail: it shows little skewness, a low mean and a narrow
     interval. Stopping therefore waits for this number of values. Source: Cochran, 1977, 2.15.

@@ -1,4 +1,4 @@
-"""Sweep of a scenario over many settings in parallel, with a file per point so that it can be resumed."""
+"""Parallel sweep of a scenario over many settings. Each point has its own file, so that a sweep can be resumed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SWEPT, WITHOUT_TRUTH = ("brier", "accuracy"), ("challenge_density", "cells")
 
 @dataclass(frozen=True, kw_only=True)
 class SweepResult:
-    """Finished sweep: its folder, the number of points, and how many of them this call computed.
+    """Finished sweep: its folder, its number of points, and the number of points that this call computed.
 
     `labels` maps the settings to their names with units; `metrics` has the names of the measures.
     """
@@ -56,7 +56,7 @@ class SweepResult:
 
     @property
     def lazy(self) -> pl.LazyFrame:
-        """Lazy frame of all points: a column per setting, then metric, value, low, high, replications (see `SweepPoint`)."""
+        """Lazy frame of all points: one column per setting, then metric, value, low, high, replications."""
         return pl.scan_parquet(self.folder / "points" / "**" / "*.parquet", hive_partitioning=False)
 
     @cached_property
@@ -65,7 +65,7 @@ class SweepResult:
         return self.lazy.sort(*self.names, maintain_order=True).collect()
 
     def plot(self, metric: str | None = None, *, x: str | None = None, by: str | None = None, y: str | None = None) -> Sheet:
-        """Plot a metric (by default the first) over the settings that vary, which must all be among x, by and y.
+        """Plot a metric (by default the first) against the settings that vary, which must all be among x, by and y.
 
         Over one setting, a line with its interval as a band; over two, a line per value of `by`, or shades over x and y.
         """
@@ -74,7 +74,7 @@ class SweepResult:
         metric = metric or self.metrics[0]
         points = self.frame.filter(metric=metric)
         if points.is_empty():
-            raise UsageError("the sweep has no such metric", where="plot", given=metric, allowed=", ".join(self.metrics))
+            raise UsageError("no such metric in this sweep", where="plot", given=metric, allowed=", ".join(self.metrics))
         varied = [name for name in self.names if points[name].n_unique() > 1] or list(self.names[:1])
         x = x or varied[0]
         if y is None:
@@ -96,7 +96,7 @@ def sweep(
     workers: int | None = None,
     progress: bool = True,
 ) -> SweepResult:
-    """Run a scenario at every point of a design, and write the measures of each point to a Parquet file.
+    """Run a scenario at every point of a design, and write each point's measures to a Parquet file.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def sweep(
     metric = (SWEPT if scenario.facts else WITHOUT_TRUTH) if metric is None else metric
     measures: tuple[Measure, ...] = (metric,) if isinstance(metric, str) or callable(metric) else tuple(metric)
     if not measures:
-        raise UsageError("a metric is missing", where="metric", hint='name one, such as "brier"')
+        raise UsageError("a metric is missing", where="metric", hint='add metric="brier", for example')
     points = designed(given, scenario)
     if executor is None:
         must_travel(*filter(callable, (*measures, scenario.rules.effective)))
@@ -162,9 +162,9 @@ def sweep(
 
 
 def _card(scenario: Scenario, points: Design, metrics: Sequence[Measure]) -> dict[str, Any]:
-    """Return the identity shared by the points of a folder: scenario, settings, metrics and versions."""
+    """Return what all points of a folder have in common: scenario, settings, metrics and versions."""
     if clash := [name for name in points.names if name in COLUMNS | OF_TIMES]:
-        raise UsageError("a setting has the name of a result column", where="design", given=clash[0])
+        raise UsageError("this setting has the same name as a result column", where="design", given=clash[0])
     return {
         "scenario": scenario.name,
         "identity": identity_of(scenario),
@@ -177,7 +177,7 @@ def _card(scenario: Scenario, points: Design, metrics: Sequence[Measure]) -> dic
 
 @dataclass(frozen=True)
 class SweepPoint:
-    """Job of a worker: run a scenario under some settings, measure it, and write the file of the point."""
+    """Job for a worker: run a scenario under the point's settings, measure it, and write the point's file."""
 
     scenario: Scenario
     settings: dict[str, Any]
@@ -185,7 +185,7 @@ class SweepPoint:
     path: Path
 
     def __call__(self) -> str:
-        """Run the point and write its file atomically; return the name of the file.
+        """Run the point, write its file atomically, and return the name of the file.
 
         The file has one row per metric: the settings, then metric, value, low, high (95 %; null for one replication) and
         replications. For times it also has horizon (the longest spell) and censored (the share of spells whose end was not
@@ -210,7 +210,7 @@ class SweepPoint:
 
 
 def path_of(settings: dict[str, Any]) -> str:
-    """Return the path of a point's file, in a subfolder of its first two letters so that no folder grows too long.
+    """Return the relative path of a point's file. Two-letter subfolders limit the number of files in a folder.
 
     >>> path_of({"rules.damping": 0.5})
     '90/90968b484518cd8c9a45.parquet'
@@ -221,7 +221,7 @@ def path_of(settings: dict[str, Any]) -> str:
 
 
 def write_whole(frame: pl.DataFrame, path: Path) -> None:
-    """Write a Parquet file atomically: if the process is killed, the file is complete or absent."""
+    """Write a Parquet file atomically, so that a killed process leaves a complete file or none."""
     with writing(path):
         path.parent.mkdir(exist_ok=True)
         part = path.with_name(f".{path.stem}.{os.getpid()}.part")
@@ -230,12 +230,12 @@ def write_whole(frame: pl.DataFrame, path: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
-    for part in path.parent.glob(f".{path.stem}.*.part"):  # left behind by a killed process
+    for part in path.parent.glob(f".{path.stem}.*.part"):  # a killed process leaves its partial file
         part.unlink(missing_ok=True)
 
 
 def open_folder(folder: Path, about: Mapping[str, Any]) -> None:
-    """Create a sweep's folder with its card, sweep.json, or check that the existing card is the same.
+    """Create a sweep's folder with its card, sweep.json, or check that the existing card matches.
 
     Raises `UsageError` naming the differences, without changing the folder.
     """
@@ -246,8 +246,8 @@ def open_folder(folder: Path, about: Mapping[str, Any]) -> None:
             _difference(key, before.get(key, {}), now) for key, now in about.items() if before.get(key, {}) != now
         ]
         if differences:
-            given, hint = f"other {', '.join(differences)}", "choose another folder, or remove this one"
-            raise UsageError("this folder holds another sweep", where=str(folder), given=given, hint=hint)
+            problem = f"this folder contains another sweep, which differs in {', '.join(differences)}"
+            raise UsageError(problem, where=str(folder), hint="choose another folder, or delete this folder")
         return
     (folder / "points").mkdir(parents=True, exist_ok=True)
     part = folder / f".sweep.{os.getpid()}.part"
@@ -256,14 +256,14 @@ def open_folder(folder: Path, about: Mapping[str, Any]) -> None:
 
 
 def _difference(key: str, before: object, now: object) -> str:
-    """Return the name of an entry of the card; for code, the names of the functions whose bodies differ."""
+    """Return the name of an entry of the card or, for code, the names of the functions whose bodies differ."""
     if key != "code" or not isinstance(before, dict) or not isinstance(now, dict) or set(before) != set(now):
         return key
     return f"body of {', '.join(name for name in now if now[name] != before[name])}"
 
 
 def identity_of(scenario: Scenario) -> str:
-    """Return a hash of everything that determines a scenario's run, which excludes its checks and its file's path."""
+    """Return a hash of everything that determines a scenario's run. Its checks and the path of its file do not."""
     apart = {"claims", "rules", "checks", "text", "path", "why", "initial_memory", "netlist"}
     settings = {field.name: getattr(scenario, field.name) for field in fields(scenario) if field.name not in apart}
     parts = [repr(sorted(settings.items())), repr(constants(scenario.rules)), scenario.claims.write_ndjson()]

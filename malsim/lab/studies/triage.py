@@ -1,4 +1,4 @@
-"""Comparison of triage policies on the same replications with the same review budget."""
+"""Comparison of triage policies on the same replications and with the same review budget."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SCHEMA = {
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TriageTable:
-    """Comparison of policies: `frame` has one row per scenario, weekly budget, policy and metric.
+    """Comparison of triage policies, where `frame` has one row per scenario, weekly budget, policy and metric.
 
     `value` has a 95 % interval (low, high) over n replications; `difference` is from the first policy, paired by
     replication; `reviews` is the mean number of reviews. There is one answer per fact and tick; it is wrong if it is missing
@@ -54,7 +54,7 @@ class TriageTable:
         return cls(frame=pl.concat(part.frame for part in parts))
 
     def figure(self) -> Sheet:
-        """Plot the errors avoided per review by policy, and the review load against the reader's autonomy."""
+        """Plot the errors avoided per review for each policy, and the review load against the reader's autonomy."""
         from malsim.showing.plots.runs.memory_load import review_load
 
         return review_load(self.frame, avoided=AVOIDED, load=LOAD, autonomy=AUTONOMY)
@@ -63,7 +63,7 @@ class TriageTable:
         return json.dumps(self.frame.with_columns(pl.col(pl.Float64).fill_nan(None)).to_dicts(), indent=1, allow_nan=False)
 
     def write(self, folder: Path) -> list[Path]:
-        """Write triage.parquet, triage.json and triage.png; return their paths."""
+        """Write triage.parquet, triage.json and triage.png, and return their paths."""
         contents = {"triage.parquet": self.frame, "triage.json": self.json() + "\n", "triage.png": self.figure()}
         return save_files(folder, contents)
 
@@ -88,7 +88,7 @@ class TriageTable:
 def compare_policies(
     scenario: Scenario, *, policies: Sequence[str] = TRIAGE, weekly: Sequence[float] = (), replications: int = 40
 ) -> TriageTable:
-    """Run a scenario without reviewers, then with them under each policy and budget, with common random numbers.
+    """Run a scenario without reviewers, and with them under each policy and budget, on common random numbers.
 
     `policies` are names in `settings.reader.TRIAGE`; differences are from the first. `weekly` has the weekly budgets of
     reviews, by default that of the scenario; other settings of its reviewers (number, accuracy, fatigue, delay) are kept.
@@ -97,7 +97,7 @@ def compare_policies(
     people = scenario.reviewers
     if people is None or not scenario.facts:
         hint = "add [[facts]] and [reviewers]"
-        raise UsageError("this scenario has no facts or no reviewers", where=scenario.name, hint=hint)
+        raise UsageError("the scenario has no facts or no reviewers", where=scenario.name, hint=hint)
     for name in policies:
         if name not in TRIAGE:
             raise UsageError("no such policy", where="policies", given=name, allowed=", ".join(TRIAGE))
@@ -125,7 +125,7 @@ def compare_policies(
 
 
 def _metrics(run: Run, without: Run) -> dict[str, Array]:
-    """Return each metric per replication; NaN without reviews."""
+    """Return an array per metric, with one value per replication (NaN without reviews)."""
     reviews = np.zeros(run.scenario.replications) if run.reviews is None else run.reviews.astype(np.float64)
     metrics = {AVOIDED: ratio(_wrong(without) - _wrong(run), reviews)}
     if run.counters is not None and without.counters is not None:

@@ -15,7 +15,7 @@ LEAST = 4
 
 
 def mser5(series: Array) -> NDArray[np.int64]:
-    """Return the number of warm-up values to drop from each series, a multiple of five and at most half.
+    """Return how many warm-up values to drop from each series: a multiple of five, at most half of the series.
 
     argmin over d of Σ_{i ≥ d} (z_i − mean of z_d …)² / (n − d)², the squared standard error of the remaining means z of five
     values. A series that drops half may not have settled. Source: White, An effective truncation heuristic for bias
@@ -32,7 +32,9 @@ def mser5(series: Array) -> NDArray[np.int64]:
     count = len(series) // BATCH
     if count < LEAST:
         allowed = f"{LEAST * BATCH} ticks or more"
-        raise UsageError("too short to estimate a warm-up", where="mser5", given=f"{len(series)} ticks", allowed=allowed)
+        raise UsageError(
+            "the series is too short to estimate a warm-up", where="mser5", given=f"{len(series)} ticks", allowed=allowed
+        )
     means = series[: count * BATCH].reshape(count, BATCH, *series.shape[1:]).mean(axis=1)
     deviation = means - means.mean(axis=0)
     remaining = np.arange(count, 0, -1).reshape(-1, *[1] * (means.ndim - 1))
@@ -43,7 +45,7 @@ def mser5(series: Array) -> NDArray[np.int64]:
 
 
 def steady_mean(values: Array) -> Array:
-    """Return the mean of each column after its warm-up, shape (columns,); leading NaN ticks are left out.
+    """Return the mean of each column after its warm-up, shape (columns,). Leading NaN values are ignored.
 
     Raises `UsageError` for a column with a gap, or with fewer than 20 values.
     """
@@ -54,5 +56,9 @@ def _steady(column: Array) -> float:
     present = ~np.isnan(column)
     values = column[present.argmax() :] if present.any() else column[:0]
     if np.isnan(values).any():
-        raise UsageError("a steady mean needs a value at every tick", where="steady", hint="measure an existing cell")
+        raise UsageError(
+            "a steady mean needs a value at every tick",
+            where="steady",
+            hint="measure a cell that exists from the first tick on",
+        )
     return float(values[int(mser5(values)) :].mean())

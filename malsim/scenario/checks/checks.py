@@ -75,7 +75,7 @@ class MetricCheck(KindCheck):
                 return MetricEstimate(what=self.metric, each=each, replications=reps, within=self.within, pooled=pooled)
         values = Margins(trace, fill=FILL).value(value_of(self.of))
         if values.dtype == object:
-            raise ScenarioError("text cannot be measured", given=self.of, hint="compare it in a property")
+            raise ScenarioError("a text value cannot be measured", given=self.of, hint="compare the value in a property")
         values = np.broadcast_to(values, (len(trace.times), len(trace.replications)))
         first, last = self.over or (0, int(trace.times[-1]))
         inside = (trace.times >= first) & (trace.times <= last)

@@ -1,4 +1,4 @@
-"""Comparison of laws on a file of real claims with truth, and the terms behind a law's belief in a claim."""
+"""Comparison of laws on a file of real claims with known truth, and the explanation of a law's belief in a claim."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SUFFIXES = (".csv", ".csv.gz", ".parquet", ".ndjson", ".ndjson.gz", ".jsonl")
 
 
 def read_folder(folder: str | Path, *, on_bad_rows: str = "stop") -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Read claims and truth from a folder with `claims.csv.gz` and `truth.csv.gz`, or other supported formats.
+    """Read claims and truth from a folder that contains `claims.csv.gz` and `truth.csv.gz`, or other supported formats.
 
     Raises `UsageError` if a file is missing.
     """
@@ -45,7 +45,7 @@ def read_folder(folder: str | Path, *, on_bad_rows: str = "stop") -> tuple[pl.Da
 def read_source(
     path: Path, truth: str | None = None, *, confidence: float | None = None, on_bad_rows: str = "stop"
 ) -> tuple[pl.DataFrame, pl.DataFrame | None, list[str]]:
-    """Read claims and truth from a file of claims, a folder with both, a store, or a memory that can be imported.
+    """Read claims and truth from a claims file, a folder with both, a store, or another memory that can be imported.
 
     `confidence` is used for claims of a memory that state none. The last item has a line for each kind of rows left out.
     Raises `DataError` or `StoreError` as the readers do.
@@ -65,7 +65,7 @@ def read_source(
 
 
 def file_of(folder: Path, stem: str) -> Path:
-    """Return the path of a folder's claims or truth file; raise `UsageError` if it is missing."""
+    """Return the path of a folder's claims or truth file. Raises `UsageError` if the file is missing."""
     for suffix in SUFFIXES:
         if (path := folder / f"{stem}{suffix}").is_file():
             return path
@@ -82,7 +82,7 @@ def compare_on_claims(
     data: str = "claims",
     seed: int = 0,
 ) -> LawTable:
-    """Score the answers of several laws to the same questions about the same claims.
+    """Ask several laws the same questions about the same claims, and score their answers.
 
     Metrics: `accuracy` over all questions; `returned`, the accuracy over questions whose true value the object had before;
     `brier`, if the law has a belief. A tie of k values counts as 1/k right. A law of items has a memory per object and never
@@ -95,7 +95,7 @@ def compare_on_claims(
     """
     writers = claims["writer"].unique().sort().to_list()
     if unknown := [writer for writer in without if writer not in writers]:
-        hint = f"writers are {', '.join(writers[:5])} …"
+        hint = f"use the name of a writer of these claims: {', '.join(writers[:5])} …"
         raise UsageError("no such writer", where="--without", given=unknown[0], hint=hint)
     claims = claims.filter(~pl.col("writer").is_in(list(without)))
     questions, answers = answers_on_claims(claims, truth, laws, ask_after=ask_after, data=data)
@@ -107,11 +107,11 @@ def compare_on_claims(
 def answers_on_claims(
     claims: pl.DataFrame, truth: pl.DataFrame, laws: Sequence[Memory], *, ask_after: float = 0.0, data: str = "claims"
 ) -> tuple[pl.DataFrame, dict[Memory, pl.DataFrame]]:
-    """Return the questions, and the answers (right, probability) under each law or set of rules."""
+    """Return the questions and, for each law or set of rules, its answers (right, probability)."""
     in_order, questions = arrived(claims), questions_of(truth, ask=ask_after)
     questions = questions.filter(pl.col("object").is_in(in_order["object"].unique().implode()))
     if questions.is_empty():
-        raise UsageError("no object of the truth has a claim", where=data)
+        raise UsageError("the claims and the truth have no object in common", where=data)
     return questions, {law: _answers(law, in_order, claims, questions) for law in laws}
 
 
@@ -126,7 +126,7 @@ def _answers(name: str | Rules, in_order: pl.DataFrame, claims: pl.DataFrame, qu
 
 
 def graph_answers(rules: Rules, claims: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
-    """Replay the claims on a graph under `rules` and return right and probability for each question."""
+    """Replay the claims on a graph under `rules`, and return `right` and `probability` for each question."""
     answers = replay(claims, questions.select("object", "value", "asked"), rules=rules).answers
     key = ["object"] if questions["asked"].null_count() == questions.height else ["object", "asked"]
     both = questions.join(answers, on=key, how="left", maintain_order="left")
@@ -141,18 +141,20 @@ def explain_claim(
     params: Mapping[str, object] | None = None,
     at: float | None = None,
 ) -> LawExplanation:
-    """Explain a law's belief in a claim on day `at`; the claim is given by its `cell`, or as `object=value` (the latest).
+    """Explain a law's belief in a claim on day `at`. The claim is given by its handle, or as `object=value` (the latest).
 
     `claims` is a frame from `importers.building.claim_stream` or `read_claims`. Raises `AddressError` if there is no such
     claim by that day, `UsageError` for a law that does not explain its beliefs.
     """
     plant = plant_of(law, params)
     if isinstance(plant, HoldsGraph):
-        raise UsageError("not a law of items", given=law, hint="leave out --law: a graph of claims explains itself")
+        raise UsageError(
+            "this law uses a graph of claims", given=law, hint="leave out --law to explain the claim in its graph"
+        )
     if not isinstance(plant, Explains):
         raise UsageError("this law does not explain its beliefs", given=law)
     in_order = arrived(claims)
-    cell = cell.encode("utf-8", "replace").decode()  # a lone surrogate matches no name
+    cell = cell.encode("utf-8", "replace").decode()  # lone surrogates cannot be encoded, and no name contains them
     now = float(in_order["t"].max() or 0.0) if at is None else at  # type: ignore[arg-type]  # days
     in_order = in_order.filter(pl.col("t") <= now)
     stream = Stream.of(in_order)
@@ -166,7 +168,7 @@ def explain_claim(
     if not len(matches):
         same = answers.filter(in_order["object"] == cell.partition("=")[0])
         near = ", ".join((answers if same.is_empty() else same).unique(maintain_order=True).head(3))
-        raise AddressError("no such claim by then", given=f"{cell} on day {now:g}", allowed=f"such as {near}")
+        raise AddressError("no such claim by this day", given=f"{cell} on day {now:g}", allowed=f"for example {near}")
     explanation = plant.explain(state, np.flatnonzero(view.active), int(verdicts.row[matches[-1]]), now)
     handles = in_order.select(pl.col("cell") if "cell" in in_order.columns else pl.format("line {}", "line")).to_series()
     by_name = dict(zip(view.name.gather(verdicts.row[admitted]), handles.filter(admitted), strict=True))

@@ -34,9 +34,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class LawReplay:
-    """Answers of a law: object, asked (days, null for an undated truth), said, probability, and right if truth is given.
+    """Result of replaying claims under a law: its answers and, if the truth is given, its score and those of simpler laws.
 
-    Without truth, `score` is None and `baselines` is empty.
+    `answers` has columns object, asked (days, null for an undated truth), said, probability and, with
+    truth, right. Without truth, `score` is None and `baselines` is empty.
     """
 
     law: str
@@ -53,7 +54,7 @@ def replay_law(
     params: Mapping[str, object] | None = None,
     seed: int = 0,
 ) -> LawReplay:
-    """Answer questions about claims (from `claim_files.read_claims`) with a law of items, and score the answers.
+    """Answer questions about claims (from `claim_files.read_claims`) under a law of items, and score the answers.
 
     Claims arrive by time, or in the order of an undated file. A law that learns about writers has one memory for all objects
     and ticks once before each question. The answer is the value of highest rank (the earliest in a tie); its probability is
@@ -71,7 +72,7 @@ def replay_law(
 
 
 def dawid_skene(claims: pl.DataFrame, truth: pl.DataFrame, *, seed: int = 0) -> dict[str, Score]:
-    """Return the score of Dawid and Skene's law, or of the majority vote if the objects do not share values."""
+    """Score the law of Dawid and Skene on the claims, or the majority vote if the objects have different sets of values."""
     shared = is_shared(Stream.of(arrived(claims)).vocabulary)
     memory = plant_of("dawid_skene" if shared else "majority")
     answers = _answers(memory, claims, _questions(claims, truth), pools=shared)
@@ -83,7 +84,7 @@ def _first(truth: pl.DataFrame) -> pl.DataFrame:
 
 
 def _questions(claims: pl.DataFrame, truth: pl.DataFrame | None) -> pl.DataFrame:
-    """Return questions (object, asked, value) about the objects of the claims; without truth, one per object."""
+    """Return questions (object, asked, value) about the objects of the claims. Without truth, there is one per object."""
     if truth is None:
         objects = claims.select("object").unique(maintain_order=True)
         return objects.with_columns(asked=pl.lit(None, pl.Float64), value=pl.lit(None, pl.String))
@@ -108,7 +109,7 @@ FIGURES = ("accuracy", "brier", "log_loss", "ece")
 
 @dataclass(frozen=True, repr=False)
 class ReplayReport:
-    """Report of a replay: the number of claims, how contradictions were wired, and the result."""
+    """Report of a replay: its result, the number of claims, and how contradictions were wired."""
 
     result: Replay | LawReplay
     claims: int
@@ -135,7 +136,7 @@ class ReplayReport:
         return json.dumps(figures, allow_nan=False)
 
     def write(self, folder: Path) -> list[Path]:
-        """Write the answers, a reliability diagram if truth is given, and for `mal` the most contested objects."""
+        """Write the answers, a reliability diagram if the truth is given, and for `mal` the most contested objects."""
         from malsim.showing.plots.studies.laws import reliability
 
         result = self.result
@@ -146,7 +147,7 @@ class ReplayReport:
         return save_files(folder, contents)
 
     def __repr__(self) -> str:
-        """Return a table with a row for the memory and a row for each simpler law."""
+        """Return a table with one row for the memory and one for each simpler law."""
         result = self.result
         if isinstance(result, Replay):
             lines = [f"{self.claims} claims, contradictions {self.contradictions}; {result.settled}"]
@@ -166,7 +167,7 @@ def replay_report(
     claims: pl.DataFrame, truth: pl.DataFrame | None, *, law: str, settings: Sequence[str] = (), rules: str | None = None,
     contradictions: str = "mutual", seed: int = 0,
 ) -> ReplayReport:  # fmt: skip
-    """Replay claims under a law or a preset of rules; with truth, score the answers next to those of simpler laws.
+    """Replay claims under a law or a rules preset. Given the truth, also score the answers and those of simpler laws.
 
     `settings` are `rules.NAME=VALUE` for the graph's law, `law.NAME=VALUE` for another law. `rules` is a preset, or a TOML
     file with `[rules]`, for the graph's law. Raises `UsageError` for rules with a law that has none, or an unknown setting.
@@ -187,7 +188,7 @@ def replay_report(
 
 
 def _finite(value: float) -> float | None:
-    return None if math.isnan(value) else value  # JSON has no NaN
+    return None if math.isnan(value) else value  # JSON cannot represent NaN
 
 
 def _cell(score: Score, name: str) -> str:
@@ -196,7 +197,7 @@ def _cell(score: Score, name: str) -> str:
 
 
 def _contested(result: Replay) -> dict[str, Any]:
-    """Return the frame and the figure of the most contested objects; empty if no object has two values."""
+    """Return the frame and the figure of the most contested objects, or {} if no object has two values."""
     from malsim.showing.plots.runs.trajectories import trajectories
 
     if not result.labels.height:

@@ -39,7 +39,7 @@ def compare_on_scenarios(
     metrics: Sequence[Measure] = METRICS,
     replications: int = 100,
 ) -> LawTable:
-    """Run each scenario under each law on common random numbers, and measure it.
+    """Run each scenario under each law, with common random numbers, and measure the runs.
 
     `laws` are names of laws, presets of rules for the graph's law (default, guarded), or user-defined memories (`Adapter`).
     Values are means over replications with their intervals (`Measurement.mean`). Differences from the first law are paired
@@ -72,7 +72,7 @@ def compare_on_scenarios(
 def _rows(
     metrics: Sequence[Measure], figures: Sequence[Measurement], first: Sequence[Measurement] | None
 ) -> Iterator[dict[str, object]]:
-    """Yield a row per metric with its mean and, unless `first` is None, the difference from the first law."""
+    """Yield one row per metric: its mean and, unless `first` is None, its difference from the first law."""
     for metric, figure, base in zip(metrics, figures, first or figures, strict=True):
         row: dict[str, object] = {"metric": name_of(metric), "n": figure.count}
         if figure.time:
@@ -85,7 +85,7 @@ def _rows(
 
 
 def _cost_row(scenario: Scenario, seconds: float) -> dict[str, object]:
-    """Return the CPU milliseconds per tick and replication, including writers and reader.
+    """Return the row with the CPU milliseconds per tick and replication, which include writers and reader.
 
     Null for a user-defined memory, which may run in other processes.
     """
@@ -96,7 +96,7 @@ def _cost_row(scenario: Scenario, seconds: float) -> dict[str, object]:
 
 
 def _under_memory(law: str | Adapter, scenario: Scenario) -> dict[str, object]:
-    """Return the changes that put a scenario under a law, a preset of rules, or a user-defined memory."""
+    """Return the changes to a scenario that select a law, a rules preset, or a user-defined memory."""
     if not isinstance(law, str):
         return {"adapter": law}
     if law in shipped_laws():
@@ -105,7 +105,7 @@ def _under_memory(law: str | Adapter, scenario: Scenario) -> dict[str, object]:
 
 
 def _run(scenario: Scenario, metrics: Sequence[Measure], left_out: list[str], failures: list[str]) -> Run | None:
-    """Run a scenario; return None if its law cannot run, or if a user-defined memory failed in every replication."""
+    """Run a scenario. Return None if its law cannot run it, or if a user-defined memory failed in every replication."""
     figures = all(isinstance(metric, str) and (metric in FIGURES or metric in PRICES) for metric in metrics)
     try:
         run = bench.run(scenario.replace(record="bands") if figures and not scenario.adapter else scenario)
@@ -113,7 +113,7 @@ def _run(scenario: Scenario, metrics: Sequence[Measure], left_out: list[str], fa
         failures.append(f"{scenario.law} failed in all replications of {scenario.name}: {problem}")
         return None
     except MalsimError as problem:
-        if scenario.adapter:  # such as code that was not allowed
+        if scenario.adapter:  # the user can fix this, for example by allowing the code to run
             raise
         left_out.append(f"{scenario.name} under {scenario.law}: {problem}")
         return None
@@ -123,7 +123,7 @@ def _run(scenario: Scenario, metrics: Sequence[Measure], left_out: list[str], fa
 
 
 def _figure(run: Run | None, scenario: Scenario, metric: Measure, left_out: list[str]) -> Measurement:
-    """Measure a run; return NaN for every replication if there is no run or the metric cannot be computed."""
+    """Measure a run. Every replication is NaN if there is no run, or if the metric cannot be computed."""
     try:
         if run is not None:
             return measurement(run, metric)

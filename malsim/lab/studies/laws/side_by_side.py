@@ -1,4 +1,4 @@
-"""Table of figures that compares laws."""
+"""Table that compares the metrics of several laws."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SCHEMA = {
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LawTable:
-    """Comparison of laws: `frame` has one row per data set, law and metric.
+    """Comparison of laws, where `frame` has one row per data set, law and metric.
 
     `value` has a 95 % interval (low, high) over n questions or replications; `difference` is from the first law, paired by
     question or replication. For a time, `horizon` is the longest spell and `censored` the share of spells whose end was not
@@ -53,7 +53,7 @@ class LawTable:
         return cls(frame=pl.concat(part.frame for part in parts), title="; ".join(titles), left_out=left_out)
 
     def figure(self) -> Sheet:
-        """Draw a panel for each metric with one row and interval per law."""
+        """Plot one panel per metric, in which each law has a row with its interval."""
         from malsim.showing.plots.studies.laws import law_table
 
         return law_table(self.frame, title=self.title)
@@ -63,7 +63,7 @@ class LawTable:
         return json.dumps(self.frame.with_columns(numbers).to_dicts(), indent=1, allow_nan=False)
 
     def write(self, folder: Path) -> list[Path]:
-        """Write laws.parquet, laws.json, laws.png and laws.html; return their paths."""
+        """Write laws.parquet, laws.json, laws.png and laws.html, and return their paths."""
         from malsim.showing.pages.page_parts import law_page, png
 
         image = png(self.figure(), dpi=130)
@@ -99,7 +99,7 @@ def _cell(row: Mapping[str, float | None]) -> str:
 
 
 def law_rows(answers: Mapping[str, pl.DataFrame], questions: pl.DataFrame, *, data: str, seed: int) -> pl.DataFrame:
-    """Score the answers (right, probability; one row per question) of each law, with bootstrap intervals over objects."""
+    """Score each law's answers (right, probability; one row per question), with bootstrap intervals over objects."""
     objects = questions["object"].rank("dense").to_numpy().astype(np.int64) - 1
     weights = resamples(int(objects.max(initial=-1)) + 1, RESAMPLES, seed=seed)
     returned = questions["returned"].to_numpy()
@@ -125,6 +125,6 @@ def law_rows(answers: Mapping[str, pl.DataFrame], questions: pl.DataFrame, *, da
 
 
 def _resampled_means(weights: Ints, objects: Ints, values: Array) -> Array:
-    """Return the mean value in each resample of objects; NaN if a resample has no value."""
+    """Return the mean of `values` in each resample of the objects, or NaN for a resample without values."""
     totals, counts = (np.bincount(objects, part, minlength=weights.shape[1]) for part in (values, np.ones(len(values))))
     return ratio(weights @ totals, weights @ counts)

@@ -1,4 +1,4 @@
-"""Stream of claims and questions in order of time, for any memory behind the port."""
+"""Time-ordered stream of claims and questions that any memory can process."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from malsim.memory.port import Plant, View
 
 QUESTIONS = {"object": pl.String, "asked": pl.Float64, "value": pl.String}
-UNKNOWN = -2  # index of a true value that was never claimed
+UNKNOWN = -2  # index of a true value that nobody claimed
 
 
 def arrived(claims: pl.DataFrame) -> pl.DataFrame:
-    """Return claims with `t` in days, sorted by time, writer and line; undated claims keep the order of their file."""
+    """Return claims sorted by time, writer and line, with the time `t` in days. Undated claims keep their file order."""
     undated = claims["time"].null_count() == claims.height
     return claims.sort("line").with_columns(t=pl.lit(0.0)) if undated else arranged(claims, 0)
 
 
 def questions_of(truth: pl.DataFrame, *, ask: float = 0.0) -> pl.DataFrame:
-    """Return a row per question: object, asked (days; null for an undated truth), value, returned.
+    """Return one row per question: object, asked (days; null if the truth is undated), value, returned.
 
     There is a question `ask` days after each *change* of a dated truth: a row whose value differs from the previous row of
     the same object. An object's first value is not a change. `returned` marks changes back to an earlier value. There is one
@@ -52,7 +52,7 @@ def questions_of(truth: pl.DataFrame, *, ask: float = 0.0) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Stream:
-    """Claims in order of arrival and questions in order of time, as index arrays with their vocabulary.
+    """Claims in order of arrival and questions in order of time, as arrays of indices into a vocabulary.
 
     `memories` is the number of objects if each object has its own memory (as a replication), and 1 if a memory holds them
     all. `words` has the values of each object as text.
@@ -69,7 +69,7 @@ class Stream:
 
     @classmethod
     def of(cls, claims: pl.DataFrame, questions: pl.DataFrame | None = None, *, alone: bool = False) -> Stream:
-        """Build a stream from claims (t, writer, object, value, confidence) in order, and optional questions.
+        """Build a stream from claims (t, writer, object, value, confidence) in order of arrival, and optional questions.
 
         With `alone`, each object has its own memory.
         """
@@ -88,7 +88,7 @@ class Stream:
         if "lineage" in claims.columns:
             last = claims.group_by("writer", maintain_order=True).agg(pl.col("lineage").drop_nulls().last())
             lineages = last["lineage"].fill_null("").to_list()
-        if alone:  # each memory has a single object, so all share its name
+        if alone:  # each memory has one object, so a single name is enough
             vocabulary = Vocabulary(writers.to_list(), ["object"], [list(range(max(map(len, values), default=0)))], lineages)
         else:
             vocabulary = Vocabulary(writers.to_list(), objects.to_list(), values, lineages)
@@ -114,14 +114,14 @@ class Stream:
         )
 
     def words_of(self, values: pl.Series) -> pl.Series:
-        """Return the value that answers each question as text; null without an answer."""
-        objects = self.rep + self.object  # rep or object is 0 throughout
+        """Return the text of each answer in `values`, which has one value index per question (null without an answer)."""
+        objects = self.rep + self.object  # one of the two arrays contains only zeros
         words = [None if value is None else self.words[row][value] for row, value in zip(objects, values, strict=True)]
         return pl.Series("said", words, dtype=pl.String)
 
 
 def ask(plant: Plant[Any], stream: Stream, *, ticks: bool) -> pl.DataFrame:
-    """Return the answer to each question: said, right and probability.
+    """Ask a memory every question of a stream, and return the columns said, right and probability.
 
     `said` is the index of the leading value (the earliest in a tie; null without an answer). `right` is 0, 1, or 1/k if k
     values tie. `probability` is null if the memory has no belief. Before each question the memory receives all earlier
@@ -151,7 +151,7 @@ def _part(claims: Claims, rows: slice) -> Claims:
 
 
 def _answers(view: View, questions: Ints, truth: Ints, objects: int) -> Array:
-    """Return three rows over the questions: the top-ranked answer, its correctness and its belief; NaN without an answer."""
+    """Return three rows (top-ranked answer, correctness, belief) with a column per question; NaN without an answer."""
     active = np.flatnonzero(view.active)
     rank, key = view.rank[active], view.rep[active].astype(np.int64) * objects + view.object[active]
     highest = np.full(int(key.max(initial=0)) + 1, -np.inf)
