@@ -1,4 +1,4 @@
-"""Laws: models of how memories score a stream of claims, one module each; every module of this folder is registered.
+"""Laws that model how memories score a stream of claims. Each module in this folder is one law, registered under its name.
 
 The docstring of a law's module has a sentence on what the memory does, the equation, the source, and what the model leaves
 out. `Param`s declare its parameters, `ItemField`s the columns of an item. The functions `write`, `tick`, `read`, `rank` and

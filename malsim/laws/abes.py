@@ -1,4 +1,4 @@
-"""Decay confidence at every sweep, from the value left by the previous sweep and again over the whole age.
+"""Decay the already decayed confidence at every sweep, each time over the item's full age.
 
     write:  same → p ← min(.95, p + gain), clock = t,
             nothing where p ≥ .95 or within ten seconds of clock;  else p = c, clock = t

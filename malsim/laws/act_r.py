@@ -1,4 +1,4 @@
-"""Rank by ACT-R's base-level activation: every claim and every use of an item counts, and fades by a power law.
+"""Rank by ACT-R's base-level activation: every claim and every use of an item adds a term that decays by a power law.
 
     write:  same → a presentation at t;  else an item, presented at t
     read:   a presentation at now, of the best item only

@@ -1,4 +1,4 @@
-"""Reinforce a lesson that is repeated, and lower all others by 0.05 a week.
+"""Reinforce a lesson when it is repeated, and lower every other lesson's confidence by 0.05 per week.
 
     write:  same → p ← min(1, p + gain (1 − p)), n += 1, clock = t;  else p = c, n = 0, clock = t, swept = ∅
     tick:   w = weeks since swept (∅: clock);  w ≥ 1:  p' = max(.05, p − loss · w);

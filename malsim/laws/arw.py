@@ -1,4 +1,4 @@
-"""Store one record per value, and rank records by similarity, words, recency and utility.
+"""Store one record per value, and rank records by similarity, matching words, recency and utility.
 
     write:  same → updated = max(updated, t), utility = c;  else a record, updated = t, utility = c
     tick:   a record dies at the end of its life, which a repetition does not extend

@@ -1,4 +1,4 @@
-"""Average the confidence stated for each value, so that the latest claims count most.
+"""Keep an exponential moving average of the confidence stated for each value, so that recent claims count most.
 
     write:  for each item about o:  b ← b + gain (c [v_i = v] − b);
             a new value starts from c if it is the first about o, else from gain · c

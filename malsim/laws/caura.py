@@ -1,4 +1,4 @@
-"""Mark the items that a newer claim contradicts, and let reads raise the score of fading items.
+"""Mark items that a newer claim contradicts, and raise the score of fading items when they are read.
 
     write:  same → nothing;  else rivals with t ≤ the new t are marked, and an item
     read:   n += 1, recalled = now

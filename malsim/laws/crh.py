@@ -1,4 +1,4 @@
-"""Weight each writer by how little its claims differ from the weighted vote, and vote again.
+"""Alternate between a weighted vote and writer weights that reward agreement with that vote.
 
     each writer's latest claim about each object; sweeps, from weights of 1:
     P(v) = Σ_w W_w [w claims v] / Σ_w W_w

@@ -1,4 +1,4 @@
-"""Estimate the writers' confusions and the true values in turn, from all claims, at every tick.
+"""Alternately estimate each writer's confusion matrix and the true values from all claims, at every tick.
 
     each writer's latest claim about each object;  P from the shares of votes, then `sweeps` times:
     prior(k)  = mean over objects of P(k)

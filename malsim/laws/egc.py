@@ -1,4 +1,4 @@
-"""Lower the confidence of items not recalled for a month, at every sweep and again over the whole age.
+"""Lower the confidence of items not recalled for a month. Every sweep subtracts the loss for the full time again.
 
     write:  an item always, p = c
     tick:   e = days since recalled (∅: t);  e > 30:  p ← max(0, p − loss · ⌊(e − 30) / 7⌋), from the decayed p

@@ -1,4 +1,4 @@
-"""Score an item by recency and by a confidence that reads and agreement raise; halve the score of disputed items.
+"""Score an item by recency and confidence, which reads and agreement raise. Halve the score of disputed items.
 
     write:  same and no rival → absorbed (a += 1 if by another writer);  else an item
     read:   h += 1

@@ -1,4 +1,4 @@
-"""Lower the importance of items not used for a month, at every sweep and again over the whole time.
+"""Lower the importance of items not used for a month. Every sweep applies the loss for the full time again.
 
     write:  same → nothing;  else an item, p = .5, used = t
     tick:   a = now − used;  a ≥ 30:  q = max(least, p (1 − loss · min((a − 30) / 30, 5))),

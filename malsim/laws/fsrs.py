@@ -1,4 +1,4 @@
-"""Treat facts as flash cards: a repetition is a passed review, a contradiction a failed one.
+"""Treat facts as flash cards: a repetition is a passed review and a contradiction is a failed review.
 
     write:  each rival is reviewed with grade 1;  then same → with grade 3;  else an item, S = w2, D = D₀(3), clock = t
     score = R = (1 + F · ⌊age⌋ / S)^(−w20),  age from the clock,  F = .9^(−1/w20) − 1

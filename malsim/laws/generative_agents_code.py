@@ -1,4 +1,4 @@
-"""Retrieve by recency, relevance and importance as the published code does, which gives the oldest the highest recency.
+"""Rank by recency, relevance and importance as the published code does, which gives the oldest item the highest recency.
 
     write:  an item, clock = t
     score, over all living items of the replication by clock ascending, i from 1:  recency = decay^i,

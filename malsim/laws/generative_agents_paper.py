@@ -1,4 +1,4 @@
-"""Rank by recency as the paper defines it: exponential decay with the hours since the last retrieval.
+"""Rank by recency as defined in the paper: exponential decay with the hours since the last retrieval.
 
     write:  an item, clock = t
     read:   clock = now

@@ -1,4 +1,4 @@
-"""Give each fact an interval of validity: a later fact ends an earlier one, and a repeated claim is absorbed.
+"""Give each fact a validity interval: a later fact ends an earlier one, and a repeated claim is absorbed.
 
     write:  an item with equal o and v → absorbed, nothing else;  else a new item n with
             inv_n = min { t_m : rivals m, t_m > t_n }, ∅ if none;

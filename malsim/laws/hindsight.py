@@ -1,4 +1,4 @@
-"""Boost a fact by its recency and by the number of its claims.
+"""Boost a fact's score by its recency and by the number of claims that state it.
 
     write:  same → n += 1, t = the later of both;  else an item, n = 1
     score = (1 + .2 (r − ½)) (1 + .1 (q − ½)),  r = clamp(1 − age / horizon, .1, 1),  q = clamp(½ + ln(n) / 10, 0, 1)

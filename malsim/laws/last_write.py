@@ -1,4 +1,4 @@
-"""Keep only the last claim written about an object.
+"""Keep only the last claim written about each object.
 
     write:  every item about o is removed, whatever its time; the claim makes one
     score = 1

@@ -1,4 +1,4 @@
-"""The published law: effective confidence is calibrated confidence, raised by support and lowered by challenge at each tick.
+"""The published law (MAL): each tick computes effective confidence from calibrated confidence, support and challenge.
 
     effective_i = clamp01(stated_i · factor_w(i) + a · tanh(support_i) − b · tanh(challenge_i))
     support_i   = Σ_j w_ij · effective_j  over the edges that point at i;  challenge_i likewise over those that contradict it

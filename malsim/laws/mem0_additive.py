@@ -1,4 +1,4 @@
-"""Add new values, and never remove any.
+"""Add new values and never remove any.
 
     write:  same → nothing;  else an item
     score = 1

@@ -1,4 +1,4 @@
-"""Decay salience at every sweep, from the value left by the previous sweep and again over the whole age.
+"""Decay the already decayed salience at every sweep, each time over the item's full age.
 
     write:  rivals: s = 0;  an item, s = 1, clock = t
     tick:   s ← s · 2^(−(now − clock) / half_life), clock not moved;  s < least dies

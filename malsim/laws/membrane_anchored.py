@@ -1,4 +1,4 @@
-"""Decay salience as membrane does, but from its value when the claim was made.
+"""Decay salience as `membrane` does, but always from its initial value, so that the number of sweeps has no effect.
 
     write:  rivals: s = 0;  an item, s = 1, clock = t
     tick:   s ← 2^(−(now − clock) / half_life) where s > 0;  s < least dies

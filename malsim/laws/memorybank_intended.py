@@ -1,4 +1,4 @@
-"""Forget as the paper intends: items read more often fade more slowly. Each load still starts from the last one's result.
+"""Forget as the paper intends: frequently read items fade more slowly. Each load still starts from the previous result.
 
     write:  an item, S = 1, p = 1, clock = t
     tick:   a load: p ← p · e^(−d / (5 S)), d = ⌊now − clock⌋ days, clock not moved

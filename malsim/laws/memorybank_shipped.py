@@ -1,4 +1,4 @@
-"""Forget as the published code does: items read more often fade faster. Each load starts from the last one's result.
+"""Forget as the published code does: frequently read items fade faster. Each load starts from the previous result.
 
     write:  an item, S = 1, p = 1, clock = t
     tick:   a load: p ← p · e^(−d S / 5), d = ⌊now − clock⌋ days, clock not moved

@@ -1,4 +1,4 @@
-"""Weigh source, age and agreement with similar items, where a contradiction counts as similar.
+"""Combine source trust, age and agreement with similar items. A contradicting item counts as similar.
 
     write:  an item, k = .6
     p = clamp01(.45 · source + .4 · 2^(−age / half_life) + .15 K),
@@ -65,7 +65,7 @@ belief = rank
 
 
 def _near(rep: Ints, object_: Ints) -> tuple[Ints, Bools]:
-    """Return, for each object, its items and the first few of other objects, and the mask of its own items."""
+    """Return, per object, the rows of its items and of the first few other items, and a mask of the object's own items."""
     group = rep * (object_.max(initial=0) + 1) + object_
     members = table(group)
     few = np.flatnonzero(rank_within_group(group) < NEAREST)  # further items of an object are never among the first few
@@ -83,7 +83,7 @@ def _near(rep: Ints, object_: Ints) -> tuple[Ints, Bools]:
 def _recompute(
     k: Array, value: Ints, about: Bools, valid: Bools, *, base: Array, contradicts: float, unrelated: float
 ) -> Array:
-    """Return the confidences k after recomputing those of the items in `about`, one after the other."""
+    """Recompute the confidence k of the items in `about`, one after another."""
     k, lines = k.copy(), np.arange(len(k))
     turns = np.argsort(~about, axis=1, kind="stable")
     for turn, mask in zip(turns.T, np.sort(about, axis=1)[:, ::-1].T, strict=True):

@@ -1,4 +1,4 @@
-"""The published law as its reference memory, Recall v5, computes it.
+"""The published law (MAL) as computed by its reference implementation, Recall v5.
 
     effective_i, support_i, challenge_i as under mal;  factor_w from Brier penalties;  each score is recomputed at admission
 

@@ -1,4 +1,4 @@
-"""Weigh each claim by its writer's record and confusions, which are learnt from the agreement among writers.
+"""Weigh each claim by its writer's track record and confusion matrix, both learnt from agreement among writers.
 
     each writer's latest claim about each object;  n_o claims about o
     e_i     = exp(−age_i / tau) with a tau; else exp(−(t_newest(o) − t_i) / τ), τ fitted to the claims; 1 if none fits

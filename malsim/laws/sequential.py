@@ -1,4 +1,4 @@
-"""Decide claims one by one: the first is accepted, and only its writer or a reviewer may change it.
+"""Decide claims one by one: the first claim is accepted, and only its writer or a reviewer may change it.
 
     write:  nothing accepted about o → the claim is accepted
             same as the accepted one → absorbed; by another writer: seconds += 1, locked at `quorum` seconds

@@ -1,4 +1,4 @@
-"""Decay strength exponentially for three days, then by a power law, and restart the curve at every sweep.
+"""Decay strength exponentially for three days and then by a power law. Restart the curve at every sweep.
 
     write:  same → s ← min(1, s + gain), clock = t;  else s = .5, clock = t
     tick:   s ← max(least, s · f(now − clock)), clock = now;  nothing where resets = 0

@@ -1,4 +1,4 @@
-"""Keep the confidence stated with a claim, and never recompute it.
+"""Keep the confidence stated with a claim and never recompute it.
 
     write:  the writer's earlier item about o dies unless it is later;  an item
     score = belief = c

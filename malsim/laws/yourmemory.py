@@ -1,4 +1,4 @@
-"""Delete items whose strength has fallen too low; all remaining items have the same score.
+"""Delete items whose strength falls too low; all remaining items have the same score.
 
     write:  same → n += 1, clock = t;  else an item, n = 0, clock = t
     read:   n += 1, clock = now
@@ -56,7 +56,7 @@ def rank(items: Items, _: float) -> Array:
 
 
 def _used(items: Items, used: Bools, now: float | Array, since: Array) -> Columns:
-    """Return the columns after a use: on a new day all items age by one active day; used items restart at `since`."""
+    """Return the columns after a use. On a new day every item ages by one active day; used items restart from `since`."""
     fresh = np.floor(items["latest"]) < np.floor(now)
     return {
         "n": items["n"] + used,
@@ -67,7 +67,7 @@ def _used(items: Items, used: Bools, now: float | Array, since: Array) -> Column
 
 
 def _active_days(items: Items, time: Array) -> Array:
-    """Count the active days since the time of a claim; items with an equal or later clock have already counted them."""
+    """Return the number of active days since a claim's time, read from the items whose clock is no earlier."""
     day, start = np.floor(items["clock"]), np.floor(time)
     active = np.where(items.alive & (day >= start), items["active"] + (day > start), 1.0)
     days: Array = active.max(axis=1, keepdims=True, initial=1.0)

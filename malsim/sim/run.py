@@ -85,7 +85,7 @@ class Run(RunData):
     def explain(self, cell: str, t: float | None = None, rep: int | None = None) -> Explanation | LawExplanation:
         """Return the terms of a cell's effective at the last tick not after `t` days.
 
-        Returns a `memory.explain.Explanation`, or a `LawExplanation` under a law of items or `records`. Its `read_by`
+        Returns a `memory.explain.Explanation`, or a `LawExplanation` under an item-based law or `records`. Its `read_by`
         lists the signals, alarms, standing programs and checks that read the cell. `rep` is a replication's number, by
         default the first.
         """

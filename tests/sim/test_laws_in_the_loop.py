@@ -1,4 +1,4 @@
-"""Tests that every shipped scenario without graph settings runs under laws of items."""
+"""Tests that every shipped scenario without graph settings runs under item-based laws."""
 
 from __future__ import annotations
 

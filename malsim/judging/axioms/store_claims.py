@@ -46,7 +46,7 @@ def histories(path: str | Path) -> dict[str, list[Event]]:
     return claims
 
 
-CASES = 40  # streams for a law of items; claims of a store vary more than drawn streams
+CASES = 40  # streams for an item-based law; claims of a store vary more than drawn streams
 MOST = 6  # claims per stream
 
 

@@ -1,1 +1,1 @@
-"""Engine of the laws of items: declarations, columns of items, rounds of claims, and the plant around them."""
+"""Engine that runs item-based laws, which score stored items instead of a graph of claims."""

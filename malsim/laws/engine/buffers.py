@@ -1,4 +1,4 @@
-"""Columns of a state: new rows are appended in shared memory, and a column is copied when an old row changes."""
+"""Copy-on-write columns: appended rows share memory with the old column, and changing an existing row copies the column."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEAST = 64
 
 
 class _Room:
-    """Array with spare rows at its end, and the number of rows in use."""
+    """Array with spare capacity at its end, and the number of rows in use."""
 
     def __init__(self, array: NDArray[Any], end: int) -> None:
         self.array, self.end = array, end
@@ -26,7 +26,7 @@ class _Room:
 
 @dataclass(frozen=True)
 class Buffer:
-    """View of the first `height` rows of a shared array; later rows belong to columns that were appended to this one."""
+    """View of the first `height` rows of a shared array. Later rows belong to columns that extend this one."""
 
     room: _Room
     height: int
@@ -42,12 +42,12 @@ class Buffer:
         return values
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the column's own rows only."""
+        """Pickle only this column's rows, not the whole shared array."""
         return Buffer.of, (self.values.copy(),)
 
 
 class Draft:
-    """Columns under change; the columns that they come from keep their values.
+    """Editable columns. The columns from which they were created keep their values.
 
     `arrays` holds each column with its new rows; `put` is the only way to change a row.
     """
@@ -76,7 +76,7 @@ class Draft:
             fresh[:] = values
 
     def put(self, name: str, rows: Ints, values: NDArray[Any]) -> None:
-        """Change rows of a column; a column of lists is widened if a list has become longer."""
+        """Set values in the given rows of a column. A column of lists is widened if a list has become longer."""
         if values.ndim > 1 and values.shape[-1] > self.arrays[name].shape[-1]:
             old = self._rooms[name].array
             wide = np.full((len(old), max(values.shape[-1], 2 * self.arrays[name].shape[-1])), np.nan)
@@ -92,7 +92,7 @@ class Draft:
             target[rows] = values
 
     def columns(self, mask: NDArray[np.bool_] | None = None) -> dict[str, Buffer]:
-        """Return the current columns with the new rows that `mask` selects, or with all new rows."""
+        """Return the columns with the new rows that `mask` selects, or with all new rows if `mask` is None."""
         end = len(self.arrays["rep"])
         columns = {}
         for name, array in self.arrays.items():

@@ -1,4 +1,4 @@
-"""Declaration of a law, read from its module and checked."""
+"""Law declarations, read from a law's module and checked."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ class Law:
 
     @property
     def proven(self) -> str:
-        """Result of the comparison with the pinned source: "equal …", or where they differ."""
+        """Result of comparing the law with the pinned source: "equal …", or how they differ."""
         return self._paragraph("Proven:")
 
     @property
     def equal(self) -> bool:
-        """True if the law models another project and equals its source in the comparison."""
+        """True if the law models another project and gave the same results as that project's code in the comparison."""
         return self.proven.startswith("equal")
 
     def _paragraph(self, head: str) -> str:
@@ -98,7 +98,7 @@ class Law:
 
     @cached_property
     def functions(self) -> dict[str, Callable[..., Any]]:
-        """Functions of the law's module that `FUNCTIONS` lists, by name."""
+        """Functions listed in `FUNCTIONS` that the law's module defines, keyed by name."""
         return {name: vars(self.module)[name] for name in FUNCTIONS if name in vars(self.module)}
 
     @property
@@ -107,7 +107,7 @@ class Law:
 
     @property
     def factory(self) -> Callable[..., Plant[Any]] | None:
-        """Function that makes the memory from the parameters; None if the law is one of items."""
+        """Function that creates the memory from the law's parameters; None for an item-based law."""
         return getattr(self.module, "plant", None)
 
     def asks(self, function: str) -> list[str]:
@@ -115,7 +115,7 @@ class Law:
 
 
 def load_law(name: str, module: ModuleType) -> Law:
-    """Return a module as a law; raise `LawError` with file and line if it does not declare one."""
+    """Read a law from its module. Raise `LawError` with file and line if the declaration is invalid."""
     options = {option: getattr(module, option) for option in OPTIONS if hasattr(module, option)}
     law = Law(name, module, **{"pools": hasattr(module, "plant")} | options)
     if not law.sentence or not law.equation:

@@ -1,4 +1,4 @@
-"""Graph of claims behind the port: gate, tick, expansions and views."""
+"""Claim graph behind the simulator's memory port: gate, tick, reads and views."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NOTHING = Column(np.zeros(0, dtype=np.int32))
 
 @dataclass(frozen=True, eq=False)
 class GraphState:
-    """Memory with the replication, object and value of each cell (NONE: unknown), and the last derived values."""
+    """Claim graph, with each cell's replication, object and value (NONE if unknown) and the latest derived values."""
 
     memory: Memory
     rules: Rules
@@ -66,7 +66,7 @@ class GraphState:
         return np.append(values, np.full(self.memory.height - len(values), np.nan))
 
     def with_memory(self, memory: Memory) -> GraphState:
-        """Return the state with another memory; objects and values of its new cells are looked up."""
+        """Return the state with another memory, and look up the objects and values of the cells that it adds."""
         if memory.height <= len(self.rep):
             return replace(self, memory=memory)
         cells = memory.table("cells").rows.since(len(self.rep))
@@ -82,13 +82,16 @@ class GraphState:
 
 @dataclass(frozen=True, kw_only=True)
 class Graph:
-    """Graph of claims under its rules; `begin` makes the memory of all replications on day 0, empty by default."""
+    """Claim graph run under a set of rules.
+
+    `begin` creates the initial memory for all replications; by default it is empty.
+    """
 
     rules: Rules
     begin: Callable[[Sequence[int], Rules], Memory] | None = None
 
     def init(self, replications: Sequence[int], vocabulary: Vocabulary) -> GraphState:
-        """Return the initial memory of replications with consecutive numbers."""
+        """Return the initial state for replications with consecutive numbers."""
         state = GraphState(Memory.empty(), self.rules, vocabulary, replications[0], replications=len(replications))
         return state.with_memory(self.begin(replications, self.rules)) if self.begin else state
 
@@ -119,7 +122,7 @@ class Graph:
         return replace(state, shared=state.shared | pairs if shared else state.shared - pairs), True
 
     def shows(self, state: GraphState, object_: Ints, scope: str, now: float) -> Bools:
-        """Mark the objects with a living item that may be read within a scope; shape (objects, replications)."""
+        """Return a mask of the objects with an active cell that may be read in a scope; shape (objects, replications)."""
         view, scopes = self.view(state, now), state.vocabulary.scopes
         rows = np.flatnonzero(view.active & (view.object >= 0))
         has_item = np.zeros((len(state.vocabulary.objects), state.replications), dtype=bool)
@@ -131,7 +134,10 @@ class Graph:
         return readable
 
     def tick(self, state: GraphState, now: float) -> GraphState:
-        """Compute one step of the law; derived values such as `tau_scale` multiply the time constants."""
+        """Compute one step of the law.
+
+        Time constants are multiplied by the derived values that the rule `tau_scale` names.
+        """
         rules = self._rules(state)
         stretch = state.derived_column(rules.tau_scale) if rules.tau_scale else None
         return replace(state, memory=tick(state.memory, now, rules, tau_scale=stretch))
@@ -161,7 +167,7 @@ class Graph:
 
 
 class GraphView(View):
-    """Read-only view of a graph; costly columns are computed on first use."""
+    """Read-only view of a claim graph. Expensive columns are computed on first use."""
 
     _state: GraphState
     _memory: Memory
@@ -210,7 +216,7 @@ class GraphView(View):
         return self._memory
 
     def column(self, name: str, rows: Ints | None = None) -> NDArray[Any] | None:
-        """Return a column of the cells, a derived value, or `grounded`: whether the writer has enough outcomes."""
+        """Return a named column: a cell column, a derived value, or `grounded` (whether the writer has enough outcomes)."""
         if name.startswith("cell-derived-"):
             derived = self._state.derived_column(name)
             return derived if rows is None else derived[rows]

@@ -1,4 +1,4 @@
-"""Calls of a law's functions, or of a third-party memory: results are checked, and errors name the line of the law."""
+"""Checked calls to a law's functions and to third-party memories. Errors name the line in the law's file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CHANGED = ("alive", "value", "time")  # columns that a law may change in additio
 
 
 class LawCalls:
-    """Calls of a law's functions with their parameters.
+    """Checked calls to a law's functions with the law's parameters.
 
     Each result is checked; a `LawError` names the line of the function that returned it.
     """
@@ -67,7 +67,7 @@ class LawCalls:
         return self._call("explain", Reasons, items, row, now)  # type: ignore[no-any-return]  # its type is checked
 
     def check_belief(self, belief: Array, name_row: Callable[[int], str]) -> None:
-        """Raise `LawError` for a belief outside 0 to 1, with the name of its row."""
+        """Raise `LawError` if a belief lies outside 0 to 1, and name its row."""
         outside = np.flatnonzero(~((belief >= 0.0) & (belief <= 1.0)))
         if outside.size:
             row = int(outside[0])
@@ -115,7 +115,7 @@ class LawCalls:
 
 
 class WatchedPlant:
-    """Third-party memory behind the port, each call checked; methods beyond the port are passed on.
+    """Third-party memory behind the simulator's port. Every call is checked; additional methods are passed through.
 
     Raises `LawError` with law and call if a call raised, exited, took too long, or returned what the port does not allow.
     """

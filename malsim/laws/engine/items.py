@@ -1,4 +1,4 @@
-"""Types that a law of items uses: items, claims, questions, and the changes that a claim makes."""
+"""Types that item-based laws use: items, claims, queries, and the changes that a claim makes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COMMON = ("rep", "object", "value", "writer", "time", "stated", "verified")
 
 @dataclass(frozen=True, slots=True)
 class ItemField:
-    """Column of an item's state: its initial value, its unit ("1" for a pure number, "d" for days) and its meaning.
+    """State column of items: its initial value, its unit ("1" for a pure number, "d" for days) and its meaning.
 
     The initial value is a number or a column of the claim that makes the item (`time` or `stated`). With `many` an item
     holds any number of values, padded with NaN along a last axis.
@@ -38,7 +38,7 @@ class ItemField:
 
 
 class Items:
-    """Items in order of creation: all living items (one axis), or the items that each claim reads (one row per claim).
+    """Items in order of creation: all living items (1-D), or the items that each claim reads (2-D, one row per claim).
 
     `rep`, `object`, `value` and `writer` are indexes, `time` is the stated time in days, `stated` the confidence. A law
     reads its own state by name, `items["p"]`; `vocabulary` has the names. `alive` is False where rows are padded. All
@@ -87,12 +87,12 @@ class Items:
 
     @property
     def reviewed(self) -> Bools:
-        """Mask of items written by a writer named `reviewers` or `reviewer`."""
+        """Mask of the items written by a writer named `reviewer` or `reviewers`."""
         return reviewers(self.vocabulary)[self.writer]
 
     @property
     def verified(self) -> Bools:
-        """Mask of items that a reviewer wrote or whose claim was verified externally."""
+        """Mask of the items that a reviewer wrote or whose claim was verified externally."""
         return self.reviewed | (self["verified"] > 0.0)
 
     @property
@@ -105,7 +105,7 @@ class Items:
 
 @dataclass(frozen=True)
 class ItemState:
-    """Items of all replications, dead ones included, one row each in order of creation."""
+    """Items of all replications, including dead ones, one row per item in order of creation."""
 
     vocabulary: Vocabulary
     columns: Mapping[str, Buffer]
@@ -126,7 +126,7 @@ class ItemState:
 
 @dataclass(frozen=True)
 class Claim:
-    """Claims of one round, one row each, in columns [claims, 1] that broadcast with `Items` of shape [claims, items].
+    """Claims of one round. Columns have the shape [claims, 1], so they broadcast with `Items` of shape [claims, items].
 
     `same` and `rival` mark the items about the claim's object with its value and with another value; `reviewed` marks the
     claims of reviewers.
@@ -144,7 +144,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Query:
-    """Questions of one round, one row each: the object [questions, 1], the time, and the items that are used.
+    """Queries of one round: the queried objects [queries, 1], the time, and a mask of the items that each query uses.
 
     `used` marks the best items by rank, as many as the law's `uses` (default 5), ties by order of creation. A law whose
     scope is the replication selects the items itself.
@@ -157,7 +157,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Change:
-    """Effect of a batch of claims: the claims that make an item, initial columns of new items, changes of other items.
+    """Effect of a batch of claims: which claims create items, the new items' initial columns, and changes to other items.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def reviewers(vocabulary: Vocabulary) -> Bools:
 
 
 def first(marks: Bools) -> Bools:
-    """Return the mask with only the first mark of each row.
+    """Return the mask with only the first True entry of each row.
 
     >>> first(np.array([[False, True, True]])).tolist()
     [[False, True, False]]
@@ -192,7 +192,7 @@ def first(marks: Bools) -> Bools:
 
 
 def some(marks: Bools) -> Bools:
-    """Return, as a column, the mask of rows with at least one mark.
+    """Return, as a column, whether each row contains a True entry.
 
     >>> some(np.array([[False, True], [False, False]])).tolist()
     [[True], [False]]
@@ -202,7 +202,7 @@ def some(marks: Bools) -> Bools:
 
 
 def none(marks: Bools) -> Bools:
-    """Return, as a column, the mask of rows without a mark.
+    """Return, as a column, whether each row contains no True entry.
 
     >>> none(np.array([[False, True], [False, False]])).tolist()
     [[False], [True]]
@@ -211,7 +211,7 @@ def none(marks: Bools) -> Bools:
 
 
 def state_column(name: str) -> Callable[[Items, float], Array]:
-    """Return a `rank` or `belief` function that reads a column of the law's state."""
+    """Create a `rank` or `belief` function that returns the named column of the law's state."""
 
     def column(items: Items, _: float) -> Array:
         return items[name]
@@ -225,7 +225,7 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def last_word(items: Items, claim: Claim) -> Change:
-    """Keep a writer's latest claim about each object; absorb claims dated earlier."""
+    """Keep only each writer's latest claim about each object, and absorb a claim that is dated earlier."""
     same_writer = items.alive & (items.writer == claim.writer)
     later = same_writer & (items.time > claim.time)
     return Change(makes=~some(later), taken=later, items={"alive": items.alive & (~same_writer | later)})

@@ -1,4 +1,4 @@
-"""Memory that a law of items runs: batches of claims are split into rounds for the law."""
+"""Memory run by an item-based law. Batches of claims are split into rounds for the law."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KINDS: dict[str, Any] = dict.fromkeys(("rep", "object", "value", "writer", "numb
 
 
 class ItemPlant:
-    """Memory that a law of items runs with its parameters."""
+    """Memory run by an item-based law with the given parameters."""
 
     def __init__(self, law: Law, params: Mapping[str, float | str]) -> None:
         self.law, self.params = law, dict(params)
@@ -50,7 +50,10 @@ class ItemPlant:
         return ItemState(vocabulary, buffers, counts, names, counts > 0)
 
     def admit(self, state: ItemState, claims: Claims) -> tuple[ItemState, Verdicts]:
-        """Admit a batch of claims: in order within a group (object or replication), all groups at once."""
+        """Admit a batch of claims.
+
+        Claims of one group (object or replication) are processed in order, all groups at once.
+        """
         draft = Draft(state.columns, len(claims))
         self._prefill(draft, claims)
         makes = (claims.object != NONE) & (claims.value != NONE)
@@ -163,9 +166,9 @@ class ItemPlant:
         return top
 
     def explain(self, state: ItemState, alive: Ints, row: int, now: float) -> LawExplanation:
-        """Explain the belief that a tick at `now` computes for a row from the living rows; a dead row has no belief.
+        """Explain the belief that a tick at `now` would compute for a row from the living rows.
 
-        Raises `UsageError` if the law has no function `explain`.
+        A dead row has a belief of 0. Raises `UsageError` if the law has no function `explain`.
         """
         if "explain" not in self.law.functions:
             hint = "use records or a law of the graph; `malsim laws NAME` prints the equation"
@@ -180,13 +183,14 @@ class ItemPlant:
         return reasons.explanation(str(view.name[row]), view.claim(row), now, view.cells(here))
 
     def view(self, state: ItemState, now: float) -> ItemView:
-        """Return every item with its rank and, where the law has one, its belief."""
+        """Return a view of all items with their ranks and, if the law has beliefs, their beliefs."""
         return ItemView(state, self._calls, now)
 
     def present(self, state: ItemState, now: float) -> ItemView:
-        """Return the view of a reader at `now`. A law with records of writers applies them to claims since the last tick.
+        """Return the view that a reader sees at `now`.
 
-        Replications without a claim since the last tick show that tick's result.
+        A law that learns writer records also applies claims since the last tick. Replications without a claim since the
+        last tick show that tick's result.
         """
         if not (self.law.pools and state.news.any()):
             return self.view(state, now)

@@ -1,4 +1,4 @@
-"""Player of a few claims, ticks and reads on one law, for doctests and recorded runs."""
+"""Playback of a few claims, ticks and reads under one law, for doctests and recorded runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STATED = 0.7
 
 
 def play(law: str, *events: str, **params: float) -> list[tuple[str, float]]:
-    """Play events on a law and return the score of every value of one object, in order of creation.
+    """Play events under a law and return each value of one object with its score, in order of creation.
 
     An event is a day and `tick`, `read`, or a claimed value, optionally with a writer and a confidence.
 
@@ -41,7 +41,7 @@ def _event(event: str) -> dict[str, Any]:
 
 
 def run_events(plant: Plant[Any], events: Iterable[Mapping[str, Any]]) -> list[list[tuple[str, float]]]:
-    """Run events (`do`: write, tick, read, peek; `t` in days) one by one; return the values and scores of each peek."""
+    """Run events (`do`: write, tick, read or peek; `t` in days) one by one; return the values and scores at each peek."""
     events = list(events)
     names = {key: sorted({event[key] for event in events if key in event}) for key in ("writer", "object", "value")}
     vocabulary = Vocabulary(names["writer"], names["object"], [names["value"]] * len(names["object"]))

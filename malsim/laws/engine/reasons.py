@@ -1,4 +1,4 @@
-"""Explanation of a law's number: its parts as log odds, the base value, and the sum that gives the number."""
+"""Explanation of a belief as a sum of log odds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Summand(NamedTuple):
-    """Part of the sum: its name, the index of its item (-1 for none), and its log odds."""
+    """Term in the sum: its name, the index of its item (-1 for none), and its log odds."""
 
     term: str
     item: int
@@ -21,7 +21,7 @@ class Summand(NamedTuple):
 
 
 class WriterRecord(NamedTuple):
-    """Estimated share of right claims of a writer, with the 95 % interval and the number of claims."""
+    """Estimated share of a writer's claims that are right, with its 95 % interval and the number of claims."""
 
     writer: str
     record: float
@@ -35,7 +35,7 @@ class WriterRecord(NamedTuple):
 
 
 class Reasons(NamedTuple):
-    """Parts of a belief; `nothing` is the belief without any part, `chain` describes how the sum becomes the belief.
+    """Terms of a belief. `nothing` is the belief without any terms; `chain` describes how the sum becomes the belief.
 
     `records` holds the records of the writers of the claims, if the law keeps records.
     """
@@ -47,7 +47,10 @@ class Reasons(NamedTuple):
     records: tuple[WriterRecord, ...] = ()
 
     def explanation(self, handle: str, title: str, now: float, cells: pl.DataFrame) -> LawExplanation:
-        """Return the explanation of one item; `cells` has the columns `cell` and `writer` of the items in the parts."""
+        """Return the explanation of one item.
+
+        `cells` has the columns `cell` and `writer`, indexed by the items in `parts`.
+        """
         index = pl.Series([part.item if part.item >= 0 else None for part in self.parts], dtype=pl.Int64)
         evidence = {
             "term": pl.Series([part.term for part in self.parts], dtype=pl.String),

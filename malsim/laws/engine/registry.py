@@ -1,4 +1,4 @@
-"""Registry of laws: the modules of the folder `malsim.laws`, and the entry points `malsim.laws` of other packages.
+"""Registry of laws: the modules in the package `malsim.laws`, and the `malsim.laws` entry points of other packages.
 
 A law of another package is loaded on first use and cannot take a shipped name; if it fails, the other laws still work.
 """
@@ -67,23 +67,26 @@ def registry_reset() -> None:
 
 
 def shipped_laws() -> dict[str, Law]:
-    """Return every law by name; laws of other packages that fail to load are left out (see `faulty_laws`)."""
+    """Return all laws keyed by name. Third-party laws that fail to load are left out (see `faulty_laws`)."""
     theirs = {name: law for name in _points() if isinstance(law := _foreign(name), Law)}
     return dict(sorted((theirs | _in_folder()).items()))
 
 
 def unproven_laws() -> list[str]:
-    """Return the names of models of other projects that have not been shown to equal their source."""
+    """Return the names of laws that model other projects but have not been shown to equal their source."""
     return [name for name, law in shipped_laws().items() if law.proven and not law.equal]
 
 
 def faulty_laws() -> dict[str, LawError]:
-    """Return the error of each law of another package that fails to load, by name."""
+    """Return the error of each third-party law that fails to load, keyed by name."""
     return {name: law for name in _points() if isinstance(law := _foreign(name), LawError)}
 
 
 def find_law(name: str, *, where: str = "law") -> Law:
-    """Return the law with a name or an alias; raise `LawError` with the nearest names. Shipped laws are searched first."""
+    """Return the law with this name or alias, searching malsim's own laws first.
+
+    Raise `LawError` with similar names if none exists.
+    """
     if shipped := _by_name(name, _in_folder()):
         return shipped
     if name in _points():
@@ -103,7 +106,7 @@ def _by_name(name: str, laws: Mapping[str, Law]) -> Law | None:
 
 
 def plant_of(law: Law | str, params: Mapping[str, object] | None = None, *, where: str = "law") -> Plant[Any]:
-    """Return the memory that a law runs; raise `ScenarioError` for a parameter that is unknown or out of bounds."""
+    """Return a memory run by a law. Raise `ScenarioError` if a parameter is unknown or out of bounds."""
     law = find_law(law, where=where) if isinstance(law, str) else law
     values = checked(params or {}, law.params, where=where)
     if not law.factory:

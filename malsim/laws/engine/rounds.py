@@ -1,4 +1,4 @@
-"""Rounds of claims or questions: round k takes the k-th member of every group, with the living items of that group."""
+"""Rounds of claims or queries: round k processes the k-th member of every group, with that group's living items."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_CELLS = 1 << 21  # limit for the matrices of a round; larger rounds are spl
 
 
 class Lists:
-    """Rows of the living items of each group, in order of creation, with space for `more` rows per group.
+    """Rows of each group's living items, in order of creation, with room for `more` additional rows per group.
 
     `group` is the group of each of the `rows`.
     """
@@ -30,7 +30,7 @@ class Lists:
         self._rows[self._start[group] + rank_within_group(group)] = rows
 
     def matrix(self, groups: Ints) -> tuple[Ints, Bools]:
-        """Return the rows of some groups as a padded matrix, one group per line, and the mask of valid entries."""
+        """Return a padded matrix that lists the rows of each given group on one line, and a mask of the valid entries."""
         count = self.count[groups]
         index = np.arange(count.max(initial=0))
         mask = index < count[:, None]
@@ -70,7 +70,7 @@ def _parts(members: Ints, group: Ints, lists: Lists) -> Iterator[Ints]:
 
 
 def table(group: Ints) -> Ints:
-    """Return the members of each group as a matrix with one row per group, padded with -1.
+    """Return a matrix that lists the members of each group in one row, padded with -1.
 
     >>> table(np.array([3, 5, 3, 3])).tolist()
     [[0, 2, 3], [1, -1, -1]]

@@ -1,4 +1,4 @@
-"""View of a law's items; rank and belief are computed on first use."""
+"""View of a law's items. Ranks and beliefs are computed on first use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ItemView(View):
-    """View of a state's items on a day; dead items have a rank and a belief of 0."""
+    """View of the items in a state on one day. Dead items have rank 0 and belief 0."""
 
     _state: ItemState
     _calls: LawCalls

@@ -1,1 +1,1 @@
-"""Truth discovery: the arithmetic of the law `records` on arrays."""
+"""Truth discovery: array computations for the law `records`."""

@@ -1,4 +1,4 @@
-"""Graph of claims under `[rules] effective = "records"`: the graph's edges and ages, with the beliefs of `records`."""
+"""Claim graph under `[rules] effective = "records"`: edges and ages from the graph, beliefs from the law `records`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DERIVED = RELATIONS.index("derived_from")
 
 @dataclass(frozen=True, kw_only=True)
 class BelievedGraph(Graph):
-    """Graph that ticks as published and then sets each active cell's effective confidence to the belief of `records`.
+    """Claim graph that ticks as published, then sets each active cell's effective confidence to its belief under `records`.
 
     The claims are all cells with an object and a value, superseded ones included: a contradiction does not withdraw a claim.
     Each writer's latest claim about an object counts; a cell whose value no writer claims any more has belief 0. Externally
@@ -49,7 +49,7 @@ class BelievedGraph(Graph):
         return replace(state, memory=memory)
 
     def present(self, state: GraphState, now: float) -> GraphView:
-        """Return the view that a tick would give now in the replications with claims since the last tick."""
+        """Return the view that a tick would produce now in the replications with claims since the last tick."""
         rows = moved(state.memory)
         if not rows.size or self.rules.reads == "last tick":
             return state.view
@@ -58,7 +58,7 @@ class BelievedGraph(Graph):
         return GraphView(state, as_view(state.memory.changed(rows, scores), rows, state.memory))
 
     def explain(self, state: GraphState, alive: Ints, row: int, now: float) -> LawExplanation:  # noqa: ARG002  # all claims count
-        """Explain the belief of a row at a tick at `now`, which reads all claims admitted before."""
+        """Explain the belief that a tick at `now` would compute for a row from all claims admitted before."""
         cells = state.memory.cells
         claims = _claim_rows(state)
         rows = claims[(state.memory.column("created")[claims] < now) & (state.rep.values[claims] == state.rep.values[row])]
@@ -82,7 +82,7 @@ def _claim_rows(state: GraphState) -> Ints:
 
 
 def _counted_claims(state: GraphState, rows: Ints, rules: Rules) -> tuple[Ints, dict[str, Any]]:
-    """Return the rows of each writer's latest claim about each object, copies dropped, and the settings of the estimate."""
+    """Return the rows of each writer's latest claim about each object, without copies, and settings for `estimate_truth`."""
     memory, about = state.memory, state.rep.values.astype(np.int64) * len(state.vocabulary.objects) + state.object.values
     claims = (
         _speaker(state)[memory.column("author")[rows]],
@@ -110,7 +110,7 @@ def _counted_claims(state: GraphState, rows: Ints, rules: Rules) -> tuple[Ints, 
 
 
 def _speaker(state: GraphState) -> Ints:
-    """Return the number of each author; under `records_lineage` all writers of a lineage have the same number."""
+    """Return a number for each author. Under `records_lineage`, all writers of one lineage share a number."""
     names, words = state.memory.writers["writer"], state.vocabulary
     if state.rules.records_lineage == "apart" or not words.lineages:
         return np.arange(len(names))
@@ -120,7 +120,7 @@ def _speaker(state: GraphState) -> Ints:
 
 
 def _origins(memory: Memory, rows: Ints) -> list[Ints]:
-    """Return two origins of each cell: the first cell of its derived_from chain, and its sources; -1 for none."""
+    """Return two origin indexes per cell: the root of its derived_from chain, and its set of sources (-1 if none)."""
     edges = memory.table("edges")
     rooted = np.flatnonzero(edges.column("relation") == DERIVED)[::-1]  # the first of several is written last
     root = np.arange(memory.height)

@@ -1,4 +1,4 @@
-"""Law `records` for objects that share their values: writers' confusions are learnt from the pool."""
+"""Law `records` for objects with shared values. Each writer's confusion matrix has the pooled matrix as its prior."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEAST = 0.001  # least likelihood of a claim
 
 
 class _Records(NamedTuple):
-    """Result of one learning pass: the pool's rate A before and after clipping, a_w, M_w, θ_w and their counts.
+    """Result of one learning pass: the pool's rate A before and after clipping, a_w, M_w, θ_w, and the counts behind θ_w.
 
     The last three have the shape (writers, truths, values).
     """
@@ -32,7 +32,7 @@ class _Records(NamedTuple):
 
 
 class _Believed(NamedTuple):
-    """Posterior P of every object, the terms of claims [values, claims], and the log prior of each replication."""
+    """Posterior P of each object, each claim's terms [values, claims], and each replication's log prior."""
 
     p: Array
     terms: Array
@@ -40,7 +40,10 @@ class _Believed(NamedTuple):
 
 
 def closed(evidence: Evidence, constants: Constants = Constants()) -> TruthEstimate:  # noqa: B008  # frozen
-    """Compute the posterior and the effective confidence of every value of every object; equations in the law `records`."""
+    """Compute the posterior and effective confidence of every value of every object.
+
+    The law `records` states the equations.
+    """
     size, cell = len(evidence.object_rep), evidence.object * evidence.values + evidence.value
     count = np.bincount(cell, minlength=size * evidence.values).reshape(size, -1).astype(np.float64)
     shares = count / np.maximum(count.sum(axis=1, keepdims=True), 1.0)  # 0 where all claims are verified
@@ -74,7 +77,7 @@ def _swept(evidence: Evidence, p: Array, depth: Array, constants: Constants) -> 
 
 
 def depths(evidence: Evidence, constants: Constants) -> Array:
-    """Compute λ of each replication: the weight of its confusions, which grows with the number of pairs of claims.
+    """Compute λ for each replication: the weight of the confusion matrices, which grows with the number of claim pairs.
 
     λ = Σ n_o (n_o − 1) / 2 / (Σ n_o (n_o − 1) / 2 + H · writers · K (K − 1))
     """
@@ -112,7 +115,7 @@ def _learn(evidence: Evidence, p: Array, constants: Constants) -> _Records:
 
 
 def _tilted(shared: Array, record: Array, pool: Array) -> Array:
-    """Return the pooled confusions, with the odds of the diagonal scaled by the writer's record relative to the pool."""
+    """Return the pooled confusion matrices, with the diagonal's odds scaled by the writer's record relative to the pool."""
     tilt = (record / (1.0 - record)) / (pool / (1.0 - pool))
     diagonal = np.diagonal(shared, axis1=1, axis2=2)
     odds = diagonal / (1.0 - diagonal) * tilt[:, None]
@@ -141,7 +144,7 @@ def _believe(evidence: Evidence, learnt: _Records, stated: Array, p: Array, dept
 
 
 def _log_posterior(evidence: Evidence, learnt: _Records, believed: _Believed, depth: Array, constants: Constants) -> Array:
-    """Compute the joint log likelihood of claims, verified facts and records of each replication, up to a constant.
+    """Compute each replication's joint log likelihood of claims, verified facts and records, up to a constant.
 
     Σ_o log Σ_k prior(k) exp(Σ T(k)), with the verified value alone for a verified o, + Σ_i e_i (1 − λ)
     log((1 − a_w) / (K − 1)), scaled like T, + log prior of the records − λ KC Σ_w KL(M_w | θ_w)
@@ -164,7 +167,7 @@ def _log_posterior(evidence: Evidence, learnt: _Records, believed: _Believed, de
 
 
 def _left_out(evidence: Evidence, learnt: _Records, stated: Array, p: Array, depth: Array, constants: Constants) -> Array:
-    """Compute the log likelihood of each replication's verified facts, each judged by records learnt without it."""
+    """Compute the log likelihood of each replication's verified facts, judging each fact by records learnt without it."""
     rows = np.flatnonzero(evidence.pinned[evidence.object] >= 0)
     index, who, value = np.arange(len(rows)), evidence.writer[rows], evidence.value[rows]
     truth, weight = evidence.pinned[evidence.object[rows]], learning_weights(evidence, constants)[rows]

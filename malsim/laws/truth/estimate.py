@@ -1,4 +1,4 @@
-"""Estimation of the law `records`: from items to the belief in every value of every object."""
+"""Estimator for the law `records`: computes the belief in every value of every object from stored items."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ONE_RECORD = Constants(record=1e9)  # every writer has the pool's record, which 
 
 @dataclass(frozen=True, kw_only=True)
 class ItemBeliefs:
-    """Evidence and estimate for the closed and the open form, and the index of the form used for each item."""
+    """Evidence and estimate for each form of the model, and the index of the form used for each item."""
 
     forms: tuple[tuple[ItemEvidence, TruthEstimate], ...]
     form: Ints
@@ -59,7 +59,7 @@ def estimate_truth(
     items: Items, now: float, *, tau: Array | float = 0.0, tau_from: str = "given", values: str = "auto",
     weight: Array | float = 1.0, lineage: str = "apart", kind: Ints | None = None,
 ) -> ItemBeliefs:  # fmt: skip
-    """Gather the evidence at `now` (days) and run twenty sweeps on it.
+    """Gather the evidence at `now` (days) and estimate beliefs from it in twenty sweeps.
 
     A claim weighs `weight` · exp(−age / tau), or `weight` where `tau` (days) is 0. With `tau_from` "claims" and no tau,
     `fading` estimates a time constant for each replication and `kind` of fact. With `lineage` "one" all writers of a lineage

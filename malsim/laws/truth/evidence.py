@@ -1,4 +1,4 @@
-"""Claims that the law `records` weighs, in columns: one per writer and object, all replications together."""
+"""Evidence for the law `records`: one claim per writer and object, stored in columns for all replications together."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SURE = 1e-12  # least distance of a posterior from 0 and 1 in a logit
 
 @dataclass(frozen=True)
 class Constants:
-    """Constants of the law `records`: KW, KC, KP, KB (claims), S, R_IN, D0, R_OUT, EPS, H, PIN, and the sweeps."""
+    """Constants of the law `records`: KW, KC, KP, KB (in claims), S, R_IN, D0, R_OUT, EPS, H, PIN, and the sweep count."""
 
     record: float = 4.0
     confusion: float = 8.0
@@ -35,7 +35,7 @@ class Constants:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """Claims as columns: index of writer and of object, value, weight e, and the bin of the stated confidence (-1: none).
+    """Claims as columns: writer index, object index, value, weight e, and the bin of the stated confidence (-1 if none).
 
     Each writer and object belongs to one of `reps` replications: `writer_rep`, `object_rep`. `pinned` holds an object's
     verified value, -1 for none. In the closed form a value is an index below `values`; in the open form it is an item, whose
@@ -60,14 +60,14 @@ class Evidence:
 
     @property
     def items(self) -> Ints:
-        """Object of every item; raises `TypeError` in the closed form, which has no items."""
+        """Object index of each item. Raises `TypeError` in the closed form, which has no items."""
         if self.item_object is None:
             raise TypeError("evidence for the closed form has no items")
         return self.item_object
 
     @cached_property
     def item_values(self) -> Ints:
-        """Number of claimed values of each object, at least two: K_o of the open form."""
+        """Number of claimed values of each object, at least 2: K_o in the open form."""
         return np.maximum(2, np.bincount(self.items, minlength=len(self.object_rep)))
 
     @cached_property
@@ -76,17 +76,17 @@ class Evidence:
 
     @cached_property
     def bins(self) -> Ints:
-        """Bin of each claim that states a confidence, numbered across replications."""
+        """Bin index of each claim with a stated confidence, numbered across replications."""
         return self.object_rep[self.object[self.stating]] * (len(BINS) + 1) + self.bin[self.stating]
 
     def scale(self, constants: Constants) -> Array:
-        """Compute the factor of each claim's log likelihood, e / (1 + R_IN (n_o − 1))."""
+        """Compute the factor applied to each claim's log likelihood, e / (1 + R_IN (n_o − 1))."""
         return self.weight / (1.0 + constants.voices_in * (self.voices - 1.0))[self.object]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TruthEstimate:
-    """Beliefs, writers' records and terms after the last sweep.
+    """Beliefs, writer records and per-claim terms after the last sweep.
 
     `posterior` (P) and `effective` have the shape [objects, values], or [items] in the open form. `record` is a_w of the
     last sweep. `terms` are T, [claims, values], or [claims] in the open form; `prior` is the log prior added to them.
@@ -106,7 +106,7 @@ class TruthEstimate:
 
 
 def latest(writer: Ints, object_: Ints, time: Array) -> Ints:
-    """Return the rows of each writer's latest claim about each object, in order; the last row wins a tie in time.
+    """Return the rows of each writer's latest claim about each object, in order. If times are equal, the last row wins.
 
     >>> latest(np.array([0, 0, 1]), np.array([5, 5, 5]), np.array([2.0, 1.0, 0.0])).tolist()
     [0, 2]
@@ -119,7 +119,7 @@ def latest(writer: Ints, object_: Ints, time: Array) -> Ints:
 
 
 def stated_bins(stated: Array) -> Ints:
-    """Return the bin of each stated confidence, -1 for NaN.
+    """Return the bin index of each stated confidence, -1 for NaN.
 
     >>> stated_bins(np.array([0.6, 0.61, np.nan])).tolist()
     [1, 2, -1]
@@ -133,7 +133,7 @@ def sums(weights: Array, group: Ints, groups: int) -> Array:
 
 
 def learning_weights(evidence: Evidence, constants: Constants) -> Array:
-    """Compute the weight of each claim in learning its writer's record; 0 if no other writer claims about its object.
+    """Compute each claim's weight in learning its writer's record; 0 if no other writer makes a claim about the object.
 
     u_i = e_i [n_o ≥ 2], times PIN where o is pinned; a single writer would always agree with itself
     """
@@ -144,7 +144,7 @@ def learning_weights(evidence: Evidence, constants: Constants) -> Array:
 
 
 def stated_terms(evidence: Evidence, agreed: Array, constants: Constants) -> Array:
-    """Compute c(i), the log ratio of the frequencies of claim i's bin among agreeing and among differing claims.
+    """Compute c(i), the log ratio of how often claim i's confidence bin occurs among agreeing and among differing claims.
 
     The ratio is 0 for a bin in which no claim has a weight.
     """
@@ -165,7 +165,7 @@ def stated_terms(evidence: Evidence, agreed: Array, constants: Constants) -> Arr
 
 
 def worth(posterior: Array, voices: Array, values: Array | Ints | int, constants: Constants) -> Array:
-    """Compute effective confidence from the posterior's logit, a divisor that grows with the number of voices, and a floor.
+    """Compute effective confidence from the posterior's logit, a divisor that grows with the number of claims, and a floor.
 
     effective = (1 − EPS) · sigmoid(logit P / (D0 + R_OUT (n_o − 1))) + EPS / K; not yet normalised over an object's values
     """

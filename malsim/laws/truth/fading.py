@@ -1,4 +1,4 @@
-"""Estimate of how fast facts change, from the agreement of earlier claims with the newest claim."""
+"""Estimator of how fast facts change, based on how often earlier claims agree with the newest claim."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HALF = 0.5  # added to squared errors, so that a few claims that happen to fit p
 
 
 class Fading(NamedTuple):
-    """Weight of each claim, and the time constant (days) of its facts with its 95 % interval; 0 if facts do not change."""
+    """Weight and time constant (days, with a 95 % interval) of each claim. The time constant is 0 if facts do not change."""
 
     weight: Array
     tau: Array
@@ -28,7 +28,7 @@ class Fading(NamedTuple):
 
 
 def fading(kind: Ints, writer: Ints, object_: Ints, value: Ints, time: Array) -> Fading:
-    """Compute the weight of each claim by its age, from the agreement of claims with the newest about the same object.
+    """Compute each claim's weight by age, based on how often older claims agree with the newest about the same object.
 
     y_i = b_w + a exp(−g_i / τ),  g_i = t_newest(o) − t_i,  y_i = 1 if claim i and the newest agree, else 0,  a ≥ 0;
     e_i = exp(−g_i / τ) where m log(SSE(never) / SSE(τ)) > 6.63, else 1
@@ -67,7 +67,7 @@ def fading(kind: Ints, writer: Ints, object_: Ints, value: Ints, time: Array) ->
 
 
 def _newest(object_: Ints, time: Array) -> Ints:
-    """Return, for each claim, the row of the newest claim about its object; the last row wins a tie."""
+    """Return, for each claim, the row of the newest claim about its object. If times are equal, the last row wins."""
     order = np.lexsort((time, object_))
     ends = np.ones(len(order), dtype=bool)
     ends[:-1] = object_[order[:-1]] != object_[order[1:]]
@@ -77,7 +77,7 @@ def _newest(object_: Ints, time: Array) -> Ints:
 
 
 def _errors(x: Array, y: Array, group: Ints, writer: Ints, count: int) -> Array:
-    """Return each group's squared error about b_w + a x, with the best a ≥ 0 for which the mean of b_w is at least 0."""
+    """Return each group's sum of squared errors of the fit b_w + a x, with a ≥ 0 and a mean b_w of at least 0."""
     claims = np.maximum(np.bincount(writer), 1)
     within = [part - (np.bincount(writer, weights=part) / claims)[writer] for part in (x, y)]
     both, spread = (sums(within[0] * part, group, count) for part in (within[1], within[0]))

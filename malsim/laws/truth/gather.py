@@ -1,4 +1,4 @@
-"""Conversion of a law's living items to evidence: writers and objects are numbered, values are classes or items."""
+"""Conversion of living items to evidence: writers and objects get indexes, and values become classes or items."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ABOUT = 2  # a value claimed about at least this many objects counts as a class
 
 
 class ItemEvidence(NamedTuple):
-    """Living items as evidence: for each item its object, its value (or item), and whether it is a claim or a verified fact.
+    """Living items as evidence: each item's object, its value or item index, and whether it is a claim or a verified fact.
 
     `fading` is the time constant estimated from the claims, if any; `form` names the form that verified facts chose.
     """
@@ -42,7 +42,7 @@ def word_of(items: Items, row: int) -> str:
 
 
 def words_of(vocabulary: Vocabulary) -> tuple[Ints, int]:
-    """Return the index of each value's word, [objects, values], and the number of words."""
+    """Return the text index of each value, shape [objects, values], and the number of distinct texts."""
     words = sorted({str(word) for values in vocabulary.values for word in values})
     index = {word: number for number, word in enumerate(words)}
     widest = max((len(values) for values in vocabulary.values), default=0)
@@ -53,7 +53,7 @@ def words_of(vocabulary: Vocabulary) -> tuple[Ints, int]:
 
 
 def is_shared(vocabulary: Vocabulary) -> bool:
-    """Return whether values are classes: at most 20 in all, and most of them claimed about at least two objects.
+    """Return whether objects share a set of values: at most 20 values, most of which occur for at least two objects.
 
     >>> from malsim.memory.port import Vocabulary
     >>> is_shared(Vocabulary("w", "xy", [["no", "yes"], ["no", "yes"]])), is_shared(Vocabulary("w", "xy", [["1"], ["2"]]))

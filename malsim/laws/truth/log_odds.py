@@ -1,4 +1,4 @@
-"""Explanation of a belief of the law `records`: the log odds of its value, claim by claim."""
+"""Explanation of a belief under the law `records`: the log odds that each claim contributes."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ TOGETHER = 0.01  # ρ: correlation of the errors about the truths by which a wri
 def log_ratio(
     evidence: Evidence, estimate: TruthEstimate, object_: int, value: int, rival: int
 ) -> tuple[float, Array, Ints]:
-    """Return prior, terms and the rows of their claims; they sum to log P(value) / P(rival), exactly if not pinned.
+    """Return the prior, the claims' terms, and the claims' rows.
 
-    In the closed form values are classes, in the open form items of the object; a rival of -1 is an unclaimed value.
+    Unless pinned, prior and terms sum to log P(value) / P(rival). In the closed form values are classes, in the open form
+    items of the object; a rival of -1 is an unclaimed value.
     """
     claims = np.flatnonzero(evidence.object == object_)
     if evidence.item_object is None:
@@ -39,7 +40,7 @@ def log_ratio(
 
 
 def _heights(evidence: Evidence, estimate: TruthEstimate, object_: int) -> tuple[Ints, Array]:
-    """Return the values of an object (-1: an unclaimed value), and log P of each up to a constant."""
+    """Return an object's values (-1 for an unclaimed value), and each value's log P up to a constant."""
     claims = evidence.object == object_
     if evidence.item_object is None:
         prior = estimate.prior[evidence.object_rep[object_]]
@@ -50,7 +51,7 @@ def _heights(evidence: Evidence, estimate: TruthEstimate, object_: int) -> tuple
 
 
 def reasons_of(items: Items, data: ItemEvidence, estimate: TruthEstimate, row: int) -> Reasons:
-    """Return the log odds of an item's value against all others, claim by claim, and the chain from there to its belief.
+    """Return each claim's contribution to the log odds of an item's value, and the steps from the log odds to the belief.
 
     log P / (1 − P) = prior + Σ terms + other values + limit
     effective       = ((1 − EPS) sigmoid(log P / (1 − P) / divisor) + EPS / K) / shared
@@ -109,7 +110,7 @@ def _records(
 
 
 def record_ends(evidence: Evidence, estimate: TruthEstimate) -> tuple[Array, Array]:
-    """Compute the 95 % interval of every writer's record from a beta distribution with mean a_w.
+    """Compute the 95 % interval of each writer's record from a beta distribution with mean a_w.
 
     V = a_w (1 − a_w) / (n + 1) + ((1 − ρ) Σ_w e² q (1 − q) + ρ (Σ_w e √(q (1 − q)))²) / n²
     n = KW + Σ_w e,  q the belief in the claim's value,  ρ = .01
@@ -135,5 +136,5 @@ def record_ends(evidence: Evidence, estimate: TruthEstimate) -> tuple[Array, Arr
 
 
 def _teaches(evidence: Evidence) -> Bools:
-    """Mark the claims from which a writer's record is learnt: another writer claims about the same object."""
+    """Mark the claims that inform a writer's record: those about an object that another writer also makes a claim about."""
     return (evidence.voices > 1.0)[evidence.object]

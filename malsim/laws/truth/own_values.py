@@ -1,4 +1,4 @@
-"""Law `records` for objects with their own values: each writer has one record."""
+"""Law `records` for objects that do not share values. Each writer has a single record instead of a confusion matrix."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Records(NamedTuple):
-    """Result of one learning pass: the pool's rate A before and after clipping, a_w, and its weights of claims."""
+    """Result of one learning pass: the pool's rate A before and after clipping, a_w, and the agreed and total weights."""
 
     rate: Array
     pool: Array
@@ -26,7 +26,7 @@ class _Records(NamedTuple):
 
 
 class _Believed(NamedTuple):
-    """Posterior P of every item, the term of every claim, and the log of the sum over all values of every object."""
+    """Posterior P of each item, the term of each claim, and the log of the sum over all values of each object."""
 
     p: Array
     terms: Array
@@ -34,7 +34,7 @@ class _Believed(NamedTuple):
 
 
 def own_values(evidence: Evidence, constants: Constants = Constants()) -> TruthEstimate:  # noqa: B008  # frozen
-    """Compute the posterior and the effective confidence of every item, a claimed value of an object."""
+    """Compute the posterior and effective confidence of every item, where an item is a claimed value of an object."""
     count = np.bincount(evidence.value, minlength=len(evidence.items)).astype(np.float64)
     total = sums(count, evidence.items, len(evidence.object_rep))[evidence.items]
     p = _pinned(evidence, count / np.maximum(total, 1.0))  # 0 where all claims are verified
@@ -99,7 +99,7 @@ def _believe(evidence: Evidence, record: Array, stated: Array, constants: Consta
 
 
 def _log_posterior(evidence: Evidence, learnt: _Records, believed: _Believed, constants: Constants) -> Array:
-    """Compute the joint log likelihood of claims, verified facts and records of each replication, up to a constant.
+    """Compute each replication's joint log likelihood of claims, verified facts and records, up to a constant.
 
     Σ_o log Σ_k exp(Σ T(k)), with the verified value alone for a verified o, + Σ_i e_i log((1 − a_w) / (K_o − 1)),
     scaled like T, + log prior of the records
@@ -116,7 +116,7 @@ def _log_posterior(evidence: Evidence, learnt: _Records, believed: _Believed, co
 
 
 def _left_out(evidence: Evidence, learnt: _Records, stated: Array, constants: Constants) -> Array:
-    """Compute the log likelihood of each replication's verified facts, each judged by records learnt without it."""
+    """Compute the log likelihood of each replication's verified facts, judging each fact by records learnt without it."""
     fact = evidence.pinned[evidence.object]
     weight = learning_weights(evidence, constants) * (fact >= 0)
     who, right = evidence.writer, evidence.value == fact

@@ -23,15 +23,16 @@ def begins_verified(evidence: Evidence) -> Bools:
 
 
 def starting_weights(evidence: Evidence) -> Array:
-    """Return the weights of the pass that starts from verified facts: 1 for a claim about such a fact, else 1e-3."""
+    """Return claim weights for the pass that starts from verified facts: 1 for a claim about such a fact, otherwise 1e-3."""
     return np.where(evidence.pinned[evidence.object] >= 0, 1.0, 1e-3)
 
 
 def likelier_end(evidence: Evidence, votes: TruthEstimate, verified: TruthEstimate) -> TruthEstimate:
-    """Choose each replication's fixed point: the one from verified facts, unless the one from votes is 100 times likelier.
+    """Choose a fixed point for each replication.
 
-    Where only the closest disputes are verified, writers look worse than chance on them, and sweeps from those facts can end
-    with every value inverted; where most writers lie, sweeps from the votes can.
+    Sweeps that start from verified facts win unless those that start from votes end in a state 100 times likelier. Where
+    only the closest disputes are verified, writers look worse than chance on them, and sweeps from those facts can end with
+    every value inverted; where most writers lie, sweeps from the votes can.
     """
     if votes.log_posterior is None or verified.log_posterior is None:
         return verified
@@ -51,7 +52,7 @@ def likelier_end(evidence: Evidence, votes: TruthEstimate, verified: TruthEstima
 
 
 def prior_of_records(evidence: Evidence, rate: Array, pool: Array, record: Array, constants: Constants) -> Array:
-    """Compute the log prior of each replication's records, expressed as earlier claims.
+    """Compute the log prior of each replication's writer records; the prior counts like a number of earlier claims.
 
     KP (.7 log A + .3 log(1 − A)) + KW Σ_w (A log a_w + (1 − A) log(1 − a_w)), where A is clipped in the second term only
     """
@@ -62,6 +63,6 @@ def prior_of_records(evidence: Evidence, rate: Array, pool: Array, record: Array
 
 
 def log_given(evidence: Evidence, worths: Array, right: Array) -> Array:
-    """Sum, for each replication, the log of the true value's share of all belief over the verified facts."""
+    """Return, for each replication, the sum over verified facts of the log of the true value's share of belief."""
     facts = np.flatnonzero(evidence.pinned >= 0)
     return sums(np.log(right / worths), evidence.object_rep[facts], evidence.reps)

@@ -1,4 +1,4 @@
-"""Count of independent voices: copies of one origin are one claim, echoes weigh less, abandoned values are dropped."""
+"""Independence of claims: copies from one origin count once, echoes weigh less, and abandoned values are dropped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WITNESSES = 2  # a single witness may err
 
 
 def copies(writer: Ints, object_: Ints, value: Ints, time: Array, origins: Sequence[Ints]) -> Bools:
-    """Mark claims that repeat another writer's earlier claim of the same value, object and origin.
+    """Mark claims that repeat another writer's earlier claim with the same value, object and origin.
 
     Each of `origins` has the index of an origin per claim, -1 for none; the earliest claim of an origin is the original. A
     writer's repetition of its own claim is not a copy.
@@ -36,7 +36,7 @@ def copies(writer: Ints, object_: Ints, value: Ints, time: Array, origins: Seque
 
 
 def echoes(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
-    """Mark claims that repeat a value whose first claimant, another writer, has since claimed another value.
+    """Mark claims that repeat another writer's value after that writer, the first to claim it, has claimed another value.
 
     >>> echoes(np.array([0, 0, 1]), np.zeros(3, dtype=int), np.array([0, 1, 0]), np.arange(3.0)).tolist()
     [False, False, True]
@@ -56,7 +56,7 @@ def echoes(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
 
 
 def disowned(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
-    """Mark claims of a value whose first claimant has since claimed another value; together they count as one.
+    """Mark claims of a value whose first claimant has since claimed another value. Such claims together count as one.
 
     >>> disowned(np.array([0, 1, 2, 0]), np.zeros(4, dtype=int), np.array([7, 7, 8, 8]), np.arange(4.0)).tolist()
     [True, True, False, False]
@@ -73,7 +73,7 @@ def disowned(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
 
 
 def repeats(marks: Bools, object_: Ints, value: Ints) -> Bools:
-    """Mark those of the marked claims that follow another marked claim of the same object and value.
+    """Return `marks` without the first marked claim of each object and value.
 
     >>> repeats(np.array([True, True, False, True]), np.zeros(4, dtype=int), np.array([7, 7, 7, 8])).tolist()
     [False, True, False, False]
@@ -86,7 +86,7 @@ def repeats(marks: Bools, object_: Ints, value: Ints) -> Bools:
 
 
 def abandoned(writer: Ints, object_: Ints, value: Ints, time: Array, within: float) -> Bools:
-    """Mark the latest claims whose value at least two of its witnesses have since abandoned for one other value.
+    """Mark each writer's latest claim if at least two witnesses of its value have since switched to one other value.
 
     Witnesses of a claim are other writers who first claimed the value at most `within` days before or after its writer. A
     claim made after they changed their value is not marked.
@@ -125,7 +125,7 @@ def abandoned(writer: Ints, object_: Ints, value: Ints, time: Array, within: flo
 
 
 def _first(keys: Ints, time: Array) -> Ints:
-    """Return, for each claim, the row of the earliest claim with the same keys; the first row wins a tie in time."""
+    """Return, for each claim, the row of the earliest claim with the same keys. If times are equal, the first row wins."""
     order = np.lexsort((np.arange(len(time)), time, *keys))
     new = np.ones(len(order), dtype=bool)
     new[1:] = (keys[:, order[1:]] != keys[:, order[:-1]]).any(axis=0)

@@ -170,7 +170,7 @@ def _address(tree: Tree[Token], text: str) -> Address:
         return _point(tree, text)
     word, *rest = tree.children
     inside = [child for child in rest if isinstance(child, Tree)]
-    head = "cell" if word == "item" else str(word)  # laws of items call their cells items
+    head = "cell" if word == "item" else str(word)  # item-based laws call their cells items
     if head in DOMAINS and len(rest) > len(inside) == 1 and inside[0].data != "within":
         return Row(head, _fields(rest[1:], text), "".join(map(str, inside[0].children)))
     if head in FUNCTIONS and len(inside) == len(rest):

@@ -215,7 +215,7 @@ class Recorder:
         return self.log.frame()
 
     def cells(self) -> pl.DataFrame:
-        """Return all recorded cells, without handles that hold a credential, since laws of items screen no claims."""
+        """Return all recorded cells, without handles that hold a credential, since item-based laws screen no claims."""
         self._flush()
         added = {name: kind for frame in self._frames[-1:] for name, kind in frame.schema.items() if name not in CELLS}
         kinds = {**CELLS, **added}

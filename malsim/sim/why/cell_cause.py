@@ -38,12 +38,12 @@ def explain(run: RunData, cell: str, *, t: float | None, rep: int) -> Explanatio
 def explain_item(
     plant: Explains[Any], state: Any, cells: pl.DataFrame, cell: str, *, t: float | None, rep: int, first: int
 ) -> LawExplanation:
-    """Explain a cell under a law of items, by repeating the last tick over the items that were active then.
+    """Explain a cell under an item-based law, by repeating the last tick over the items that were active then.
 
     `state` is the final state of the run and `cells` its recorded cells. `rep` is a replication's number, `first` that of
     the first. Raises `AddressError` if the cell or one of its rivals was not recorded.
     """
-    past = _past(cells, cell, t=t, rep=rep, hint="laws of items name them after objects; see run.cells")
+    past = _past(cells, cell, t=t, rep=rep, hint="item-based laws name them after objects; see run.cells")
     now = float(past["t"][-1])
     view: View = plant.view(state, now)
     rows = np.flatnonzero(view.rep == rep - first)

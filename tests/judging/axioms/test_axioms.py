@@ -103,7 +103,7 @@ def test_peek_with_a_limit_is_shown_with_it() -> None:
 def test_parameters_must_belong_to_a_law_of_items() -> None:
     with pytest.raises(ScenarioError, match="no such parameter"):
         subject_of("membrane", settings={"half_lief": 7})
-    with pytest.raises(UsageError, match="only laws of items"):
+    with pytest.raises(UsageError, match="only item-based laws"):
         subject_of("mal", settings={"half_life": 7})
     assert main(["judge", "membrane", "--set", "half_life=7"]) == main(["judge", "--set", "law.half_life=7"]) == 2
 

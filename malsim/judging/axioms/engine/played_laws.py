@@ -1,4 +1,4 @@
-"""Memories run by a law of items or by the graph's law, with the calls of a user's memory."""
+"""Memories run by an item-based law or by the graph's law, with the calls of a user's memory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VOCABULARY = Vocabulary(WRITERS, OBJECTS, [VALUES] * len(OBJECTS))
 
 
 class LawMemory:
-    """Memory run by a law of items: one replication over the names of a vocabulary."""
+    """Memory run by an item-based law: one replication over the names of a vocabulary."""
 
     def __init__(self, plant: Plant[Any], vocabulary: Vocabulary | None = None) -> None:
         self._plant, self._words, self._sequence = plant, vocabulary or VOCABULARY, 0

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from malsim.memory.port import Vocabulary
 
 PRESETS: dict[str, Callable[[], Rules]] = {"mal": Rules, "recall_v5": Rules.recall_v5, "guarded": Rules.guarded}
-GRAPH_CASES = 4  # a graph takes longer over a claim than a law of items
+GRAPH_CASES = 4  # a graph takes longer over a claim than an item-based law
 
 
 def subject_of(
@@ -31,12 +31,12 @@ def subject_of(
 ) -> Subject:
     """Return the test subject for a law's name, `package.module:factory`, `Rules`, a `Law` or a factory of memories.
 
-    `settings` are parameters of a law of items. A `trusted` factory makes its memories in this process, any other in a
+    `settings` are parameters of an item-based law. A `trusted` factory makes its memories in this process, any other in a
     sandbox. Raises `LawError` for an unknown law, `ScenarioError` for a parameter that is unknown or out of bounds, and
     `AdapterError` for a memory that cannot be loaded or made.
     """
     if settings and not isinstance(given, Law) and (not isinstance(given, str) or ":" in given or given in PRESETS):
-        raise UsageError("only laws of items have parameters", where="axioms", given=", ".join(settings))
+        raise UsageError("only item-based laws have parameters", where="axioms", given=", ".join(settings))
     if isinstance(given, Subject):
         return given
     if isinstance(given, Rules):
@@ -67,7 +67,7 @@ def _law(law: Law, settings: Mapping[str, object] | None = None) -> Subject:
     params = checked(settings or {}, law.params, where=law.name)
     half_life = float(params["half_life"]) if "half_life" in params else None
 
-    def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> LawMemory:  # noqa: ARG001  # laws of items do not verify
+    def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> LawMemory:  # noqa: ARG001  # item-based laws do not verify
         return LawMemory(plant_of(law, params), vocabulary)
 
     offers = frozenset(("belief", "dates", "writers") if law.belief else ("dates", "writers"))

@@ -161,7 +161,7 @@ def _visible_parts(item: Item) -> tuple[Any, ...]:
 
 
 def vocabulary(steps: Sequence[Step]) -> Vocabulary:
-    """Return the writers, objects and values of a plot, which a law of items must know in advance."""
+    """Return the writers, objects and values of a plot, which an item-based law must know in advance."""
     claims = [step for step in steps if step.do == "write"]
     objects = list(dict.fromkeys(step.object for step in steps if step.object))
     values = list(dict.fromkeys([step.value for step in claims] + [step.instead for step in steps if step.instead]))

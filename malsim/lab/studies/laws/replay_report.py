@@ -54,7 +54,7 @@ def replay_law(
     params: Mapping[str, object] | None = None,
     seed: int = 0,
 ) -> LawReplay:
-    """Answer questions about claims (from `claim_files.read_claims`) under a law of items, and score the answers.
+    """Answer questions about claims (from `claim_files.read_claims`) under an item-based law, and score the answers.
 
     Claims arrive by time, or in the order of an undated file. A law that learns about writers has one memory for all objects
     and ticks once before each question. The answer is the value of highest rank (the earliest in a tie); its probability is
