@@ -1,4 +1,4 @@
-"""Netlists: a graph and its wiring as one text that can be read, checked, written, loaded and run."""
+"""Netlists: the cells, edges and wiring of a memory as one text, with functions to read, check, write, load and run it."""
 
 from malsim.adapters import foreign_code
 from malsim.memory.store import Store

@@ -1,4 +1,4 @@
-"""Evaluation of addresses in frames, for checks, plots, reports and questions to a run."""
+"""Evaluation of addresses in recorded frames, used by checks, plots, reports and queries."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _INSTANT = ("t", "rep")
 
 @dataclass(frozen=True, slots=True)
 class SignalRow:
-    """Recorded signal, or one row of it: `right`, `right(pump)`."""
+    """Reference to a recorded signal, such as `right`, or to one row of a signal, such as `right(pump)`."""
 
     signal: str
     row: str = ""
@@ -40,7 +40,7 @@ class SignalRow:
 
 @dataclass(frozen=True)
 class Frames:
-    """Frames of a run, or of one memory, in which addresses are looked up.
+    """Frames in which addresses are looked up, recorded by a run or taken from one memory.
 
     `cells` has a row per t, rep and cell (a handle), `writers` per t, rep and writer, `signals` per t, rep, signal and row.
     `edges` has source and target (handles), relation, weight and time written, and rep if replications differ; None if edges
@@ -55,7 +55,7 @@ class Frames:
 
     @classmethod
     def of(cls, memory: Memory, *, t: float = 0.0) -> Frames:
-        """Return the frames of one memory as a reader sees it at time t (see `malsim.memory.law_steps.present`)."""
+        """Return the frames of one memory as a reader sees it at time `t` (see `malsim.memory.law_steps.present`)."""
         memory = present(memory).memory
         handle = memory.cells["handle"]
         cells = memory.cells.with_columns(
@@ -73,7 +73,7 @@ def edges_by_handle(memory: Memory) -> pl.DataFrame:
 
 
 def read(text: str, frames: Frames) -> Address | SignalRow:
-    """Parse a text as a signal (by name or pin), as a row of a signal, or as an address; else raise `AddressError`."""
+    """Parse text as a signal name, a pin, a row of a signal, or an address. Raise `AddressError` if nothing matches."""
     if frames.signals is not None:
         row = _OF_ROW.fullmatch(text)
         for name, label in ((text, ""), *(((row[1], row[2]),) if row else ())):
@@ -88,7 +88,7 @@ def read(text: str, frames: Frames) -> Address | SignalRow:
 
 
 def crosses(text: str) -> bool:
-    """Return True if an address can read cells other than the one it names: across edges, by version, or by reduction.
+    """Return True if an address can read cells other than the one it names: by following edges, by version or by reduction.
 
     >>> crosses("mean(dec_a3ee.~supports.*-scores-eff)"), crosses("dec_a3ee@v2-scores-eff"), crosses("dec_a3ee-scores-eff")
     (True, True, False)
@@ -105,7 +105,10 @@ def needs_edges(point: Path) -> bool:
 
 
 def one_value(where: Address | SignalRow | str, frames: Frames) -> pl.DataFrame:
-    """Evaluate an address with one value per instant (t, rep, value); raise `AddressError` if there are several."""
+    """Evaluate an address to one value per instant, as columns t, rep and value.
+
+    Raise `AddressError` if an instant has several values.
+    """
     values = evaluate(where, frames)
     if values["value"].dtype == pl.List or "row" in values.columns:
         rows = values["row"].drop_nulls().unique().sort().head(6).to_list() if "row" in values.columns else []
@@ -120,7 +123,7 @@ def one_value(where: Address | SignalRow | str, frames: Frames) -> pl.DataFrame:
 
 
 def evaluate(where: Address | SignalRow | str, frames: Frames | Memory, *, at: float | None = None) -> pl.DataFrame:
-    """Evaluate an address (or its text) in frames, or in the current state of a memory.
+    """Evaluate an address, or its text, in recorded frames or in the current state of a memory.
 
     Returns `t`, `rep`, `value`, one row per instant, and `row` if there are several values; with `at` (days) only the last
     tick up to then. Hops and reducers over cells take active cells only. Raises `AddressError` for an unknown name.
@@ -155,7 +158,9 @@ def evaluate(where: Address | SignalRow | str, frames: Frames | Memory, *, at: f
 
 
 def cells_read(where: Address | str, frames: Frames) -> pl.DataFrame:
-    """Return the cells that an address reads (t, rep, cell); an empty frame if it reads signals or writers.
+    """Return the cells that an address reads, as columns t, rep and cell.
+
+    The frame is empty if the address reads signals or writers.
 
     >>> cells = pl.DataFrame({"t": [0.0, 0.0], "rep": [0, 0], "cell": ["dec_a3ee", "obs_b0b1"], "status": ["active"] * 2})
     >>> edges = pl.DataFrame({"source": ["obs_b0b1"], "relation": ["supports"], "target": ["dec_a3ee"], "t": [0.0]})

@@ -1,4 +1,4 @@
-"""Reader of a netlist file and of the files it sources."""
+"""Reader for netlist files, including the files that they source."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Reader:
-    """State of reading a netlist and its sourced files: each file is read once, and their total size is limited."""
+    """Parser state for a netlist file and the files it sources.
+
+    Each file may be read only once, and their total size is limited.
+    """
 
     faults: list[Fault] = field(default_factory=list)
     names: dict[Path, str] = field(default_factory=dict)
@@ -78,7 +81,7 @@ class _Reader:
 
 
 def read(path: str | Path) -> Document:
-    """Read a netlist file and the files it sources; raise `NetlistError` with every fault of every file.
+    """Read a netlist file and the files it sources. Raise `NetlistError` with the faults of all files if there are any.
 
     Sourced paths are relative to the file and lie within its folder.
     """
@@ -89,7 +92,7 @@ def read(path: str | Path) -> Document:
 
 
 def read_with_faults(path: str | Path) -> tuple[Document, list[Fault]]:
-    """Read a netlist file and the files it sources; return the readable part and every fault."""
+    """Read a netlist file and the files it sources. Return the statements that could be parsed, and all faults."""
     reader, root = _Reader(), Path(path).resolve()
     statements = tuple(reader.statements(root, str(path), None))
     blocks: dict[str, Document] = {}

@@ -1,4 +1,4 @@
-"""Warnings about a linked net: unread signals, late reads, loops, and functions that never run."""
+"""Linter for netlists: warns about unread signals, late reads, loops and functions that never run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def lint(
     net: Net | None = None,
     inputs: Collection[str] = (),
 ) -> list[Fault]:
-    """Return the warnings about a netlist; raise `NetlistError` if it does not link.
+    """Return all warnings about a netlist. Raise `NetlistError` if the netlist does not link.
 
     The warnings are: a signal without writer or reader, a reader that runs before its writer, an instance that no thread
     calls or nothing reads, a loop with its sign, a wire that only documents the tick, and ignored text. `net` is the linked

@@ -1,4 +1,4 @@
-"""Loading of a netlist into a memory: cells and edges unchanged and wiring linked, or nothing."""
+"""Loading of a netlist into a memory. If any part is faulty, nothing is loaded."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ AMBIGUOUS, MORE = "several cells begin with this handle", "write more of the han
 
 @dataclass(frozen=True)
 class Loaded:
-    """Result of loading: the memory with the cells and edges of the text, and the net that runs on it."""
+    """Result of loading a netlist: the memory with the new cells and edges, and the linked net that runs on it."""
 
     memory: Memory
     net: Net
@@ -53,7 +53,7 @@ def load(
     admit: bool = False,
     expected: Collection[str] = (),
 ) -> Loaded:
-    """Load the cells and edges of a netlist into a copy of a memory, after the screen, and link its wiring.
+    """Load the cells and edges of a netlist into a copy of a memory, after screening their text, and link its wiring.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def load(
 
 @dataclass(frozen=True)
 class CheckResult:
-    """Result of a check: net, faults, notes, and the cells that the netlist needs but does not declare."""
+    """Result of checking a netlist: the net, faults, notes, and the cells that the netlist uses but does not declare."""
 
     net: Net
     faults: list[Fault]
@@ -108,7 +108,7 @@ class CheckResult:
 
 
 def check(document: Document, memory: Memory | None = None) -> CheckResult:
-    """Check whether a netlist would load into `memory` (None: into any memory with the cells it needs).
+    """Check whether a netlist would load into `memory`. If `memory` is None, all undeclared cells are assumed to exist.
 
     >>> check(parse("dec_a3ee supports> dec_ffff(+1)")).needed
     ('dec_a3ee', 'dec_ffff')
@@ -184,9 +184,10 @@ def _with_flags(memory: Memory, net: Net, rules: Rules, rep: int) -> tuple[Memor
 
 
 def propose(graph: GraphRows, memory: Memory, rules: Rules, *, now: float, rep: int) -> tuple[Memory, list[Fault]]:
-    """Return the memory after admitting every cell as a claim, with its edges, and every other edge separately.
+    """Submit every cell of a netlist to the gate as a claim with its edges, then add the remaining edges.
 
-    Scores and records in the text are ignored. If the gate refuses anything, the memory is unchanged and the faults say why.
+    Return the resulting memory and the faults. Scores and records in the text are ignored. If the gate refuses anything,
+    the memory is unchanged and the faults say why.
     """
     edges_of: dict[int, list[dict[str, Any]]] = defaultdict(list)
     loose: list[Arc] = []

@@ -1,4 +1,4 @@
-"""Causes of a signal's value, traced back through the wires."""
+"""Explanation of a signal's value by tracing it back through the wires."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Because:
-    """Step back to a cause: signal, value, time of its last change, previous value, and writer."""
+    """Step of a trace towards the cause: a signal, its value, when it last changed, the previous value, and the writer."""
 
     signal: str
     value: float
@@ -29,7 +29,7 @@ class Because:
     cause: str = ""
 
     def __str__(self) -> str:
-        """Format the step as one line."""
+        """Format the step on one line."""
         since = "since the start" if self.before is None else f"since t = {short(self.since)}, before {short(self.before)}"
         cause = f": {self.cause}" if self.cause else ""
         return f"{self.signal} is {short(self.value)} {since}, from {self.writer}{cause}"
@@ -44,7 +44,7 @@ def why(
     rep: int = 0,
     moved: Callable[[str, float], str] | None = None,
 ) -> list[Because]:
-    """Trace a signal back through the inputs that changed last, to the first signal that no op of the net writes.
+    """Trace a signal back to its cause: follow the input that changed last until no op of the net writes the signal.
 
     Parameters
     ----------

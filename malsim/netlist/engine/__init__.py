@@ -1,4 +1,4 @@
-"""Engine that runs a linked net at every tick, on all replications, cells, writers and topics at once."""
+"""Engine that runs a linked net at every tick, vectorised over replications, cells, writers and topics."""
 
 from malsim.netlist.engine.engine import Engine, Scan, State
 

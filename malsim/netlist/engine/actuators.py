@@ -1,4 +1,4 @@
-"""Outputs of a net: cell flags, push budget, webhooks, escalations and alarms."""
+"""Outputs of a net: cell flags, the push budget, webhooks, escalations and alarms."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ _RISES = {"webhook": "webhook", "escalation": "escalated"}
 
 
 class Happening(NamedTuple):
-    """Events of one kind at one scan. `cause` is a signal (`low`) or one row of a signal (`low(dec_a3ee)`)."""
+    """Events of one kind that occur in one scan.
+
+    `cause` names a signal (`low`) or one row of a signal (`low(dec_a3ee)`).
+    """
 
     reps: Array
     kind: str
@@ -46,7 +49,7 @@ class Happening(NamedTuple):
 
 
 class Actuators:
-    """Ends of a net that act on the memory or the loop.
+    """Outputs of a net that set cell flags, write pins of the loop or report alarms.
 
     A flag is set on the rising edge of its signal and cleared on the falling edge; in between, others may change it. If
     actuators oppose each other on a cell, the weaker gives way with an event; a change that a lock forbids is an event too.
@@ -68,13 +71,16 @@ class Actuators:
         self.alarms = net.alarms
 
     def outputs(self, values: Mapping[str, Array]) -> dict[str, Array]:
-        """Return the value of each pin of the loop, as an array over replications."""
+        """Map each loop pin that the net writes to its values, one per replication."""
         return {pin: values[signal.name] for pin, signal in self.loop}
 
     def drive(
         self, memory: Memory, values: Mapping[str, Array], last: Mapping[str, Array], rows: Rows
     ) -> tuple[Memory, dict[str, Array], tuple[Happening, ...]]:
-        """Return the memory with its flags set, the bits of each actuator, and the events."""
+        """Apply the signal values to all actuators.
+
+        Return the memory with its new flags, the actuator bits, and the events.
+        """
         now: dict[str, Array] = {}
         events = [*self._alarm_events(values, last, now, rows), *self._loop_events(values, last, now)]
         if self.flags:

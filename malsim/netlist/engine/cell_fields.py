@@ -1,4 +1,4 @@
-"""Fields of cells that are computed where a wire reads them, from times, words, edges and neighbours."""
+"""Computed cell fields, such as age or degree, derived from times, words, edges and neighbours when a wire reads them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ _WORDS = {**schema.WORDS, "status": schema.STATUS}
 
 
 def field_of(fields: tuple[str, ...], rows: Rows) -> Array:
-    """Return a field of every cell, as floats: `("age",)`, `("work", "impact")`, `("status", "annexed")`."""
+    """Return one field of every cell as floats.
+
+    `fields` is a path such as `("age",)`, `("work", "impact")` or `("status", "annexed")`.
+    """
     first, *rest = fields
     if first == "work":
         return rows.work(rest[0])
@@ -36,7 +39,7 @@ def field_of(fields: tuple[str, ...], rows: Rows) -> Array:
 
 
 def neighbour_pairs(rows: Rows, hops: tuple[Hop, ...]) -> tuple[Ints, Ints]:
-    """Return (cells, others): each cell with every other cell that the hops lead to, once."""
+    """Return index arrays of cells and neighbours, with one entry per distinct neighbour that a cell reaches by `hops`."""
 
     def compute() -> tuple[Ints, Ints]:
         ends = _reach(rows, hops).tocoo()
@@ -46,7 +49,7 @@ def neighbour_pairs(rows: Rows, hops: tuple[Hop, ...]) -> tuple[Ints, Ints]:
 
 
 def neighbour_sums(rows: Rows, hops: tuple[Hop, ...], values: Array) -> Array:
-    """Return the sum of `values` over the cells that the hops lead to from each cell, added in the order of cells."""
+    """Return, for each cell, the sum of `values` over its neighbours along `hops`, added in ascending order of cell row."""
     matrix = rows.keep(("sums", hops), lambda: _reach(rows, hops).astype(np.float64), rows.graph)
     total: Array = matrix @ values
     return total
@@ -174,7 +177,10 @@ def _recent_hit(rows: Rows) -> Array:
 
 
 class _SignedEdges(NamedTuple):
-    """Weighted edges of active cells; `enough` masks those whose target has enough other edges; `into` is their matrix."""
+    """Edges of nonzero weight between active cells.
+
+    `enough` marks edges whose target has at least two other such edges; `into` is the weight matrix (target × source).
+    """
 
     source: Ints
     target: Ints
@@ -203,7 +209,7 @@ def _sign_counts(rows: Rows) -> Array:
 
 
 def _wrong_signs(rows: Rows) -> Array:
-    """Count the weighted edges of each cell whose sign contradicts the sum of enough other edges into their target.
+    """Count each cell's outgoing edges whose sign contradicts the weighted sum of the other edges into the same target.
 
     Where the other edges cancel out, up to rounding, no sign is wrong.
     """

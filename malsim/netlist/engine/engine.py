@@ -1,4 +1,4 @@
-"""Scan of a net: read the inputs, call the functions of each due thread in order, drive the actuators."""
+"""Scan cycle of a net: read the inputs, call the functions of each due thread in order, then drive the actuators."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DTYPES = {"float": np.float64, "int": np.int64, "bit": np.bool_}
 
 @dataclass(frozen=True)
 class State:
-    """State of a net between scans: pins, signals, actuator bits and program outputs.
+    """State that a net carries from one scan to the next: pin values, signals, actuator bits and program outputs.
 
     `programs` come from prg cells; `search_from` is the first row not yet searched for them. `aliases` maps handles that no
     cell has to rows, one per replication.
@@ -56,7 +56,7 @@ class State:
 
 @dataclass(frozen=True)
 class Scan:
-    """Result of one scan: state, memory, events, `outputs` by pin of the loop, and `derived` values by name."""
+    """Result of one scan: new state and memory, events, `outputs` keyed by loop pin, and `derived` values keyed by name."""
 
     state: State
     memory: Memory
@@ -71,7 +71,7 @@ class Scan:
 
 
 class Engine:
-    """Linked net, compiled for a number of replications and a tick in milliseconds.
+    """Linked net compiled for a fixed number of replications and a tick length in milliseconds.
 
     `first` is the number of the first replication. With `derive`, standing programs propose their findings as claims.
     """

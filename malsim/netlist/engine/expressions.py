@@ -1,4 +1,4 @@
-"""Evaluation of expressions: functions, neighbours, computed fields and derived values, by row."""
+"""Row-wise evaluation of expressions: functions, neighbour reductions, computed fields and derived values."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Expressions:
-    """Signals that expressions write, in an order in which derived values are computed before they are read.
+    """Signals written by expressions, sorted so that each derived value is computed before an expression reads it.
 
-    By instance, `after` has the signals that depend on its outputs, `before` those that must be current when it is called.
+    For each instance, `after` lists the signals that depend on its outputs, and `before` the signals that must be current
+    before it is called.
     """
 
     order: tuple[str, ...]
@@ -65,7 +66,7 @@ class Expressions:
 
 @dataclass(frozen=True)
 class Board:
-    """Rows, signal values and op states at one moment of a scan."""
+    """Rows, signal values and op states at one point in a scan."""
 
     rows: Rows
     values: Mapping[str, Any]
@@ -105,9 +106,10 @@ def formulas(net: Net, names: Iterable[str]) -> dict[str, Formula]:
 
 
 def formula(where: Address | Constant, domain: str, net: Net) -> Formula:
-    """Return a function that computes an address on every row of a domain: an array, or one float for all rows.
+    """Compile an address into a function that evaluates it for every row of `domain`.
 
-    Values that follow from the memory alone are computed once per scan, however many signals read them.
+    The function returns an array, or one float if all rows have the same value. Values that follow from the memory alone
+    are computed once per scan, however many signals read them.
     """
     if isinstance(where, Constant):
         number = float(where.value)

@@ -1,4 +1,4 @@
-"""Rows of each domain at one scan (replications, cells, writers, topics) and the mapping between domains."""
+"""Rows of each domain (replications, cells, writers, topics) in one scan, and the mapping of rows between domains."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NO_TOPICS = pl.DataFrame(schema={"rep": pl.Int32, "topic": pl.String})
 
 
 class Rows:
-    """Rows of every domain over one memory, computed on first use.
+    """Rows of every domain for one memory, computed on first use.
 
     `topics` are the (rep, topic) pairs of earlier scans; new topics are appended. `first` is the number of the first
     replication. `aliases` maps handles that no cell has to rows, one per replication. `cache` is shared by all scans.
@@ -39,7 +39,7 @@ class Rows:
         self._cache: dict[object, tuple[tuple[object, ...], Any]] = {} if cache is None else cache
 
     def keep(self, name: object, compute: Callable[[], T], *on: object) -> T:
-        """Return a cached value; compute it again if one of the objects `on` has been replaced since."""
+        """Return the value cached under `name`. Recompute it if any of the objects `on` has been replaced since."""
         entry = self._cache.get(name)
         if entry is None or any(map(is_not, entry[0], on)):
             entry = self._cache[name] = on, compute()
@@ -47,7 +47,10 @@ class Rows:
 
     @cached_property
     def graph(self) -> Memory:
-        """First memory seen with the current edges, cells and statuses; the cache key of values that depend on these."""
+        """Memory used as the cache key for values that depend only on cells, edges and statuses.
+
+        It is replaced when any of them changes.
+        """
         old, new = self.keep("graph", lambda: self.memory), self.memory
         if old.table("edges") is new.table("edges") and old.table("cells").rows is new.table("cells").rows:
             columns = ((side.is_active, side.column("successor")) for side in (old, new))
@@ -57,7 +60,10 @@ class Rows:
         return new
 
     def work(self, name: str) -> Array:
-        """Return the number that each cell states as an entity, such as `impact=.8`; by default that of `lexicon.toml`."""
+        """Return a number about each cell's work, such as impact, as stated by an entity (`impact=.8`).
+
+        `lexicon.toml` has the defaults.
+        """
         numbers = self.keep("numbers", lambda: numbers_in(self.memory.cells["entities"]), self.graph)
 
         def compute() -> Array:
@@ -124,7 +130,10 @@ class Rows:
         return self.keep("writers and topics", compute, self.graph)
 
     def sums(self, domain: str, name: str) -> Array:
-        """Return a sum over the active cells of each topic, or of each writer and topic: cells, work, salience or demand."""
+        """Return a sum over the active cells of each topic, or of each pair of writer and topic.
+
+        `name` selects what is summed: cells, work, salience or demand.
+        """
 
         def cells_of_pairs() -> tuple[Ints, Ints]:
             pairs = self._pairs.with_columns(group=pl.int_range(pl.len())).select("group", "cell").explode("cell")
@@ -143,7 +152,10 @@ class Rows:
         return np.bincount(groups, values, minlength=self.count(domain)).astype(np.float64)
 
     def groups(self, source: str, target: str) -> tuple[Ints | slice, Ints]:
-        """Return (members, groups): rows of `source` (for cells, active rows only), and the row of `target` of each."""
+        """Return the member rows of `source`, and the row of `target` that each member belongs to.
+
+        For cells, only active rows are members.
+        """
         on = self._origin(source), self._origin(target), self.graph
         return self.keep(("groups", source, target), lambda: self._groups(source, target), *on)
 
@@ -168,7 +180,7 @@ class Rows:
 
 
 def numbers_in(entities: pl.Series) -> pl.DataFrame:
-    """Parse the `name=number` entities of cells into columns row, name, value.
+    """Parse the `name=number` entities of cells into a frame with the columns `row`, `name` and `value`.
 
     >>> numbers_in(pl.Series([["impact=.8", "pump"], ["cost=much"]])).rows()
     [(0, 'impact', 0.8)]

@@ -1,4 +1,7 @@
-"""Serialisation of the state of a net: numbers as arrays and text as JSON, so that reading runs no code."""
+"""Serialisation of a net's state.
+
+Numbers are stored as arrays and text as JSON, so that loading a state never runs code.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ _ARRAY, _WORDS, _TREE = "array", "words", "tree"
 
 
 def saved(state: State, engine: Engine) -> bytes:
-    """Serialise the state of a net after a scan, without the values that a scan reads again from the memory."""
+    """Serialise the state of a net after a scan. Values that the next scan reads from the memory are left out."""
     of_run = {name for name, signal in engine.net.signals.items() if signal.domain == "run"}
     signals = {name: value for name, value in state.signals.items() if name not in engine.readers or name in of_run}
     outputs = {slot: {"values": output.values, "witness": output.witness, "state": output.state}
@@ -46,7 +49,10 @@ def saved(state: State, engine: Engine) -> bytes:
 
 
 def restored(data: bytes, engine: Engine, memory: Memory, *, first: int) -> State:
-    """Deserialise a state for a net that may have new parts, which start fresh; raise `DataError` for damaged data."""
+    """Deserialise the state of a net. Parts added to the net since the state was saved start fresh.
+
+    Raise `DataError` if the data are damaged.
+    """
     if not data:
         return engine.start(memory)
     try:

@@ -1,4 +1,4 @@
-"""Readers of the inputs of a net from the memory: cell fields, rows of a domain, reduced neighbours."""
+"""Functions that read the inputs of a net from the memory: cell fields, domain rows and reduced neighbours."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 def reduce_groups(reducer: str, values: Array, groups: Ints, count: int) -> Array:
-    """Reduce the values of each group to their mean, median, sum, max, min, count or share of true values.
+    """Reduce each group of values to its mean, median, sum, maximum, minimum, count or share of true values.
 
-    For a group without values the sum and the count are 0 and the others NaN.
+    For an empty group, the sum and the count are 0 and all other reductions are NaN.
 
     >>> reduce_groups("mean", np.array([1.0, 3.0, 5.0]), np.array([0, 0, 2]), 3).tolist()
     [2.0, nan, 5.0]
@@ -70,7 +70,7 @@ def _median(numbers: Array, groups: Ints, count: int) -> Array:
 
 
 def series(values: Array, groups: Ints, count: int) -> Series:
-    """Return the values of each group as a column, padded with NaN, shape (longest, count), and the lengths.
+    """Return a table with one column per group, padded with NaN to shape (longest group, `count`), and the group lengths.
 
     >>> table, length = series(np.array([1.0, 2.0, 3.0]), np.array([1, 0, 1]), 2)
     >>> table.tolist(), length.tolist()
@@ -86,7 +86,7 @@ def series(values: Array, groups: Ints, count: int) -> Series:
 
 
 def cell_rows(rows: Rows, handle: str) -> Ints:
-    """Return the row of a named cell in every replication, NONE where there is no such cell."""
+    """Return the row of the cell with this handle in each replication, or NONE if the replication has no such cell."""
     if handle in rows.aliases:
         return rows.aliases[handle]
     reps = range(rows.first, rows.first + rows.replications)
@@ -107,7 +107,7 @@ def _version_row(memory: Memory, handle: str, rep: int) -> int:
 
 
 def reader(signal: Signal) -> Reader | None:
-    """Return the reader of a signal that is written by cells or rows; None for a signal that a pin writes."""
+    """Return the function that reads the value of a signal from the memory, or None if the signal has another source."""
     where = signal.writer.address if signal.writer else None
     inner = where.inner if isinstance(where, Reduced) else where
     if not isinstance(inner, (Path, Row)):
@@ -211,7 +211,7 @@ def reduce_or_series(reducer: str, values: Array, groups: Ints, count: int) -> A
 
 
 def _reach(rows: Rows, start: Ints, hops: tuple[Hop, ...]) -> tuple[Ints, Ints]:
-    """Return (cells, replications): the active cells that the hops lead to from one cell per replication."""
+    """Return (cells, replications): the active cells reached along `hops` from the start cell of each replication."""
     memory = rows.memory
     active, edges = memory.is_active, memory.table("edges")
     cells, groups = start[start != NONE], np.flatnonzero(start != NONE)

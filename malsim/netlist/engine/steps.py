@@ -1,4 +1,4 @@
-"""Step of one instance: read its inputs from signals, call the op once on all rows, write its outputs to signals."""
+"""Execution of one op instance: read its inputs from signals, call the op once for all rows, and write its outputs back."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Call of one instance, with all look-ups done in advance.
+    """Compiled call of one op instance, with all look-ups done in advance.
 
     `single` holds (input, signal, repeat); `many` holds a family of inputs with (row, signal, repeat) for each; a signal of
     the run is repeated for the rows of the domain. `puts` holds (output, row of a family, signal), `series` the input that
@@ -51,7 +51,7 @@ class Step:
         return ops.start(self.instance.sheet, rows, self.instance.settings)
 
     def call(self, state: OpState, values: MutableMapping[str, Any], rows: Rows) -> OpState:
-        """Call the op once and write its outputs to the signals at once, so that the next step reads them."""
+        """Call the op once and write its outputs to the signals immediately, so that the next step can read them."""
         arguments = self._inputs(dict(state), values, rows)
         for key, links in self.many:
             family = arguments[key] = arguments[key].copy()
@@ -60,7 +60,7 @@ class Step:
         return self._write(self._run(arguments), values)
 
     def call_over(self, values: MutableMapping[str, Any], rows: Rows) -> OpState:
-        """Call the op from its initial state along the whole series of each row."""
+        """Run the op over the entire series of each row, starting from the initial state of the op."""
         ((read, series),) = self.series
         table, length = values[series]
         count = table.shape[1]
@@ -91,7 +91,7 @@ class Step:
 
 
 def compile_step(instance: Instance, signals: Mapping[str, Signal], *, tick: float) -> Step:
-    """Return the step of an instance, given the signal of each linked pin."""
+    """Compile an op instance into a step. `signals` maps each linked pin to its signal."""
     sheet = instance.sheet
     single: list[tuple[str, str, bool]] = []
     families: dict[str, list[tuple[int, str, bool]]] = {}
@@ -124,7 +124,7 @@ def compile_step(instance: Instance, signals: Mapping[str, Signal], *, tick: flo
 
 
 def _arguments(sheet: Sheet) -> tuple[Callable[[dict[str, Array]], tuple[Array, ...]], tuple[str, ...]]:
-    """Return a getter of the positional arguments in order, and the names of the keyword-only arguments."""
+    """Return a function that extracts the positional arguments in order, and the names of the keyword-only arguments."""
     takes = [
         parameter for parameter in inspect.signature(sheet.function).parameters.values() if parameter.name in sheet.takes
     ]

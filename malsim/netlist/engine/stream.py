@@ -1,4 +1,4 @@
-"""Run of a net on a recorded stream, one row per tick, and comparison of two runs."""
+"""Functions that run a net on a recorded stream, one stream row per tick, and compare the results of two runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def run(net: Net, stream: pl.DataFrame, *, memory: Memory | None = None, tick: float = DAY) -> pl.DataFrame:
-    """Run a net once for each row of a stream; return `t` and a column for every signal of the run.
+    """Run a net once per row of a stream. Return a frame with the column `t` and one column per signal of the `run` domain.
 
     Parameters
     ----------
@@ -65,7 +65,10 @@ def _as_values(values: pl.Series, name: str, net: Net, engine: Engine) -> list[o
 
 
 def difference(ours: pl.DataFrame, theirs: pl.DataFrame, *, tolerance: float = 1e-9) -> pl.DataFrame:
-    """Return the rows where two runs differ in a column of the second: row, column, ours, theirs."""
+    """Return the rows in which two runs differ, with columns row, column, ours and theirs.
+
+    Only columns of the second run are compared.
+    """
     if unknown := [name for name in theirs.columns if name not in ours.columns]:
         raise DataError("no such signal in the run", given=unknown[0], allowed=" ".join(ours.columns))
     height = min(ours.height, theirs.height)

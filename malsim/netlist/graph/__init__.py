@@ -1,1 +1,1 @@
-"""Cells and edges of a netlist: from text to a memory, and from a memory to text."""
+"""Cells and edges of a netlist: conversion of text to a memory and back."""

@@ -1,4 +1,4 @@
-"""Conversion of rows to a memory (cells, edges, successors, writers' records), with a check of each row."""
+"""Conversion of parsed rows to a memory with cells, edges, successors and writer records. Every row is checked."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MASSES = ("support_mass", "challenge_mass", "worth")
 
 
 def cell_faults(cells: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Rules) -> list[Fault]:
-    """Return the faults of the cells: kinds, titles, writers, bounds, used names and findings of the screen."""
+    """Return all faults of the cells: missing or repeated names, values out of bounds, and text that the screen refuses."""
     standing = memory.cells.select("rep", "key", "handle").filter(pl.col("rep").is_in(cells["rep"].unique().implode()))
     handle_stands = pl.col("handle").is_in(standing["handle"].implode())
     if rules.reused_keys != "refused":
@@ -82,7 +82,10 @@ def _screen_faults(cells: pl.DataFrame, graph: GraphRows, rules: Rules) -> Itera
 
 
 def edge_faults(frame: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Rules) -> Iterator[Fault]:
-    """Yield the faults of edges (source and target are rows, −1 if missing): ends, signs, weights and repeats."""
+    """Yield the faults of the edges: unknown ends, wrong signs, excessive weights and repeated edges.
+
+    In `frame`, source and target are cell rows, or −1 if unknown.
+    """
     default = pl.col("relation").replace_strict(schema.WEIGHTS, return_dtype=pl.Float64)
     both = (pl.col("source") >= 0) & (pl.col("target") >= 0)
     standing = memory.edges.select(
@@ -112,7 +115,10 @@ def edge_faults(frame: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Ru
 
 
 def cycle_faults(pairs: pl.DataFrame, height: int, graph: GraphRows, base: int) -> Iterator[Fault]:
-    """Yield a fault for every cell of this text that lies on a cycle of supersessions; pairs are (new, old) rows."""
+    """Yield a fault for every new cell that supersedes itself, directly or through others.
+
+    `pairs` holds the (new, old) rows of each replacement.
+    """
     new, old = pairs["new"].to_numpy(), pairs["old"].to_numpy()
     replaces = coo_array((np.ones(len(new)), (new, old)), shape=(height, height))
     _, label = connected_components(replaces, connection="strong")
@@ -124,7 +130,10 @@ def cycle_faults(pairs: pl.DataFrame, height: int, graph: GraphRows, base: int) 
 
 
 def build(graph: GraphRows, memory: Memory, rules: Rules, *, now: float, rep: int) -> tuple[Memory, list[Fault]]:
-    """Return the memory with these cells and edges added unchanged, or the unchanged memory and all faults."""
+    """Add the cells and edges of a netlist to a memory, exactly as written.
+
+    Return the new memory, or the original memory and all faults.
+    """
     cells = complete(pl.DataFrame(graph.rows, schema=dict(GIVEN)).with_columns(pl.lit(rep, pl.Int32).alias("rep")), now=now)
     names = _Names(memory, cells, rep)
     edges = _edges(graph, names, memory, cells)
@@ -152,7 +161,7 @@ def build(graph: GraphRows, memory: Memory, rules: Rules, *, now: float, rep: in
 
 
 class _Names:
-    """Rows of cells by key or handle: cells of the memory, followed by the cells of this text."""
+    """Lookup table from key or handle to row. The cells of the memory come first, then the cells of the netlist."""
 
     def __init__(self, memory: Memory, cells: pl.DataFrame, rep: int) -> None:
         self.memory, self.rep, self.base = memory, rep, memory.cells.height

@@ -1,4 +1,4 @@
-"""Conversion of statements to typed rows of cells and edges, with a fault for every invalid value."""
+"""Conversion of parsed statements to typed cell and edge rows, with a fault for every invalid value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """Edge as written: ends by name or by row in this text, and the fields set by `prop`."""
+    """Edge as written in a netlist: both ends, each a name or a row of the text, and the fields set by `prop`."""
 
     source: str | int
     relation: str
@@ -35,7 +35,7 @@ class Arc:
 
 @dataclass(frozen=True)
 class GraphRows:
-    """Rows of cells with their statements, edges in the order written, and records of writers."""
+    """Rows gathered from a netlist: cells with their statements, edges in the order written, and writer records."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     statements: list[Cell] = field(default_factory=list)
@@ -51,7 +51,7 @@ class GraphRows:
 
 
 class _Gatherer:
-    """State of gathering: the current cell with its edges and properties, and the result so far."""
+    """Parser state while rows are gathered: the current cell with its edges and properties, and the rows so far."""
 
     def __init__(self) -> None:
         self.graph = GraphRows()
@@ -115,7 +115,10 @@ class _Gatherer:
         self.graph.arcs[:] = arcs
 
     def prop(self, statement: Prop) -> None:
-        """Set a stored field of the current cell; numbers about its work are stored as entities, such as `impact=.8`."""
+        """Set a stored field of the current cell from a `prop` statement.
+
+        Numbers about the cell's work are stored as entities such as `impact=.8`.
+        """
         try:
             if statement.field in WORK and self.row is not None:
                 self.work.append(f"{statement.field}={exact(cast('float', read_field('stated', statement.values)))}")
@@ -163,7 +166,7 @@ class _Gatherer:
 
 
 def gather(statements: Iterable[Statement]) -> GraphRows:
-    """Return the cells and edges of a netlist as typed rows, with their faults."""
+    """Convert the cell and edge statements of a netlist to typed rows, and collect all faults."""
     gatherer = _Gatherer()
     for statement in statements:
         if isinstance(statement, Cell):

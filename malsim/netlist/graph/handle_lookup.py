@@ -1,4 +1,4 @@
-"""Look-up of cells by shortened handle (`dec_a3`) or by version (`dec_a3ee@v2`)."""
+"""Lookup of cells by shortened handle (`dec_a3`) or by version (`dec_a3ee@v2`)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHORT = re.compile(rf"(?:{'|'.join(KINDS)})_(?:[a-z][a-z0-9]*_)*[0-9a-f]{{1,{LI
 
 
 def is_short(handle: str) -> bool:
-    """Return True if the tag of a handle is shorter than a full tag.
+    """Return True if a handle is shortened, that is, if its hexadecimal tag has fewer digits than a full tag.
 
     >>> is_short("dec_a3"), is_short("dec_auth_a"), is_short("dec_a3ee")
     (True, True, False)
@@ -36,7 +36,10 @@ def starting(handle: str, names: pl.Series) -> list[str]:
 
 
 def rows_named(memory: Memory, reps: Sequence[int], handles: Sequence[str]) -> NDArray[np.int64]:
-    """Return the row of each named cell, NONE if there is none; a shortened handle matches the first cell."""
+    """Return the row of each named cell, or NONE if there is no such cell.
+
+    A shortened handle matches the first cell whose handle starts with it.
+    """
     rows = memory.index.rows(reps, handles, height=memory.cells.height)
     for short in {name for name in handles if is_short(name)}:
         cells = memory.cells.select("rep", "handle").with_row_index("row").filter(pl.col("handle").str.starts_with(short))
@@ -47,9 +50,10 @@ def rows_named(memory: Memory, reps: Sequence[int], handles: Sequence[str]) -> N
 
 
 def at_version(handle: str, version: int, cells: pl.DataFrame, edges: pl.DataFrame) -> dict[int, str]:
-    """Return the handle of the Nth version in each replication, counted from the first of the chain of replacements.
+    """Map each replication to the handle of the given version in the chain of replacements that contains `handle`.
 
-    Replacements are `supersedes` edges and successors. At a fork the branch of `handle` counts; after it, the newest branch.
+    Version 1 is the oldest cell of the chain. Replacements are `supersedes` edges and successors. At a fork the branch of
+    `handle` counts; after it, the newest branch.
     """
     handles = {}
     pairs = _replacements(cells, edges)

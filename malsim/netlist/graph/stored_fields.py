@@ -1,4 +1,4 @@
-"""Stored fields that a netlist can set: their readers, writers and defaults."""
+"""Cell, edge and writer fields that a netlist can set, with their parsers, formatters and defaults."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LARGEST = 2**53
 
 
 def column_named(field: str) -> str:
-    """Return the stored column for a field on a cell's line or after `prop`; raise `DataError` if there is none.
+    """Return the stored column for a field name used in a netlist. Raise `DataError` if there is no such field.
 
     >>> column_named("eff"), column_named("created")
     ('effective', 'created')
@@ -47,7 +47,7 @@ def column_named(field: str) -> str:
 
 
 def read_field(column: str, values: Sequence[str]) -> object:
-    """Convert the words after `prop` to the type of the column; raise `DataError` if they do not fit.
+    """Convert the words after `prop` to the type of the column. Raise `DataError` if their number or type is wrong.
 
     >>> read_field("created", ["1.5"]), read_field("topics", ["plant", "cold room"]), read_field("pinned", ["yes"])
     (1.5, ['plant', 'cold room'], True)
@@ -82,7 +82,7 @@ def field_words(value: object) -> tuple[str, ...]:
 
 
 def complete(given: pl.DataFrame, *, now: float) -> pl.DataFrame:
-    """Fill in every stored column of cells except `author` where it was not given; successors are names.
+    """Fill in defaults for every stored cell column except `author`. Successors are names, not row numbers.
 
     By default a cell is written now by `netlist` with a stated confidence of 0.5, and has the scores of a claim before its
     first tick. Decay starts at the given currency.

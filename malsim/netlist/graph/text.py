@@ -1,4 +1,4 @@
-"""Conversion of a memory to statements: line, body and edges of each cell, and a `prop` for every other stored value."""
+"""Conversion of a memory to statements: each cell's line, body and edges, and a `prop` for each other nondefault value."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BASIS = ("handle", "title", "created", "successor", *_SHOWN.values())
 
 
 def render(source: Document | Memory | Iterable[Statement], *, rep: int = 0) -> str:
-    """Write statements, or one replication of a memory, as netlist text.
+    """Format statements, or one replication of a memory, as netlist text.
 
     A document parses back to itself: `parse(render(document)) == document`. Numbers of a memory are rounded to six decimals
     on the lines of cells; a `prop` below gives the exact number, so that the memory loads back unchanged. Raises
@@ -38,7 +38,9 @@ def render(source: Document | Memory | Iterable[Statement], *, rep: int = 0) -> 
 
 
 def save(memory: Memory, *, rep: int = 0) -> str:
-    """Return the text of a memory's cells and edges with all stored values, in shortest exact numbers.
+    """Return the cells and edges of a memory as netlist text with every stored value.
+
+    Numbers are written in their shortest exact form.
 
     >>> from malsim.netlist import load
     >>> print(save(load('dec_a3ee "ship v5" conf(.7!)').memory).splitlines()[0])
@@ -48,7 +50,7 @@ def save(memory: Memory, *, rep: int = 0) -> str:
 
 
 def statements_of(memory: Memory, *, rep: int = 0, reading: bool = False) -> list[Statement]:
-    """Return the statements of a memory's cells and edges, including every stored value."""
+    """Convert one replication of a memory to netlist statements that reproduce every stored value."""
     rows = memory.cells.with_row_index("row").filter(pl.col("rep") == rep)
     if rows.is_empty():
         return []

@@ -1,4 +1,4 @@
-"""Reader of LinuxCNC's `.hal` text, based on the word table of the ops."""
+"""Reader for LinuxCNC `.hal` files, based on the table in `ops/pin/words.toml` that maps HAL names to ops."""
 
 from malsim.netlist.hal.read import Translated, read_hal
 

@@ -1,4 +1,7 @@
-"""Ops of a HAL instance: usually one, but four ring buffers for a sampler of four pins, and two for a float-to-bit mux."""
+"""Mapping of HAL instances to ops.
+
+Most map to one op, but a four-pin sampler needs four ring buffers and a float-to-bit mux two ops.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,10 @@ _CONFIG = re.compile(r"([bfsuBFSU])([bfsuBFSU]?)([0-9]+)([bfsuBFSU]?)|([bfsuBFSU
 
 
 def hal_instance(component: Component, name: str, arguments: Mapping[str, str], presets: Mapping[str, float]) -> HalInstance:
-    """Return an instance for its `loadrt` arguments; `presets` are settings that choose between ops."""
+    """Return the HAL instance that `loadrt` creates with these arguments.
+
+    `presets` are pin settings that choose between ops.
+    """
     if component.name in {"sampler", "streamer"}:
         return _ring(component, name, arguments, presets)
     if component.name in {"mux_generic", "demux_generic"}:
@@ -115,7 +121,7 @@ def _config(component: Component, config: str) -> tuple[str, str, int]:
 
 
 def loadrt(text: HalText, line: list[str]) -> None:
-    """Load the threads or the instances of a `loadrt` command."""
+    """Process a `loadrt` command: declare its threads, or load the instances of its component."""
     name, *rest = line or [""]
     arguments = {key: value.strip('"') for key, _, value in (word.partition("=") for word in rest)}
     if name == "threads":
@@ -143,7 +149,10 @@ def loadrt(text: HalText, line: list[str]) -> None:
 
 
 def _threads(text: HalText, arguments: dict[str, str]) -> None:
-    """Declare the threads: the first runs at every tick, the others at every nth tick, according to their periods."""
+    """Declare the threads of `loadrt threads`.
+
+    The first runs at every tick, each other one every n ticks, in proportion to the periods.
+    """
     for index in range(1, 4):
         period = number(arguments.get(f"period{index}", "")) or (PERIOD if index == 1 else None)
         if period is None:

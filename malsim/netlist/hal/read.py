@@ -1,4 +1,4 @@
-"""Translation of `.hal` commands to netlist statements.
+"""Translator from `.hal` commands to netlist statements.
 
 Commands that wire become statements; commands that do something (`start`, `loadusr`, `show` …) become actions. HAL's
 arrows have no meaning, so ends have no roles. HAL counts in seconds and a net in days: one day stands for one second, so
@@ -36,7 +36,7 @@ PROGRAMS = {"halstreamer", "halsampler", "sleep", "sh", "bash"}
 
 @dataclass(frozen=True)
 class Translated:
-    """Translated `.hal` text: the document, the base period in seconds (0 without threads), and commands to execute.
+    """Translated `.hal` text: the document, the base period in seconds (0 without threads), and the commands to execute.
 
     `statements` are all statements in order; the document holds those that no action has removed at the end.
     """
@@ -50,14 +50,16 @@ class Translated:
 
     @property
     def tick(self) -> float:
-        """Length of a tick in milliseconds if one second of the text's base period is simulated as one day."""
+        """Tick length in milliseconds. One second of HAL time is simulated as one day."""
         return self.period * DAY
 
 
 def read_hal(
     source: str | bytes, *, file: str = "netlist.hal", folder: Path | None = None, variables: Mapping[str, str] | None = None
 ) -> Translated:
-    r"""Translate `.hal` text (or its UTF-8 bytes); raise `NetlistError` with every line that has no counterpart.
+    r"""Translate `.hal` text, or its UTF-8 bytes, to a netlist.
+
+    Raise `NetlistError` listing every line that has no counterpart.
 
     `file` is the name of the text in faults; sourced files are read from `folder`, if given. `variables` are values by
     name: `NAME` for `$NAME`, `SECTION.NAME` for `[SECTION]NAME`.

@@ -1,4 +1,4 @@
-"""Removal commands of `.hal` text: they are recorded as actions, which remove statements."""
+"""HAL commands that remove parts of a net, such as `delf` and `unload`. Each is recorded as an action and applied later."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ def without_functions(statements: Iterable[Statement], functions: Collection[str
 
 
 def without_instances(statements: Iterable[Statement], names: Collection[str]) -> list[Statement]:
-    """Return the statements without these instances, their pins, settings and functions; every `loadrt` lists its names."""
+    """Return the statements without these instances and their pins, settings and functions.
+
+    Other instances of the same `loadrt` remain.
+    """
     rest: list[Statement] = []
     for statement in without_functions(statements, names):
         if isinstance(statement, Load) and set(statement.names) & set(names):
@@ -104,14 +107,20 @@ def unload(text: HalText, words: list[str]) -> None:
 
 
 def instances_run(text: HalText, function: str) -> tuple[str, ...]:
-    """Return the malsim instances that a HAL function runs; of a component's functions, only the last runs them."""
+    """Return the malsim instances that a HAL function runs.
+
+    If a component has several functions, only the last one runs its instances.
+    """
     name, word = text.split(function)
     several = list(text.instances[name].component.functions) if name else []
     return () if len(several) > 1 and word != several[-1] else text.functions[function]
 
 
 def remaining(text: HalText) -> list[Statement]:
-    """Return the statements that no removal command has removed; raise `NetlistError` for too many commands."""
+    """Apply all removal commands in order and return the remaining statements.
+
+    Raise `NetlistError` if there are too many commands.
+    """
     removals = [action for action in text.actions if action.words[0] in REMOVALS]
     if len(removals) > MOST:
         blank = Blank(file=removals[MOST].file, line=removals[MOST].line)

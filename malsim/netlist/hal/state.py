@@ -31,7 +31,7 @@ _NO_HYPHEN = re.compile(r"(?<=[A-Za-z])(?=\d+$)")
 
 @dataclass(frozen=True)
 class OpPart:
-    """Op of an instance: name in our net, data sheet, and type, sizes and settings of its `loadrt`."""
+    """Op that implements all or part of a HAL instance: its name in the net, data sheet, type, sizes and settings."""
 
     name: str
     sheet: Sheet
@@ -42,9 +42,9 @@ class OpPart:
 
 @dataclass(frozen=True)
 class HalInstance:
-    """HAL instance: its component, its ops in run order, and the pins that the word table does not map.
+    """Loaded HAL instance: its component, its ops in run order, and the addresses of pins that `words.toml` does not map.
 
-    `pair` are two pins, one of each op, that are joined by a signal.
+    `pair` holds two pins, one per op, that a signal joins.
     """
 
     component: Component
@@ -66,7 +66,7 @@ class HalInstance:
 
 
 def other_spelling(pin: str) -> str:
-    """Return the name of a pin with the hyphen before its number added or removed.
+    """Return a pin name with the hyphen before its trailing number removed, or with one inserted if there is none.
 
     >>> other_spelling("in0"), other_spelling("in-0"), other_spelling("out")
     ('in-0', 'in0', 'out')
@@ -76,7 +76,7 @@ def other_spelling(pin: str) -> str:
 
 @dataclass(frozen=True)
 class Action:
-    """Command such as `start`, to be executed after the first `after` statements; pins have malsim's names."""
+    """HAL command such as `start`, executed after the first `after` statements. Its pins have malsim's names."""
 
     words: tuple[str, ...]
     after: int
@@ -86,11 +86,11 @@ class Action:
 
 @dataclass
 class HalText:
-    """Statements, actions and faults so far, with instances by HAL's name, functions, threads, aliases and base period (s).
+    """Parser state for one `.hal` text: statements, actions and faults so far, instances, functions, threads and aliases.
 
-    Removals (`unlinkp`, `unload` …) are actions, so that a run performs all in order. `all_instances` also has unloaded
-    instances; `net_signals` have a net anywhere in the text; `signal_types` come from newsig; `presets` are settings of pins
-    anywhere in the text.
+    `instances` is keyed by HAL name; `period` is the base period in seconds. Removals (`unlinkp`, `unload` …) are actions,
+    so that a run performs all in order. `all_instances` also has unloaded instances; `net_signals` have a net anywhere in
+    the text; `signal_types` come from newsig; `presets` are settings of pins anywhere in the text.
     """
 
     file: str
@@ -130,7 +130,7 @@ class HalText:
             self.presets[".".join(parts[:index])][".".join(parts[index:])] = preset
 
     def split(self, pin: str) -> tuple[str, str]:
-        """Split a HAL name into instance and rest; the instance is empty if none is loaded."""
+        """Split a HAL pin name into (instance, rest). The instance is an empty string if no loaded instance matches."""
         pin = self.aliases.get(pin, pin)
         parts = pin.split(".")
         for index in range(len(parts), 0, -1):
@@ -159,7 +159,7 @@ class HalText:
         return tuple(Word.at(address, self.line, 1) for address in ours)
 
     def types_agree(self, kind: str, pins: Sequence[str]) -> None:
-        """Add a fault for each pin that is a bit while the signal is a number, or a number while the signal is a bit."""
+        """Add a fault for each pin that cannot join a signal of type `kind` because exactly one of the two is a bit."""
         for hal_pin in pins:
             name, word = self.split(hal_pin)
             instance = self.instances.get(name)
@@ -172,7 +172,10 @@ class HalText:
                     self.fault(hal_pin, f"the signal was declared as {kind}, but this pin is a {pin_type}")
 
     def settings(self, hal_pin: str, text: str) -> list[Statement]:
-        """Return the statements that set a HAL pin, with seconds converted to days and the component's rewrites applied."""
+        """Return the statements that set a HAL pin.
+
+        Seconds are converted to days, and the component's rewrite rules are applied.
+        """
         name, word = self.split(hal_pin)
         sets: list[Statement] = []
         for address in self.pins(hal_pin):

@@ -1,4 +1,4 @@
-"""Lines of `.hal` text as words, with variables replaced, arrows dropped and sourced files inlined."""
+"""Tokeniser for `.hal` text, which replaces variables, drops arrows and inlines sourced files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ _SETTING = re.compile(r"\s*([^=#;\s][^=]*?)\s*=\s*(.*?)\s*$")
 
 
 def ini_variables(text: str) -> dict[str, str]:
-    r"""Parse an INI file to a map from `SECTION.NAME` to value; the first of repeated names counts, as in LinuxCNC.
+    r"""Parse an INI file into a map from `SECTION.NAME` to value.
+
+    If a name is repeated, the first value counts, as in LinuxCNC.
 
     >>> ini_variables("[JOINT_0]\n# steps per mm\nSCALE = 200\nSCALE = 1\n")
     {'JOINT_0.SCALE': '200'}
@@ -47,7 +49,7 @@ Command = tuple[tuple[str, int], list[str], str]
 def commands(
     text: HalText, source: str | bytes, file: str, folder: Path | None, variables: Mapping[str, str], depth: int = 0
 ) -> list[Command]:
-    """Return file, line number, words and comment of every line up to `quit`, with sourced files inlined.
+    """Return every command up to `quit` as a tuple ((file, line number), words, comment), with sourced files inlined.
 
     A line with undefined variables gives one fault and no words, to prevent follow-up faults.
     """
@@ -78,7 +80,10 @@ def commands(
 
 
 def substitute(line: str, variables: Mapping[str, str], unknown: Callable[[str], None]) -> str:
-    """Replace `$NAME`, `$(NAME)` and `[SECTION]KEY` in a line by their values; call `unknown` for undefined ones."""
+    """Replace `$NAME`, `$(NAME)` and `[SECTION]KEY` in a line by their values.
+
+    Call `unknown` with each undefined variable.
+    """
 
     def value(match: re.Match[str]) -> str:
         name, section = match[1] or match[2], match[3]

@@ -1,1 +1,1 @@
-"""The netlist language: words, addresses and statements, read and written without ops or a memory."""
+"""The netlist language: words, addresses and statements, parsed and formatted without access to ops or a memory."""

@@ -1,4 +1,4 @@
-"""Addresses in netlists, checks and questions: parsing and printing."""
+"""Parser and printer of the addresses used in netlists, checks and queries."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _VERSIONED = re.compile(r"(.*)@v([1-9][0-9]{0,8})", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Step to a field of a cell: `-eff`."""
+    """Step of an address that selects a field of a cell, such as `-eff`."""
 
     name: str
 
@@ -39,7 +39,10 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """Step across an edge: `.~supports.*`; `~` goes against the edge, `*` to every neighbour, `**` to inactive ones too."""
+    """Step of an address across an edge, such as `.~supports.*`.
+
+    `~` follows the edge backwards, `*` leads to all active neighbours, `**` also to inactive ones.
+    """
 
     relation: str
     incoming: bool = False
@@ -53,7 +56,7 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Cell or version of a cell, and the steps from there: `dec_a3ee@v2.~supports.*-scores-eff`."""
+    """Address that starts at a cell, or a version of a cell: `dec_a3ee@v2.~supports.*-scores-eff`."""
 
     handle: str
     steps: tuple[Field | Hop, ...] = ()
@@ -84,7 +87,10 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Column of a domain, of a named row or of each row's neighbours: `cell-scores-eff`, `writer(ann)-claims`."""
+    """Address of a column of a domain, such as `cell-scores-eff`.
+
+    It may name one row (`writer(ann)-claims`), or lead to the neighbours of each row.
+    """
 
     domain: str
     fields: tuple[str, ...]
@@ -98,7 +104,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """Pin or parameter of an instance: `stale.below`."""
+    """Address of a pin or parameter of an op instance, such as `stale.below`."""
 
     instance: str
     name: str
@@ -109,7 +115,7 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """Many values reduced to one number: `mean(dec_a3ee.~supports.*-scores-eff)`, `share(load.above)`."""
+    """Address of one number reduced from many values: `mean(dec_a3ee.~supports.*-scores-eff)`, `share(load.above)`."""
 
     reducer: str
     inner: Path | Row | Pin | Call
@@ -120,7 +126,7 @@ class Reduced:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """Number given as an argument: `.4`."""
+    """Number used as an argument of a function, such as `.4`."""
 
     value: float
 
@@ -130,7 +136,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Function of addresses and numbers, row by row: `div(cell-challenge_mass,cell-support_mass)`."""
+    """Function of addresses and numbers, computed row by row: `div(cell-challenge_mass,cell-support_mass)`."""
 
     function: str
     arguments: tuple[Address | Constant, ...]
@@ -141,7 +147,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """Plain name, for example of a signal: `is-weak`."""
+    """Plain name, for example the name of a signal: `is-weak`."""
 
     text: str
 
@@ -191,7 +197,7 @@ def _argument(tree: Tree[Token], text: str) -> Address | Constant:
 
 
 def path(text: str) -> Path:
-    """Parse an address that begins at a cell.
+    """Parse an address that starts at a cell.
 
     >>> path("dec_a3ee-scores-eff").fields
     ('scores', 'eff')

@@ -1,4 +1,4 @@
-"""Content of a netlist by kind and subject, independent of its formatting."""
+"""Content of a netlist as facts keyed by kind and subject, independent of its formatting."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Difference between two netlists in one subject; `before` or `after` is None if that netlist lacks the subject."""
+    """Difference between two netlists in one subject. `before` or `after` is None if that netlist lacks the subject."""
 
     kind: str
     subject: str
@@ -25,7 +25,7 @@ class Change:
     after: str | None
 
     def __str__(self) -> str:
-        """Format the change as one line: `+` new, `-` gone, `~` changed."""
+        """Format the change on one line that starts with `+` (added), `-` (removed) or `~` (changed)."""
         if self.before is None:
             return f"+ {self.kind} {self.subject}: {self.after}"
         if self.after is None:
@@ -34,7 +34,7 @@ class Change:
 
 
 def diff(before: Document, after: Document) -> list[Change]:
-    """Compare two netlists by meaning: cells, edges, fields, wires, values, instances, threads, order, programs.
+    """Compare two netlists by meaning: cells, edges, fields, wires, values, instances, threads, run order and programs.
 
     Comments, blank lines, number formats, the order of statements and the line on which an edge is written do not count.
 
@@ -57,7 +57,10 @@ def diff(before: Document, after: Document) -> list[Change]:
 
 
 def facts(statements: Iterable[Statement]) -> dict[str, dict[str, str]]:
-    """Map each kind and subject to its definition: `facts["edge"]["a supports> b"]` is the weight of that edge."""
+    """Map each kind and subject to its definition.
+
+    For example, `facts["edge"]["a supports> b"]` is the weight of that edge.
+    """
     values: dict[str, dict[str, str]] = defaultdict(dict)
     cell = ""
     for statement in statements:
@@ -104,14 +107,14 @@ def _wiring(values: dict[str, dict[str, str]], statement: Statement) -> None:
 
 
 def instances(load: Load) -> tuple[str, ...]:
-    """Return the instance names of a `loadrt`: `names=` if given, `op.0`, `op.1` … for `count=`, else the name of the op."""
+    """Return the instance names of a `loadrt`: `names=` if given, `op.0`, `op.1` … for `count=`, otherwise the op name."""
     if load.names:
         return load.names
     return tuple(f"{load.op}.{number}" for number in range(load.count)) if load.count else (load.op,)
 
 
 def order(statements: Iterable[Statement]) -> dict[str, list[str]]:
-    """Return the functions of each thread in run order, as given by the positions of `addf`."""
+    """Return the functions of each thread in run order, taking the positions given to `addf` into account."""
     threads: dict[str, list[str]] = {}
     for statement in statements:
         if isinstance(statement, Schedule):
@@ -121,7 +124,7 @@ def order(statements: Iterable[Statement]) -> dict[str, list[str]]:
 
 
 def insertion_index(position: int | None, length: int) -> int:
-    """Return the index at which `addf … position` inserts: +1 first, -1 last, None last.
+    """Return the list index at which `addf … position` inserts a function: position +1 is first, −1 and None are last.
 
     >>> [insertion_index(position, 3) for position in (None, 1, 2, 4, -1, -2)]
     [3, 0, 1, 3, 3, 2]

@@ -1,4 +1,4 @@
-"""Faults of a netlist, reported together, each with file, line, column and the text there."""
+"""Faults of a netlist, reported together, each with the file, line, column and offending text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_SHOWN = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """Fault in a netlist, or a warning from lint.
+    """Fault in a netlist, or a warning from the linter.
 
     >>> print(Fault(problem="unknown relation", file="a.malnet", line=3, column=10, words="likes>", hint="try supports>"))
     a.malnet:3:10: unknown relation; given: 'likes>'; try supports>
@@ -34,7 +34,7 @@ class Fault:
 
     @classmethod
     def at(cls, statement: Statement, word: str, problem: str, *, allowed: str = "", hint: str = "") -> Fault:
-        """Return a fault at a word of a statement, at the word's position if known, else at the statement's line."""
+        """Return a fault located at a word of a statement, or at the statement's line if the word's position is unknown."""
         line, column = getattr(word, "line", statement.line), getattr(word, "column", 0)
         if holds_secret(word):
             word, hint = "", "the text here looks like a secret and is not repeated"
@@ -55,7 +55,7 @@ class Fault:
 
 
 class NetlistError(MalsimError, ValueError):
-    """Error for a netlist that cannot be read, written or loaded; `faults` lists every fault in order."""
+    """Error for a netlist that cannot be read, written or loaded. `faults` lists every fault in order."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults = tuple(faults)
@@ -66,13 +66,13 @@ class NetlistError(MalsimError, ValueError):
         self.args = (self.faults,)  # SimPy and pickle rebuild the error from these
 
     def __str__(self) -> str:
-        """Return one line per fault for the first fifty, then the number of the others."""
+        """Return one line per fault, for at most fifty faults, and then the number of faults left out."""
         lines = [str(fault) for fault in self.faults[:MOST_SHOWN]]
         more = len(self.faults) - len(lines)
         return "\n".join([*lines, f"… and {more} more"] if more else lines)
 
 
 def at_line(statement: Statement, other: Statement) -> str:
-    """Return ` at line N of FILE`, to end a message about another statement; empty for a statement without a line."""
+    """Return ` at line N of FILE`, for the end of a message about another statement, or "" if the statement has no line."""
     in_file = f" of {statement.file}" if statement.file != other.file else ""
     return f" at line {statement.line}{in_file}" if statement.line else ""

@@ -1,4 +1,4 @@
-"""Words of the netlist language, read from `lexicon.toml`: keywords, fields, reducers, limits, example sentences.
+"""Vocabulary of the netlist language, read from `lexicon.toml`: keywords, fields, reducers, limits and example statements.
 
 >>> SCORES["eff"], LIMITS["handle_hex"], BITS["on"]
 ('effective', 4, True)
@@ -47,7 +47,7 @@ TIMES: Final[Mapping[str, Fraction]] = MappingProxyType({unit: Fraction(days) fo
 
 
 def column_of(fields: tuple[str, ...], columns: list[str], where: object) -> str:
-    """Return the column for the fields of an address: `("scores", "eff")` gives `effective`.
+    """Return the column that the fields of an address name. For example, `("scores", "eff")` names `effective`.
 
     Scores and flags of a cell are named only after `scores-` or `flags-`; other columns by their own name.
     """

@@ -1,4 +1,4 @@
-"""Parser of netlist text, which reports all faults at once and takes linear time."""
+"""Linear-time parser of netlist text that reports all faults at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BUILDERS = {
 
 
 def parse(source: str | bytes, *, file: str = "netlist", threads: Iterable[str] = ()) -> Document:
-    """Parse the text of a netlist (or its UTF-8 bytes), without looking up ops, cells or files.
+    """Parse the text of a netlist, or its UTF-8 bytes, without looking up ops, cells or files.
 
     `file` is the name of the text in faults; `threads` are declared elsewhere. Raises `NetlistError` with every fault.
 
@@ -45,7 +45,7 @@ def parse(source: str | bytes, *, file: str = "netlist", threads: Iterable[str] 
 
 
 def scan(source: str | bytes, *, file: str = "netlist") -> tuple[Document, list[Fault]]:
-    """Parse a netlist as far as possible; return the statements and the faults."""
+    """Parse a netlist as far as possible. Return the statements that could be parsed, and all faults."""
     faults: list[Fault] = []
     statements: list[Statement] = []
     for line in each_line(source, file, faults):
@@ -85,7 +85,10 @@ def _parts(tree: Tree[Token]) -> Parts:
 
 
 def undeclared_threads(statements: Iterable[Statement], threads: Iterable[str] = ()) -> list[Fault]:
-    """Return a fault for every `addf` onto a thread that is not declared above it; `tick` always exists."""
+    """Return a fault for every `addf` onto a thread that has not been declared on an earlier line.
+
+    The thread `tick` always exists.
+    """
     names, faults = {"tick", *threads}, []
     for statement in statements:
         if isinstance(statement, Thread):

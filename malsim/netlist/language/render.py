@@ -1,4 +1,4 @@
-"""Writer of statements as text in canonical form, which parses back to the same statements."""
+"""Formatter that writes statements as canonical text, which parses back to the same statements."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _INDENT = "  "
 
 
 def fmt(source: str | bytes, *, file: str = "netlist") -> str:
-    """Rewrite a netlist in canonical form, with its comments, blank lines and order.
+    """Rewrite a netlist in canonical form, preserving comments, blank lines and order.
 
     >>> print(fmt("dec_a3ee   supports->obs_9c1f(+.6)   # why"), end="")
     dec_a3ee supports> obs_9c1f(0.6) # why
@@ -40,7 +40,7 @@ def fmt(source: str | bytes, *, file: str = "netlist") -> str:
 
 
 def text_of(statements: Iterable[Statement], *, reading: bool = False) -> str:
-    """Write one statement per line; with `reading`, numbers on the lines of cells are rounded to six decimals."""
+    """Format statements as text, one per line. If `reading` is true, numbers in cell lines are rounded to six decimals."""
     return "".join(f"{_line(statement, short if reading else exact)}\n" for statement in statements)
 
 
@@ -114,7 +114,10 @@ def _set(statement: Set) -> str:
 
 
 def _wire(wire: Wire) -> str:
-    """Write the ends in order, with an arrow where the role changes, or in front if all ends have one role."""
+    """Format a `net` statement with its ends in order, and an arrow wherever the role changes.
+
+    If all ends have the same role, the arrow comes first.
+    """
     words = ["net", *_checked(_WORD, wire.signal)]
     groups = [(role, [end.address for end in ends]) for role, ends in groupby(wire.ends, lambda end: end.role)]
     if len({bool(role) for role, _ in groups}) > 1:

@@ -1,4 +1,4 @@
-"""Types of netlist statements, one per kind of sentence, with words that are not yet resolved."""
+"""Types of netlist statements, one per kind of line. Names in statements are not yet resolved."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Role = Literal["writes", "reads", ""]
 
 
 class Word(str):
-    """Text that remembers the line and column it was read at; equal to the same text read elsewhere."""
+    """String that remembers its line and column in the source. Equality compares only the text."""
 
     __slots__ = ("column", "line")
     line: int
@@ -27,7 +27,10 @@ class Word(str):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """Statement of a netlist; `comment` is the text after `#`, `file` and `line` give the position in the source."""
+    """Base class of netlist statements.
+
+    `comment` is the text after `#`; `file` and `line` are the position in the source.
+    """
 
     comment: str = ""
     file: str = field(default="", compare=False, repr=False)
@@ -36,12 +39,12 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Blank(Statement):
-    """Line that is empty or holds only a comment."""
+    """Line that is empty or contains only a comment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Number of a field, immutable if written with `!`: `conf(0.7!)`."""
+    """Number assigned to a field of a cell, immutable if written with `!`: `conf(0.7!)`."""
 
     field: str
     number: float
@@ -50,7 +53,10 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Edge from a cell, or with `<` (`incoming`) from the target to the cell: `supports> obs_9c1f(0.6)`."""
+    """Edge of a cell, such as `supports> obs_9c1f(0.6)`.
+
+    An edge written with `<` (`incoming`) leads from the target to the cell.
+    """
 
     relation: str
     target: str
@@ -60,7 +66,10 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Trailer:
-    """Counts at the end of a cell's line, as the reference prints them: `[out:2 programs:0]`; they are ignored."""
+    """Counts such as `[out:2 programs:0]` that the reference prints at the end of a cell's line. The parser ignores them.
+
+    Malsim ignores them.
+    """
 
     out: int
     programs: int
@@ -68,7 +77,7 @@ class Trailer:
 
 @dataclass(frozen=True, slots=True)
 class Cell(Statement):
-    """Line of a cell; `expand` is true if it begins with `^`."""
+    """Statement that declares a cell. `expand` is true if the line starts with `^`."""
 
     handle: str
     title: str
@@ -81,7 +90,7 @@ class Cell(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Edges(Statement):
-    """Edges on a separate line, from `source` or, if that is empty, from the cell above."""
+    """Edges on a line of their own. They start at `source` or, if `source` is empty, at the cell above."""
 
     source: str
     edges: tuple[Edge, ...]
@@ -90,14 +99,14 @@ class Edges(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Body(Statement):
-    """Text of the cell above."""
+    """Statement `body "…"`, which sets the body text of the cell above."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Prop(Statement):
-    """Stored field of the cell above that is not shown on its line."""
+    """Statement `prop FIELD VALUE …`, which sets a stored field of the cell above."""
 
     field: str
     values: tuple[str, ...]
@@ -105,7 +114,7 @@ class Prop(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Set(Statement):
-    """Assignment: `setp address value`, or `address = value` if `setp` is false."""
+    """Assignment, written `setp address value`, or `address = value` if `setp` is false."""
 
     address: str
     value: str
@@ -114,7 +123,7 @@ class Set(Statement):
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """End of a wire: its address, and its role as given by the arrow."""
+    """End of a wire: its address, and its role (writer or reader) as given by an arrow."""
 
     address: str
     role: Role = ""
@@ -122,7 +131,7 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Wire(Statement):
-    """Signal and the ends it joins: `net signal end > end …`."""
+    """Statement `net signal end > end …`, which joins a signal to its ends."""
 
     signal: str
     ends: tuple[End, ...]
@@ -138,7 +147,7 @@ class Wire(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """Option of a standing program: `[topics: plant lab]`."""
+    """Option of a standing program, such as `[topics: plant lab]`."""
 
     key: str
     values: tuple[str, ...]
@@ -146,7 +155,10 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Schedule(Statement):
-    """Function on a thread, `addf op thread position`, or with options a standing program."""
+    """Statement `addf op thread position`, which adds a function to a thread.
+
+    With options it declares a standing program.
+    """
 
     op: str
     thread: str = "tick"
@@ -156,7 +168,7 @@ class Schedule(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Load(Statement):
-    """Instances of an op, their domain and the sizes of the op: `loadrt op names=a,b domain=cell inputs=4`."""
+    """Statement that loads instances of an op, with their domain and sizes: `loadrt op names=a,b domain=cell inputs=4`."""
 
     op: str
     names: tuple[str, ...] = ()
@@ -168,7 +180,7 @@ class Load(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Thread(Statement):
-    """Thread that runs at every nth tick: `thread slow every 10`."""
+    """Statement that declares a thread and how often it runs: `thread slow every 10` means at every tenth tick."""
 
     name: str
     every: int
@@ -176,14 +188,14 @@ class Thread(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Source(Statement):
-    """Inclusion of another file: `source parts/alarm.malnet`."""
+    """Statement that includes another file: `source parts/alarm.malnet`."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Netlist as parsed: statements in order, name of the file, and the netlists in its folder that it schedules (`blocks`).
+    """Parsed netlist: its statements in order, its file name, and the netlists in the same folder that it uses as blocks.
 
     Documents are equal if their statements are.
     """

@@ -27,7 +27,7 @@ _PLAIN_ABOVE = -7
 
 
 def number(text: str) -> float | None:
-    """Parse a finite number: `.7`, `+.6`, `5.`, `1e-3`, `0xCAFE`, `0o17`, `0b11`; None for anything else.
+    """Parse a finite number such as `.7`, `+.6`, `5.`, `1e-3`, `0xCAFE`, `0o17` or `0b11`. Return None for anything else.
 
     >>> number(".7"), number("0xCAFE"), number("1_000"), number("1e999"), number("nan")
     (0.7, 51966.0, None, None, None)
@@ -46,7 +46,7 @@ def number(text: str) -> float | None:
 
 
 def bit(text: str) -> bool | None:
-    """Parse a bit, in upper or lower case: true false 1 0 on off yes no; None for anything else.
+    """Parse a bit: true, false, 1, 0, on, off, yes or no, in any case. Return None for anything else.
 
     >>> bit("YES"), bit("off"), bit("maybe")
     (True, False, None)
@@ -55,7 +55,7 @@ def bit(text: str) -> bool | None:
 
 
 def days(text: str) -> float | None:
-    """Parse a duration with a unit (`s`, `min`, `h` or `d`) and return days; None for anything else.
+    """Convert a duration with a unit (`s`, `min`, `h` or `d`) to days. Return None for anything else.
 
     >>> days("36h"), days("10min") == 10 / 1440, days("3")
     (1.5, True, None)
@@ -69,7 +69,7 @@ def days(text: str) -> float | None:
 
 
 def exact(value: float) -> str:
-    """Return the shortest text that parses to the same double; whole numbers have no point.
+    """Return the shortest text that parses to the same double. Whole numbers have no decimal point.
 
     >>> exact(0.7), exact(3.0), exact(1e-7), exact(1e21), exact(1e20)
     ('0.7', '3', '1e-7', '1e+21', '100000000000000000000')
@@ -86,7 +86,7 @@ def exact(value: float) -> str:
 
 
 def short(value: float) -> str:
-    """Format a number for display: rounded to six decimals (halves away from zero), without trailing zeros.
+    """Format a number for display, rounded to six decimals (halves away from zero) and without trailing zeros.
 
     >>> short(0.61123449), short(0.0078125), short(1.0), short(-4e-7)
     ('0.611234', '0.007813', '1', '-0')
@@ -98,7 +98,7 @@ def short(value: float) -> str:
 
 
 def unquote(token: str) -> str:
-    r"""Return the text of a quoted token; backslashes escape only `\`, `"`, `n`, `uXXXX` and `UXXXXXXXX`.
+    r"""Return the text of a quoted token. A backslash escapes only `\`, `"`, `n`, `uXXXX` and `UXXXXXXXX`.
 
     >>> unquote(r'"a\tb"') == r"a\tb"
     True
@@ -108,7 +108,7 @@ def unquote(token: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """Parsed handle: kind, tag and mutability; for the name of an immutable cell, its first and last word."""
+    """Parsed handle. For the capitalised name of an immutable cell, kind and tag are the first and the last word."""
 
     kind: str
     tag: str
@@ -116,7 +116,7 @@ class Handle:
 
 
 def handle(text: str, *, short: bool = False) -> Handle:
-    """Parse a handle, `KIND_TAG` or the capitalised name of an immutable cell; with `short`, the tag may be shortened.
+    """Parse a handle: `KIND_TAG`, or the capitalised name of an immutable cell. With `short`, a shortened tag is accepted.
 
     >>> handle("dec_auth_a3ee")
     Handle(kind='dec', tag='a3ee', immutable=False)
@@ -155,7 +155,7 @@ def _immutable(text: str, parts: list[str], *, immutable: bool) -> Handle:
 
 
 def reads_as_handle(name: str) -> bool:
-    """Return True if a name looks like a handle, valid or not, and is therefore reserved.
+    """Return True if a name looks like a handle, valid or not, and is therefore reserved for cells.
 
     >>> reads_as_handle("dec_zzz"), reads_as_handle("RECALL_v5"), reads_as_handle("is-weak"), reads_as_handle("my_op")
     (True, True, False, False)

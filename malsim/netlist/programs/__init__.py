@@ -1,4 +1,4 @@
-"""Standing programs: operations of the reference on selected cells, run at each tick for all replications at once."""
+"""Standing programs: MAL operations that run on selected cells at each tick, vectorised over replications."""
 
 from malsim.netlist.programs.program import Program, ProgramCell, checked, fault_of, program_cells, programs
 from malsim.netlist.programs.run import Pass, Ran, members, run

@@ -1,6 +1,7 @@
-"""Operations of standing programs on all replications at once, with values per replication and per member.
+"""Operations of standing programs, vectorised over replications.
 
-Every number is rounded to thousandths, halves up, as in the reference.
+An output has one value per replication or per member cell. Every number is rounded to thousandths, halves up, as in the
+reference.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ MEASURES = {
 
 @dataclass(frozen=True)
 class Members:
-    """Selected cells of every replication: rows sorted by replication, then in order of selection."""
+    """Cells that a program selects in every replication, as rows sorted by replication and then by order of selection."""
 
     memory: Memory
     rows: Ints
@@ -57,7 +58,7 @@ class Members:
         return np.bincount(self.reps, minlength=self.replications)
 
     def mean(self, values: Array) -> Array:
-        """Return the mean of each replication's values, ignoring NaN; 0 if a replication has no values."""
+        """Return the mean of each replication's values, ignoring NaN, or 0 for a replication without values."""
         is_number = ~np.isnan(values)
         total = np.bincount(self.reps[is_number], weights=values[is_number], minlength=self.replications)
         count = np.bincount(self.reps[is_number], minlength=self.replications)
@@ -75,7 +76,7 @@ class Members:
 
 @dataclass(frozen=True)
 class Output:
-    """Output of an operation: `values` per replication, `of_members` per member, and `state` for the next run.
+    """Output of one run of an operation: `values` per replication, `of_members` per member, and `state` for the next run.
 
     `witness` marks the replications in which the program reports a finding.
     """
@@ -166,7 +167,7 @@ def _slope(series: Array) -> Array:
 
 
 def _streak(steps: Array) -> Array:
-    """Return the length of the latest run of steps in one direction, negative for falls; 0 if the last step is zero."""
+    """Return how many of the latest steps have the same sign, negated if they fall. Return 0 if the last step is zero."""
     signs = np.sign(steps).astype(np.int64)
     if not len(signs):
         return np.zeros(steps.shape[1], dtype=np.int64)
@@ -197,7 +198,7 @@ def score(program: Program, members: Members, last: Output | None) -> Output:
 
 
 def reflex(program: Program, members: Members, last: Output | None) -> Output:
-    """Select members by a 32-bit table over five flags: weak, stale, in review, pinned, annexed."""
+    """Select members by a 32-entry truth table over five flags: weak, stale, in review, pinned and annexed."""
     del last
     setting = program.settings.get("personality", 0)
     value = number(setting) if isinstance(setting, str) else setting
@@ -236,7 +237,7 @@ CHEAPEST = 0.05
 
 
 def allocate(program: Program, members: Members, last: Output | None) -> Output:
-    """Rank members by how much they deserve attention; report a finding where the selection changes.
+    """Rank members by how much they deserve attention. A changed selection is reported as a finding.
 
     worth = impact · (uncertainty + concern + novelty) · (0.5 + dependency) · (0.5 + reversibility / 2) / cost, with the
     numbers in `settings["work"]` by key of the member.

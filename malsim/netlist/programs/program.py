@@ -1,4 +1,4 @@
-"""Standing programs, declared by a net or by the body of a prg cell (`addf … [ … ]`)."""
+"""Standing programs, declared by a netlist or by the body of a `prg` cell (`addf … [ … ]`)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _AS = r"\[as: (\S+)\]"
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """Standing program: `addf watch tick [topics: a b] [delta: 0.15]`.
+    """Standing program, such as `addf watch tick [topics: a b] [delta: 0.15]`.
 
     `keys`, `topics`, `entities`, `kinds` and `query` select at most `limit` members; without them, all active cells that are
     not programs and share a topic of `shares`, if given. A program from a cell (`key`, `handle`) runs in the replications
@@ -72,7 +72,7 @@ class Program:
 
 
 def programs(net: Net) -> tuple[Program, ...]:
-    """Return the programs of a net in the order in which they run; an operation's last `addf` counts."""
+    """Return the programs of a net in run order. If an operation is added more than once, the last `addf` counts."""
     by_operation: dict[str, Program] = {}
     for statement in net.programs:
         settings: dict[str, object] = {}
@@ -102,7 +102,7 @@ def _value(text: str) -> object:
 
 
 class ProgramCell(NamedTuple):
-    """New prg cell: handle, indices of its replications, and its programs or their fault."""
+    """New `prg` cell: its handle, the indices of its replications, and its programs or the fault found in them."""
 
     handle: str
     indices: tuple[int, ...]
@@ -111,7 +111,7 @@ class ProgramCell(NamedTuple):
 
 
 def checked(claims: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Return claims as a frame for the gate, with the faults of programs in `prg` cells as issues."""
+    """Convert claims to a frame for the gate. Faults in the programs of `prg` cells are added as issues."""
     faults = [fault_of(str(claim.get("body", ""))) if claim.get("kind") == "prg" else "" for claim in claims]
     frame = from_mappings(claims)
     messages = [[{"path": "body", "message": fault}] if fault else [] for fault in faults]
@@ -120,7 +120,7 @@ def checked(claims: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def fault_of(body: str) -> str:
-    """Return the first fault of the standing programs in a body; empty if there is none or the body is prose.
+    """Return the first fault of the standing programs in a body, or an empty string if they are valid or the body is prose.
 
     >>> fault_of("addf watch tick [keys: obs_9c1f]")
     ''
@@ -137,9 +137,10 @@ def fault_of(body: str) -> str:
 
 
 def program_cells(memory: Memory, *, after: int, tick: int, first: int = 0, upto: int | None = None) -> list[ProgramCell]:
-    """Return the prg cells with standing programs from row `after` to row `upto`, without repeats.
+    """Return the `prg` cells with standing programs in rows `after` to `upto`.
 
-    A body without `addf` is prose. A body with `[as: NAME]` is skipped, because an op of the netlist runs it.
+    Equal cells of several replications are merged. A body without `addf` is prose. A body with `[as: NAME]` is skipped,
+    because an op of the netlist runs it.
     """
     if memory.height <= after:
         return []

@@ -1,4 +1,4 @@
-"""Pass of the standing programs over a memory: select members, run operations, propose findings as claims."""
+"""Pass of all standing programs over a memory: select members, run operations and propose findings as claims."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CELL_CONFIDENCE = 0.6
 
 @dataclass(frozen=True)
 class Ran:
-    """Run of one program: its members, its output, and the gate's verdicts on its findings."""
+    """Result of running one program: its members, its output, and the gate's verdicts on its findings."""
 
     program: Program
     members: Members
@@ -41,7 +41,7 @@ class Ran:
 
 @dataclass(frozen=True)
 class Pass:
-    """Result of a pass: the memory with the admitted findings, the runs in order, and the outputs for the next pass."""
+    """Result of one pass: the memory with the admitted findings, the runs in order, and the outputs for the next pass."""
 
     memory: Memory
     ran: tuple[Ran, ...]
@@ -59,7 +59,7 @@ def run(
     replications: int = 1,
     first: int = 0,
 ) -> Pass:
-    """Run every program once, in order; later programs see the findings that earlier programs claimed.
+    """Run every program once, in order. Later programs see the findings that earlier programs have claimed.
 
     With `derive`, findings are proposed as claims (witnesses): confidence 0.72, checked, derived from the program, and
     concerning its `concernTarget`, if any. A finding is not written again while its witness is active.
@@ -156,7 +156,7 @@ def _as_list(values: Array) -> list[Any]:
 
 
 def members(program: Program, memory: Memory, replications: int, *, first: int = 0) -> Members:
-    """Select the cells of a program: by name, by words, by its edges, then by topics, entities and kinds.
+    """Select the member cells of a program: by key, by query words, along its edges, and by topics, entities and kinds.
 
     Only active cells are selected, each once, and never the program itself. A program without criteria selects all active
     cells that are not programs in replications where it has no edges.

@@ -1,4 +1,4 @@
-"""Standing signals: shipped netlists that watch a memory, with their catalogue, readings and lines for a push."""
+"""Standing signals: shipped netlists that watch a memory, with a catalogue, readings and lines for the push."""
 
 from malsim.netlist.shipped.catalogue import SignalReading, StandingSignal, catalogue, readings, signal_named, signals_text
 from malsim.netlist.shipped.surfaced import SurfacedLines, lines_of_readings, surfaced_names, surfaced_of, surfaced_on

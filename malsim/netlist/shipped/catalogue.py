@@ -1,4 +1,4 @@
-"""Catalogue of the standing signals, with axis, rule, action and display from the text of each signal."""
+"""Catalogue of the standing signals, with the axis, rule, action and display that each signal's netlist declares."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST = 3
 
 @dataclass(frozen=True)
 class SignalReading:
-    """Reading of one signal on one memory: number of rows, number of firing rows, and the worst rows with their values."""
+    """Reading of one signal on one memory: the number of rows, how many fire, and the worst rows with their values."""
 
     signal: StandingSignal
     domain: str
@@ -41,7 +41,7 @@ class SignalReading:
     highest: tuple[tuple[str, float], ...]
 
     def __str__(self) -> str:
-        """Format the reading as one line, and the requested action below if the signal fires."""
+        """Format the reading on one line. If the signal fires, a second line gives the requested action."""
         worst = ", ".join(f"{one_line(label)} {value:.3g}" for label, value in self.highest)
         where = f"fires on {self.firing} of {self.rows} {self.domain}{'s' * (self.rows != 1)}"
         line = f"{self.signal.name:<27} {self.signal.display:<9} {where}{': ' if worst else ''}{worst}"
@@ -51,7 +51,7 @@ class SignalReading:
 def readings(
     memory: Memory, names: Iterable[str], *, now: float, ticks: int = 1, every: float = 1.0, rules: Rules | None = None
 ) -> list[SignalReading]:
-    """Return the readings of the named signals on a memory, which is not changed."""
+    """Evaluate the named signals on a memory and return their readings. The memory is not changed."""
     names = list(names)
     reps = memory.column("rep")
     first, last = (int(reps.min()), int(reps.max())) if reps.size else (0, 0)
@@ -83,7 +83,7 @@ AXES = ("evidence", "structure", "currency", "salience", "task", "writer", "meta
 
 @dataclass(frozen=True)
 class StandingSignal:
-    """Standing signal: `value` names the watched signal of its net, `fires` the bit that is true when it fires.
+    """Standing signal. `value` names the signal of its net that is watched, `fires` the bit that is true while it fires.
 
     With `lowest`, the row with the least value is the worst, otherwise the row farthest from 0.
     """
@@ -104,7 +104,7 @@ class StandingSignal:
 
     @property
     def asks(self) -> str:
-        """Action requested by the signal: `acts` without a derived value at its end.
+        """Action that the signal requests: `acts` without the name of a derived value at its end.
 
         >>> signal_named("time-to-stale").asks
         'queue for a refresh before decay bites'
@@ -127,7 +127,7 @@ class StandingSignal:
 
 @cache
 def catalogue() -> Mapping[str, StandingSignal]:
-    """Return the standing signals by name, in the order of their axes.
+    """Return the standing signals keyed by name, ordered by axis and then by name.
 
     >>> len(catalogue()), catalogue()["dependency-rot"].axis
     (36, 'task')
@@ -139,7 +139,7 @@ def catalogue() -> Mapping[str, StandingSignal]:
 
 
 def of_block(name: str, statements: Iterable[Statement]) -> StandingSignal | None:
-    """Return a user's signal from the comments at the top of its file; None if they are incomplete."""
+    """Return a user's own signal from the header comments of its netlist, or None if the header is incomplete."""
     lines = [statement.comment for statement in statements if isinstance(statement, Blank)]
     try:
         return _read(name, lines)
@@ -155,7 +155,7 @@ def _read(name: str, lines: Iterable[str], text: str = "") -> StandingSignal:
 
 
 def signal_named(name: str) -> StandingSignal:
-    """Return a standing signal by its name; raise `UsageError` if there is none.
+    """Return a standing signal by name. Raise `UsageError` if there is no such signal.
 
     >>> signal_named("contradiction-load").fires
     'disputed'
@@ -168,7 +168,7 @@ def signal_named(name: str) -> StandingSignal:
 
 
 def signals_text(names: Iterable[str]) -> str:
-    r"""Return the netlist that runs these signals at each tick, one line per signal.
+    r"""Return netlist text that runs these signals at each tick, with one `addf` line per signal.
 
     >>> signals_text(["time-to-stale"])
     'addf time-to-stale tick\n'

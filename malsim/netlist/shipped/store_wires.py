@@ -1,4 +1,4 @@
-"""Netlist of a store: its scan at each tick, its inputs, and the values of its signals."""
+"""Netlist of a store: its scan at each tick, its inputs, and its signal values."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ WORDS = ("kind", "subject", "detail", "cause")
 
 
 def load_all(memory: Memory, standing: Standing, documents: Iterable[Document], rules: Rules) -> tuple[Memory, Standing]:
-    """Load netlists into a store: cells and edges into the memory, wiring next to the existing wiring.
+    """Load netlists into a store. Cells and edges are added to the memory, and wiring to the existing wiring.
 
     A netlist replaces one from a file of the same name, or one with which it shares at least half of the instances.
     Instances that remain keep their state, existing cells are not changed. Raises `NetlistError` with every fault, and then
@@ -91,7 +91,10 @@ def _without_existing(memory: Memory, statements: Iterable[Statement]) -> tuple[
 
 
 def changes(before: str, after: str) -> list[str]:
-    """Return lines that list the instances added, removed and reset by a changed netlist; others keep their state."""
+    """List the instances that a changed netlist adds, removes or resets, on one line per kind.
+
+    All others keep their state.
+    """
     old, new = (read_text(text)[1].instances if text else {} for text in (before, after))
     other = {name for name in old.keys() & new.keys() if old[name].sheet.name != new[name].sheet.name}
     parts = {"added": new.keys() - old.keys(), "removed": old.keys() - new.keys(), "reset": other}
@@ -99,7 +102,7 @@ def changes(before: str, after: str) -> list[str]:
 
 
 def scan(memory: Memory, standing: Standing, now: float, rules: Rules) -> tuple[Memory, Standing]:
-    """Run the netlist and programs of a store on a memory that has just ticked at `now` days.
+    """Run the netlist and programs of a store on a memory that has just ticked at day `now`.
 
     Events are changes of alarms and flags, tripped programs, and new prg cells. Raises `NetlistError` for an unknown op or
     block; the store is then unchanged.
@@ -134,7 +137,7 @@ def _events(result: Scan, now: float, first: int) -> pl.DataFrame:
 
 
 def event_lines(events: pl.DataFrame) -> list[str]:
-    """Return one line per event: `tripped alarm: alarm, by severity.out`."""
+    """Format each event on one line, such as `tripped alarm: alarm, by severity.out`."""
     rows = events.select(WORDS).rows()
     return [one_line(f"{kind} {about}: {detail}" + f", by {by}" * (by != about)) for kind, about, detail, by in rows]
 
@@ -157,7 +160,7 @@ def engine_of(memory: Memory, standing: Standing, rules: Rules | None = None) ->
 
 
 def inputs_of(standing: Standing) -> dict[str, str]:
-    """Return the inputs of a store's netlist, pins of the loop and free signals, with their types."""
+    """Map each input of a store's netlist, that is, each loop pin and free signal, to its type."""
     net = read_text(standing.text)[1]
     writers = {str(signal.writer.address) for signal in net.signals.values() if signal.writer}
     free = {name: signal.type for name, signal in net.signals.items() if signal.writer is None and signal.domain == "run"}
@@ -165,7 +168,10 @@ def inputs_of(standing: Standing) -> dict[str, str]:
 
 
 def input_of(standing: Standing, name: str, value: object) -> float:
-    """Return a value for an input as a number; raise `UsageError` for an unknown input or a value of the wrong type."""
+    """Convert a value for an input to a number.
+
+    Raise `UsageError` if the input is unknown or the value has the wrong type.
+    """
     inputs = inputs_of(standing)
     if name not in inputs:
         allowed = ", ".join(inputs) or "none: this netlist has no inputs"
@@ -180,7 +186,7 @@ def input_of(standing: Standing, name: str, value: object) -> float:
 
 
 def moved_at(before: Mapping[str, Any], after: Mapping[str, Any], net: Net, now: float) -> dict[str, float]:
-    """Map the signals that a scan on day `now` changed to that day; new rows with the value 0 are not a change."""
+    """Map each signal that a scan changed to the day of the scan. New rows with the value 0 do not count as changes."""
     moved = {}
     for name in net.signals.keys() & after.keys():
         if name not in before and net.signals[name].domain != "run":
@@ -197,7 +203,7 @@ def _numbers(values: object) -> Array:
 
 
 def wire_signals(memory: Memory, standing: Standing) -> pl.DataFrame:
-    """Return the signals of a store's netlist after the last tick, one row for each signal and domain row.
+    """Return the signal values of a store's netlist after the last tick, with one row per signal and domain row.
 
     Columns: signal, rep, row (null for the run), value, and changed, the day of the last change (null if it never changed).
     """
@@ -227,7 +233,7 @@ def frames_of(memory: Memory, standing: Standing) -> Frames:
 
 
 def wire_lines(memory: Memory, standing: Standing) -> list[str]:
-    """Return one line per signal and input of a store's netlist: name, value and day of the last change."""
+    """Return one line for each signal and input of a store's netlist, with its name, value and day of the last change."""
     lines = []
     for (name,), rows in wire_signals(memory, standing).group_by("signal", maintain_order=True):
         values, day = rows["value"].to_list(), rows["changed"][0]

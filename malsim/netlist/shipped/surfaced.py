@@ -1,4 +1,4 @@
-"""Lines of surfaced signals for the next push: where a signal fires, its value there, and the requested action."""
+"""Lines that surfaced signals add to a push: where the signal fires, its value there, and the requested action."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_LINES = 5
 
 @dataclass(frozen=True)
 class SurfacedLines:
-    """Lines of a push, one per replication and firing signal, sorted by replication.
+    """Lines for a push, one per replication and firing signal, sorted by replication.
 
     `rep` is the index of the replication, `cell` a row of the memory or NONE, `words` the length of the line. `read` has the
     index of the signal, the label of the row (null for the run), its value and the number of other rows that fire. `more`
@@ -44,7 +44,7 @@ class SurfacedLines:
     more: Ints
 
     def within(self, budget: Array) -> SurfacedLines:
-        """Return the first lines of each replication that fit its budget of words."""
+        """Return the leading lines of each replication that fit its budget of words."""
         first = np.searchsorted(self.rep, self.rep)
         before = np.append(0, self.words.cumsum())
         fits = before[1:] - before[first] <= budget[self.rep]
@@ -76,14 +76,17 @@ class SurfacedLines:
         return _with_rest(self.text.filter(pl.Series(self.rep == rep)).to_list(), int(self.more[rep]))
 
     def name(self, row: Ints) -> Bools:
-        """Return a mask of the cells in `row`, shape (replications, cells), that the lines of their replication name."""
+        """Return a mask, shape (replications, cells), of cells in `row` that are named by a line of their replication."""
         is_named = np.zeros(row.shape, dtype=bool)
         np.logical_or.at(is_named, self.rep, (row[self.rep] == self.cell[:, None]) & (self.cell != NONE)[:, None])
         return is_named
 
 
 def surfaced_of(document: Document, net: Net) -> tuple[StandingSignal, ...]:
-    """Return the surfaced signals, shipped or from the netlist's own files, that a netlist schedules, in its order."""
+    """Return the surfaced signals that a netlist schedules, in order.
+
+    They are shipped, or come from the netlist's own files.
+    """
     names = dict.fromkeys(
         statement.op for statement in document.statements if isinstance(statement, Schedule) and not statement.options
     )
@@ -94,7 +97,7 @@ def surfaced_of(document: Document, net: Net) -> tuple[StandingSignal, ...]:
 
 
 def surfaced_on(signals: tuple[StandingSignal, ...], values: Mapping[str, Any], net: Net, rows: Rows) -> SurfacedLines:
-    """Return the lines of surfaced signals after a scan, at most MOST_LINES per replication.
+    """Return the push lines of the surfaced signals after a scan, at most MOST_LINES per replication.
 
     A line names the worst row of its signal and the number of other rows on which it fires.
     """
@@ -137,7 +140,7 @@ def _line_text(signal: StandingSignal, label: str | None, value: float, more: in
 
 
 def surfaced_names(text: str) -> list[str]:
-    """Return the surfaced signals of a comma-separated list, or all for `all`; raise `UsageError` for a silent signal.
+    """Parse a comma-separated list of surfaced signals, or `all`. Raise `UsageError` if a signal is silent.
 
     >>> surfaced_names("dependency-rot,risk-aging")
     ['dependency-rot', 'risk-aging']

@@ -1,4 +1,4 @@
-"""Linking of a netlist against the palette: instances, signals, settings and threads, with all faults at once."""
+"""Linking of a netlist to the palette of ops: instances, signals, settings and threads. All faults are reported at once."""
 
 from malsim.netlist.wiring.link import link, linked
 from malsim.netlist.wiring.net import Instance, Link, Net, Signal, Thread

@@ -40,13 +40,13 @@ def added_names(statements: Iterable[Statement]) -> list[str]:
 
 @cache
 def shipped(name: str) -> Document | None:
-    """Return a block that ships with malsim, or None for an unknown name."""
+    """Return a block that ships with malsim, or None if there is no such block."""
     file = resources.files("malsim.netlist") / "shipped" / f"{name}.malnet"
     return parse(file.read_bytes(), file=f"{name}.malnet") if file.is_file() else None
 
 
 def inlined(document: Document, palette: Callable[[str], Sheet] | None = None) -> tuple[Document, list[Fault]]:
-    """Return the document with the wiring of all blocks inlined, and the faults of the blocks.
+    """Inline the wiring of all blocks. Return the resulting document and the faults of the blocks.
 
     A name is looked up as an instance, an op, a block in the same folder and a shipped block, in this order. Instances and
     signals of a block become `NAME.instance` and `NAME.signal`; its functions run one after the other, in the block's order.
@@ -62,7 +62,7 @@ def inlined(document: Document, palette: Callable[[str], Sheet] | None = None) -
 
 @cache
 def providers() -> dict[str, str]:
-    """Map each derived value that a shipped signal owns, such as `cell-derived-trust`, to the name of the signal."""
+    """Map each derived value that a shipped signal owns, such as `cell-derived-trust`, to the name of that signal."""
     folder = resources.files("malsim.netlist") / "shipped"
     names = sorted(file.name.removesuffix(".malnet") for file in folder.iterdir() if file.name.endswith(".malnet"))
     blocks = {name: block for name in names if (block := shipped(name))}
@@ -70,7 +70,7 @@ def providers() -> dict[str, str]:
 
 
 def owners_needed(statements: Iterable[Statement]) -> list[str]:
-    """Return the shipped signals that own the derived values read but not written by these statements."""
+    """Return the shipped signals that own a derived value which these statements read but do not write."""
     statements = list(statements)
     missing = set(read := _derived_values(statements, write=False)) - set(_derived_values(statements, write=True))
     owners = providers() if missing else {}
@@ -123,7 +123,7 @@ def _block(name: str, top: Document, palette: Callable[[str], Sheet]) -> Documen
 def _prefix(
     schedule: Schedule, statements: Sequence[Statement], faults: list[Fault]
 ) -> tuple[list[Statement], list[Statement]]:
-    """Return the wiring and the functions of a block with its names prefixed."""
+    """Return the wiring and the functions of a block, with all names prefixed by the name of the block."""
     block, added = schedule.op, added_names(statements)
     names = set(added) | {name for statement in statements if isinstance(statement, Load) for name in names_of(statement)}
     signals = {statement.signal for statement in statements if isinstance(statement, Wire)}

@@ -1,4 +1,4 @@
-"""Layout of a net as boxes and wires in layers, as frames for a drawing or as a Mermaid chart."""
+"""Layered layout of a net as boxes and wires, for a drawing or a Mermaid chart."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def around(whole: Diagram, net: Net, name: str, depth: int) -> Diagram:
-    """Return the boxes within `depth` wires of a pin, an instance, a signal or an address, and the wires between them."""
+    """Return the part of a diagram within `depth` wires of a pin, an instance, a signal or an address."""
     near = _boxes_named(whole, net, name)
     for _ in range(depth):
         touched = whole.wires.filter(pl.col("source").is_in(near) | pl.col("target").is_in(near))
@@ -66,7 +66,7 @@ def _escaped(text: str) -> str:
 
 @dataclass(frozen=True)
 class Diagram:
-    """Frames of boxes and wires.
+    """Laid-out net as two frames, one of boxes and one of wires.
 
     `boxes`: name, title, note, kind (op, source, sink), layer, place, ins, outs. `wires`: signal, source and target with
     their pins, and whether the reader reads a tick late.
@@ -77,7 +77,7 @@ class Diagram:
 
 
 def diagram(net: Net, *, hal: bool = False) -> Diagram:
-    """Lay a net out from left to right in the order its functions run; late reads lead back to the left."""
+    """Lay a net out from left to right in run order. Wires that are read a tick late lead back to the left."""
     turn = {
         function: (rank, index) for rank, thread in enumerate(net.threads) for index, function in enumerate(thread.functions)
     }

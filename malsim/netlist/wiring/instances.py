@@ -1,4 +1,4 @@
-"""Instances of ops, loaded by `loadrt` or by an `addf` of an op's name, and the threads they run on."""
+"""Op instances of a netlist, loaded by `loadrt` or implicitly by `addf`, and the threads they run on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def threads(
     statements: Iterable[Statement], instances: Mapping[str, Instance | None], faults: list[Fault]
 ) -> tuple[Thread, ...]:
-    """Return the threads with their functions, fastest first; this is also their order within a tick."""
+    """Return the threads with their functions, fastest thread first. Within a tick, threads run in this order."""
     every = {"tick": 1}
     functions: dict[str, list[str]] = {"tick": []}
     schedules: dict[str, Schedule] = {}
@@ -73,7 +73,7 @@ def programs(statements: Iterable[Statement], faults: list[Fault]) -> tuple[Sche
 def instances(
     statements: Iterable[Statement], palette: Callable[[str], Sheet], faults: list[Fault]
 ) -> dict[str, Instance | None]:
-    """Return the instances by name; None for a faulty `loadrt`, so that its pins are not reported as well."""
+    """Return the op instances keyed by name. A faulty `loadrt` yields None, so that its pins cause no further faults."""
 
     @cache  # many lines load the same op, and a look-up takes longer than the rest of a line
     def sheet_of(op: str, choices: tuple[tuple[str, object], ...] = ()) -> Sheet | OpError:
@@ -99,7 +99,7 @@ def instances(
 
 
 def is_program(statement: Schedule) -> bool:
-    """Return True if an `addf` declares a standing program, by its brackets or by a name that no op has."""
+    """Return True if an `addf` declares a standing program, by its options in brackets or by a name that no op has."""
     return bool(statement.options) or (statement.op in PROGRAMS and ("_" in statement.op or statement.op == "allocate"))
 
 

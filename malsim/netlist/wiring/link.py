@@ -1,4 +1,4 @@
-"""Linking of statements to a net, with a fault for every unknown name, wrong type, value or arrow."""
+"""Linking of statements to a net, with a fault for every unknown name, wrong type, wrong value and wrong arrow."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def link(document: Document, palette: Callable[[str], Sheet] | None = None) -> Net:
-    r"""Link the wiring of a netlist; raise `NetlistError` with every fault.
+    r"""Link the wiring of a netlist and return the net. Raise `NetlistError` with every fault.
 
     `palette` returns the data sheet of an op by name, or raises `ops.OpError`; by default it is the shipped palette.
 
@@ -77,7 +77,7 @@ def linked(document: Document, palette: Callable[[str], Sheet] | None = None) ->
 
 
 def derived_faults(net: Net) -> Iterator[Fault]:
-    """Yield a fault for every derived value that is read without an owner, and for a cycle of derived values."""
+    """Yield a fault for every derived value that is read but has no owner, and for derived values that form a cycle."""
     owners = net.derived
     for signal in net.signals.values():
         for name in signal.derived_reads:
@@ -112,7 +112,7 @@ def _sources_of_derived(net: Net) -> dict[str, set[str]]:
 
 
 def _followers(net: Net, name: str) -> set[str]:
-    """Return the signals that move with a signal, through ops, reducers and functions."""
+    """Return all signals that depend on a signal, directly or through ops, reducers and functions."""
     writers = {signal: end.writer.address for signal, end in net.signals.items() if end.writer}
     computed = {signal: where for signal, where in writers.items() if isinstance(where, (Call, Reduced))}
     moved = set(net.fed_by([name]))
@@ -134,7 +134,7 @@ _FLAGS = {(name,) for name in (*FLAGS, *FLAGS.values())}
 
 @dataclass(frozen=True)
 class Settings:
-    """Values of pins by instance or standing program, initial values of signals, and flags to set."""
+    """Settings of a netlist: pin values per instance or standing program, initial signal values, and cell flags."""
 
     pins: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     initial: dict[str, float | bool] = field(default_factory=dict)
@@ -148,7 +148,10 @@ def settings(
     programs: Collection[str],
     faults: list[Fault],
 ) -> Settings:
-    """Return the settings; the last assignment to a pin or signal counts. Settings of programs are not checked here."""
+    """Collect the settings of a netlist. If a pin or signal is set more than once, the last assignment counts.
+
+    Settings of standing programs are not checked.
+    """
     result = Settings()
     links = ((link.address, signal.name) for signal in signals.values() for link in signal.links)
     signal_of = {where: name for where, name in links if isinstance(where, Pin)}

@@ -1,4 +1,4 @@
-"""Conversion of wires to signals: ends are resolved; types, writers, domains and arrows are checked."""
+"""Conversion of `net` statements to signals: ends are resolved, and types, writers, domains and arrows are checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Feedback loops of a net and their signs, measured on the ops themselves."""
+"""Feedback loops of a net, and their signs as measured by running the ops."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TIMES: dict[Polarity, int] = {"+": 1, "−": -1, "±": 1, "0": 0}
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Connection from an output of one instance over a signal to an input of the next."""
+    """Connection from an output of one instance through a signal to an input of the next instance."""
 
     signal: str
     writes: Pin
@@ -40,7 +40,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Ring of instances that feed each other, and its sign: `+` reinforces, `−` corrects."""
+    """Ring of instances that feed each other, with its sign: `+` reinforces a change, `−` counteracts it."""
 
     steps: tuple[Step, ...]
     sign: Polarity
@@ -51,7 +51,7 @@ class Loop:
 
 
 def loops(net: Net) -> list[Loop]:
-    """Return the shortest loop of each strongly connected group of instances."""
+    """Return one loop per strongly connected group of instances: the shortest loop through the group's first instance."""
     steps: dict[str, list[Step]] = defaultdict(list)
     inputs: dict[str, list[str]] = defaultdict(list)
     for step in _steps(net):
@@ -88,7 +88,7 @@ def _groups(names: list[str], steps: dict[str, list[Step]]) -> dict[str, int]:
 
 
 def _ring(start: str, inside: set[str], steps: dict[str, list[Step]]) -> list[Step]:
-    """Return the shortest path from an instance back to itself within its group; empty if there is none."""
+    """Return the shortest path from an instance back to itself within its group, or an empty list if there is none."""
     step_to: dict[str, Step] = {}
     waiting = deque([start])
     while waiting:
@@ -117,7 +117,7 @@ def _sign(net: Net, ring: list[Step], inputs: dict[str, list[str]]) -> Polarity:
 
 
 def polarity(instance: Instance, reads: str, writes: str, wired: Collection[str] = ()) -> Polarity:
-    """Return the response of an output to a raised input: `+` never falls, `−` never rises, `±` both, `0` none.
+    """Return how an output responds to a raised input: `+` never falls, `−` never rises, `±` does both, `0` never changes.
 
     The op is called a few times with random wired inputs, and again with input `reads` raised (a bit: true). The answer is
     an observation, not a proof.

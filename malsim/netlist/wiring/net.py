@@ -1,4 +1,4 @@
-"""Linked net: instances of ops, signals between their pins, settings, and the threads that call the instances."""
+"""Linked net: op instances, the signals between their pins, settings, and the threads that call the instances."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BELONGS = {
 
 
 def belongs(many: str, group: str) -> bool:
-    """Return True if each row of domain `many` belongs to one row of domain `group`.
+    """Return True if each row of the domain `many` belongs to one row of the domain `group`.
 
     >>> belongs("cell", "writer"), belongs("writer", "cell")
     (True, False)
@@ -33,7 +33,7 @@ def belongs(many: str, group: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """Loaded op: its sized data sheet, domain, `loadrt` or `addf` statement, and settings from `setp`."""
+    """Op instance of a net: sized data sheet, domain, the statement that loaded the instance, and settings from `setp`."""
 
     name: str
     sheet: Sheet
@@ -44,7 +44,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """End of a signal: address, direction, type and domain of its values.
+    """End of a signal: its address, its direction, and the type and domain of its values.
 
     A reduced end has an empty domain, because it takes the domain of its readers; `of` is then the domain that is reduced.
     """
@@ -88,7 +88,7 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """Functions that run every `every` ticks, in order; `schedules` has the `addf` of each function."""
+    """Thread of a net: functions that run in order, every `every` ticks. `schedules` holds the `addf` of each function."""
 
     name: str
     every: int
@@ -98,7 +98,7 @@ class Thread:
 
 @dataclass(frozen=True, slots=True)
 class Net:
-    """Linked netlist; `documented` wires describe what the tick computes, `flags` are set when the netlist is loaded."""
+    """Linked netlist. `documented` wires only describe what the tick computes; `flags` are set on cells at load time."""
 
     instances: Mapping[str, Instance] = field(default_factory=dict)
     signals: Mapping[str, Signal] = field(default_factory=dict)
@@ -116,7 +116,7 @@ class Net:
         return tuple(signal for signal in self.signals.values() if signal.writer and signal.writer.address in pins)
 
     def fed_by(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the named signals and all signals downstream of them, without repeats."""
+        """Return the named signals and all signals downstream of them, each once."""
         moving = dict.fromkeys(names)
         while True:
             pins = [link.pin for name in moving for link in self.signals[name].readers if link.pin]
@@ -129,7 +129,7 @@ class Net:
 
     @property
     def pins(self) -> dict[str, str]:
-        """Signal of each pin; a pin that is only read through a reducer has none."""
+        """Map from pin to signal name. Pins that are read only through a reducer are left out."""
         links = [(link.address, signal.name) for signal in self.signals.values() for link in signal.links]
         return {str(where): name for where, name in links if isinstance(where, Pin)}
 
@@ -140,13 +140,16 @@ class Net:
 
     @property
     def derived(self) -> dict[str, Signal]:
-        """Owner of each derived value by its name: `cell-trust` for `cell-derived-trust`."""
+        """Map from derived value to the signal that owns it.
+
+        Keys are short names: `cell-trust` for `cell-derived-trust`.
+        """
         ends = ((derived_name(link.address), signal) for signal in self.signals.values() for link in signal.readers)
         return {name: signal for name, signal in ends if name}
 
 
 def derived_name(where: Address) -> str:
-    """Return the name of a derived value, `cell-trust` for `cell-derived-trust`, or an empty string.
+    """Return the short name of a derived value (`cell-trust` for `cell-derived-trust`), or "" for any other address.
 
     >>> derived_name(Row("cell", ("derived", "trust")))
     'cell-trust'
@@ -157,7 +160,7 @@ def derived_name(where: Address) -> str:
 
 
 def leaves(where: Address | Constant) -> Iterator[Path | Row | Pin | Name]:
-    """Yield the addresses inside the reducers and functions of an address.
+    """Yield the addresses nested inside the reducers and functions of an address.
 
     >>> from malsim.netlist.language.address import address
     >>> [str(leaf) for leaf in leaves(address("div(mean(cell-scores-eff),low.out)"))]

@@ -1,4 +1,4 @@
-"""Resolution of addresses on wires: pin, cell field, domain row or reduction, with type and direction."""
+"""Resolution of the addresses on wires to pins, cell fields, domain rows or reductions, with type and direction."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BROAD = {("cell", "writer"), ("writer_topic", "writer")}  # a row of the first 
 
 
 class Point(NamedTuple):
-    """Resolved end of a wire: type, domain, whether it may write or read a signal, and the domain that it reduces."""
+    """Resolved end of a wire: type, domain, whether it may write or read a signal, and the domain it reduces, if any."""
 
     address: Address
     type: str
@@ -37,7 +37,7 @@ class Point(NamedTuple):
 
 
 def point(where: Address, instances: Mapping[str, Instance | None]) -> Point | None:
-    """Resolve an address; return None for a pin of a faulty instance, and raise `AddressError` for an unknown name."""
+    """Resolve an address. Return None for a pin of a faulty instance; raise `AddressError` if a name is unknown."""
     if isinstance(where, Pin):
         return _pin(where, instances)
     if isinstance(where, Path):
@@ -113,7 +113,7 @@ def _field(where: Path | Row, fields: tuple[str, ...], columns: Mapping[str, obj
 
 
 def is_computed(fields: tuple[str, ...]) -> bool:
-    """Return True if a cell field is computed rather than stored: `age`, `work-impact`, `status-annexed`."""
+    """Return True if a cell field is computed rather than stored, such as `age`, `work-impact` or `status-annexed`."""
     first, *rest = fields or ("",)
     if len(rest) == 1:
         return (first == "work" and rest[0] in WORK) or rest[0] in _WORDS.get(first, ())

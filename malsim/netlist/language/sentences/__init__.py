@@ -1,1 +1,1 @@
-"""Parser of one line of text into one statement."""
+"""Parser that turns one line of netlist text into one statement."""

@@ -1,4 +1,4 @@
-"""Builders of statements from the words of one line."""
+"""Functions that build netlist statements from the words of one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Splitting of a text into lines: decoding, continuation lines, limits, and comments."""
+"""Splitting of netlist text into lines: decoding, continuation lines, size limits and comments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Text of one sentence, the number of its first line, and the offsets at which continuation lines begin."""
+    """Logical line of a netlist: its text, its first physical line number, and the offsets of its continuation lines."""
 
     text: str
     number: int
@@ -44,7 +44,7 @@ def read_lines(source: str | bytes, file: str) -> tuple[list[Line], list[Fault]]
 
 
 def each_line(source: str | bytes, file: str, faults: list[Fault]) -> Iterator[Line]:
-    """Split text into sentences, one per line; a backslash at the end of a line continues the sentence on the next."""
+    """Split text into logical lines. A backslash at the end of a line joins it to the next line."""
     if len(source) > LIMITS["file_bytes"]:
         problem = f"the file is too large ({len(source)} bytes)"
         faults.append(Fault(problem=problem, file=file, allowed=f"at most {LIMITS['file_bytes']} bytes"))
@@ -126,7 +126,7 @@ def _too_long(piece: str, number: int, file: str) -> list[Fault]:
 
 
 def comment_at(text: str) -> int:
-    """Return the offset of the comment, or the length of the text: the first `#` outside quotes and addresses.
+    """Return the offset of the comment, that is, of the first `#` outside quotes and addresses, or the length of the text.
 
     >>> comment_at('body "a # b"  # c'), comment_at("net low weak.in < dec_a3ee#scores.eff # why")
     (14, 38)

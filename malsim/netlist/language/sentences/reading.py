@@ -1,4 +1,4 @@
-"""State of parsing one line: its words with their positions, and its faults."""
+"""Parser state for one line of netlist text: its words with their positions, and its faults."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Where(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Words of a statement in order, the words of each edge, and the words of the remark."""
+    """Tokens of one statement: its words in order, the words of each edge, and the words of the remark."""
 
     words: list[Token]
     edges: list[list[Token]]
@@ -40,7 +40,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """State of parsing one line; `faults` collects the faults of the whole text."""
+    """Parser state for one line. `faults` is shared by all lines and collects the faults of the entire text."""
 
     line: Line
     file: str
@@ -51,7 +51,7 @@ class Reading:
         self.faults.append(self.fault_at(offset, problem, words=str(token)[skip:], allowed=allowed, hint=hint))
 
     def fault_at(self, offset: int, problem: str, *, words: str, allowed: str = "", hint: str = "") -> Fault:
-        """Return a fault at an offset in the line; text near an apparent secret is not quoted."""
+        """Return a fault at an offset in the line. Text near an apparent secret is not quoted."""
         line, column = self.line.place(offset)
         near = self.line.text[max(0, offset - NEAR) : offset + NEAR]
         if holds_secret(near):
@@ -80,7 +80,7 @@ class Reading:
         return 0.0 if value is None else value
 
     def whole(self, token: Token, text: str, *, low: int, high: int) -> int:
-        """Parse part of a word as an integer within bounds; return `low` and note a fault otherwise."""
+        """Parse part of a word as an integer from `low` to `high`. If that fails, record a fault and return `low`."""
         value = int(text) if _WHOLE.fullmatch(text) else None
         if value is None or not low <= value <= high:
             self.fault(token, "not a whole number within bounds", allowed=f"{low} to {high}")
@@ -89,5 +89,5 @@ class Reading:
 
 
 def plain(token: Token) -> str:
-    """Return the text of a token; of a quoted token, the text between the quotes."""
+    """Return the text of a token, without the quotes if the token is quoted."""
     return unquote(token) if token.type == "STRING" else str(token)

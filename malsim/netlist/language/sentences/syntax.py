@@ -1,4 +1,4 @@
-"""Grammar of one line, and the fault for a line that does not parse: position, allowed words and an example."""
+"""Grammar of one line, and conversion of parse errors to faults with a position, the allowed words and an example."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _grammar() -> Lark:
 
 
 def parse_tree(text: str, start: Start) -> Tree[Token]:
-    """Parse a sentence or an address into a tree of tokens with types and positions.
+    """Parse a statement or an address into a tree of tokens with types and positions.
 
     >>> parse_tree("setp weak.level 0.5", "sentence").children
     [Token('WORD', 'weak.level'), Token('WORD', '0.5')]
@@ -50,7 +50,7 @@ _NAMES = {
 
 
 def syntax_fault(error: UnexpectedInput, words: str, reading: Reading) -> Fault:
-    """Return a parse error as a fault: the word where parsing stopped, what is allowed there, and an example."""
+    """Convert a parse error to a fault that names the word where parsing stopped, what is allowed there, and an example."""
     kind_read = error.token.type if isinstance(error, UnexpectedToken) else ""
     offset = len(words) if kind_read == "$END" else error.pos_in_stream or 0
     form = _form(words)
