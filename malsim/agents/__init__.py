@@ -1,1 +1,1 @@
-"""Store in use by a real agent: a server of its calls, hooks for its turns, and a recorder of any memory's traffic."""
+"""Use of a store by a real agent: an MCP server, hooks for the agent's turns, and a recorder for any memory's traffic."""

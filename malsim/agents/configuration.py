@@ -1,4 +1,4 @@
-"""Configuration files that connect Claude Code or Codex to a store, with its server and hooks.
+"""Configuration files that connect Claude Code or Codex to a store through its server and hooks.
 
 Formats as documented in November 2026: code.claude.com/docs/en/hooks and /mcp, developers.openai.com/codex/hooks and /mcp.
 """
@@ -21,7 +21,7 @@ SECONDS = 30
 
 
 def configuration(agent: str, folder: Path, store: str, writer: str) -> dict[Path, str]:
-    """Return the text of each file to write in a project's folder; existing entries of a file stay.
+    """Return the text of each file to write in a project's folder. Existing entries of a file are kept.
 
     Raises `UsageError` for an existing file that cannot be read, or has a server of that name.
     """

@@ -1,4 +1,4 @@
-"""Recorder between an agent and a memory server over stdio: a proxy, and a log with one screened JSON line per event."""
+"""Recorder between an agent and a memory server over stdio: a proxy that logs each event as one screened JSON line."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from malsim.base.limits import any_addresses
 from malsim.base.screen import withheld
 
 DAY = 86_400.0
-LONGEST = 4_000  # characters of a logged text
+LONGEST = 4_000  # maximum number of characters per logged text
 Copies = queue.Queue["tuple[Callable[[bytes], None], bytes] | None"]
-WAITING = 128  # messages in the queue of the log, the most that a killed recorder can lose
-LOG_PATIENCE = 1.0  # seconds that a message waits for a full queue, before it is passed on unlogged
+WAITING = 128  # maximum number of messages waiting to be logged, which a killed recorder would lose
+LOG_PATIENCE = 1.0  # maximum wait for a full queue, in seconds; after that, a message is passed on but not logged
 CHUNK = 1 << 16
-LONGEST_LINE = 16 << 20  # a longer line is passed on, and not logged
-PATIENCE = 5.0  # seconds that a server has to end after its client has left
+LONGEST_LINE = 16 << 20  # maximum length of a logged line in bytes; a longer line is passed on but not logged
+PATIENCE = 5.0  # seconds that the server has to exit after the client has disconnected
 
 
 class TrafficLog:
@@ -45,11 +45,11 @@ class TrafficLog:
         self._writer, self._hashes = writer, hashes
         self._start, self._last, self._items_of = _resumed(path, hashes=hashes)
         self._path = path
-        path.open("a", encoding="utf-8").close()  # fails before any message is passed on
+        path.open("a", encoding="utf-8").close()  # if this is impossible, fail before passing on any message
         self._calls: dict[str, tuple[str, dict[str, Any]]] = {}
 
     def sent(self, message: bytes) -> None:
-        """Process a message from the client; a tool call is remembered until its answer arrives."""
+        """Process a message from the client. A tool call is remembered until its answer arrives."""
         for item in _messages(message):
             params = item.get("params")
             if item.get("method") == "tools/call" and isinstance(params, dict) and "id" in item:
@@ -57,7 +57,7 @@ class TrafficLog:
                 self._calls[json.dumps(item["id"])] = (str(params.get("name")), arguments)
 
     def answered(self, message: bytes) -> None:
-        """Process a message from the server; if it answers a tool call, log the call with its answer."""
+        """Process a message from the server. If the message answers a tool call, log the call with its answer."""
         for item in _messages(message):
             call = self._calls.pop(json.dumps(item.get("id")), None) if "method" not in item else None
             if call is not None:
@@ -78,7 +78,7 @@ class TrafficLog:
                     file.write(json.dumps(line) + "\n")
 
     def _items(self, event: CallEvent) -> list[str | None]:
-        """Return the items of an event: the written item, all items of a deleted object, else None."""
+        """Return the items that an event concerns: the written item, all items of a deleted object, or [None]."""
         if event.kind not in ("write", "delete") or event.object is None:
             return [None]
         item = item_name(self._text(event.object), self._text(event.value))
@@ -92,7 +92,7 @@ class TrafficLog:
         return [*deleted] or [None]
 
     def _fields(self, event: CallEvent, item: str | None, writer: str, text: str | None) -> dict[str, Any]:
-        """Return the fields of a line that are not None; with `hashes` only tools and writers are readable."""
+        """Return the fields of a log line that are not None. With `hashes`, only tools and writers remain readable."""
         fields = {
             "event": event.kind, "item": item, "object": self._text(event.object), "value": self._text(event.value),
             "writer": withheld(writer),
@@ -102,7 +102,7 @@ class TrafficLog:
         return {name: value for name, value in fields.items() if value is not None}
 
     def _text(self, text: str | None) -> str | None:
-        """Return a text with credentials withheld, cut to length, or its hash."""
+        """Return the text without credentials and cut to the maximum length or, with `hashes`, its hash."""
         if not text:
             return None
         return f"h{hashlib.sha256(text.encode()).hexdigest()[:16]}" if self._hashes else withheld(text)[:LONGEST]
@@ -128,7 +128,10 @@ def _text_of(answer: dict[str, Any]) -> tuple[str, bool]:
 
 
 def _resumed(path: Path, *, hashes: bool) -> tuple[datetime | None, float, dict[str, dict[str, None]]]:
-    """Return the time of a log's day 0, its last day, and the items of each object; remove an incomplete last line."""
+    """Read an existing log, and remove an incomplete last line.
+
+    Return the time of day 0, the last day, and each object's items.
+    """
     start, last, items = None, 0.0, dict[str, dict[str, None]]()
     if not path.is_file():
         return start, last, items
@@ -150,7 +153,7 @@ def _resumed(path: Path, *, hashes: bool) -> tuple[datetime | None, float, dict[
 
 
 def record(command: Sequence[str], log: TrafficLog, *, client: BinaryIO, answers: BinaryIO) -> int:
-    """Run a server between `client` and `answers`, log its calls, and return its exit code.
+    """Run a server between `client` and `answers`, log the client's calls, and return the server's exit code.
 
     The server inherits stderr. It ends when the client closes, and the recorder ends with the server. A log that cannot be
     written is reported once on stderr, and messages are still passed on. Raises `OSError` if the command cannot start.
@@ -185,7 +188,7 @@ def _pass_on(source: IO[bytes], target: IO[bytes], copy: Callable[[bytes], None]
         while chunk := os.read(source.fileno(), CHUNK):
             *whole, rest = chunk.split(b"\n")
             for part in whole:
-                copy(bytes(line + part))  # copied before the other side can answer
+                copy(bytes(line + part))  # queued for the log before the other side can answer
                 line.clear()
             line += rest if len(line) < LONGEST_LINE else b""
             target.write(chunk)
@@ -193,7 +196,7 @@ def _pass_on(source: IO[bytes], target: IO[bytes], copy: Callable[[bytes], None]
 
 
 def _copy(copies: Copies, note: Callable[[bytes], None], line: bytes) -> None:
-    """Queue a message for the log; report on stderr a message that is left out because the queue is full."""
+    """Queue a message for the log. If the queue stays full, drop the message and report this on stderr."""
     try:
         copies.put((note, line), timeout=LOG_PATIENCE)
     except queue.Full:

@@ -1,4 +1,4 @@
-"""MCP server of a store: one tool per call, the ten cells as resources, and an introductory prompt."""
+"""MCP server of a store, with one tool per call, the ten cells as resources, and an introductory prompt."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ INSTRUCTIONS = (
 
 
 class ServiceThread:
-    """The only thread that uses the store. All agents' calls wait in its queue; a failed call does not affect the next."""
+    """Thread that alone uses the store. All agents' calls wait in its queue, and a failed call does not affect the next."""
 
     def __init__(self, open_service: Callable[[], MemoryService]) -> None:
         self._open_service = open_service
@@ -39,14 +39,14 @@ class ServiceThread:
         self._pool = ThreadPoolExecutor(1, "service")
 
     async def ask(self, call: Callable[[MemoryService], Any]) -> Any:
-        """Return the result of a call of the service; raise a short `ToolError` if the service refuses it."""
+        """Return the result of a call to the service, or raise a short `ToolError` if the service refuses the call."""
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pool, self._run, call)
         except MalsimError as error:
             raise ToolError(brief(str(error))) from error
 
     def _run(self, call: Callable[[MemoryService], Any]) -> Any:
-        if self._service is None:  # SQLite requires the thread that opened the store
+        if self._service is None:  # opened on this thread, because SQLite allows no other thread to use it
             self._service = self._open_service()
         return call(self._service)
 
@@ -57,10 +57,10 @@ class ServiceThread:
 
 
 class BriefServer(MCPServer[None]):
-    """MCP server with errors of at most 300 characters."""
+    """MCP server whose error messages have at most 300 characters."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
-        """Call a tool; an error about arguments names the first invalid argument and the number of others."""
+        """Call a tool. An error about its arguments names the first invalid argument and the number of others."""
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
@@ -75,7 +75,7 @@ class BriefServer(MCPServer[None]):
 def memory_server(
     open_service: Callable[[], MemoryService], *, tick_seconds: float | None = None, inputs: bool = False
 ) -> MCPServer[None]:
-    """Return a server of one store; `open_service` is called once, on the thread that makes all calls.
+    """Return a server for one store. `open_service` is called once, on the thread that makes all calls.
 
     `tick_seconds` is the time between two ticks, None for a store that hooks tick. With `inputs` the client may set the
     inputs of the store's wires.
@@ -100,7 +100,7 @@ def memory_server(
 
         @server.tool(structured_output=False)
         async def set_input(name: str, value: float | str) -> str:
-            """Set an input of the wires, such as `reviewer.ack` to 1, from the next tick on; your name is recorded."""
+            """Set an input of the wires, such as `reviewer.ack` to 1, from the next tick on. Your name is recorded."""
             return str(await thread.ask(lambda service: service.set_input(name, value)))
 
     _add_texts(server, thread)
@@ -116,13 +116,13 @@ async def _tick_forever(thread: ServiceThread, seconds: float) -> None:
 def _add_reads(server: MCPServer[None], thread: ServiceThread) -> None:
     @server.tool(structured_output=False)
     async def push(objective: str, budget_words: int = 900, limit: int = 10) -> str:
-        """Return the cells relevant to an objective, best first, with conflicts; ^ marks the cells that must be opened."""
+        """Return the cells relevant to an objective, best first, with conflicts. You must open the cells marked ^."""
         pushed = await thread.ask(lambda service: service.pushed(objective, budget=budget_words, limit=limit))
         return str(pushed) or "no relevant cell"
 
     @server.tool(structured_output=False)
     async def expand(cell: str) -> str:
-        """Open a cell: text, neighbours, versions, and its scores term by term. Do this for every line marked ^."""
+        """Open a cell: its text, neighbours and versions, and its scores term by term. Do this for every line marked ^."""
         return str(await thread.ask(lambda service: service.expand(cell)))
 
     @server.tool(structured_output=False)
@@ -137,12 +137,12 @@ def _add_reads(server: MCPServer[None], thread: ServiceThread) -> None:
 
     @server.tool(structured_output=False)
     async def wires() -> str:
-        """List the signals and inputs of the wires in this memory: their values, and when they last changed."""
+        """List the signals and inputs of the wires in this memory, with their values and the time of their last change."""
         return str(await thread.ask(MemoryService.wires))
 
     @server.tool(structured_output=False)
     async def netlist() -> str:
-        """Return the whole memory as a netlist that can be loaded again: cells as pins, edges as nets."""
+        """Return the whole memory as a netlist that can be loaded again, with cells as pins and edges as nets."""
         return str(await thread.ask(MemoryService.netlist))
 
 
@@ -153,7 +153,7 @@ def _add_writes(server: MCPServer[None], thread: ServiceThread) -> None:
         topics: list[str] | None = None, source_refs: list[str] | None = None, object: str = "",  # noqa: A002
         value: float | str | None = None, verification: str = "", stability: str = "", if_seen: int | None = None,
     ) -> str:  # fmt: skip
-        """Claim something: a title, the confidence you would bet on it (0 to 1), and edges to other cells.
+        """Make a claim: a title, the confidence you would bet on it (0 to 1), and edges to other cells.
 
         An edge is, for example, {"relation": "contradicts", "target": "obs_a1b2"}; relations: supports, contradicts,
         depends_on, derived_from, supersedes. Kinds: dec obs bel tsk obj rsk ref ver hyp prg. `object` and `value` (a number
@@ -172,7 +172,7 @@ def _add_writes(server: MCPServer[None], thread: ServiceThread) -> None:
         cell: str, title: str = "", confidence: float | None = None, body: str = "", value: float | str | None = None,
         if_seen: int | None = None,
     ) -> str:  # fmt: skip
-        """Correct a cell: `title` is the right statement, `value` the right value of the cell's object.
+        """Correct a cell: `title` is the right statement, and `value` the right value of the cell's object.
 
         `if_seen` is the version that you read, as push and expand print it; if a newer version exists, nothing is written. A
         person may omit `title` if nobody knows what is right. Returns the verdict, and the cells that fell with the old one.
@@ -200,7 +200,7 @@ def _add_texts(server: MCPServer[None], thread: ServiceThread) -> None:
 
     @server.prompt()
     async def orient() -> str:
-        """Explain how to read this memory and what writers must do, and show the cells with the highest rank."""
+        """Explain how to read this memory and what is expected of writers, and show the cells with the highest rank."""
         return str(await thread.ask(MemoryService.orient))
 
 
@@ -215,7 +215,7 @@ def _opened(thread: ServiceThread, handle: str) -> Callable[[], Any]:
 
 
 def with_token(app: ASGIApp, token: str) -> ASGIApp:
-    """Return an app that passes on calls with the header `Authorization: Bearer TOKEN`, and answers others with 401."""
+    """Return an app that forwards requests with the header `Authorization: Bearer TOKEN` and answers all others with 401."""
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":

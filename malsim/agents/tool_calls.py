@@ -1,4 +1,4 @@
-"""Classification of calls to a memory's tools as writes, reads and deletions of objects.
+"""Classification of an agent's calls to a memory's tools as writes, reads or deletions of objects.
 
 The tools of MCP's reference memory are known. For any other tool, the first verb in its name gives the kind of the call, and
 the names of its arguments give the object.
@@ -31,7 +31,10 @@ CONFIDENCES = ("confidence", "certainty", "score", "importance")
 
 @dataclass(frozen=True)
 class CallEvent:
-    """Event of a call: `kind` is write, read, delete or another word; `query` is the query of a read."""
+    """Event in a call to a memory's tool.
+
+    `kind` is write, read, delete or another word, and `query` is the query of a read.
+    """
 
     kind: str
     object: str | None = None
@@ -42,7 +45,7 @@ class CallEvent:
 
 
 def events_of(tool: str, arguments: Mapping[str, Any], answer: str, objects: Iterable[str] = ()) -> list[CallEvent]:
-    """Return the events of a call and its answer; `objects` are the objects written so far, which a read may mention.
+    """Return the events of a call and its answer. A read may mention any of `objects`, the objects written before.
 
     >>> events_of("create_entities", {"entities": [{"name": "pump", "observations": ["runs"]}]}, "")
     [CallEvent(kind='write', object='pump', value='runs', belief=None, query=None, extra={})]
@@ -52,7 +55,7 @@ def events_of(tool: str, arguments: Mapping[str, Any], answer: str, objects: Ite
     """
     if tool in REFERENCE_TOOLS:
         return list(_reference_events(tool, arguments))
-    words = re.findall(r"[A-Z]?[a-z]+", tool)  # splits memory_store, addNote and search-nodes
+    words = re.findall(r"[A-Z]?[a-z]+", tool)  # splits names such as memory_store, addNote and search-nodes into words
     kind = next((kind for word in words for kind, verbs in VERBS.items() if word.lower() in verbs), None)
     if kind == "read" or (kind is None and _first(arguments, QUERIES)):
         return _reads(arguments, answer, objects)
@@ -64,7 +67,7 @@ def events_of(tool: str, arguments: Mapping[str, Any], answer: str, objects: Ite
 
 
 def item_name(about: str | None, value: str | None) -> str:
-    """Return a name for a written item, which depends only on its object and text.
+    """Return a name for a written item that depends only on the item's object and text.
 
     >>> item_name("Pump 3", "runs")
     'm_pump_3_7529dd4a'
@@ -82,7 +85,7 @@ def _reads(arguments: Mapping[str, Any], answer: str, objects: Iterable[str]) ->
 
 
 def _reference_events(tool: str, arguments: Mapping[str, Any]) -> Iterator[CallEvent]:
-    """Yield the events of a call of MCP's reference memory."""
+    """Yield the events of a call to MCP's reference memory."""
     kind = "delete" if tool.startswith("delete") else "write"
     for name in _list(arguments, "entityNames"):
         yield CallEvent(kind, str(name))

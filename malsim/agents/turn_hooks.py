@@ -1,4 +1,4 @@
-"""Hooks of an agent's turn: the answer to each event, and the state between two events of a session."""
+"""Hooks for an agent's turns: the response to each event, and the state kept between two events of a session."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROJECT_MARKS = (".git", ".claude", ".codex")
 
 @dataclass(frozen=True)
 class HookTurn:
-    """Turn of a session: day of its push, handles that must be opened, and number of refusals.
+    """Turn of a session: the day of its push, the handles that must be opened, and the number of refusals so far.
 
     `day` is None before the first push. `reads` counts the pushes of the session that contained each cell.
     """
@@ -36,7 +36,7 @@ class HookTurn:
 
 
 def find_store(store: Path, project: str | None) -> Path:
-    """Return the path of a store: relative to the project's folder if known, else to the nearest folder that has it.
+    """Return the path of a store: in the project's folder if that is known, else in the nearest folder that has the store.
 
     An agent changes folders while it works, and its hooks must not create an empty store in each. Folders above the project
     are not searched.
@@ -53,7 +53,7 @@ def find_store(store: Path, project: str | None) -> Path:
 
 
 def read_turn(store: Path, session: str) -> HookTurn:
-    """Return the turn of a session; a new turn if no readable turn is stored."""
+    """Return the stored turn of a session, or a new turn if none can be read."""
     try:
         noted = json.loads(_path(store, session).read_text(encoding="utf-8"))
         return HookTurn(noted["day"], tuple(noted["required"]), int(noted["blocks"]), dict(noted["reads"]))
@@ -62,7 +62,7 @@ def read_turn(store: Path, session: str) -> HookTurn:
 
 
 def write_turn(store: Path, session: str, turn: HookTurn) -> None:
-    """Store the turn of a session, atomically."""
+    """Store the turn of a session in one atomic step."""
     path = _path(store, session)
     path.parent.mkdir(exist_ok=True)
     temporary = path.with_suffix(f".{os.getpid()}")
@@ -71,7 +71,7 @@ def write_turn(store: Path, session: str, turn: HookTurn) -> None:
 
 
 def forget_old_turns(store: Path) -> None:
-    """Remove the files of sessions that ended more than a month ago."""
+    """Remove the files of sessions that ended more than 30 days ago."""
     for path in _folder(store).glob("*"):
         if time.time() - path.stat().st_mtime > KEPT_DAYS * 86_400:
             path.unlink(missing_ok=True)
@@ -85,8 +85,8 @@ def _path(store: Path, session: str) -> Path:
     return _folder(store) / f"{hashlib.sha256(session.encode()).hexdigest()[:16]}.json"
 
 
-RECURRING = 5  # pushes of a cell after which an op is suggested
-MOST_READS = 300  # cells whose pushes are counted
+RECURRING = 5  # number of pushes of the same cell after which the hook suggests an op
+MOST_READS = 300  # maximum number of cells whose pushes are counted
 Answer = tuple[dict[str, Any], HookTurn]
 EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "tool": "PreToolUse", "stop": "Stop"}
 """Events of Claude Code and Codex, by the names of hooks in `malsim agent hook`."""
@@ -94,7 +94,7 @@ EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "tool":
 
 @dataclass(frozen=True)
 class TurnRules:
-    """Rules of a turn: whether marked cells must be opened, whether a claim is required, and the limit of refusals."""
+    """Rules of a turn: whether marked cells must be opened, whether a claim is required, and the number of refusals."""
 
     opens: bool = True
     writes: bool = True
@@ -103,7 +103,7 @@ class TurnRules:
 
 
 def answer(event: str, message: Mapping[str, Any], service: MemoryService, turn: HookTurn, rules: TurnRules) -> Answer:
-    """Return the output of a hook for an event ({} for no output), and the turn after it."""
+    """Return the output of a hook for an event, which may be {}, and the turn after the event."""
     match event:
         case "session-start":
             return _context(event, service.orient()), HookTurn()
@@ -117,7 +117,7 @@ def answer(event: str, message: Mapping[str, Any], service: MemoryService, turn:
 
 
 def _prompt(message: Mapping[str, Any], service: MemoryService, turn: HookTurn, rules: TurnRules) -> Answer:
-    """Push the lines that are relevant to the prompt, and begin a new turn, which must open the marked cells.
+    """Push the lines that are relevant to the prompt, and start a new turn in which the marked cells must be opened.
 
     When a session gets a cell for the fifth time, suggest once that an op could watch it.
     """
@@ -133,7 +133,7 @@ def _prompt(message: Mapping[str, Any], service: MemoryService, turn: HookTurn, 
 
 
 def _tool(message: Mapping[str, Any], service: MemoryService, turn: HookTurn, rules: TurnRules) -> Answer:
-    """Refuse a tool while a marked cell is unopened; tools of MCP servers are always allowed."""
+    """Refuse a tool while a marked cell has not been opened. Tools of MCP servers are always allowed."""
     is_mcp = str(message.get("tool_name", "")).startswith("mcp__")
     handles = _unopened(service, turn) if rules.opens and not is_mcp else []
     if not handles or turn.blocks >= rules.most_blocks:
@@ -143,7 +143,7 @@ def _tool(message: Mapping[str, Any], service: MemoryService, turn: HookTurn, ru
 
 
 def _stop(message: Mapping[str, Any], service: MemoryService, turn: HookTurn, rules: TurnRules) -> Answer:
-    """Refuse to end a turn without the required reads and writes; tick the memory when a turn ends.
+    """Refuse to end a turn if required reads or writes are missing, and tick the memory when a turn ends.
 
     A turn that continues because of a refusal (`stop_hook_active`) is not refused again.
     """

@@ -1,4 +1,4 @@
-"""Memory of claims: pure functions of frames and frozen rules, usable without a simulation.
+"""Memory of claims: pure functions on data frames and immutable rules, usable without a simulation.
 
 >>> import polars as pl
 >>> claim = {"handle": "dec_a3ee", "writer": "ann", "title": "use SQLite", "confidence": 0.9, "verification": "external"}

@@ -1,4 +1,4 @@
-"""Explanations of effective confidence: terms, contributing cells, and what would overturn a cell."""
+"""Explanations of a cell's effective confidence: its terms, the cells that contribute to it, and what would overturn it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _REST = {
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """Explanation of a cell's effective confidence at `t` days.
+    """Explanation of a cell's effective confidence on day `t`.
 
     `terms` (name, value) sum to `effective` exactly, from left to right. `contributions` has one row per edge with a
     weight: source, relation, weight, worth of the source, mass, and share, its part of the support or challenge term in
@@ -54,7 +54,7 @@ class Explanation:
 
     @property
     def why(self) -> str:
-        """Explanation in one sentence."""
+        """Sentence that explains the cell's effective confidence."""
         values = dict(self.terms.rows())
         if math.isnan(self.effective):
             return f"{self.handle} has no known worth on day {self.t:g}: no confidence was stated."
@@ -93,7 +93,7 @@ class Explanation:
 
     @property
     def overturn(self) -> str:
-        """Challenge that would take the cell below 0.5, as text."""
+        """Challenge that would take the cell's effective confidence below 0.5, as text."""
         if self.overturned_by is None:
             return f"nothing can take it below {OVERTURNED}"
         if self.overturned_by == 0.0:
@@ -105,7 +105,7 @@ class Explanation:
 
 @dataclass(frozen=True, kw_only=True)
 class LawExplanation:
-    """Explanation of a belief at `t` days under a law that scores items.
+    """Explanation of a belief on day `t` under a law that scores items.
 
     `evidence` has one row per part: term, its cell and writer (null without one) and log_odds. `terms` (term, value) sum to
     `effective` (to 1e-15): the belief without evidence (`nothing`), then each part's share of the rest, in proportion to its
@@ -126,7 +126,7 @@ class LawExplanation:
 
     @property
     def contributions(self) -> pl.DataFrame:
-        """Contributing claims: source, writer, log_odds, and share (in units of effective confidence)."""
+        """Contributing claims, with columns source, writer, log_odds, and share (in units of effective confidence)."""
         shares = self.evidence.with_columns(share=self.terms["value"].tail(self.evidence.height))
         return shares.filter(pl.col("cell").is_not_null()).select(
             pl.col("cell").alias("source"), "writer", "log_odds", "share"
@@ -134,7 +134,7 @@ class LawExplanation:
 
     @property
     def terms(self) -> pl.DataFrame:
-        """Terms and their values, in units of effective confidence."""
+        """Terms of the belief and their values, in units of effective confidence."""
         parts, total = self.evidence["log_odds"], float(self.evidence["log_odds"].sum())
         scale = (self.effective - self.nothing) / total if total else 0.0
         values = [self.nothing, *(parts * scale).to_list()]
@@ -144,7 +144,7 @@ class LawExplanation:
 
     @property
     def why(self) -> str:
-        """Explanation in one sentence."""
+        """Sentence that explains the belief."""
         moved = f"; {self.moved}" if self.moved else ""
         if self.evidence.is_empty():
             return f"{self.handle} is no longer believed on day {self.t:g}: {self.chain}{moved}."
@@ -169,16 +169,16 @@ class LawExplanation:
 
 
 def _remainder(parts: Iterable[float], total: float) -> float:
-    """Return the number that, added to the parts from left to right, gives the total exactly."""
-    partial_sum = reduce(add, parts, 0.0)  # `sum` would compensate for rounding
+    """Return the number that brings the sum of the parts, added from left to right, to exactly `total`."""
+    partial_sum = reduce(add, parts, 0.0)  # `sum` would compensate for rounding errors
     rest = total - partial_sum
-    if partial_sum + rest != total:  # the sum can be off by one rounding step
+    if partial_sum + rest != total:  # because of rounding, the sum can differ in the last bit
         rest = math.nextafter(rest, math.inf if partial_sum + rest < total else -math.inf)
     return rest
 
 
 def rewritten_lines(updates: pl.DataFrame) -> list[str]:
-    """Return a line of text per rewrite of a cell, with day, writer and fields."""
+    """Return one line of text per rewrite of a cell, with the day, the writer and the rewritten fields."""
     times = updates.group_by("t", "writer", maintain_order=True).agg("field")
     return [
         f"  rewritten on day {t:g} by {'an unknown writer' if writer is None else one_line(writer)}: {', '.join(fields)}"
@@ -200,7 +200,7 @@ def _reader_list(readers: pl.DataFrame) -> str:
 
 
 def explain(memory: Memory, handle: str, *, t: float, rep: int = 0, rules: Rules | None = None) -> Explanation:
-    """Explain the effective confidence that a reader sees of a cell (see `present`). `t` (days) is printed but not used.
+    """Explain a cell's effective confidence as a reader sees it (see `present`). The day `t` is only printed, not used.
 
     Raises `AddressError` if there is no such cell.
     """
@@ -221,7 +221,7 @@ def explain(memory: Memory, handle: str, *, t: float, rep: int = 0, rules: Rules
 def explain_row(
     cell: dict[str, object], edges: pl.DataFrame, writer: dict[str, object], *, t: float, rules: Rules
 ) -> Explanation:
-    """Explain a cell from its row, its incoming edges (with the worth of their sources) and its writer's record."""
+    """Explain a cell from its row, its incoming edges (with the `worth` of each source cell) and its writer's record."""
     names = ("stated", "calibration", "support_mass", "challenge_mass", "effective")
     value = {name: math.nan if cell[name] is None else float(str(cell[name])) for name in names}
     if math.isnan(value["stated"]):

@@ -1,4 +1,4 @@
-"""Law of the memory: effective confidence, currency and salience at each tick.
+"""Law of the memory, by which each tick computes effective confidence, currency and salience.
 
     factor_w    = max(floor, 1 − penalties_w / claims_w)                1 below calibration_history claims
     support_i   = Σ_j w_ij · e_j  over edges j → i, w > 0, j active     challenge_i likewise with −w
@@ -56,7 +56,7 @@ def ceilings(rules: Rules) -> dict[str, float]:
 def slopes(
     support: Array, challenge: Array, support_ceiling: Array | float, challenge_ceiling: Array | float
 ) -> list[Array]:
-    """Return the derivatives of the unclamped effective confidence by support and by challenge mass."""
+    """Return the derivatives of the unclamped effective confidence with respect to support mass and challenge mass."""
     lift, fall = np.tanh(support), np.tanh(challenge)
     return [support_ceiling * (1.0 - lift * lift), challenge_ceiling * (fall * fall - 1.0)]
 
@@ -65,7 +65,7 @@ def effective(
     stated: Array, calibration: Array, support: Array, challenge: Array, *, support_ceiling: Any = 0.15,
     challenge_ceiling: Any = 0.60,
 ) -> Array:  # fmt: skip
-    """Compute effective confidence, always from the anchor stated · calibration.
+    """Compute effective confidence. The anchor is always stated · calibration, never the previous effective confidence.
 
     effective = clamp01(stated · calibration + support_ceiling · tanh(support) − challenge_ceiling · tanh(challenge))
 
@@ -82,7 +82,7 @@ def effective(
 
 
 def currency(c0: Array | float, elapsed: Array, tau: Array | float, *, floor: float = 0.1) -> Array:
-    """Compute currency, floor + (c0 − floor) · exp(−Δt/τ).
+    """Compute currency, which decays with the time since the cell was last touched: floor + (c0 − floor) · exp(−Δt/τ).
 
     `elapsed` (Δt) and `tau` (τ) in days; an `elapsed` below 0 counts as 0; τ is an e-folding time, not a half-life.
     Source: the published design.
@@ -106,20 +106,22 @@ def salience(seed: Array | float, elapsed: Array, *, floor: float = 0.05, tau: f
 
 
 CALIBRATIONS: dict[str, Callable[[Array, Bools], Array]] = {
-    "overconfidence": lambda stated, wrong: np.where(wrong, stated, 0.0),  # mean: share wrong · mean stated when wrong
-    "brier": lambda stated, wrong: np.where(wrong, stated, stated - 1.0) ** 2,  # (stated − outcome)²
+    "overconfidence": lambda stated, wrong: np.where(wrong, stated, 0.0),  # their mean is P(wrong) · E(stated | wrong)
+    "brier": lambda stated, wrong: (
+        np.where(wrong, stated, stated - 1.0) ** 2
+    ),  # (stated − outcome)², where the outcome is 1 if right
     "none": lambda stated, _: np.zeros(stated.shape),
 }
 """Penalty of an outcome, from its stated confidence and whether it was wrong; a writer's penalties are averaged."""
 
 
 def penalises(rules: Rules) -> bool:
-    """Return whether wrong outcomes have a penalty under these rules."""
+    """Return whether a wrong outcome lowers its writer's calibration factor under these rules."""
     return bool(CALIBRATIONS[rules.calibration](np.ones(1), np.ones(1, dtype=bool)).any())
 
 
 def factors(claims: Ints, penalties: Array, rules: Rules) -> Array:
-    """Compute each writer's calibration factor from the number of its outcomes and the sum of their penalties.
+    """Compute each writer's calibration factor from the number of outcomes and the sum of their penalties.
 
     factor = max(calibration_floor, 1 − penalties / claims), and 1 below `calibration_history` outcomes. All arrays have one
     entry per writer; the factor is in [calibration_floor, 1].
@@ -132,7 +134,7 @@ def factors(claims: Ints, penalties: Array, rules: Rules) -> Array:
 
 
 class WriterRecords(NamedTuple):
-    """Outcomes and calibration factor of every writer."""
+    """Number of outcomes, number of wrong outcomes, and calibration factor of every writer."""
 
     claims: Ints
     contradicted: Ints
@@ -140,7 +142,7 @@ class WriterRecords(NamedTuple):
 
 
 def records(memory: Memory, effective: Array, rules: Rules, claims: Ints | None = None) -> WriterRecords:
-    """Compute the record of every writer. For a partial memory, `claims` holds each writer's total number of claims."""
+    """Compute the record of every writer. For a partial memory, `claims` holds the total number of claims per writer."""
     author, writers = memory.column("author"), memory.tables["writers"].rows.height
     claims = np.bincount(author, minlength=writers) if claims is None else claims
     wrong = WRONG[rules.wrong_when](memory, effective, rules)
@@ -156,14 +158,14 @@ def records(memory: Memory, effective: Array, rules: Rules, claims: Ints | None 
 
 
 def factors_at(memory: Memory, rules: Rules) -> Array:
-    """Return the calibration factor that the next tick uses for each cell."""
+    """Return, for each cell, the calibration factor that the next tick will use."""
     memory = memory.recorded
     factor = records(memory, memory.column("effective"), rules).calibration[memory.column("author")]
     return np.where(memory.is_active, factor, memory.column("calibration"))
 
 
 class JacobiStep(NamedTuple):
-    """Result of one Jacobi step e ↦ effective for each cell: its worth as a source, its masses, and its new effective."""
+    """Result of one Jacobi step e ↦ effective: each cell's confidence as a source, its masses, and its new effective."""
 
     worth: Array
     support: Array
@@ -172,7 +174,7 @@ class JacobiStep(NamedTuple):
 
 
 def tick(memory: Memory, now: float, rules: Rules | None = None, *, tau_scale: Array | None = None) -> Memory:
-    """Recompute calibration, masses, effective, currency and salience of every active cell from the present state.
+    """Recompute calibration, masses, effective, currency and salience of every active cell from the current state.
 
     Superseded and annexed cells keep their scores. `now` is in days; for a cell touched later, no time has passed. A tick
     reinforces no cell. `tau_scale` multiplies each cell's time constant; entries that are NaN or not above 0 count as 1.
@@ -194,7 +196,7 @@ DEFAULT = Rules()
 
 
 def step(memory: Memory, before: Array, factor: Array, rules: Rules) -> JacobiStep:
-    """Compute one Jacobi step from the previous effective confidence and the calibration factor of each writer."""
+    """Compute one Jacobi step from the previous effective confidence and each writer's calibration factor."""
     worth = before if rules.mass_from == "effective" else memory.column("stated")
     if rules.mass_neighbours == "active" and memory.inactive.size:
         worth = worth * memory.is_active
@@ -212,7 +214,7 @@ def step(memory: Memory, before: Array, factor: Array, rules: Rules) -> JacobiSt
 
 
 def scaled(share: Array | None, rules: Rules) -> Formula:
-    """Return the published formula of effective confidence, multiplied by a share in [0, 1] per cell (NaN counts as 1)."""
+    """Return the published formula of effective confidence, multiplied by a factor in [0, 1] per cell (NaN counts as 1)."""
 
     def formula(stated: Array, factor: Array, support: Array, challenge: Array) -> Array:
         value = effective(stated, factor, support, challenge, **ceilings(rules))
@@ -241,7 +243,7 @@ def _user_formula(formula: Formula | str, stated: Array, *columns: Array) -> Arr
 def updated(
     memory: Memory, result: JacobiStep, record: WriterRecords, now: float, rules: Rules, tau_scale: Array | None = None
 ) -> Memory:
-    """Return the memory after a tick: effective confidence from `result`, currency and salience as of day `now`."""
+    """Return the memory after a tick on day `now`, with effective confidence from `result` and new currency and salience."""
     touched, read = memory.column("touched"), memory.column("read")
     last_use, seed = np.where(np.isnan(read), touched, read), memory.column("salience_seed")
     tau = rules.tau.take(memory.column("stability"))

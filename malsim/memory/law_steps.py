@@ -1,4 +1,4 @@
-"""Values that a reader sees between ticks, and ticks repeated until scores settle."""
+"""Scores that a reader sees between ticks, and repetition of a tick until the scores settle."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def effective_at(memory: Memory, now: float, rules: Rules | None = None) -> pl.Series:
-    """Return the effective confidence that a tick at `now` days would give every cell, in the order of `memory.cells`.
+    """Return the effective confidence that a tick on day `now` would give every cell, in the order of `memory.cells`.
 
     The memory is not changed.
     """
@@ -32,14 +32,14 @@ def effective_at(memory: Memory, now: float, rules: Rules | None = None) -> pl.S
 
 
 def effective_now(memory: Memory, rules: Rules | None = None) -> dict[int, float | None]:
-    """Map the rows that changed since the last tick to the effective confidence that a reader sees; see `present`."""
+    """Map each row that changed since the last tick to the effective confidence that a reader sees (see `present`)."""
     view = present(memory, rules)
     values = zip(view.moved.tolist(), view.memory.column("effective")[view.moved].tolist(), strict=True)
     return {row: None if math.isnan(value) else value for row, value in values}
 
 
 class Present(NamedTuple):
-    """Memory that a reader sees between two ticks.
+    """Memory as a reader sees it between two ticks.
 
     `memory` has present scores in the rows `moved`, and those of the last tick elsewhere. `before` is the memory from which
     the next tick starts. `record` holds the writers' records behind the present factors, None if no row moved; the writers
@@ -53,7 +53,7 @@ class Present(NamedTuple):
 
 
 def present(memory: Memory, rules: Rules | None = None) -> Present:
-    """Return the memory that readers see before the next tick. Every interface reads through this function.
+    """Return the memory as readers see it before the next tick. Every interface reads through this function.
 
     Without an admission since the last tick, scores are those of that tick. After an admission, every active cell of its
     replication has the calibration, masses and effective that a tick would give it now; currency, salience, flags and
@@ -72,7 +72,7 @@ def present(memory: Memory, rules: Rules | None = None) -> Present:
         if not rows.size:
             return Present(memory, rows, memory)
         view = _stepped(memory, rows, rules)
-        memory.derived.view = rules, weakref.ref(view)  # cached, because one page needs the view several times
+        memory.derived.view = rules, weakref.ref(view)  # cached, because showing one cell needs the view several times
     return present(view)
 
 
@@ -80,13 +80,13 @@ _NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
 def as_view(memory: Memory, rows: Ints, before: Memory, record: WriterRecords | None = None) -> Memory:
-    """Mark `memory` as a readers' view of `before` that differs in `rows`, so that `present` returns it unchanged."""
+    """Mark `memory` as a view of `before` that differs from it in `rows`, so that `present` returns `memory` unchanged."""
     memory.derived.view_of = rows, before, record
     return memory
 
 
 def moved(memory: Memory) -> Ints:
-    """Return the active rows of the replications with an admission since the last tick.
+    """Return the active rows of all replications that have admitted claims or edges since the last tick.
 
     A cell that no tick has read with its present status has no `worth` (NaN). The last tick read the first `scanned` edges.
     """
@@ -99,7 +99,7 @@ def moved(memory: Memory) -> Ints:
 
 
 def update_worth(memory: Memory, before: Memory) -> Memory:
-    """Count changes that ops made to cells right after a tick (`before`) as part of that tick; return the memory.
+    """Count changes that ops made to cells right after a tick as part of that tick. `before` is the memory before the ops.
 
     Claims that the ops made remain later than the tick.
     """
@@ -109,7 +109,7 @@ def update_worth(memory: Memory, before: Memory) -> Memory:
 
 
 def show(memory: Memory, rows: Ints, rules: Rules, record: WriterRecords | None) -> None:
-    """Make `present` recompute these rows of a partial memory, using writers' records from the whole memory."""
+    """Make `present` recompute these rows of a partial memory, using the writers' records of the complete memory."""
     if rows.size:
         view = _stepped(memory, rows, rules, record)
         memory.derived.view = rules, lambda: view
@@ -118,7 +118,7 @@ def show(memory: Memory, rows: Ints, rules: Rules, record: WriterRecords | None)
 
 
 def _stepped(memory: Memory, rows: Ints, rules: Rules, record: WriterRecords | None = None) -> Memory:
-    """Return a view in which some rows are moved by one step of the law."""
+    """Return a view in which the given rows have been advanced by one step of the law."""
     before = memory.column("effective")
     record = record or records(memory, before, rules)
     result = step(memory, before, record.calibration, rules)
@@ -136,7 +136,7 @@ def _stepped(memory: Memory, rows: Ints, rules: Rules, record: WriterRecords | N
 
 @dataclass(frozen=True, kw_only=True)
 class Settled:
-    """Result of repeating the tick at one instant.
+    """Result of repeating a tick on the same day until the scores settle.
 
     `ticks` is their number. If not `settled`, the last states repeat with `period` (None: none found in the last 64 states);
     `amplitude` is the largest swing of a cell over them, and `ringing` marks the cells that move.
@@ -160,7 +160,7 @@ HISTORY = 64
 
 
 def settle(memory: Memory, now: float, rules: Rules | None = None) -> Settled:
-    """Repeat the tick at `now` days until no effective confidence changes by more than the tolerance."""
+    """Repeat the tick on day `now` until no cell's effective confidence changes by more than the tolerance."""
     rules, now, memory = rules or Rules(), finite(now, where="now"), memory.recorded
     nothing = np.zeros(memory.height, dtype=bool)
     if not memory.height:
@@ -168,7 +168,7 @@ def settle(memory: Memory, now: float, rules: Rules | None = None) -> Settled:
     trail = [memory.column("effective")]
     record = records(memory, trail[-1], rules)
     for count in range(1, rules.settle_ticks + 1):
-        if rules.wrong_when != "contradicted":  # other rules depend on the effective confidence
+        if rules.wrong_when != "contradicted":  # the other rules count outcomes by effective confidence
             record = records(memory, trail[-1], rules)
         result = step(memory, trail[-1], record.calibration, rules)
         change = float(nan_to_zero(np.abs(result.effective - trail[-1])).max())

@@ -1,4 +1,4 @@
-"""Outcomes that count against a writer (superseded or contradicted cells), and the answers of a memory."""
+"""Outcomes that count against a writer (superseded or contradicted cells), and a memory's answer about each object."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PAIR = ["rep", "object", "said"]
 
 
 def outside(memory: Memory) -> Bools:
-    """Return a mask of the cells of external origin or verification."""
+    """Return a mask of the cells whose origin or verification is external."""
     mask: Bools = np.logical_or(*(memory.column(name) == code for name, code in _EXTERNAL.items()))
     return mask
 
@@ -35,7 +35,7 @@ EVIDENCE: dict[str, Callable[[Memory, Ints, Ints], Bools]] = {
 
 
 def accusations(memory: Memory, evidence_from: str) -> tuple[Ints, Ints]:
-    """Return (accuser, accused) rows of the `contradicts` edges that may count against a writer."""
+    """Return the rows (accuser, accused) of the `contradicts` edges that may count against a writer."""
     if evidence_from == "other_writer":
         return memory.wiring.challengers.values, memory.wiring.challenged.values
     accuser, accused = memory.wiring.accusers.values, memory.wiring.accused.values
@@ -44,7 +44,7 @@ def accusations(memory: Memory, evidence_from: str) -> tuple[Ints, Ints]:
 
 
 def no_outcomes(memory: Memory, evidence_from: str) -> Bools:
-    """Return a mask of cells that do not count for calibration: initial and lent cells, and answers to initial questions.
+    """Return a mask of the cells that do not count for calibration: initial and lent cells, and answers to questions.
 
     They are not bets of their writers; an answer to a question is replaced when the project changes, not because it was
     wrong. Under `any`, the published reading, every cell is an outcome.
@@ -68,7 +68,7 @@ LENT: Bools = np.isin(WORDS["origin"], ("program", "connector"))
 
 
 def replaced(memory: Memory, evidence_from: str) -> Bools:
-    """Return a mask of the superseded cells whose successor may count against their writer."""
+    """Return a mask of the superseded cells whose successor may count against the superseded cell's writer."""
     successor = memory.column("successor")
     mask: Bools = successor != NONE
     rows = np.flatnonzero(mask)
@@ -77,7 +77,7 @@ def replaced(memory: Memory, evidence_from: str) -> Bools:
 
 
 def contradicted(memory: Memory, evidence_from: str, effective: Array | None = None) -> Bools:
-    """Return a mask of cells that were superseded or have an active challenger that may count.
+    """Return a mask of the cells that were superseded, or are contradicted by an active cell whose evidence counts.
 
     With `effective`, a challenger counts only if its value exceeds that of the challenged cell.
     """
@@ -91,7 +91,9 @@ def contradicted(memory: Memory, evidence_from: str, effective: Array | None = N
 
 
 def in_record(memory: Memory, rules: Rules) -> Bools:
-    """Return a mask of the cells in their writers' records; under external evidence, only externally judged cells.
+    """Return a mask of the cells that count in their writers' records.
+
+    Under external evidence, only externally judged cells do.
 
     External evidence judges a cell by superseding it, or by a supports or contradicts edge from an active cell.
     """
@@ -107,7 +109,7 @@ def in_record(memory: Memory, rules: Rules) -> Bools:
 
 
 def heads(memory: Memory) -> pl.DataFrame:
-    """Return the first active cell of each object and value; columns rep, object, said (the value), row, effective.
+    """Return the first active cell for each object and value, with columns rep, object, said (the value), row and effective.
 
     The value of a claim is its `value`, by default its title. Cells without an object are left out.
     """
@@ -115,13 +117,13 @@ def heads(memory: Memory) -> pl.DataFrame:
 
 
 def answers(memory: Memory) -> pl.DataFrame:
-    """Return the head of each object with the highest effective confidence, the earliest among equals."""
+    """Return, for each object, the head with the highest effective confidence. If several are equal, return the earliest."""
     ranked = heads(memory).sort(["effective", "row"], descending=[True, False], nulls_last=True)
     return ranked.unique(["rep", "object"], keep="first", maintain_order=True).sort("row")
 
 
 def leaders(memory: Memory) -> pl.DataFrame:
-    """Return the answers with `tied`: the values of all heads of the object with the highest effective confidence."""
+    """Return the answers with a column `tied`: the values of the heads that share the highest effective confidence."""
     every = heads(memory)
     highest = every.filter(pl.col("effective") == pl.col("effective").max().over("rep", "object"))
     tied = highest.group_by("rep", "object").agg(tied="said")
@@ -131,12 +133,12 @@ def leaders(memory: Memory) -> pl.DataFrame:
 
 
 def share_right(truth: str) -> pl.Expr:
-    """Return an expression for the credit of an answer: 1/k if the true value, a column, is one of k tied values, else 0."""
+    """Return an expression for an answer's credit: 1/k if the true value is one of k tied values, otherwise 0."""
     return pl.when(pl.col("tied").list.contains(pl.col(truth))).then(1.0 / pl.col("tied").list.len()).otherwise(0.0)
 
 
 def _wrong_by_answer(memory: Memory, effective: Array) -> Bools:
-    """Return a mask of the cells whose value differs from the answer about their object."""
+    """Return a mask of the cells that state a value other than the memory's answer about the object."""
     trial = memory.with_cells(memory.cells.with_columns(pl.Series("effective", effective).fill_nan(None)))
     answer = answers(trial).select("rep", "object", answer="said")
     values = _cell_values(trial).join(answer, on=["rep", "object"], how="left", maintain_order="left")

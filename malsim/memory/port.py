@@ -1,4 +1,4 @@
-"""Port between a harness and a memory under test, the plant: a graph of claims, a law or an adapter.
+"""Interface between the simulator and the memory under test, which is a graph of claims, a law or an adapter.
 
 A plant holds the settings; its state is passed to each call and returned by it. Claims are inputs, verdicts outputs, and a
 view shows the items.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Names of the writers, objects and values of a run, to which claims refer by index.
+    """Names of a run's writers, objects and values. Claims refer to these names by index.
 
     `values` has one row per object; the index of a value is its position in that row. `lineages` names the model, vendor or
     prompt of which each writer is an instance, "" for none; empty if unknown. `scopes` names the scope of each object, ""
@@ -43,13 +43,16 @@ class Vocabulary:
 
     @property
     def pairs(self) -> Mapping[tuple[int, float], int]:
-        """Index of each value by (index of object, claimed number); the number of a text value is its index."""
+        """Map from (index of the object, claimed number) to the index of the value.
+
+        For a text value, the number is the index.
+        """
         rows = ((index, value, word) for index, words in enumerate(self.values) for value, word in enumerate(words))
         return {(index, float(value if isinstance(word, str) else word)): value for index, value, word in rows}
 
     @property
     def voices(self) -> Ints:
-        """Index of the first writer of each writer's lineage.
+        """Index of the first writer with the same lineage, for each writer.
 
         >>> Vocabulary(["u", "v", "w"], [], [], ["gpt", "", "gpt"]).voices.tolist()
         [0, 1, 0]
@@ -61,7 +64,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, kw_only=True)
 class Edges:
-    """Edges of claims to items, one row each: row of the claim, index into `schema.RELATIONS`, row of the target."""
+    """Edges from claims to items: the row of the claim, the index into `schema.RELATIONS`, and the row of the target."""
 
     claim: Ints
     relation: Ints
@@ -71,7 +74,7 @@ class Edges:
 
 @dataclass(frozen=True, kw_only=True)
 class Claims:
-    """Batch of claims in the order of the gate (time, writer, sequence), one row each.
+    """Batch of claims, one row each, in gate order (time, writer, sequence number).
 
     `rep` is the index in the replications of the plant; `t` is in days; `writer`, `object` and `value` are indices in the
     vocabulary, NONE without one; `stated` is the confidence, NaN without one; `verified` marks externally verified claims
@@ -99,7 +102,7 @@ class Claims:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdicts:
-    """Verdicts, one per claim: index into `schema.VERDICT`, and the row of the item, NONE if refused.
+    """Verdict on each claim, as an index into `schema.VERDICT`, and the row of its item, NONE if the claim was refused.
 
     The row of an absorbed claim is that of the item that absorbed it. `dropped` counts edges that the plant cannot store;
     `issues` holds reasons of refusals by claim. `superseded` are rows that became inactive; `attenuated` marks claims that
@@ -122,7 +125,7 @@ class Verdicts:
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """Visible items of a memory, one row each; rows keep their numbers, and removed items become inactive.
+    """Visible items of a memory, one row each. An item always keeps its row number; a removed item becomes inactive.
 
     `rep` is an index of replications, `writer`, `object` and `value` are indices in the vocabulary (the value of an item may
     change), `time` is that of the claim in days. `belief` is in [0, 1], None if the law has none; `rank` orders items and is
@@ -161,7 +164,7 @@ class View:
         return None
 
     def order(self, rows: Ints, *, match: Array, degree: Array, reader: Ints, now: float) -> Array:  # noqa: ARG002  # for graphs
-        """Return sort keys of candidate items, grouped by `reader`, largest first; −∞ hides an item.
+        """Return sort keys of the candidate items, grouped by `reader`. The largest key comes first, and −∞ hides an item.
 
         `match` is 1 for an item about the topic of the reader's question, 2 for one about its object. By default only the
         latter are shown, by rank.
@@ -178,7 +181,7 @@ class View:
         return self.name.gather(rows).to_list()
 
     def recorded(self, names: Sequence[str]) -> Mapping[str, NDArray[Any]] | None:
-        """Return columns of the items as arrays; None if `frame` is recorded instead."""
+        """Return columns of the items as arrays, or None if `frame` is to be recorded instead."""
 
     def frame(self) -> pl.DataFrame:
         status = pl.Series(np.where(self.active, "active", "superseded").astype(str))
@@ -190,7 +193,7 @@ class View:
         )
 
     def records(self) -> pl.DataFrame | Mapping[str, NDArray[Any]] | None:
-        """Return the records of writers (columns of `schema.WRITERS`) as a frame or arrays; None without records."""
+        """Return the writers' records (columns of `schema.WRITERS`) as a frame or as arrays, or None if there are none."""
         return None
 
 
@@ -198,95 +201,98 @@ State = TypeVar("State")
 
 
 class Plant(Protocol[State]):
-    """Memory under test; no method changes a state that was passed in."""
+    """Memory under test. Its methods return a new state and never change the state that was passed in."""
 
     def init(self, replications: Sequence[int], vocabulary: Vocabulary) -> State:
         """Return an empty memory for each of these replications."""
 
     def admit(self, state: State, claims: Claims) -> tuple[State, Verdicts]:
-        """Pass a batch of claims through the gate."""
+        """Pass a batch of claims through the gate, and return the new state and the verdicts."""
 
     def tick(self, state: State, now: float) -> State:
-        """Recompute the memory at `now` days."""
+        """Recompute the scores of the memory on day `now`."""
 
     def read(self, state: State, rep: Ints, object_: Ints, opened: Ints, now: float) -> State:
-        """Record reads: in replication `rep[i]`, a reader asked about `object_[i]` and opened the row `opened[i]`."""
+        """Record reads: in replication `rep[i]`, a reader queried `object_[i]` and opened the item in row `opened[i]`."""
 
     def view(self, state: State, now: float) -> View:
-        """Return the items as of `now` days with the scores of the last tick, without changing the state."""
+        """Return the items on day `now` with their scores from the last tick. The state does not change."""
 
 
 @runtime_checkable
 class HoldsGraph(Protocol[State]):
-    """Capability of a plant that is a graph of claims and so can be explained, opened, saved and wired."""
+    """Capability of a memory under test that is a graph of claims, which can be explained, opened, saved and wired."""
 
     def graph(self, state: State) -> Memory:
-        """Return the graph in a state."""
+        """Return the graph of claims in this state."""
 
     def with_graph(self, state: State, memory: Memory) -> State:
-        """Return the state with another graph."""
+        """Return the state with its graph of claims replaced."""
 
 
 @runtime_checkable
 class ReadsPresent(Plant[State], Protocol[State]):
-    """Capability of a plant whose readers see the effect of new claims before the next tick."""
+    """Capability of a memory under test whose readers see the effect of new claims before the next tick."""
 
     def present(self, state: State, now: float) -> View:
-        """Return the items as a reader sees them at `now` days; `view` returns those of the last tick."""
+        """Return the items as a reader sees them on day `now`, whereas `view` returns the items of the last tick."""
 
 
 def view_now(plant: Plant[State], state: State, now: float) -> View:
-    """Return a reader's view at `now` days: `present` if the plant has this method, else the view of the last tick."""
+    """Return what a reader sees on day `now`: `present` if the memory under test has this method, otherwise `view`."""
     return plant.present(state, now) if isinstance(plant, ReadsPresent) else plant.view(state, now)
 
 
 @runtime_checkable
 class Explains(Plant[State], Protocol[State]):
-    """Capability of a plant that explains its own beliefs."""
+    """Capability of a memory under test that can explain its own beliefs."""
 
     def explain(self, state: State, alive: Ints, row: int, now: float) -> LawExplanation:
-        """Explain the belief in a row as a tick at `now` days computes it from the rows in `alive`."""
+        """Explain the belief in row `row` as a tick on day `now` would compute it from the rows in `alive`."""
 
 
 @runtime_checkable
 class ReadsDerived(Protocol[State]):
-    """Capability of a graph whose law and push can read values that a netlist derives from its cells."""
+    """Capability of a graph whose law and pushes can read values that a netlist derives from the cells."""
 
     def with_derived(self, state: State, values: Mapping[str, Array]) -> State:
-        """Return the state with these derived values: arrays over cells, keyed by name such as `cell-trust`."""
+        """Return the state with these derived values: arrays over the cells, keyed by a name such as `cell-trust`."""
 
 
 @runtime_checkable
 class Retracts(Protocol[State]):
-    """Capability of a plant in which people reject or erase claims."""
+    """Capability of a memory under test from which people can reject or erase claims."""
 
     def retract(self, state: State, rep: Ints, object_: Ints, value: Ints, deed: Retraction) -> tuple[State, Bools]:
-        """Reject or erase distinct values; return the state and a mask of the values for which this was allowed."""
+        """Reject or erase distinct values. Return the state and a mask of the values for which this was allowed."""
 
 
 @runtime_checkable
 class KeepsApart(Protocol[State]):
-    """Capability of a plant with scopes: readers see their own scope and objects shared with it."""
+    """Capability of a memory under test with scopes: readers see their own scope and the objects shared with it."""
 
     def share(self, state: State, object_: Ints, scope: str, now: float, *, shared: bool) -> tuple[State, bool]:
-        """Share objects with a scope, or stop sharing; return the state and whether the memory supports this."""
+        """Share objects with a scope, or stop sharing them. Return the state and whether the memory supports sharing."""
 
     def shows(self, state: State, object_: Ints, scope: str, now: float) -> Bools:
-        """Return a mask (objects, replications) of objects of which a reader in this scope sees any item."""
+        """Return a mask (objects, replications) of the objects about which a reader in this scope sees any item."""
 
 
 @runtime_checkable
 class AnswersReads(Protocol[State]):
-    """Capability of a plant that is asked for each answer, can fail in single replications, and must be closed."""
+    """Capability of a memory under test that answers each query itself, may fail in one replication, and must be closed."""
 
     def answer(self, state: State, rep: Ints, object_: Ints, limit: int, now: float, scope: str | None = None) -> State:
-        """Ask about one object per replication in a scope (None: the object's own); views then show up to `limit` items."""
+        """Query one object per replication within a scope (None: the object's own).
+
+        Later views then show at most `limit` items.
+        """
 
     def failures(self, state: State) -> Mapping[int, Exception]:
-        """Return the errors of failed replications, which are not called any more."""
+        """Return the errors of the failed replications, which are not called again."""
 
     def answers(self, state: State) -> Mapping[str, Array]:
-        """Return statistics of the answers by name, one value per replication."""
+        """Return statistics of the answers, keyed by name, with one value per replication."""
 
     def close(self, state: State) -> None:
-        """Release the memories; views remain valid."""
+        """Release the memories. Views that were returned before remain valid."""

@@ -1,4 +1,4 @@
-"""Rules of the memory: every tunable constant with unit, bounds, default, reason and source."""
+"""Rules of the memory: every tunable constant with its unit, bounds, default, reason and source."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ RecordsJoin = Literal["apart", "one"]
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """Rules of one memory; `Rules()` is malsim's default and `Rules.recall_v5()` the reference implementation's.
+    """Rules of one memory. `Rules()` is malsim's default, and `Rules.recall_v5()` is that of the reference implementation.
 
     Times are in days, or text with its unit (`tau_volatile="36h"`); confidences and masses' weights are pure numbers. A
     value outside its bounds raises `RulesError` naming the rule, what was given and what is allowed.
@@ -166,7 +166,7 @@ class Rules:
 
     @classmethod
     def recall_v5(cls, *, gate: Literal["newest", "0.5"] = "newest") -> Rules:
-        """Return the rules of the reference memory, Recall v5; `gate` selects its newest gate or that of release 0.5.
+        """Return the rules of the reference memory, Recall v5. `gate` selects its newest gate or that of release 0.5.
 
         >>> Rules.recall_v5().calibration, Rules.recall_v5(gate="0.5").screen
         ('brier', 'reject')
@@ -185,17 +185,17 @@ class Rules:
 
     @classmethod
     def guarded(cls) -> Rules:
-        """Return rules that resist lying writers: the law `records`, and no superseding of others (`malsim docs price`)."""
+        """Return rules that resist lying writers: the law `records`, and no superseding of other writers' cells."""
         return cls(effective="records", supersede_by="own", refused_supersedes="dropped", records_witness=1.0)
 
     @classmethod
     def governed(cls) -> Rules:
-        """Return rules under which people's corrections hold: rejected values and their derivations stay out."""
+        """Return rules that make people's corrections last: rejected values and everything derived from them stay out."""
         return cls(supersede_by="own", refused_supersedes="dropped", corrections="reject", derived="fall")
 
     @classmethod
     def of(cls, table: Mapping[str, Any], *, where: str = "rules", allow_code: bool = False) -> Rules:
-        """Build rules from a table as in a file: `preset` first, then the fields that differ.
+        """Build rules from a table as in a TOML file: an optional `preset`, and the fields that differ from it.
 
         >>> Rules.of({"preset": "recall_v5", "damping": 0.5}).calibration
         'brier'
@@ -211,7 +211,10 @@ class Rules:
 
     @classmethod
     def read(cls, source: str | Path, *, allow_code: bool = False) -> Rules:
-        """Read rules from a preset's name, a TOML file's `[rules]` (formulas need consent), or `FILE.py:NAME`."""
+        """Read rules from the name of a preset, from the table `[rules]` of a TOML file, or from `FILE.py:NAME`.
+
+        A formula in a TOML file needs `allow_code`.
+        """
         if source in PRESETS or ".py:" in str(source):
             return cls(effective=UserFormula.load(str(source))) if ".py:" in str(source) else cls.of({"preset": source})
         path = Path(source)
@@ -230,7 +233,7 @@ class Rules:
         return cls.of(rules, where=f"{path}: rules", allow_code=allow_code)
 
     def replace(self, *, where: str = "rules", **changes: object) -> Rules:
-        """Return the rules with `changes`, times in days or as text with a unit; raise `RulesError` for an unknown name.
+        """Return the rules with some fields changed. Times are in days, or texts with a unit.
 
         >>> Rules().replace(tau_volatile="36h").tau_volatile
         1.5
@@ -243,7 +246,7 @@ class Rules:
         return replace(self, **changes) if changes else self  # type: ignore[arg-type]  # each value is checked against its field below
 
     def set(self, *assignments: str) -> Rules:
-        """Return the rules after assignments as typed on a command line, in order.
+        """Return the rules after applying assignments, as typed on a command line, in order.
 
         >>> Rules().set("rules.challenge_ceiling=0.45").challenge_ceiling
         0.45
@@ -257,7 +260,7 @@ class Rules:
         return rules
 
     def weights(self) -> dict[str, float]:
-        """Default edge weight of each relation, used if the writer gives none.
+        """Return the default edge weight of each relation, used if the writer states no weight.
 
         >>> Rules(weight_contradicts=0.2).weights()["contradicts"]
         -0.2
@@ -266,7 +269,7 @@ class Rules:
 
     @cached_property
     def tau(self) -> NDArray[np.float64]:
-        """Time constants in days, in the order of `schema.STABILITY`."""
+        """Time constants of currency in days, in the order of `schema.STABILITY`."""
         return np.array([self.tau_stable, self.tau_volatile, self.tau_ephemeral], dtype=np.float64)
 
 

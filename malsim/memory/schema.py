@@ -1,11 +1,11 @@
-"""Columns of cells, edges, writers, claims and verdicts, and the words allowed in them."""
+"""Columns of cells, edges, writers, claims and verdicts, and the words allowed in each column."""
 
 from __future__ import annotations
 
 import polars as pl
 
-NONE = -1  # in place of a row number or index
-INIT = "_init"  # writer of the ten initial cells and of cells lent by a global memory
+NONE = -1  # represents a missing row number or index
+INIT = "_init"  # name of the writer of the ten initial cells and of cells lent by a global memory
 KINDS = ("dec", "obs", "bel", "tsk", "obj", "rsk", "ref", "ver", "hyp", "prg")
 STABILITY = ("stable", "volatile", "ephemeral")
 STATUS = ("active", "superseded", "annexed")
@@ -46,15 +46,15 @@ CELLS: dict[str, pl.DataType | type[pl.DataType]] = {
     "handle": pl.String,
     "kind": pl.Enum(KINDS),
     "writer": pl.String,
-    "author": pl.UInt32,  # row of the writers frame
+    "author": pl.UInt32,  # row number of the writer in the writers frame
     "object": pl.String,
     "title": pl.String,
     "body": pl.String,
     "summary": pl.String,
     "value": pl.Float64,
-    "value_text": pl.String,  # value of its object that is not a number
-    "valid_from": pl.Float64,  # null: from `created`
-    "valid_to": pl.Float64,  # null: without end
+    "value_text": pl.String,  # value stated about the object, if it is not a number
+    "valid_from": pl.Float64,  # first day of validity; null means `created`
+    "valid_to": pl.Float64,  # day on which validity ends; null if it does not end
     "claimed": pl.Float64,
     "stated": pl.Float64,
     "uncertainty": pl.Float64,
@@ -63,7 +63,7 @@ CELLS: dict[str, pl.DataType | type[pl.DataType]] = {
     "calibration": pl.Float64,
     "support_mass": pl.Float64,
     "challenge_mass": pl.Float64,
-    "worth": pl.Float64,  # value as a source in the last tick; null before it
+    "worth": pl.Float64,  # confidence as a source in the last tick; null before the first tick
     "effective": pl.Float64,
     "c0": pl.Float64,
     "currency": pl.Float64,
@@ -74,10 +74,10 @@ CELLS: dict[str, pl.DataType | type[pl.DataType]] = {
     "immutable": pl.Boolean,
     "status": pl.Enum(STATUS),
     "version": pl.Int32,
-    "successor": pl.Int64,  # row of the cell that replaced this one; null without one
+    "successor": pl.Int64,  # row number of the cell that replaced this one; null if there is none
     "created": pl.Float64,
     "touched": pl.Float64,
-    "read": pl.Float64,  # day on which it was last expanded; null if never
+    "read": pl.Float64,  # day on which the cell was last expanded; null if never
     "topics": _TEXTS,
     "entities": _TEXTS,
     "source_refs": _TEXTS,
@@ -86,9 +86,9 @@ CELLS: dict[str, pl.DataType | type[pl.DataType]] = {
     "sensitivity": pl.Enum(SENSITIVITY),
     "expires": pl.Float64,
     "reverify": pl.Float64,
-    "rejected": pl.Float64,  # day on which a person rejected or erased it; null if never
-    "tombstone": pl.String,  # digests of facts that are refused from now on; null without any
-    "content": pl.UInt64,  # hash of the compared fields; on a collision the texts are compared
+    "rejected": pl.Float64,  # day on which a person rejected or erased the cell; null if never
+    "tombstone": pl.String,  # digests of the facts that the gate refuses because of this cell; null if none
+    "content": pl.UInt64,  # hash of rep, kind, title and body; texts are compared only if hashes are equal
 }
 
 EDGES: dict[str, pl.DataType | type[pl.DataType]] = {
@@ -138,7 +138,7 @@ CLAIMS: dict[str, pl.DataType | type[pl.DataType]] = {
     "expires": pl.Float64,
     "reverify": pl.Float64,
     "edges": pl.List(_EDGE),
-    "issues": ISSUES,  # values of the wrong type; see claims.from_mappings
+    "issues": ISSUES,  # errors about values of the wrong type; see claims.from_mappings
 }
 
 VERDICTS: dict[str, pl.DataType | type[pl.DataType]] = {

@@ -1,1 +1,1 @@
-"""The gate: the only way into a memory, the same for every claim."""
+"""Gate through which every claim enters a memory, under the same rules for all writers."""

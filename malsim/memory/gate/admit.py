@@ -1,4 +1,4 @@
-"""The gate: validate, screen, attenuate, resolve, deduplicate, build and supersede, with a verdict for every claim."""
+"""Gate that validates, screens, attenuates, resolves and deduplicates claims, adds them as cells, and supersedes cells."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LEAST_FACTOR = 0.5
 
 
 class Admission(NamedTuple):
-    """Memory after a batch, and verdicts in the order of the gate: one row per claim (columns of `schema.VERDICTS`)."""
+    """Memory after a batch, and the verdicts: one row per claim in gate order, with the columns of `schema.VERDICTS`."""
 
     memory: Memory
     verdicts: pl.DataFrame
@@ -40,7 +40,7 @@ class Admission(NamedTuple):
 def admit(
     memory: Memory, claims: Claims, rules: Rules | None = None, *, factors: Mapping[str, float] | None = None
 ) -> Admission:
-    """Pass claims through the gate, in the order of time, writer and sequence.
+    """Pass claims through the gate in order of time, writer and sequence number.
 
     A batch has the same result as its claims one by one. A claim is admitted, deduplicated (an active cell states the same)
     or refused, with the path of every issue; stored claims are never lost. Of a claim refused by the screen only the writer,
@@ -59,7 +59,7 @@ def admit(
 
 
 def judge(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[str, float] | None = None) -> GateResult:
-    """Pass claims that are validated, screened and in the order of the gate through the remaining steps."""
+    """Pass claims through the remaining steps of the gate. They must be validated, screened and in gate order."""
     factors = factors or {}
     if checked.claims.height and not np.isnan(memory.column("rejected")).all():
         checked = _unless_rejected(memory, checked, rules)
@@ -93,7 +93,10 @@ def judge(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[
 
 
 def screened(checked: Validated, rules: Rules) -> Validated:
-    """Refuse claims with a credential, or with personal data in a public claim; under `screen = "flag"`, mark them."""
+    """Refuse claims that contain a credential, and public claims that contain personal data.
+
+    Under `screen = "flag"`, make such claims secret or private instead.
+    """
     secrets = screen.secrets(checked.claims, checked.edges, rules).rows()
     is_public = (checked.claims.column("sensitivity_word") == _PUBLIC).any()
     personal = screen.personal(checked.claims, rules).rows() if is_public else []
@@ -121,7 +124,7 @@ _WITHHELD = ("handle", "key", "object", "title", "body", "value_text")
 
 
 def _flagged(checked: Validated, secrets: list[Any], personal: list[Any]) -> Validated:
-    """Restrict the sensitivity of claims with a finding instead of refusing them, as the reference's newest gate does."""
+    """Mark claims with a credential secret and those with personal data private, as the reference's newest gate does."""
     words, codes = checked.claims.column("sensitivity").copy(), checked.claims.column("sensitivity_word").copy()
     for word, findings in (("private", personal), ("secret", secrets)):
         for claim, _, _ in findings:
@@ -132,7 +135,7 @@ def _flagged(checked: Validated, secrets: list[Any], personal: list[Any]) -> Val
 
 
 def _unless_rejected(memory: Memory, checked: Validated, rules: Rules) -> Validated:
-    """Refuse values that a person rejected or erased, from any writer, until they are allowed again.
+    """Refuse claims of a value that a person rejected or erased, from any writer, until the value is allowed again.
 
     Under `derived = "fall"` a claim derived from a rejected cell is refused too.
     """
@@ -145,7 +148,7 @@ def _unless_rejected(memory: Memory, checked: Validated, rules: Rules) -> Valida
 
 
 def _derived_from_rejected(memory: Memory, checked: Validated) -> list[Issue]:
-    """Return issues of edges by which claims derive from or depend on cells that a person rejected or erased."""
+    """Return an issue for each edge by which a claim derives from or depends on a cell that a person rejected or erased."""
     rejected = memory.cells.filter(pl.col("rejected").is_not_null()).select("rep", "handle", "key").rows()
     names = {(rep, name) for rep, handle, key in rejected for name in (handle, key)}
     reps = dict(checked.claims.frame().select("claim", "rep").rows())
@@ -158,7 +161,7 @@ def _derived_from_rejected(memory: Memory, checked: Validated) -> list[Issue]:
 
 
 def _capped(checked: Validated, rules: Rules) -> Validated:
-    """Cap the confidence of claims without support: `confidence` stays the writer's number, `stated` is the capped one."""
+    """Cap the confidence of claims without support: `stated` holds the capped number, and `confidence` the writer's own."""
     confidence, backed = checked.claims.column("confidence"), checked.claims.column("backed").copy()
     code, weight = checked.edges.column("code"), checked.edges.column("weight")
     evidence = (code == _DERIVED_FROM) | ((code == _SUPPORTS) & (weight > 0))

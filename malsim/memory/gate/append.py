@@ -1,4 +1,4 @@
-"""Rows that a resolved batch adds (cells with first scores, and writers), and its changes to existing cells."""
+"""Addition of a resolved batch to a memory: new cells with first scores, new writers, and changes to existing cells."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BatchResult:
-    """Memory after a batch.
+    """Memory after a batch of claims, and the cell that each claim became or restated.
 
     `row` is the cell that each claim became or restated, NONE if refused. Edges from `first_edge` on are new, and
     `edge_claim` holds their claims. `demotions` holds (row, claim) of each superseded cell and the claim that superseded it,
@@ -50,7 +50,7 @@ class BatchResult:
 def build(
     memory: Memory, checked: Validated, batch: Batch, outcome: Resolution, demotions: Demotions, rules: Rules
 ) -> BatchResult:
-    """Add the cells, edges and writers of a resolved batch to a memory, and supersede the cells that it replaces."""
+    """Add the cells, edges and writers of a resolved batch to a memory, and supersede the cells that the batch replaces."""
     created = np.flatnonzero(outcome.created)
     every = len(created) == len(batch.sound)
     claims = checked.claims if every else checked.claims.rows(created)
@@ -110,7 +110,7 @@ def _writers(memory: Memory, claims: LazyRows, author: Ints) -> tuple[Ints, Lazy
     unseen, first, index = np.unique(author[author >= height], return_index=True, return_inverse=True)
     if not unseen.size:
         return author, _NOBODY
-    order = np.argsort(first)  # new writers are in the order of their first admitted claims
+    order = np.argsort(first)  # new writers are ordered by their first admitted claim
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     rows = author.copy()
@@ -129,7 +129,7 @@ def _superseded(memory: Memory, demotions: Demotions, row_of: Callable[[Ints], I
     new, old = map(row_of, demotions.lines)
     cells, index = np.unique(np.concatenate([new, old]), return_inverse=True)
     version, newer, older = memory.values("version", cells), index[: len(new)], index[len(new) :]
-    for _ in range(len(new)):  # at most as often as the longest chain within the batch
+    for _ in range(len(new)):  # at most one pass per link of the longest chain in the batch
         risen = version[older] + 1
         if (risen <= version[newer]).all():
             break
@@ -139,18 +139,18 @@ def _superseded(memory: Memory, demotions: Demotions, row_of: Callable[[Ints], I
 
 
 _ACTIVE, _ANNEXED = (schema.STATUS.index(word) for word in ("active", "annexed"))
-_CAPITAL = re.compile("[A-Z]")  # see `texts.is_immutable`
+_CAPITAL = re.compile("[A-Z]")  # a capital letter makes a handle immutable, see `texts.is_immutable`
 _LISTS = ("topics", "entities", "source_refs")
-_SHARES = {"uncertainty": 0.7, "concern": 0.3}  # default shares of 1 − stated
+_SHARES = {"uncertainty": 0.7, "concern": 0.3}  # defaults, as fractions of 1 − stated
 _AT_HAND = ("rep", "object", "reverify", "locked", "pinned", "requires_review")
 
 
 def new_cells(
     claims: LazyRows, names: LazyRows, *, author: Ints, factor: NDArray[np.float64], live: Bools, rules: Rules
 ) -> LazyRows:
-    """Return cells (columns of `schema.CELLS`) of checked claims, with effective = stated · calibration."""
+    """Return the new cells of checked claims (columns of `schema.CELLS`), with effective = stated · calibration."""
     count, stated, seed = claims.height, claims.column("stated"), np.full(claims.height, rules.salience_seed)
-    immutable = np.zeros(count, dtype=bool)  # a generated handle has no capital
+    immutable = np.zeros(count, dtype=bool)  # generated handles have no capital letter, so they are not immutable
     if claims.has_values("handle"):
         immutable = np.array([_CAPITAL.search(handle) is not None for handle in names.column("handle").tolist()], dtype=bool)
     numbers: dict[str, NDArray[Any]] = {
@@ -178,7 +178,7 @@ def new_cells(
 
 
 def _cell_column(claims: LazyRows, names: LazyRows, name: str) -> NDArray[Any]:
-    """Return a column of new cells that admission itself does not need."""
+    """Compute a column of the new cells that is not needed to admit them."""
     if name in ("key", "handle"):
         return names.column(name)
     if name in _SHARES:
@@ -202,7 +202,7 @@ def _cell_series(claims: LazyRows, name: str) -> pl.Series | None:
 
 
 def source_quality(stated: Array) -> Array:
-    """Return source quality from stated confidence: 1 from 0.8 on, 0.66 from 0.5 on, else 0.33.
+    """Return the source quality for a stated confidence: 1 from 0.8 upwards, 0.66 from 0.5 upwards, and 0.33 below.
 
     >>> source_quality(np.array([0.8, 0.5, 0.49])).tolist()
     [1.0, 0.66, 0.33]
@@ -211,6 +211,6 @@ def source_quality(stated: Array) -> Array:
 
 
 def thousandths(value: Array) -> Array:
-    """Round to three decimals, halves up, as the reference does."""
+    """Round to three decimals, with halves rounded up, as in the reference implementation."""
     nearest: Array = np.floor(value * 1000.0 + 0.5) / 1000.0
     return nearest

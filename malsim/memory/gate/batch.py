@@ -1,4 +1,4 @@
-"""Batch of checked claims as integer columns, ready to be resolved."""
+"""Batch of checked claims, encoded as integer columns and ready to be resolved."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """Batch of claims in the order of the gate, and of their edges.
+    """Batch of claims in gate order, with their edges.
 
     An id is the row of a present cell, or `cells` + the index of a claim. For each claim: `sound` means without issues;
     `group` is the first claim with which it is compared, `content` the first with equal content; `restated` is the active
@@ -86,7 +86,7 @@ class Batch:
         return same | better
 
     def pick(self, ids: Ints, cells: NDArray[Any], claims: NDArray[Any]) -> NDArray[Any]:
-        """Return the value of each id: ids below `self.cells` are cells, later ids are claims; 0 for NONE."""
+        """Return one value per id: from `cells` for ids below `self.cells`, from `claims` for later ids, and 0 for NONE."""
         of_claims, of_cells = ids >= self.cells, (ids != NONE) & (ids < self.cells)
         values = np.zeros(len(ids), dtype=claims.dtype)
         values[of_claims], values[of_cells] = claims[ids[of_claims] - self.cells], cells[ids[of_cells]]
@@ -94,14 +94,14 @@ class Batch:
 
 
 def number(memory: Memory, checked: Validated, rules: Rules, factors: Mapping[str, float]) -> Batch:
-    """Return checked claims as a batch of integer columns, with ids for contents, names, targets and writers."""
+    """Encode checked claims as integer columns, with ids for contents, names, targets and writers."""
     claims, edges = checked.claims, checked.edges
     sound = np.ones(claims.height, dtype=bool)
     sound[[claim for claim, _, _ in checked.issues]] = False
     first_only = rules.restated_among == "first"
     content = np.arange(claims.height)
     if claims.height > 1 and not checked.new and not all_differ(claims.column("content")):
-        content = _ids(claims, "rep", "kind", "folded", "body")  # texts are compared only if hashes collide
+        content = _ids(claims, "rep", "kind", "folded", "body")  # texts are compared only if two hashes are equal
     handle_name, key_name, target_name, names = _names(claims, edges)
     restated, compared = _first_of_title(memory, claims.frame()) if first_only else _restated(memory, checked)
     target_row, by_handle = edges.column("row"), np.zeros(edges.height, dtype=bool)
@@ -126,7 +126,7 @@ def all_differ(numbers: Ints) -> bool:
 
 
 def look_up(memory: Memory, reps: NDArray[Any] | pl.Series, names: NDArray[Any] | pl.Series) -> Ints:
-    """Return, for each name, the row of the cell with this key, or failing that, this handle; NONE if unknown."""
+    """Return, for each name, the row of the cell with this key, else of the cell with this handle, else NONE."""
     texts: list[str | None] = [*names]
     if not memory.height or not any(name is not None for name in texts):
         return np.full(len(texts), NONE, dtype=np.int64)
@@ -134,7 +134,7 @@ def look_up(memory: Memory, reps: NDArray[Any] | pl.Series, names: NDArray[Any] 
 
 
 def _targets(memory: Memory, checked: Validated, rules: Rules) -> tuple[Ints, Bools]:
-    """Return the row of the existing cell that each edge targets (NONE if none), and a mask of edges that name a handle.
+    """Return the row of each edge's target cell (NONE if it does not exist yet), and a mask of the edges that name a handle.
 
     The mask is computed only if the rules treat handles and keys differently.
     """
@@ -152,21 +152,21 @@ def _targets(memory: Memory, checked: Validated, rules: Rules) -> tuple[Ints, Bo
 
 
 def look_up_keys(memory: Memory, reps: pl.Series, keys: pl.Series) -> Ints:
-    """Return the row of the cell with each key; NONE for unknown keys."""
+    """Return the row of the cell with each key, and NONE for unknown keys."""
     rows = look_up(memory, reps, keys)
     key = memory.cells["key"].gather(pl.Series(rows).set(pl.Series(rows == NONE), None))
     return np.where((key == keys).fill_null(value=False).to_numpy(), rows, NONE)
 
 
 def _ids(claims: LazyRows, *names: str) -> Ints:
-    """Return for each row the first row that equals it in the named columns."""
+    """Return, for each row, the index of the first row that equals it in the named columns."""
     first = dict[tuple[Any, ...], int]()
     rows = zip(*(claims.column(name).tolist() for name in names), strict=True)
     return np.array([first.setdefault(row, index) for index, row in enumerate(rows)], dtype=np.int64)
 
 
 def _names(claims: LazyRows, edges: LazyRows) -> tuple[Ints, Ints, Ints, int]:
-    """Return integer ids of the handles, keys and targets in a batch (NONE if missing), and the number of names."""
+    """Return integer ids of handles, keys and edge targets (NONE if missing), and the number of distinct names."""
     if not (claims.has_values("handle") or claims.has_values("key")):
         return np.full(claims.height, NONE), np.full(claims.height, NONE), np.full(edges.height, NONE), 0
     first = dict[tuple[int, str], int]()
@@ -184,7 +184,7 @@ def _names(claims: LazyRows, edges: LazyRows) -> tuple[Ints, Ints, Ints, int]:
 
 
 def _restated(memory: Memory, checked: Validated) -> tuple[Ints, Ints]:
-    """Return, for each claim, the active cell that it restates (NONE if none), and the same as the cell to compare with."""
+    """Return two equal arrays with, for each claim, the active cell that it restates, or NONE."""
     claims, restated = checked.claims, np.full(checked.claims.height, NONE, dtype=np.int64)
     if checked.new or not memory.height:
         return restated, restated
@@ -197,12 +197,12 @@ def _restated(memory: Memory, checked: Validated) -> tuple[Ints, Ints]:
         same &= memory.values(name, row) == claims.column(name)[index]
     same &= memory.values("kind", row) == claims.column("kind_word")[index]
     same &= lists(fold_titles(memory.values("title", row).tolist())) == claims.column("folded")[index]
-    restated[index[same][::-1]] = row[same][::-1]  # the first of several is written last
+    restated[index[same][::-1]] = row[same][::-1]  # reversed, so that the first of several matching cells wins
     return restated, restated
 
 
 def _first_of_title(memory: Memory, claims: pl.DataFrame) -> tuple[Ints, Ints]:
-    """Return, for each claim, the first active cell with its title and body, and the first active cell with its title."""
+    """Return two cells per claim: the first active cell with its title and body, and the first with its title."""
     title = folded(pl.col("title")).alias("folded")
     cells = memory.cells.select("rep", pl.col("kind").cast(pl.String), title, "body", "status")
     same = ["rep", "kind", "folded"]

@@ -1,4 +1,4 @@
-"""Checks of each field of a claim and of an edge, as tables `CHECKS` and `EDGE_CHECKS`.
+"""Checks of each field of a claim (`CHECKS`) and of an edge (`EDGE_CHECKS`).
 
 A run that holds claims as numbers with a table of texts has that table checked once.
 """
@@ -41,7 +41,7 @@ LAST_REPLICATION = 1_000_000
 
 
 class Check(NamedTuple):
-    """Check of one field: columns to read, a function that marks the rows that fail, the field's path, and the message.
+    """Check of one field: the columns to read, a function that marks invalid rows, the field's path, and the error message.
 
     A word is read as its index in `schema.WORDS` (NONE for an unknown word), an absent number as NaN, and a number given as
     NaN as infinite. A path that ends in `[]` refers to the items of a list. An `optional` check passes where the first
@@ -56,7 +56,7 @@ class Check(NamedTuple):
 
 
 def faults(claims: LazyRows, edges: LazyRows, rules: Rules, before: Iterable[Issue] = ()) -> list[Issue]:
-    """Return the first fault of each field of claims and of their edges; issues in `before` have precedence."""
+    """Return the first issue of each field of the claims and their edges. An issue given in `before` comes first."""
     first = dict[tuple[int, str], str]()
     for claim, path, message in before:
         first.setdefault((claim, path), message)
@@ -77,7 +77,7 @@ def faults(claims: LazyRows, edges: LazyRows, rules: Rules, before: Iterable[Iss
 
 
 def edge_issues(edges: LazyRows, rules: Rules) -> list[Issue]:
-    """Return the faults of edges added without a claim: (edge, path, message), with the path inside the edge."""
+    """Return the issues of edges that are added without a claim, as (edge, path, message) with the path inside the edge."""
     return [(claim, path.partition("].")[2], message) for claim, path, message in faults(_NO_CLAIMS, edges, rules)]
 
 
@@ -85,7 +85,7 @@ _NO_CLAIMS = LazyRows(0)
 
 
 def are_covered(tables: Sequence[Iterable[str]], rules: Rules, *, programs: bool) -> bool:
-    """Return whether these tables of sample values suffice to check claims: each check reads columns of a single table."""
+    """Return whether every check can be made on one of these tables alone, so that checking their rows checks all claims."""
     by_name = (check for check in EDGE_CHECKS if "target" in check.reads and check is not _NAMES_A_CELL)
     applied = (check for check in all_checks(rules) if programs or check is not IDLE_PROGRAM)
     return all(any({*check.reads} <= set(table) for table in tables) for check in applied) and not any(by_name)
@@ -102,7 +102,7 @@ def _failing(rows: LazyRows, checks: Iterable[Check]) -> Iterator[tuple[Check, l
             yield check, np.flatnonzero(wrong).tolist()
 
 
-PASSES = np.zeros(1, dtype=bool)  # mask in which no text fails
+PASSES = np.zeros(1, dtype=bool)  # returned if no text fails the check
 
 
 def _read(rows: LazyRows, name: str) -> Column:
@@ -123,7 +123,7 @@ def _is_null_or_blank(text: str | None) -> bool:
 
 
 def _mask(is_wrong: Callable[[Any], bool], texts: Column) -> Bools:
-    """Return a mask of the texts for which `is_wrong` is true; each distinct text is checked once."""
+    """Return a mask of the texts for which `is_wrong` is true, calling it once per distinct text."""
     values = texts.tolist()
     wrong = {text for text in {*values} if is_wrong(text)}
     return np.array([text in wrong for text in values]) if wrong else PASSES
@@ -172,7 +172,7 @@ def _claim_checks() -> list[Check]:
     ]  # fmt: skip
 
 
-_SIGNS = np.sign([*schema.WEIGHTS.values(), np.nan])  # the last entry is for the code NONE
+_SIGNS = np.sign([*schema.WEIGHTS.values(), np.nan])  # the last entry is the sign for the code NONE (-1)
 _NAMES_A_CELL = Check(("target",), _missing_or_blank, "target", "must name a cell", optional=False)
 EDGE_CHECKS = [
     Check(("code",), lambda code: code == NONE, "relation", f"must be one of {', '.join(schema.RELATIONS)}"),
@@ -196,7 +196,7 @@ PUBLISHED = tuple(CHECKS)
 
 
 def idle_programs(cells: pl.DataFrame, rules: Rules) -> dict[str, tuple[str, str]]:
-    """Map the handle of each program cell that runs nothing to its key and an error message with a valid program."""
+    """Map the handle of each program cell that runs nothing to its key and an error message that shows a valid program."""
     if rules.idle_programs == "accepted":
         return {}
     programs = cells.filter(pl.col("kind").cast(pl.String) == "prg")
@@ -213,7 +213,7 @@ def all_checks(rules: Rules) -> tuple[Check, ...]:
 
 @cache
 def _policy(sources: str, sure_above: float, banned: str) -> tuple[Check, ...]:
-    """Return the checks of a project's rules: missing sources, unverified high confidence, banned words."""
+    """Return the checks of a project's own rules: missing sources, unverified high confidence, and banned words."""
     checks = []
     if sources == "required":
         checks.append(Check(("source_refs",), is_unsourced, "source_refs", "must name a source", optional=False))
@@ -234,7 +234,7 @@ def _is_found(search: Callable[[str], object], text: str) -> bool:
 
 
 def validate(claims: pl.DataFrame | LazyRows, rules: Rules) -> Validated:
-    """Check every field of every claim (columns of `schema.CLAIMS`) against its bounds and words."""
+    """Check every field of every claim (columns of `schema.CLAIMS`) against its bounds and its allowed words."""
     read = claims if isinstance(claims, LazyRows) else rows_of_claims(claims)
     rows = with_features(read)
     edges = explode_edges(read, rules)

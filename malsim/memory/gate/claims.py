@@ -1,4 +1,4 @@
-"""Reading of claims from mappings or a frame, one row per claim, before they are checked."""
+"""Reader of claims, given as mappings or as a frame. The result has one row per claim and is not checked yet."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _FILLS = {name: value for name, value in _DEFAULTS.items() if name != "body"} | 
 _WITHOUT_DEFAULT = frozenset(schema.CLAIMS) - {*_DEFAULTS, "sequence"}
 _ORDERED_BY = {name: schema.CLAIMS[name] for name in ("t", "writer", "sequence")}
 _NUMBERS: dict[Any, Any] = {pl.Float64: np.float64, pl.Int32: np.int64, pl.Int64: np.int64, pl.Boolean: np.bool_}
-_ARRAYS = {name: _NUMBERS.get(kind, object) for name, kind in schema.CLAIMS.items()}  # a null number is NaN
+_ARRAYS = {name: _NUMBERS.get(kind, object) for name, kind in schema.CLAIMS.items()}  # null numbers become NaN
 
 
 def as_claims(claims: Claims) -> pl.DataFrame:
-    """Return claims with every column of `schema.CLAIMS`, in gate order: sorted by time, writer and sequence.
+    """Return claims with every column of `schema.CLAIMS`, in gate order: sorted by time, writer and sequence number.
 
     An absent column takes its default, and so does a null in `rep`, `t`, a flag or a word; the default `kind` is that of the
     handle. Raises `DataError` for a column that is unknown or of the wrong type.
@@ -58,7 +58,7 @@ def as_claims(claims: Claims) -> pl.DataFrame:
 
 
 def read_claims(claims: Claims) -> LazyRows:
-    """Return the claims of `as_claims` as rows whose frame is made on demand."""
+    """Return the claims as `as_claims` does, but as rows whose data frame is built only on demand."""
     if isinstance(claims, pl.DataFrame):
         return rows_of_claims(as_claims(claims))
     read = _read(claims, null_is_absent=True)
@@ -87,7 +87,7 @@ def read_claims(claims: Claims) -> LazyRows:
 
 
 def rows_of_claims(frame: pl.DataFrame) -> LazyRows:
-    """Return a frame of claims as rows; words such as the kind stay texts."""
+    """Return a frame of claims as `LazyRows`. The kind and other enumerated fields remain texts."""
 
     def make(name: str) -> NDArray[Any]:
         return frame[name].to_numpy() if name in schema.WORDS else to_array(frame[name])
@@ -97,7 +97,7 @@ def rows_of_claims(frame: pl.DataFrame) -> LazyRows:
 
 
 def gate_order(claims: pl.DataFrame) -> NDArray[np.int64] | None:
-    """Return the row numbers in order of time, writer and sequence; None if the times already increase."""
+    """Return the row indices in order of time, writer and sequence number, or None if the times already increase."""
     if (np.diff(claims["t"].to_numpy()) > 0.0).all():
         return None
     by = pl.arg_sort_by("t", "writer", "sequence", nulls_last=True, maintain_order=True)
@@ -155,7 +155,9 @@ LONGEST_NAME = 40
 
 
 def from_mappings(rows: Mapping[str, Any] | Sequence[Any], *, null_is_absent: bool = True) -> pl.DataFrame:
-    """Return claims from mappings as read from JSON or TOML; a value of the wrong type becomes null and an issue.
+    """Read claims from mappings as loaded from JSON or TOML.
+
+    A value of the wrong type becomes null and is listed as an issue.
 
     A row that is not a mapping counts as empty. Flags may be in a table `flags`. A null counts as an absent field if
     `null_is_absent`, else as a value of the wrong type.
@@ -205,7 +207,7 @@ def _value(path: str, value: Any, kind: Any, issues: list[dict[str, str]]) -> An
     if isinstance(value, allowed) and isinstance(value, bool) == (kind == pl.Boolean):
         try:
             if isinstance(value, str):
-                value.encode()  # raises for a lone surrogate, which no column can hold
+                value.encode()  # raises an error for a lone surrogate, which polars cannot store
             return _CONVERT[kind](value) if kind in _CONVERT else value
         except (OverflowError, UnicodeEncodeError):
             phrase = f"{phrase} that a column can hold"
@@ -250,8 +252,8 @@ def _edges(path: str, value: Any, issues: list[dict[str, str]]) -> list[dict[str
     return read
 
 
-Issue: TypeAlias = tuple[int, str, str]  # claim, path, message
-Note: TypeAlias = tuple[int, str]  # claim, text
+Issue: TypeAlias = tuple[int, str, str]  # claim index, path of the field, message
+Note: TypeAlias = tuple[int, str]  # claim index, text
 
 
 @dataclass(frozen=True)
@@ -273,7 +275,10 @@ class Validated:
 
     @classmethod
     def joined(cls, first: Validated, second: Validated) -> tuple[Validated, NDArray[np.int64]]:
-        """Merge two batches in gate order. Return the batch and, for each of its rows, the index in first + second."""
+        """Merge two batches in gate order.
+
+        Return the merged batch and, for each of its rows, the index in `first` followed by `second`.
+        """
         names, count = first.claims.frame().columns, first.claims.height
         before, after = (batch.edges.frame() for batch in (first, second))
         edges = pl.concat([before, after.with_columns(pl.col("claim") + count).select(before.columns)])

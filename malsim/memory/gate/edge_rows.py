@@ -1,4 +1,4 @@
-"""Edges that a resolved batch adds, and the cells that they touch."""
+"""Addition of a resolved batch's edges to a memory, and reinforcement of the cells that the edges support."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def edges_of(
     memory: Memory, checked: Validated, batch: Batch, outcome: Resolution, row_of: Callable[[Ints], Ints], rules: Rules
 ) -> tuple[LazyRows, Ints, tuple[Ints, Ints]]:
-    """Return the new edges of accepted claims, with reverse edges of mutual ones, and the claim of each edge.
+    """Return the new edges of the accepted claims, including the reverse edges of mutual ones, and the claim of each edge.
 
     The third result is (claim, row of the target) of each edge of non-zero weight, as written.
     """
@@ -42,7 +42,7 @@ def edges_of(
     mutual = checked.edges.column("mutual")[keep]
     weight, t = checked.edges.column("weight")[keep], checked.claims.column("t")[claim]
     numbers = {"source": source, "relation": code, "target": target, "weight": weight, "t": t}
-    claims = checked.claims  # the edges keep these alone: `checked` would keep the memory before the batch
+    claims = checked.claims  # the lambda must not refer to `checked`, which would keep the memory before the batch alive
     edges = LazyRows(len(claim), None, dict(numbers), make=lambda _: claims.column("writer")[claim], kinds=schema.EDGES)
     if source.min() >= memory.height and not mutual.any() and _all_distinct(source, code, target):
         return edges, claim, walk
@@ -65,7 +65,7 @@ _SUPPORTS = schema.RELATIONS.index("supports")
 
 
 def new_edges(memory: Memory, frame: pl.DataFrame, *, last_weight: bool = False) -> pl.DataFrame:
-    """Return the edges of a frame that the memory lacks, each once, with the reverse edges of mutual ones."""
+    """Return the edges that the memory does not have yet, without duplicates and with the reverse of each mutual edge."""
     if frame["mutual"].any():
         rows = frame.with_row_index("order")
         back = rows.filter("mutual").with_columns(source=pl.col("target"), target=pl.col("source"))
@@ -74,7 +74,7 @@ def new_edges(memory: Memory, frame: pl.DataFrame, *, last_weight: bool = False)
     same = ["source", "relation", "target"]
     if not _all_distinct(source, frame["relation"].to_physical().to_numpy(), target):
         frame = frame.unique(same, keep="last" if last_weight else "first", maintain_order=True)
-    if source.size and source.min() < memory.height:  # new cells have no edges yet
+    if source.size and source.min() < memory.height:  # only existing cells can have edges already
         present = memory.edges.filter(pl.col("source").is_in(frame["source"].unique().implode()))
         frame = frame.join(present, on=same, how="anti", maintain_order="left")
     return frame
@@ -85,7 +85,7 @@ def _all_distinct(source: Ints, relation: NDArray[np.integer[Any]], target: Ints
 
 
 def supported(memory: Memory, edges: LazyRows, rules: Rules) -> Memory:
-    """Reinforce the cells that new edges of other writers support, if the rules count corroboration as reinforcement."""
+    """Reinforce the cells that other writers' new edges support, if the rules count corroboration as reinforcement."""
     if rules.reinforced_by not in ("corroboration", "restatement") or not edges.height:
         return memory
     author, source, target = memory.column("author"), edges.column("source"), edges.column("target")
@@ -94,7 +94,7 @@ def supported(memory: Memory, edges: LazyRows, rules: Rules) -> Memory:
 
 
 def refreshed(memory: Memory, rows: Ints, now: NDArray[np.float64], rules: Rules) -> Memory:
-    """Reinforce cells on given days: if the day is later than `touched`, set `touched` to it and reset currency to c0."""
+    """Reinforce cells on given days: if the day is later than `touched`, update `touched` and reset currency to c0."""
     cells, index = np.unique(rows, return_inverse=True)
     before = memory.values("touched", cells)
     touched = before.copy()

@@ -39,7 +39,7 @@ _COLUMNS: dict[str, tuple[pl.DataType | type[pl.DataType], object]] = {
 
 
 def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], rules: Rules | None = None) -> Admission:
-    """Add edges (rep, t, writer, source, relation, target, weight, mutual) whose ends are named by handle or key.
+    """Add edges (rep, t, writer, source, relation, target, weight, mutual) between cells named by handle or key.
 
     The default weight is that of the relation; `mutual` adds the reverse edge too. An edge is refused if an end names no
     cell, if both ends name the same cell, if its weight has the wrong sign or size, or if it exists already. These edges
@@ -73,7 +73,10 @@ def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], r
 
 
 def connect_rows(memory: Memory, edges: pl.DataFrame, rules: Rules) -> Memory:
-    """Add the edges that do not exist yet (source, relation, target, weight, writer, t, mutual); their ends are rows."""
+    """Add the edges that do not exist yet; their source and target are row numbers of cells.
+
+    The source and the target are row numbers of cells.
+    """
     frame = edges.select(pl.col(name).cast(kind) for name, kind in (schema.EDGES | {"mutual": pl.Boolean}).items())
     fresh = new_edges(memory, frame, last_weight=rules.duplicate_edges == "last_weight")[list(schema.EDGES)]
     if fresh.is_empty():
@@ -115,7 +118,7 @@ _ACTIVE, _SUPERSEDED, _ANNEXED = range(len(schema.STATUS))
 
 
 def annex(memory: Memory, handle: str, *, rep: int = 0, rules: Rules | None = None) -> Memory:
-    """Annex a cell: it keeps its scores and has no effect on other cells until it is reinstated.
+    """Annex a cell. It keeps its scores but has no effect on other cells until it is reinstated.
 
     Raises `UsageError` for a locked or immutable cell under enforced locks.
     """
@@ -123,12 +126,12 @@ def annex(memory: Memory, handle: str, *, rep: int = 0, rules: Rules | None = No
 
 
 def reinstate(memory: Memory, handle: str, *, rep: int = 0, rules: Rules | None = None) -> Memory:
-    """Undo `annex`: the cell is active again, or superseded if another cell has replaced it."""
+    """Undo `annex`: the cell becomes active again, or superseded if another cell has replaced it."""
     return set_flag(memory, _mask_of(memory, handle, rep, rules or Rules()), "annexed", value=False)
 
 
 def set_flag(memory: Memory, rows: Bools, flag: str, *, value: bool) -> Memory:
-    """Set a flag on the masked cells; the flag `annexed` also changes their status. Locks are not checked.
+    """Set or clear a flag of the masked cells without checking locks. The flag `annexed` also changes a cell's status.
 
     Cells that a person rejected or erased stay annexed.
     """
@@ -181,7 +184,7 @@ def update(
 
 
 def _check_verifier(cell: Mapping[str, Any], verification: object, writer: str | None, rules: Rules) -> None:
-    """Raise if a verification has no writer, or if its writer may not externally verify another writer's cell."""
+    """Raise `UsageError` if a verification has no writer, or if the writer may not verify other writers' cells."""
     if verification is not None and writer is None:
         raise UsageError("the verifier is missing", where=cell["handle"], hint="give writer=")
     names = rules.verifiers.split()
@@ -192,7 +195,7 @@ def _check_verifier(cell: Mapping[str, Any], verification: object, writer: str |
 
 
 def check_author(writer: str, rules: Rules | None = None, *, where: str | None = None) -> None:
-    """Raise `UsageError` if the name of the author of a write is blank or contains a credential."""
+    """Raise `UsageError` if the writer's name is blank or contains a credential."""
     if not _is_text(writer):
         raise UsageError("not a name", where=where, given=writer, allowed="a text")
     if not writer.strip():
@@ -201,7 +204,7 @@ def check_author(writer: str, rules: Rules | None = None, *, where: str | None =
 
 
 def _check_value(handle: str, name: str, value: object) -> None:
-    """Raise if a field of a cell cannot hold a value: an unknown word, or not a text, a list of texts or a day."""
+    """Raise `UsageError` if a field cannot hold the value: a word that is not allowed, or a value of the wrong type."""
     kind = schema.CELLS[name]
     if isinstance(kind, pl.Enum):
         valid, allowed = value in kind.categories.to_list(), ", ".join(kind.categories)
@@ -220,7 +223,9 @@ def _is_text(value: object) -> bool:
 
 
 def verified(memory: Memory, rows: Ints, now: float, rules: Rules, *, verification: str = "tested") -> Memory:
-    """Set the verification of distinct cells that a reader found to be right, and reinforce them as `update` does.
+    """Set the verification of cells that a reader found to be right, and reinforce them as `update` does.
+
+    The rows must be distinct.
 
     Immutable cells are not changed under enforced locks.
     """
@@ -231,7 +236,7 @@ def verified(memory: Memory, rows: Ints, now: float, rules: Rules, *, verificati
 
 
 def _screen(fields: Mapping[str, object], rules: Rules, *, public: bool = False) -> None:
-    """Raise if texts contain a credential or, in a public cell, personal data."""
+    """Raise `UsageError` if a text contains a credential or, in a public cell, personal data."""
     if rules.screen != "reject":
         return
     rows = [
@@ -250,7 +255,7 @@ def _screen(fields: Mapping[str, object], rules: Rules, *, public: bool = False)
 
 
 def expanded(memory: Memory, rows: Ints, now: float, rules: Rules) -> Memory:
-    """Return the memory after a reader opened distinct cells, which raises only their salience seed.
+    """Return the memory after a reader opened some cells, which raises only their salience. The rows must be distinct.
 
     s' = s + (1 − s) · salience_bump, and salience = s'. A read does not reinforce.
     """
@@ -259,7 +264,10 @@ def expanded(memory: Memory, rows: Ints, now: float, rules: Rules) -> Memory:
 
 
 def _mask_of(memory: Memory, handle: str, rep: int, rules: Rules, *, immutable_only: bool = False) -> Bools:
-    """Return the mask of one cell; raise `UsageError` if it is locked (unless `immutable_only`) or immutable."""
+    """Return a mask that selects one cell.
+
+    Raise `UsageError` if the cell is immutable or, unless `immutable_only`, locked.
+    """
     row = memory.row(handle, rep=rep, whole=True)
     locked = memory.cells["immutable"][row] or (memory.cells["locked"][row] and not immutable_only)
     if rules.locks == "enforced" and locked:
@@ -270,7 +278,7 @@ def _mask_of(memory: Memory, handle: str, rep: int, rules: Rules, *, immutable_o
 
 
 def bumped_salience(seed: Array, *, bump: float = 0.2) -> Array:
-    """Compute the salience seed of a cell after a read.
+    """Compute a cell's salience seed after a read.
 
     seed' = clamp01(seed + (1 − seed) · bump)
 

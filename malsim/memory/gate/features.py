@@ -1,4 +1,4 @@
-"""Features of claims (folded title, content hash, codes of words, flags) and the rows of their edges."""
+"""Features of claims (folded title, content hash, word codes, flags) and their edges as rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _CAPITAL = re.compile("[A-Z]")
 
 
 def with_features(claims: LazyRows) -> LazyRows:
-    """Return claims with their features, each computed on demand; see `Validated`."""
+    """Return the claims with their features, each of which is computed on demand; see `Validated`."""
 
     def make(name: str) -> NDArray[Any]:
         if name in _COMPUTED:
@@ -66,7 +66,7 @@ def _backed(claims: LazyRows, rows: LazyRows) -> Bools:
 
 
 def _kinds(claims: LazyRows, _: LazyRows) -> NDArray[Any]:
-    """Return the kinds of claims, by default those of their handles."""
+    """Return the kind of each claim, taken from its handle if the claim states none."""
     if "handle" in claims.blank:
         return claims.column("kind")
     pairs = zip(claims.column("kind").tolist(), claims.column("handle").tolist(), strict=True)
@@ -93,7 +93,7 @@ _COMPUTED: dict[str, Callable[[LazyRows, LazyRows], NDArray[Any]]] = {
 PROGRAMS = ("watch", "drift", "quorum", "trend", "score", "reflex", "emit_witness", "tag_projection", "allocate")
 """The operations that a program cell can run."""
 _NAMES = "|".join(PROGRAMS)
-# A program of a netlist runs without a cell; the cell that it writes for its witnesses has this body.
+# A netlist's program is not stored in a cell. When it writes witnesses, it also writes a cell with this body.
 _OF_NETLIST = re.compile(rf"^stands on the tick and does (?:{_NAMES})\Z")
 _SCHEDULES = re.compile(rf"(?m)^\s*addf\s+(?:{_NAMES})\s+\S+\s+.*\[|\[as: \S+\]")
 _OPERATION = re.compile(rf"(?i)\b({_NAMES})\b")
@@ -112,7 +112,7 @@ def runs_nothing(kinds: Ints, bodies: NDArray[Any], origins: Ints) -> Bools:
 
 
 def idle_sentence(body: str | None) -> str:
-    """Return an error message with the valid program nearest to the body."""
+    """Return an error message for a program that runs nothing, with the valid program closest to its body."""
     operation, cell = _OPERATION.search(body or ""), _CELL.search(body or "")
     names = operation[1].lower() if operation else "watch", cell[1] if cell else "HANDLE"
     return "this program runs nothing; the nearest valid line is: addf {} tick [keys: {}]".format(*names)
@@ -126,7 +126,7 @@ _CODES: dict[str | None, int] = {name: code for code, name in enumerate(schema.R
 
 
 def explode_edges(claims: LazyRows, rules: Rules) -> LazyRows:
-    """Return the edges of claims, one row per edge; a missing weight takes its relation's default."""
+    """Return the edges of the claims, one row per edge. A missing weight is replaced by the default of the relation."""
     if not claims.has_values("edges"):
         return NO_EDGES
     rows = [

@@ -1,4 +1,4 @@
-"""Resolution of references in a batch: duplicates, targets of edges, and where the batch must be split.
+"""Resolution of a batch's references: duplicate claims, targets of edges, and the claim at which the batch must be split.
 
 A batch has the same result as its claims one by one. Whether a claim becomes a cell depends on its targets, and so on
 earlier claims only; iterating over the whole batch therefore converges to the one solution. Ids are as in `Batch`.
@@ -35,7 +35,7 @@ REFUSALS = (
 
 @dataclass(frozen=True)
 class Resolution:
-    """Outcome of each claim and edge.
+    """Outcome of each claim and each edge of a batch.
 
     `source` is the id of the cell that a claim became or restated, `compared` that of the cell it was compared with (NONE
     without one), `target` that of an edge's target. `refused` has a mask of edges per message in REFUSALS; `dropped` marks
@@ -53,7 +53,7 @@ class Resolution:
 
 
 def resolve(batch: Batch) -> Resolution:
-    """Resolve a batch by repeating `_decide` until the accepted claims stay the same."""
+    """Resolve a batch by repeating `_decide` until the set of accepted claims no longer changes."""
     accepted = batch.sound
     while True:
         outcome = _decide(batch, accepted)
@@ -63,18 +63,18 @@ def resolve(batch: Batch) -> Resolution:
 
 
 def _decide(batch: Batch, accepted: Bools) -> Resolution:
-    """Return the outcome of each claim and edge, assuming that the claims in `accepted` are accepted."""
+    """Return the outcome of each claim and edge, assuming that exactly the claims marked in `accepted` are accepted."""
     index = np.arange(len(accepted))
     restates_cell, has_cell = batch.restated != NONE, batch.compared != NONE
     may_lead = accepted & batch.fresh & ~has_cell
-    leads = np.full(len(index), len(index), dtype=np.int64)  # first claim of each group; past the end without one
+    leads = np.full(len(index), len(index), dtype=np.int64)  # first claim of each group; len(index) if none
     np.minimum.at(leads, batch.group[may_lead], index[may_lead])
     leader = leads[batch.group]
     follows = ~has_cell & (leader < index)
     restates = follows.copy()
     restates[restates] = batch.content[leader[restates]] == batch.content[restates]
     fresh = ~restates & ~restates_cell
-    owner = np.full(batch.names + 1, len(index), dtype=np.int64)  # first claim with each name; past the end without one
+    owner = np.full(batch.names + 1, len(index), dtype=np.int64)  # first claim with each name; len(index) if none
     for names in (batch.handle_name, batch.key_name):
         takes_name = accepted & fresh & (names != NONE)
         np.minimum.at(owner, names[takes_name], index[takes_name])
@@ -124,7 +124,7 @@ def _repeats(batch: Batch, target: Ints) -> Bools:
 
 @dataclass(frozen=True)
 class Demotions:
-    """Ids of cells that a batch supersedes (`old`), their replacements (`new`), and the claims that supersede them.
+    """Cells that a batch supersedes (`old`), the cells that replace them (`new`), both as ids, and the superseding claims.
 
     `lines` holds all (new, old) pairs that raise version numbers, including claims that came too late to supersede.
     """
@@ -141,7 +141,7 @@ CONTRADICTS = RELATIONS.index("contradicts")
 
 
 def replacements(memory: Memory, checked: Validated, batch: Batch, outcome: Resolution, rules: Rules) -> Demotions:
-    """Return the cells that a batch supersedes: by a supersedes edge, or when a writer contradicts its own cell.
+    """Return the cells that a batch supersedes, either by a `supersedes` edge or because a writer contradicts its own cell.
 
     The first claim that reaches an active cell supersedes it; later ones only join its chain.
     """
@@ -182,7 +182,9 @@ STEM = len("obs_") + SHORTEST_TAG  # length of the shortest generated handle, wh
 def first_dependent(
     memory: Memory, checked: Validated, batch: Batch, outcome: Resolution, demotions: Demotions
 ) -> int | None:
-    """Return the first claim before which the batch must be split, as its outcome may depend on earlier claims.
+    """Return the first claim whose outcome may depend on earlier claims, so that the batch must be split before it.
+
+    Return None if there is no such claim.
 
     Such claims are compared with a cell that the batch supersedes, name a cell whose name is generated in this batch, or, if
     the rules allow it, reuse a key.
@@ -217,7 +219,7 @@ def _generated_names(memory: Memory, checked: Validated, batch: Batch, outcome: 
     if not (batch.names or dangling.any()) or not outcome.created[:-1].any():
         return _NONE
     if not (dangling.any() or checked.claims.has_values("key") or checked.claims.frame()["handle"].null_count()):
-        return _NONE  # every claim brings its handle, and no key is given
+        return _NONE  # no name is generated: every claim has a handle, and none has a key
     claims, created = checked.claims.frame(), np.flatnonzero(outcome.created)
     new = claims[created]
     keys, handles = name_cells(memory.index, memory.column("rep"), checked.claims.rows(created))[0].frame()

@@ -1,4 +1,7 @@
-"""Screen for credentials, and for personal data in public claims; it reports the field and the kind, never the text."""
+"""Screen for credentials, and for personal data in public claims.
+
+It reports the field and the kind of finding, never the text.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,9 @@ if TYPE_CHECKING:
 
     from malsim.memory.rules import Rules
 
-    Field = tuple[int, str, str]  # claim, path, text
+    Field = tuple[int, str, str]  # claim index, path of the field, text
 
-# Formats of the reference's gate, for rules that select it; the full screen is `malsim.base.screen`.
+# Formats of the reference's gate, used if `rules.screen_formats` selects them. The full screen is `malsim.base.screen`.
 _REFERENCE = {
     "API key": r"\bsk-[A-Za-z0-9_-]{20,}\b",
     "AWS access key id": r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
@@ -50,11 +53,11 @@ _PERSONAL = _PERSONAL_0_5 | {
 _TEXTS = ("title", "body", "writer", "object", "summary", "handle", "key", "value_text")
 _LISTS = ("topics", "entities", "source_refs")
 NOTHING = pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "finding": pl.String})
-MANY = 50  # above this number of texts, one polars query is faster than single searches
+MANY = 50  # above this number of texts, one polars query is faster than one regex search per text
 
 
 class Formats(NamedTuple):
-    """Formats to detect: a pattern that matches every text with a finding, and a function that returns its kind or None.
+    """Formats to detect: a pattern that matches every suspect text, and a function that returns the kind of finding or None.
 
     Texts that match `harmless` as a whole have no finding.
     """
@@ -102,7 +105,7 @@ def _credential_kind(text: str) -> str | None:
 
 
 def secrets(claims: LazyRows | pl.DataFrame, edges: LazyRows | pl.DataFrame, rules: Rules) -> pl.DataFrame:
-    """Return the fields of claims and edges that contain credentials: claim, path and finding (the kind)."""
+    """Return the fields of claims and edges that contain credentials, as rows of claim, path and finding (its kind)."""
     formats, targets = _formats(rules.screen_formats), _rows(edges)
     fields = [*_fields(_rows(claims), formats)]
     if targets.height:
@@ -112,7 +115,7 @@ def secrets(claims: LazyRows | pl.DataFrame, edges: LazyRows | pl.DataFrame, rul
 
 
 def personal(claims: LazyRows | pl.DataFrame, rules: Rules) -> pl.DataFrame:
-    """Return the fields of public claims that contain personal data: claim, path and finding (the kind)."""
+    """Return the fields of public claims that contain personal data, as rows of claim, path and finding (its kind)."""
     rows = _rows(claims)
     public = np.flatnonzero((rows.as_series("sensitivity") == "public").fill_null(value=False).to_numpy())
     if not public.size:
@@ -124,7 +127,7 @@ def personal(claims: LazyRows | pl.DataFrame, rules: Rules) -> pl.DataFrame:
 
 
 def in_texts(texts: pl.DataFrame, rules: Rules, *, public: bool = False) -> pl.DataFrame:
-    """Return the paths of texts (path, text) that contain credentials, or with `public` personal data: path, finding."""
+    """Return path and finding of each text (path, text) that contains a credential or, if `public`, personal data."""
     fields = [(0, path, text) for path, text in texts.select("path", "text").drop_nulls().rows()]
     if public:
         fields += [(claim, path, _digits_for_letters(text)) for claim, path, text in fields]
@@ -136,7 +139,7 @@ def _rows(claims: LazyRows | pl.DataFrame) -> LazyRows:
 
 
 def _fields(claims: LazyRows, formats: Formats | None = None) -> Iterator[Field]:
-    """Yield the texts of claims, field by field, except keys that are UUIDs, whose digits can look like a card number.
+    """Yield each text field of the claims, except a key that is a UUID, because its digits can look like a card number.
 
     With `formats`, texts without a finding may be left out.
     """
@@ -162,7 +165,7 @@ def _texts(claims: LazyRows, name: str, formats: Formats | None) -> Iterable[tup
 
 
 def _findings(fields: Sequence[Field], formats: Formats) -> pl.DataFrame:
-    """Return the first finding of each field; each distinct text is searched once."""
+    """Return the first finding in each field, searching each distinct text once."""
     kinds = formats.kinds({text for _, _, text in fields})
     if not kinds:
         return NOTHING
@@ -182,7 +185,7 @@ _SWAPS = [
 
 
 def _digits_for_letters(text: str) -> str:
-    """Return a text in which the letters O, l and I next to a digit are replaced by 0 and 1."""
+    """Replace the letter O next to a digit by 0, and the letters l and I next to a digit by 1."""
     for pattern, digit in (*_SWAPS, *_SWAPS):
         text = pattern.sub(digit, text)
     return text

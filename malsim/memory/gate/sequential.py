@@ -1,4 +1,4 @@
-"""Recomputation at admission, as in the reference: each claim immediately updates the targets of its edges.
+"""Recomputation at admission, as in the reference implementation: each claim immediately updates the targets of its edges.
 
 The result depends on the order of claims, so they are processed one by one. Other rules leave all scores to the tick.
 """
@@ -32,7 +32,7 @@ _Value = TypeVar("_Value")
 
 
 def recompute(result: BatchResult, outcome: Resolution, factors: Mapping[str, float], rules: Rules) -> BatchResult:
-    """Recompute a batch claim by claim: set each new cell's calibration factor and update the targets of its edges.
+    """Recompute a batch claim by claim: set the calibration factor of each new cell, and update the targets of its edges.
 
     `factors` replace the records of the writers.
     """
@@ -69,7 +69,7 @@ def _by_claim(claims: Ints, values: Iterable[_Value]) -> defaultdict[int, list[_
 
 @dataclass
 class _State:
-    """Scores, statuses and records after each claim."""
+    """Scores, statuses and writers' records, updated after each claim."""
 
     rules: Rules
     stated: list[float]
@@ -83,9 +83,9 @@ class _State:
     earlier: Callable[[int], dict[tuple[int, str], float]]
     incoming: dict[int, dict[tuple[int, str], float]]
     outcomes: list[int]
-    counts: list[bool]  # cells that count in a record
-    outside: list[bool]  # cells that are external evidence
-    penalties: list[int]  # in units of 1/FINE², so that adding and subtracting is exact
+    counts: list[bool]  # whether each cell counts in its writer's record
+    outside: list[bool]  # whether each cell is external evidence
+    penalties: list[int]  # per writer, in units of 1/FINE², so that addition and subtraction are exact
 
     @classmethod
     def of(cls, result: BatchResult, new: Ints, rules: Rules) -> _State:
@@ -120,7 +120,7 @@ class _State:
         )  # fmt: skip
 
     def admit(self, row: int, factor: float | None) -> None:
-        """Set the calibration factor and first effective confidence of a new cell."""
+        """Set a new cell's calibration factor and its first effective confidence."""
         author, rules = self.author[row], self.rules
         record = (np.array([self.outcomes[author]]), np.array([self.penalties[author] / FINE**2]))
         self.factor[row] = float(law.factors(*record, rules)[0]) if factor is None else factor
@@ -151,7 +151,7 @@ class _State:
             self.count(row, 1)
 
     def demote(self, row: int, successor: int) -> None:
-        """Supersede a cell: count it in its writer's record, and stop its challenges to other cells."""
+        """Supersede a cell: count it in its writer's record, and withdraw its challenges to other cells."""
         if self.reaches(successor, row):
             self.judge(row)
         affected = [row, *self.accuses[row]]
@@ -170,7 +170,7 @@ class _State:
         self.penalties[self.author[row]] += sign * (int(coarse[0]) * FINE + int(fine[0]))
 
     def into(self, row: int) -> dict[tuple[int, str], float]:
-        """Return the weights of the edges into a cell by source and relation."""
+        """Return the weights of a cell's incoming edges, keyed by source and relation."""
         if row not in self.incoming:
             self.incoming[row] = self.earlier(row)
         return self.incoming[row]
@@ -187,13 +187,13 @@ class _State:
 
 
 def _units(cost: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Split each penalty into multiples of 1/FINE and of 1/FINE², so that sums of penalties are exact."""
+    """Split each penalty into multiples of 1/FINE and 1/FINE², so that sums of penalties are exact."""
     coarse = np.floor(cost * FINE)
     return coarse, np.floor((cost * FINE - coarse) * FINE)
 
 
 def _edges_into(edges: pl.DataFrame, cells: int) -> Callable[[int], dict[tuple[int, str], float]]:
-    """Return a function from a row to the weights of the edges into it, by source and relation."""
+    """Return a function that maps a cell's row to the weights of its incoming edges, keyed by source and relation."""
     edges = edges.sort("target", maintain_order=True)
     starts = np.searchsorted(edges["target"].to_numpy(), np.arange(cells + 1))
 

@@ -1,4 +1,4 @@
-"""Verdicts of the gate as codes; their texts and events are made on demand."""
+"""Verdicts of the gate, stored as codes. Their texts and events are built on demand."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GateResult:
-    """Verdicts on a batch in the order of the gate, and the memory after it.
+    """Verdicts on a batch in gate order, and the memory after the batch.
 
     For each claim: `rep`, `verdict` (index in `schema.VERDICT`), `row` (of the cell that it became or restated, NONE without
     one), `attenuated` (its confidence was capped, or its writer's factor is below 1). `superseded` holds the rows of the
@@ -74,7 +74,7 @@ class GateResult:
 
     @classmethod
     def between(cls, before: Memory, after: Memory, verdicts: pl.DataFrame) -> GateResult:
-        """Build a result from a frame of verdicts and the memories before and after the batch."""
+        """Build a result from a frame of verdicts and the memory before and after the batch."""
         superseded = after.column("successor") != NONE
         superseded[: before.height] &= before.column("successor") == NONE
         full = FullVerdicts.read(verdicts)
@@ -89,7 +89,10 @@ _KINDS = tuple(KINDS.values())
 
 @dataclass(frozen=True)
 class FullVerdicts:
-    """Columns of verdicts, one value per claim, and issues (path, message) and notes by claim; `make` builds the frame."""
+    """Verdicts with one value per claim in each column, and each claim's issues (path, message) and notes.
+
+    `make` builds the frame.
+    """
 
     t: Array
     rep: Ints
@@ -141,7 +144,7 @@ class FullVerdicts:
         return mask
 
     def events(self) -> list[dict[str, Any]]:
-        """Return columns of events: one per claim (admitted, deduplicated or rejected), and one per attenuated claim."""
+        """Return the events as columns: one per claim (admitted, deduplicated, rejected), then one per attenuated claim."""
         writers = ["?" if writer is None else writer for writer in self.writer.tolist()]
         cause = [f"claim {number} of {writer}" for number, writer in zip(self.sequence.tolist(), writers, strict=True)]
         reasons = ("; ".join(f"{path}: {text}" for path, text in self.issues.get(claim, ())) for claim in range(len(cause)))
@@ -168,7 +171,7 @@ def _by_claim(rows: Iterable[tuple[int, Any]]) -> dict[int, list[Any]]:
 
 
 def _frame(checked: Validated, result: BatchResult, full: FullVerdicts) -> pl.DataFrame:
-    """Return the verdicts of a batch as a frame, with null scores for claims that have no cell."""
+    """Return the verdicts on a batch as a frame. The scores of a claim without a cell are null."""
     claims, has_cell = checked.claims, result.row != NONE
     scores = {name: np.full(len(has_cell), np.nan) for name in ("stated", "calibration", "effective")}
     for name, values in scores.items():
@@ -183,7 +186,7 @@ def _frame(checked: Validated, result: BatchResult, full: FullVerdicts) -> pl.Da
         **{name: to_series(name, values) for name, values in scores.items()},
     }
     for name, by_claim in (("issues", structs), ("notes", full.notes)):
-        index = np.full(len(has_cell), len(by_claim), dtype=np.uint32)  # by default the empty list at the end
+        index = np.full(len(has_cell), len(by_claim), dtype=np.uint32)  # the default is the empty list at the end
         index[list(by_claim)] = np.arange(len(by_claim))
         columns[name] = pl.Series(name, [*by_claim.values(), []], dtype=schema.VERDICTS[name])[pl.Series(index)]
     return frame_of(columns)
@@ -206,7 +209,7 @@ def _caps(checked: Validated, capped: Ints) -> list[tuple[int, str]]:
 
 
 def _refusals(outcome: Resolution, checked: Validated, batch: Batch) -> list[Issue]:
-    """Return the first issue of each field of refused claims and their edges."""
+    """Return the first issue of each field, for refused claims and their edges."""
     issues = list(checked.issues)
     if outcome.accepted.all():
         return issues
@@ -223,7 +226,7 @@ def _refusals(outcome: Resolution, checked: Validated, batch: Batch) -> list[Iss
 
 
 def account(result: GateResult) -> list[dict[str, Any]]:
-    """Return columns of events: one per claim, followed by one per attenuated claim and one per superseded cell."""
+    """Return a batch's events as columns: one per claim, then one per attenuated claim and one per superseded cell."""
     parts = [texts.events() for texts in result.texts()]
     claims, attenuated = [events[0] for events in parts], [events[1] for events in parts if len(events) > 1]
     rows, memory = np.sort(result.superseded), result.memory
@@ -238,6 +241,6 @@ def account(result: GateResult) -> list[dict[str, Any]]:
 
 
 def issues_as_text() -> pl.Expr:
-    """Return an expression for the `issues` of verdicts as text, each with the path of its field."""
+    """Return an expression that formats the `issues` of each verdict as text, each issue with the path of its field."""
     text = format_expr("{}: {}", pl.element().struct["path"], pl.element().struct["message"])
     return pl.col("issues").list.eval(text).list.join("; ")

@@ -1,1 +1,1 @@
-"""The graph: immutable columns of cells, edges and writers, and their indexes."""
+"""Graph of claims: immutable columns of cells, edges and writers, with their indexes."""

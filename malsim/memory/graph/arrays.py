@@ -1,4 +1,4 @@
-"""Array types, ratios, and rounding and sums that do not depend on the shape of an array."""
+"""Array types, ratios, and roundings and sums whose results do not depend on the shape of the array."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ Array: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
 Ints: TypeAlias = NDArray[np.int64]
 
-NEAR = 1e-6  # this close to one half, rounding after scaling by a power of ten may be wrong
+NEAR = 1e-6  # fractions this close to one half may be rounded the wrong way after scaling by a power of ten
 
 
 def ratio(part: Array | Ints, whole: Array | Ints) -> Array:
-    """Compute part / whole, with NaN where the whole is 0.
+    """Divide `part` by `whole`, with NaN where `whole` is 0.
 
     >>> ratio(np.array([1.0, 1.0]), np.array([2.0, 0.0])).tolist()
     [0.5, nan]
@@ -25,7 +25,7 @@ def ratio(part: Array | Ints, whole: Array | Ints) -> Array:
 
 
 def rounded(values: Array, digits: int) -> Array:
-    """Round each number to the nearest decimal of its exact binary value, as `round(value, digits)` does.
+    """Round each number from its exact binary value, as `round(value, digits)` does.
 
     `numpy.round` multiplies first, and so rounds 1.0005 up although its exact value is below the half.
 
@@ -41,7 +41,7 @@ def rounded(values: Array, digits: int) -> Array:
 
 
 def sum_in_order(values: Array, axis: int) -> Array:
-    """Sum along an axis, term after term, skipping NaN.
+    """Sum along an axis, adding the values one after another and skipping NaN.
 
     `numpy.sum` adds eight or more terms in an order that depends on the shape of the whole array, so padding or another row
     would change the last bit.

@@ -1,4 +1,4 @@
-"""Memory: typed columns of cells, edges and writers, with cached derived structures."""
+"""Memory of claims: typed columns of cells, edges and writers, with cached derived structures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class Derived:
-    """Derived structures of a memory, each built on demand and passed on to memories for which it is still valid.
+    """Derived structures of a memory, built on demand and passed on to every later memory for which they remain valid.
 
     `wiring_before` is the wiring of a memory with fewer edges, and their number; `view` holds the rules and the view that
     `law_steps.present` last returned; `view_of` is set in such a view: its moved rows, the memory behind it and the records;
@@ -47,17 +47,17 @@ class Derived:
     search: Any = None
 
     def without_status(self) -> Derived:
-        """Return the structures that remain valid after a change of statuses."""
+        """Return the structures that remain valid after cells change their status."""
         return Derived(self.wiring, self.wiring_before, self.index)
 
     def with_more_edges(self, edges: int) -> Derived:
-        """Return the structures that stay valid after edges are added: the wiring of the first `edges`, to be extended."""
+        """Return the structures that remain valid after edges are added: the wiring of the first `edges`, to be extended."""
         return Derived(wiring_before=(self.wiring, edges) if self.wiring else self.wiring_before)
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Memory:
-    """Immutable graph of claims; every function returns a new memory.
+    """Immutable graph of claims. Functions that change a memory return a new one.
 
     The frames are made on demand: `cells` has one row per cell, in the order of admission; `edges` refers to cells by row;
     `writers` has one row per writer. The column `rep` separates independent replications in one graph. Columns:
@@ -71,7 +71,7 @@ class Memory:
     scanned: int  # number of edges that the last tick read
     derived: Derived
 
-    # Set by `malsim.memory`, as the graph may not import files and pushes.
+    # `malsim.memory` sets these methods, because this package may not import the packages of stores and pushes.
     open: ClassVar[Callable[..., Memory]]
     from_frames: ClassVar[Callable[..., Memory]]
     save: ClassVar[Callable[..., None]]
@@ -89,7 +89,7 @@ class Memory:
 
     @classmethod
     def empty(cls) -> Memory:
-        """Return a memory without cells."""
+        """Return an empty memory."""
         kinds = (schema.CELLS, schema.EDGES, schema.WRITERS)
         cells, edges, writers = (Table.of(pl.DataFrame(schema=names)) for names in kinds)
         for table, names in zip((cells, edges, writers), kinds, strict=True):
@@ -106,53 +106,53 @@ class Memory:
 
     @property
     def cells(self) -> pl.DataFrame:
-        """Cells as a frame (columns of `schema.CELLS`)."""
+        """Data frame of the cells (columns of `schema.CELLS`)."""
         return self.tables["cells"].frame
 
     @property
     def edges(self) -> pl.DataFrame:
-        """Edges as a frame (columns of `schema.EDGES`)."""
+        """Data frame of the edges (columns of `schema.EDGES`)."""
         return self.tables["edges"].frame
 
     @property
     def writers(self) -> pl.DataFrame:
-        """Writers as a frame (columns of `schema.WRITERS`)."""
+        """Data frame of the writers (columns of `schema.WRITERS`)."""
         return self.tables["writers"].frame
 
     @property
     def height(self) -> int:
-        """Number of cells."""
+        """Number of cells in the memory."""
         return self.tables["cells"].rows.height
 
     @property
     def recorded(self) -> Memory:
-        """Memory from which the next tick starts: for a view returned by `present`, the viewed memory, else this memory."""
+        """Memory from which the next tick starts. For a view returned by `present`, this is the memory behind the view."""
         if self.derived.view_of is None:
             return self
         before: Memory = self.derived.view_of[1]
         return before
 
     def table(self, name: str) -> Table:
-        """Return the `cells`, `edges` or `writers` as a table, whose height and columns need no frame."""
+        """Return the table `cells`, `edges` or `writers`. Its height and columns are available without building a frame."""
         return self.tables[name]
 
     @property
     def active(self) -> Ints:
-        """Rows of the active cells."""
+        """Row numbers of the active cells."""
         if self.derived.active is None:
             self.derived.active = np.flatnonzero(self.column("status") == 0)
         return self.derived.active
 
     @property
     def inactive(self) -> Ints:
-        """Rows of the inactive cells, whose scores a tick does not change."""
+        """Row numbers of the inactive cells, whose scores a tick does not change."""
         if self.derived.inactive is None:
             self.derived.inactive = np.flatnonzero(self.column("status") != 0)
         return self.derived.inactive
 
     @property
     def is_active(self) -> Bools:
-        """Mask of the active cells."""
+        """Boolean mask of the active cells."""
         if self.derived.is_active is None:
             self.derived.is_active = self.column("status") == 0
         return self.derived.is_active
@@ -162,12 +162,12 @@ class Memory:
         return self.tables["cells"].column(name)
 
     def values(self, name: str, rows: NDArray[np.int64]) -> NDArray[Any]:
-        """Return some rows of a column of the cells."""
+        """Return the values of a column of the cells in the given rows."""
         return self.column(name).take(rows)
 
     @property
     def wiring(self) -> Wiring:
-        """Edges as sparse matrices, extended from those of the memory that this one grew from."""
+        """Edges as sparse matrices, built by extending the matrices of the memory from which this one was derived."""
         derived = self.derived
         if derived.wiring is None:
             before, edges, authors = derived.wiring_before, self.tables["edges"], self.column("author")
@@ -177,13 +177,13 @@ class Memory:
 
     @property
     def index(self) -> Index:
-        """Index of cells by name and content."""
+        """Index that finds cells by name or content."""
         if self.derived.index is None:
             self.derived.index = Index(self.tables["cells"].rows, self.tables["writers"].rows)
         return self.derived.index
 
     def append(self, cells: LazyRows, edges: LazyRows, writers: LazyRows, names: Sequence[str]) -> Memory:
-        """Return a memory with further rows in each table; derived structures are extended.
+        """Return the memory with new rows appended to each table and with its derived structures extended.
 
         `names` are the handles and keys of the new cells, except those generated from an ordinal alone.
         """
@@ -197,7 +197,7 @@ class Memory:
         return Memory(**tables, scanned=self.scanned, derived=derived)
 
     def scored(self, scores: Mapping[str, NDArray[np.float64]], record: Mapping[str, NDArray[Any]]) -> Memory:
-        """Return the memory after a tick, with new scores of cells and new records of writers."""
+        """Return the memory after a tick, with new scores of the cells and new records of the writers."""
         parts, (cells, edges, writers) = self.derived, self.tables.values()
         columns = {name: Column(values) for name, values in scores.items()}
         records = {name: Column(values) for name, values in record.items()}
@@ -210,7 +210,7 @@ class Memory:
         )
 
     def changed(self, rows: NDArray[np.int64], values: Mapping[str, Any]) -> Memory:
-        """Return the memory with new values in some rows of its cells; each column takes one value, or one value per row.
+        """Return the memory with new values in some rows of the cells: one value per column, or one per row of a column.
 
         Only for columns other than names, texts and origins: status, successor, version, flags, times and scores.
         """
@@ -219,7 +219,7 @@ class Memory:
         if self.derived.view_of and self.recorded is not self:
             return self.recorded.changed(rows, values)
         if "status" in values:
-            values = {**values, "worth": np.nan}  # no tick has read these cells with this status
+            values = {**values, "worth": np.nan}  # unknown until a tick has read the cells with their new status
         cells, edges, writers = self.tables.values()
         derived = self.derived.without_status()
         if "status" not in values:
@@ -230,15 +230,15 @@ class Memory:
         return Memory(cells.changed(rows, values), edges, writers, self.scanned, derived)
 
     def with_cells(self, cells: pl.DataFrame) -> Memory:
-        """Return the memory with its cells replaced by a frame that differs only in status, flags or similar fields."""
+        """Return the memory with a new frame of cells, in which only statuses, flags or similar fields may differ."""
         return Memory(cells, self.tables["edges"], self.tables["writers"], self.scanned, self.derived.without_status())
 
     def with_texts(self, cells: pl.DataFrame) -> Memory:
-        """Return the memory with its cells replaced by a frame that may also differ in titles or bodies."""
+        """Return the memory with a new frame of cells, which may differ in titles and bodies too."""
         return Memory(cells, self.tables["edges"], self.tables["writers"], self.scanned)
 
     def with_edges(self, edges: pl.DataFrame) -> Memory:
-        """Return the memory with more edges; `edges` holds the existing edges followed by the new ones."""
+        """Return the memory with the given edges, which must be the existing edges followed by the new ones."""
         if self.derived.view_of and self.recorded is not self:
             return self.recorded.with_edges(edges)
         derived = self.derived.with_more_edges(self.tables["edges"].height)
@@ -246,14 +246,15 @@ class Memory:
         return Memory(self.tables["cells"], edges, self.tables["writers"], self.scanned, derived)
 
     def row(self, handle: str, *, rep: int = 0, whole: bool = False) -> int:
-        """Return the row of a cell by its handle or key; `handle@vN` is the Nth version of its chain.
+        """Return the row number of the cell with a handle or key. `handle@vN` means version N in the cell's chain.
 
         Unless `whole` is set, an unambiguous prefix of the handle or of its tag is enough. Raises `AddressError` if no cell
         or several cells match.
         """
         name, at, version = handle.partition("@v")
         names = self.cells.select("handle", "key").with_row_index("row")
-        names = names.filter(pl.Series(self.cells["rep"].to_numpy() == rep))  # numpy compares with a number of any size
+        # Compared in numpy, which unlike polars accepts integers of any size.
+        names = names.filter(pl.Series(self.cells["rep"].to_numpy() == rep))
         rows = names.filter((pl.col("handle") == name) | (pl.col("key") == name))["row"]
         if rows.is_empty() and not whole and (longer := handle_with_prefix(name, names["handle"])):
             rows = names.filter(pl.col("handle") == longer)["row"]
@@ -269,14 +270,14 @@ class Memory:
         return chain[int(version) - 1]
 
     def chain(self, row: int) -> list[int]:
-        """Return the rows of a cell's versions from the first to the live head, along the branch of `row`."""
+        """Return the rows of a cell's versions, from the first version to the live head, along the branch through `row`."""
         if self.derived.versions is None:
             factor = self.tables["writers"].column("calibration")[self.column("author")]
             self.derived.versions = Versions.of(self.column("successor"), self.column("version"), self.edges, factor)
         return self.derived.versions.chain(row)
 
     def head(self, handle: str, *, rep: int = 0) -> str:
-        """Return the handle of the live head of a cell's chain.
+        """Return the handle of the live head of a cell's version chain.
 
         If two cells superseded the same cell, the head is that of the better calibrated writer, then the newer one.
         """

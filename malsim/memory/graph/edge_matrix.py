@@ -1,4 +1,4 @@
-"""Edges as a sparse matrix of support and challenge, and the ends of contradictions."""
+"""Sparse matrix of supporting and challenging edges, and the two ends of each contradiction."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CONTRADICTS = schema.RELATIONS.index("contradicts")
 
 @dataclass(frozen=True)
 class Wiring:
-    """Edges of non-zero weight among `cells` rows, and the ends of all `contradicts` edges. New edges can be appended.
+    """Edges of non-zero weight between cells, and the ends of all `contradicts` edges. New edges can be appended.
 
     `challengers` and `challenged` are the ends of the `contradicts` edges between cells of different writers.
     """
@@ -38,7 +38,7 @@ class Wiring:
     challenged: Column
 
     def masses(self, worth: Array) -> tuple[Array, Array]:
-        """Compute support and challenge mass of every cell from the worth of every cell as a source.
+        """Compute the support mass and the challenge mass of every cell from `worth`, the confidence in each source cell.
 
         support_i = Σ_j w_ij · worth_j over edges j → i of weight > 0, in their order; challenge likewise with −w. Masses
         have the shape of worth, (cells) or (cells, n) for n columns of worth; an absent worth (NaN) counts as 0.
@@ -48,20 +48,21 @@ class Wiring:
 
     @cached_property
     def _entries(self) -> sparse.coo_array:
-        from scipy import sparse  # takes half of the time of importing the memory, and hooks that only read need none
+        from scipy import sparse  # imported late: scipy takes half of the package's import time, and hooks do not need it
 
         rows = self.target.values + self.cells * (self.weight.values < 0.0)
-        ends = rows.astype(np.int32), self.source.values.astype(np.int32)  # faster, as half the bytes are read
+        # int32 is faster than int64, because half as many bytes are read.
+        ends = rows.astype(np.int32), self.source.values.astype(np.int32)
         return sparse.coo_array((np.abs(self.weight.values), ends), shape=(2 * self.cells, self.cells))
 
     @classmethod
     def of(cls, edges: Table, author: NDArray[np.int64]) -> Wiring:
-        order = np.argsort(edges.column("target"), kind="stable")  # so sums read and write memory in order
+        order = np.argsort(edges.column("target"), kind="stable")  # so that sums access memory sequentially
         parts = _columns(edges, order[edges.column("weight")[order] != 0.0], 0, author)
         return cls(len(author), *map(Column, parts))
 
     def append(self, edges: Table, start: int, author: NDArray[np.int64]) -> Wiring:
-        """Return the wiring extended with the edges from row `start` on."""
+        """Return the wiring extended by the edges from row `start` on."""
         parts = _columns(edges, np.flatnonzero(edges.column("weight")[start:]) + start, start, author)
         before = (
             self.source, self.target, self.weight, self.accusers, self.accused, self.challengers, self.challenged,
@@ -78,5 +79,5 @@ def _columns(edges: Table, weighted: Ints, start: int, author: NDArray[np.int64]
 
 
 def nan_to_zero(values: Array) -> Array:
-    """Return the values with NaN replaced by 0, as a claim imported without a confidence has no weight."""
+    """Replace NaN by 0, because a claim that was imported without a confidence has no weight."""
     return np.nan_to_num(values, nan=0.0) if np.isnan(values.sum()) else values

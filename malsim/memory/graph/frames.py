@@ -1,4 +1,4 @@
-"""Conversion between frames and arrays of columns, and rows whose frame is made on demand."""
+"""Conversion between data frames and arrays, and rows whose frame is built on demand."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def stack_rows(above: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_columns(frame: pl.DataFrame, columns: Mapping[str, pl.Series | NDArray[Any]]) -> pl.DataFrame:
-    """Return the frame with some columns replaced."""
+    """Return the frame with some of its columns replaced."""
     copy = frame.clone()
     for column in frame_of(columns).iter_columns():
         copy.replace_column(copy.get_column_index(column.name), column)
@@ -46,7 +46,7 @@ def indices(rows: NDArray[np.integer[Any]]) -> pl.Series:
 
 
 def format_expr(text: str, *columns: str | pl.Expr) -> pl.Expr:
-    """Return an expression that inserts the values of columns into a text at each {}; null if a value is null.
+    """Return an expression that inserts the values of columns at each {} of a text. The result is null if a value is null.
 
     Replaces `polars.format`, which panics on columns whose first chunk is empty (polars 2.1).
 
@@ -61,7 +61,7 @@ def format_expr(text: str, *columns: str | pl.Expr) -> pl.Expr:
 
 
 def to_array(series: pl.Series) -> NDArray[Any]:
-    """Return a column of cells, edges or claims as an array: numbers, bools and texts unchanged, words as their codes.
+    """Return a column of cells, edges or claims as an array. Words of a fixed list are replaced by their codes.
 
     A null becomes NaN or NONE, and None among texts and lists.
 
@@ -80,7 +80,7 @@ def to_array(series: pl.Series) -> NDArray[Any]:
     if series.dtype == pl.List:
         return lists(series.to_list())
     array = series.to_numpy()
-    return array if array.dtype in _UNCHANGED else array.astype(np.intp)  # the fastest type to index with
+    return array if array.dtype in _UNCHANGED else array.astype(np.intp)  # intp is the fastest type for indexing
 
 
 def lists(values: Iterable[Any]) -> NDArray[Any]:
@@ -91,17 +91,17 @@ def lists(values: Iterable[Any]) -> NDArray[Any]:
 
 
 def to_series(name: str, values: NDArray[Any], kind: pl.DataType | type[pl.DataType] | None = None) -> pl.Series:
-    """Return an array as a column of a frame; the inverse of `to_array`."""
+    """Return an array as a column of a frame. This is the inverse of `to_array`."""
     kind = kind or _KINDS[name]
     if isinstance(kind, pl.Enum):
-        if values.min(initial=0) == NONE:  # NONE stands for null
+        if values.min(initial=0) == NONE:  # NONE represents null
             words = kind.categories.to_list()
             return pl.Series(name, [words[code] if code != NONE else None for code in values.tolist()], dtype=kind)
         return _WORDS_OF[name][indices(values)].alias(name)
     if name == "successor" and (values == NONE).all():
         return pl.Series(name, [None], dtype=kind).new_from_index(0, len(values))
     if isinstance(kind, pl.List):
-        codes: dict[Any, int] = {}  # code of each distinct list, as a series of many lists is slow to make
+        codes: dict[Any, int] = {}  # each distinct list is converted once, because building a series of lists is slow
         rows = [codes.setdefault(None if items is None else tuple(items), len(codes)) for items in values.tolist()]
         return pl.Series(name, list(codes), dtype=kind)[pl.Series(rows, dtype=pl.UInt32)]
     if values.dtype == np.object_:
@@ -114,11 +114,11 @@ def to_series(name: str, values: NDArray[Any], kind: pl.DataType | type[pl.DataT
 
 
 def code_of(name: str, value: ArrayLike) -> ArrayLike:
-    """Return the code that `to_array` gives a word of a column; other values unchanged."""
+    """Return the code by which `to_array` replaces a word in this column. Other values are returned unchanged."""
     return _CODES[name][value] if isinstance(value, str) else value
 
 
-FEW = 1_000  # up to here, looking up single words is faster than a polars query
+FEW = 1_000  # up to this length, looking up each word in a dict is faster than a polars query
 _UNCHANGED = (np.dtype(np.float64), np.dtype(np.bool_), np.dtype(np.intp), np.dtype(np.object_))
 _ROWS = ("author", "successor")
 _FLOATS = {name for name, kind in (schema.CLAIMS | schema.CELLS).items() if kind == pl.Float64}
@@ -134,7 +134,7 @@ _WORDS_OF |= {f"{name}_word": _WORDS_OF[name] for name in schema.WORDS}
 
 
 def rank_within_group(group: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the number of earlier rows in each row's group."""
+    """Return, for each row, the number of earlier rows in the same group."""
     order = np.argsort(group, kind="stable")
     sorted_ = group[order]
     rank = np.empty(len(group), dtype=np.int64)
@@ -144,7 +144,7 @@ def rank_within_group(group: NDArray[Any]) -> NDArray[np.int64]:
 
 @dataclass(slots=True, eq=False)
 class LazyRows:
-    """Rows whose columns and frame are made on demand.
+    """Rows whose columns and frame are built on demand.
 
     Arrays in `at_hand` are as `to_array` returns them, and `make` returns further ones by name. The frame is `source` or the
     result of calling it; without a source it is made of the columns in `kinds`, from `series` where that returns one, else
@@ -172,7 +172,7 @@ class LazyRows:
         return self.source
 
     def as_series(self, name: str, kind: Any = None) -> pl.Series:
-        """Return a column as a polars series, without building the whole frame where possible."""
+        """Return a column as a polars series, without building the whole frame if possible."""
         if isinstance(self.source, pl.DataFrame):
             return self.source[name]
         series = self.series(name) if self.series else None
@@ -190,7 +190,7 @@ class LazyRows:
         return self.at_hand[name]
 
     def has_values(self, name: str) -> bool:
-        """Return whether a column of texts holds a value other than null."""
+        """Return whether a column of texts holds any value other than null."""
         if name in self.blank:
             return False
         if self.make and not isinstance(self.source, pl.DataFrame):

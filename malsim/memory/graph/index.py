@@ -1,4 +1,4 @@
-"""Indexes of names, contents and writers, and generated names for cells without one.
+"""Index of cells by name and content and of writers by name, and generation of names for cells without one.
 
 An index is extended together with its memory and shared by the memories that grow from it.
 """
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.table import ChunkedRows
 
-_GENERATED = re.compile(rf"(?:{'|'.join(KINDS)})_[0-9a-f]{{4,}}")  # form of a handle generated from an ordinal
+_GENERATED = re.compile(rf"(?:{'|'.join(KINDS)})_[0-9a-f]{{4,}}")  # pattern of handles generated from an ordinal
 
 
 class Index:
-    """Rows of cells by handle, key and content hash, and of writers by name.
+    """Index that maps handles, keys and content hashes to rows of cells, and writers' names to rows of writers.
 
     The index may hold more rows than a memory, so lookups take the memory's `height` and ignore later rows. `append` extends
     the same index; a second memory grown from the same ancestor gets a new one. Names and contents are read at the first
@@ -35,19 +35,19 @@ class Index:
     """
 
     def __init__(self, cells: ChunkedRows, writers: ChunkedRows, elsewhere: Mapping[int, int] | None = None) -> None:
-        self._handles: dict[int, dict[str | None, int]] = {}  # by replication
+        self._handles: dict[int, dict[str | None, int]] = {}  # rows by name, for each replication
         self._keys: dict[int, dict[str | None, int]] = {}
-        self._contents: dict[int, int] = {}  # first row of each content
-        self._repeats: dict[int, list[int]] = {}  # its later rows, if there are any
+        self._contents: dict[int, int] = {}  # first row with each content hash
+        self._repeats: dict[int, list[int]] = {}  # later rows with the same content hash, if any
         self._rows_of_writers: dict[tuple[int, str], int] = {}
         self._cells, self._writers, self._height = cells, writers, cells.height
         self.elsewhere = elsewhere or {}
-        self._named = self._read = 0  # numbers of cells whose names and contents are indexed
-        # given names of the form of generated ones; None: unknown
+        self._named = self._read = 0  # number of cells whose names, and whose contents, are indexed
+        # Names given by writers that look like generated names; None if they are not known.
         self._like_generated: set[str] | None = None if cells.height else set()
 
     def append(self, cells: ChunkedRows, writers: ChunkedRows, new: tuple[int, int], names: Sequence[str]) -> Index:
-        """Return the index extended with the last `new` rows of `cells` and `writers`.
+        """Return the index extended by the last `new` rows of `cells` and `writers`.
 
         `names` are the handles and keys of the new cells, except those generated from an ordinal alone.
         """
@@ -73,13 +73,13 @@ class Index:
         return self._like_generated is not None and not self._like_generated
 
     def are_free(self, reps: Sequence[int], names: Sequence[str], *, height: int) -> bool:
-        """Return whether none of these generated names is in use."""
+        """Return whether none of these generated names is in use yet."""
         if self._like_generated is not None:
             return self._like_generated.isdisjoint(names)
         return bool((self.rows(reps, names, height=height) == NONE).all())
 
     def rows(self, reps: Sequence[int], names: Sequence[str | None], *, height: int) -> NDArray[np.int64]:
-        """Return, for each name, the row of the cell with this key, or failing that, this handle; NONE if unknown."""
+        """Return, for each name, the row of the cell with this key, else of the cell with this handle, else NONE."""
         pairs = list(zip(reps, names, strict=True))
         by_key, by_handle = (
             np.array([by_rep.get(rep, _NO_NAMES).get(name, NONE) for rep, name in pairs], dtype=np.int64)
@@ -92,7 +92,7 @@ class Index:
         return any(by_rep.get(rep, _NO_NAMES).get(name, height) < height for by_rep in self._names())
 
     def with_content(self, contents: Sequence[int], *, height: int) -> list[tuple[int, int]]:
-        """Return (index in `contents`, row) of every cell with one of these content hashes."""
+        """Return (index in `contents`, row) for every cell whose content hash is in `contents`."""
         if self._read < self._height:
             self._read_contents()
         first, repeats = self._contents, self._repeats
@@ -118,7 +118,7 @@ class Index:
         self._read = self._height
 
     def authors(self, reps: Sequence[int], names: Sequence[str], *, height: int) -> NDArray[np.int64]:
-        """Return the row of each writer; unknown writers get new rows after the last, in order of appearance."""
+        """Return the row of each writer. Unknown writers get new rows at the end, in order of appearance."""
         by_name, new = self._rows_of_writers, dict[tuple[int, str], int]()
         if len(by_name) < self._writers.height:
             unread = (self._writers.column(name, len(by_name)).tolist() for name in ("rep", "writer"))
@@ -132,13 +132,13 @@ class Index:
 _NO_NAMES: dict[str | None, int] = {}
 
 
-# arrays without axes: numpy combines them with an array in half the time that its scalars take
+# Zero-dimensional arrays, because numpy combines them with an array twice as fast as scalars.
 _MIXERS = np.array(0xBF58476D1CE4E5B9, dtype=np.uint64), np.array(0x94D049BB133111EB, dtype=np.uint64)
 _SHIFTS = np.array(30, dtype=np.uint64), np.array(27, dtype=np.uint64), np.array(31, dtype=np.uint64)
 
 
 def scattered(number: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the numbers mixed by the finaliser of SplitMix64, a bijection."""
+    """Return the numbers after mixing by the SplitMix64 finaliser, which is a bijection."""
     number = number ^ (number >> _SHIFTS[0])
     number *= _MIXERS[0]
     number ^= number >> _SHIFTS[1]
@@ -162,7 +162,7 @@ LONGEST_TAG = 16
 
 
 def name_cells(index: Index, present: NDArray[np.int64], claims: LazyRows) -> tuple[LazyRows, list[str]]:
-    """Return the key and handle of each new cell, and a list of these names without those generated from an ordinal alone.
+    """Return the key and handle of each new cell, and a list of these names if any is not generated from an ordinal.
 
     `present` holds the replications of the present cells. A generated handle depends only on the number of cells in its
     replication, so a replication has the same handles whatever other replications run with it.
@@ -200,7 +200,7 @@ _NAMES = {"key": pl.String(), "handle": pl.String()}
 
 
 def handle_by_key(kind: str, key: str) -> str:
-    """Return the shortest handle that the gate generates for a cell with a key and without a handle."""
+    """Return the shortest handle that the gate generates for a cell that has a key but no handle."""
     digits = "".join(_HEX_DIGIT.findall(key.lower()))
     return f"{kind}_{digits[:SHORTEST_TAG].ljust(SHORTEST_TAG, '0')}"
 
@@ -209,7 +209,7 @@ _HEX_DIGIT = re.compile("[0-9a-f]")
 
 
 def handles_by_ordinal(kind: str, ordinals: NDArray[np.int64]) -> list[str]:
-    """Return the handles generated for cells of a kind with these ordinals in their replication.
+    """Return the handles generated for cells of one kind from their ordinals within their replication.
 
     >>> handles_by_ordinal("obs", np.array([0, 1, 70_000]))
     ['obs_5a27', 'obs_f860', 'obs_05c17']
@@ -218,7 +218,7 @@ def handles_by_ordinal(kind: str, ordinals: NDArray[np.int64]) -> list[str]:
 
 
 def _generated_names(claims: LazyRows, ordinals: NDArray[np.int64], name: str) -> NDArray[Any]:
-    """Return the keys or the handles generated from the cells' ordinals in their replications."""
+    """Return the keys or handles generated from the ordinals of the cells within their replications."""
     tags = _tags(ordinals).tolist()
     if name == "handle":
         return lists(f"{kind}_{tag}" for kind, tag in zip(_kinds(claims), tags, strict=True))
@@ -227,7 +227,7 @@ def _generated_names(claims: LazyRows, ordinals: NDArray[np.int64], name: str) -
 
 
 def _tags(ordinals: NDArray[np.int64]) -> NDArray[np.str_]:
-    """Return the tag of each ordinal; distinct ordinals have distinct tags.
+    """Return a tag for each ordinal, such that distinct ordinals have distinct tags.
 
     Ordinals below 16^d have tags of d ≥ 4 digits, permuted by a bijection, so tags become longer instead of colliding.
     """
@@ -243,7 +243,7 @@ def _tags(ordinals: NDArray[np.int64]) -> NDArray[np.str_]:
 def _lengthened(
     index: Index, height: int, reps: list[int], names: list[str], keys: list[str], is_given: list[bool]
 ) -> list[str]:
-    """Append digits of the cell's key to each generated handle that is already in use; return all names."""
+    """Return all names, after appending digits of the cell's key to each generated handle that is already in use."""
     in_use = {(rep, name) for rep, name, given in zip(reps, names, is_given, strict=True) if given}
     longer = []
     for rep, name, key, given in zip(reps, names, keys, is_given, strict=True):

@@ -1,4 +1,4 @@
-"""Copy one memory for each replication of a run, or drop some replications."""
+"""Copies of a memory for each replication of a run, and removal of replications."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DAYS = ("created", "touched", "read", "valid_from", "valid_to", "rejected", "ex
 
 
 def replicated(memory: Memory, reps: Sequence[int], *, now: float = 0.0) -> Memory:
-    """Return one copy of the memory per replication, with days counted from `now`, so that earlier days are negative.
+    """Return one copy of the memory per replication. Day 0 of the copies is `now`, so that earlier days are negative.
 
     Cells, edges and writers keep their order within a replication. Raises `DataError` for several replications.
     """
@@ -48,14 +48,14 @@ def replicated(memory: Memory, reps: Sequence[int], *, now: float = 0.0) -> Memo
 
 
 def only_replication(memory: Memory, rep: int) -> Memory:
-    """Return one replication of a memory as replication 0."""
+    """Return one replication of a memory, renumbered as replication 0."""
     part = without(memory, {*memory.cells["rep"], *memory.writers["rep"]} - {rep})
     cells, writers = (frame.with_columns(pl.lit(0, pl.Int32).alias("rep")) for frame in (part.cells, part.writers))
     return Memory(cells.with_columns(_CONTENT), part.edges, writers, part.scanned)
 
 
 def without(memory: Memory, reps: Collection[int]) -> Memory:
-    """Return the memory without the cells, writers and edges of some replications."""
+    """Return the memory without the cells, writers and edges of the given replications."""
     if not reps:
         return memory
     stay, stay_writers = (~frame["rep"].is_in(list(reps)).to_numpy() for frame in (memory.cells, memory.writers))

@@ -1,4 +1,4 @@
-"""Immutable tables of typed columns that share memory with the tables they grew from."""
+"""Immutable tables of typed columns, which share buffers with the tables from which they were extended."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Column:
-    """Immutable array that can be extended.
+    """Immutable array from which a longer column can be made without a copy.
 
     An appended column shares the buffer of its predecessor, unless another column was appended there first; a changed column
     is a copy.
@@ -37,10 +37,8 @@ class Column:
     def __init__(self, values: NDArray[Any], buffer: NDArray[Any] | None = None, filled: list[int] | None = None) -> None:
         self.values: NDArray[Any] = values.view()
         self.values.flags.writeable = False
-        self._buffer, self._filled = (
-            values if buffer is None else buffer,
-            filled or [NONE],
-        )  # number of rows in use, shared by all tables on the buffer
+        self._buffer = values if buffer is None else buffer
+        self._filled = filled or [NONE]  # number of buffer rows in use, shared by all columns on the buffer
 
     def __len__(self) -> int:
         return len(self.values)
@@ -71,12 +69,12 @@ class Column:
         return Column(buffer[:height], buffer, [height])
 
 
-MOST_LOOSE = 1_000  # pieces that may wait to be joined; each admission adds one
+MOST_LOOSE = 1_000  # maximum number of pieces before they are joined; each admission adds one piece
 
 
 @dataclass(slots=True, eq=False)
 class ChunkedRows:
-    """Linked list of pieces of rows, the last piece first; joining them into one frame replaces the pieces."""
+    """Linked list of chunks of rows, starting with the last one. Joining the chunks into one frame replaces them."""
 
     piece: LazyRows
     below: ChunkedRows | None
@@ -105,7 +103,7 @@ class ChunkedRows:
         return self.below is None and isinstance(self.piece.source, pl.DataFrame)
 
     def column(self, name: str, start: int = 0) -> NDArray[Any]:
-        """Return a column from row `start` on."""
+        """Return the values of a column from row `start` on."""
         rows, pieces = self, [self.piece]
         while rows.below is not None and rows.below.height > start:
             rows = rows.below
@@ -147,7 +145,10 @@ class Table:
 
     @classmethod
     def lazy(cls, at_hand: dict[str, NDArray[Any]], whole: Callable[[], pl.DataFrame]) -> Table:
-        """Return a table that has some columns as arrays and calls `whole` for the frame when another column is needed."""
+        """Return a table with some columns at hand.
+
+        It calls `whole` for the complete frame when another column is needed.
+        """
         height = len(next(iter(at_hand.values())))
         return cls(ChunkedRows(LazyRows(height, whole, at_hand), None, height, 0), {}, frozenset())
 
@@ -171,7 +172,7 @@ class Table:
     def append(self, new: LazyRows) -> Table:
         if not new.height:
             return self
-        columns = {**self.columns} if self.rows.height else {}  # columns are extended on demand
+        columns = {**self.columns} if self.rows.height else {}  # columns are extended when they are read
         return Table(self.rows.append(new), columns, self.stale)
 
     def changed(self, rows: NDArray[np.int64], values: Mapping[str, Any]) -> Table:

@@ -1,4 +1,4 @@
-"""Texts of claims: handles such as `dec_a3ee` (a kind and a tag of hexadecimal digits), folded titles and content hashes."""
+"""Texts of claims: handles such as `dec_a3ee` (a kind and a hexadecimal tag), folded titles, and content hashes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def folded(title: pl.Expr) -> pl.Expr:
-    """Return an expression for a title in lower case with white space collapsed."""
+    """Return an expression that converts a title to lower case and collapses white space."""
     return title.str.strip_chars().str.to_lowercase().str.replace_all(r"\s+", " ")
 
 
@@ -28,7 +28,7 @@ def content_of(kind: pl.Expr, title: pl.Expr) -> pl.Expr:
     return pl.struct("rep", kind.alias("kind"), title.alias("title"), "body").hash()
 
 
-# White space as in Unicode and polars; `str.isspace` also counts four control characters.
+# White space as defined by Unicode and polars. `str.isspace` also accepts four control characters.
 _WHITE = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _SPACES = re.compile(f"[{_WHITE}]+")
 _BLANK = re.compile(f"[{_WHITE}]*")
@@ -39,7 +39,7 @@ def is_blank(text: str) -> bool:
 
 
 def fold_titles(titles: Sequence[str | None]) -> list[str | None]:
-    """Fold titles as the expression `folded` does."""
+    """Convert titles to lower case and collapse white space, as the expression `folded` does."""
     if not all(title is None or title.isascii() for title in titles):
         folds: list[str | None] = pl.DataFrame({"title": titles}).select(folded(pl.col("title"))).to_series().to_list()
         return folds
@@ -47,7 +47,7 @@ def fold_titles(titles: Sequence[str | None]) -> list[str | None]:
 
 
 def contents(rep: Array | Ints, *texts: Sequence[str | None]) -> NDArray[Any]:
-    """Compute `content_of` from arrays of replications, kinds, folded titles and bodies, as signed integers."""
+    """Compute content hashes as `content_of` does, from arrays of replications, kinds, folded titles and bodies."""
     columns = [pl.Series(name, values, dtype=pl.String) for name, values in zip(_HASHED, texts, strict=True)]
     return (
         pl.DataFrame([pl.Series("rep", rep, dtype=pl.Int32), *columns]).to_struct("content").hash().to_numpy().view(np.int64)
@@ -58,7 +58,7 @@ _HASHED = ("kind", "title", "body")
 
 
 LONGEST = 41
-MOST_NAMES = 4  # handles that an error lists
+MOST_NAMES = 4  # maximum number of handles in an error message
 _KIND = f"(?:{'|'.join(KINDS)})"
 _BEGINNING = re.compile(rf"(?i:{_KIND})_\w+")
 _TAG = re.compile(r"[0-9a-f]{4,}")
@@ -67,7 +67,7 @@ _BEGINS_WITH_KIND = re.compile(rf"(?i:({_KIND}))_")
 
 
 def is_handle(text: str) -> bool:
-    """Return whether a text is a handle of at most 41 characters: `kind_facets_hex`, or words with a first capital."""
+    """Return whether a text is a handle: at most 41 characters, as `kind_facets_hex` or as capitalised `Words_joined_so`."""
     return len(text) <= LONGEST and _PATTERN.fullmatch(text) is not None
 
 
@@ -80,13 +80,13 @@ def kind_of(text: pl.Expr) -> pl.Expr:
 
 
 def kind_in(handle: str) -> str | None:
-    """Return the kind with which a handle begins, or None."""
+    """Return the kind at the beginning of a handle, or None."""
     match = _BEGINS_WITH_KIND.match(handle)
     return match[1].lower() if match else None
 
 
 def handle_with_prefix(text: str, handles: pl.Series) -> str | None:
-    """Return the only handle that begins with `text`, or whose tag does (four hex digits or more); None if there is none.
+    """Return the only handle that begins with `text`, or whose tag begins with it (four or more hex digits), or None.
 
     Raises `AddressError` if there are several.
     """

@@ -1,4 +1,4 @@
-"""Tombstones: rejected or erased cells, and digests of values that are refused from then on.
+"""Tombstones: marks of rejected or erased cells, and digests of the values that the gate refuses from then on.
 
 A fact is a replication (in a store, a scope), an object and the value stated about it, or else the words of the title. Facts
 are compared after look-alike letters are replaced (`malsim.base.screen.look_alikes`); a paraphrase is another fact.
@@ -28,18 +28,18 @@ _SOURCES = ("derived_from", "depends_on")
 
 
 def value_as_text() -> pl.Expr:
-    """Return an expression for the value that a cell or claim states about its object, as text."""
+    """Return an expression for the value, as text, that a cell or claim states about its object."""
     return pl.coalesce(pl.col("value").cast(pl.String), folded(pl.coalesce("value_text", "title")))
 
 
 def digest(rep: int, object_: str | None, value: str) -> str:
-    """Return a digest that identifies a fact without its words; look-alike spellings have the same digest."""
+    """Return a digest that identifies a fact without revealing its words. Look-alike spellings have the same digest."""
     fact = f"{rep}\0{undisguised(object_ or '')}\0{undisguised(value)}"
     return blake2b(fact.encode(), digest_size=16).hexdigest()
 
 
 def digests_of(titles: Literal["none", "without value", "all"] = "none") -> pl.Expr:
-    """Return an expression for the digest of each cell's or claim's fact and, if requested, the digest of its title."""
+    """Return an expression for the digest of the fact in each cell or claim and, if requested, of its title."""
     value = pl.coalesce(pl.col("value").cast(pl.String), "value_text")
 
     def join(rep: int, object_: str | None, title: str, value: str | None) -> str:
@@ -61,12 +61,12 @@ def tombstones(memory: Memory) -> frozenset[str]:
 
 
 def text_of(value: str | float) -> str:
-    """Return a value as text; a number as polars prints a float."""
+    """Return a value as text. Numbers are formatted as polars formats floats."""
     return value if isinstance(value, str) else str(pl.Series([float(value)]).cast(pl.String).item())
 
 
 def rows_about(memory: Memory, rep: int, object_: str, value: str | float | None = None) -> Ints:
-    """Return the cells about an object, or only those that state this value in any spelling."""
+    """Return the rows of the cells about an object. With a value, return only the cells that state it, in any spelling."""
     rows = _rows(memory, (pl.col("rep") == rep) & (pl.col("object") == object_))
     if value is None or not rows.size:
         return rows
@@ -76,7 +76,7 @@ def rows_about(memory: Memory, rep: int, object_: str, value: str | float | None
 
 
 def rows_like(memory: Memory, row: int) -> Ints:
-    """Return the cells that state the same value about the same object; for a cell without an object, the cell itself."""
+    """Return the rows of the cells that state the same value about the same object; just the cell if it has no object."""
     cell = memory.cells[row].select("rep", "object", value=_STATED).row(0, named=True)
     if not cell["object"]:
         return np.array([row])[[memory.cells["title"][row] != ERASED]]
@@ -92,7 +92,7 @@ def _rows(memory: Memory, condition: pl.Expr) -> Ints:
 
 
 def derived(memory: Memory, rows: Ints) -> Ints:
-    """Return these rows and all rows that are derived from or depend on them, directly or not."""
+    """Return the given rows and all rows that derive from or depend on them, directly or indirectly."""
     edges = memory.edges.filter(pl.col("relation").cast(pl.String).is_in(_SOURCES)).select("source", "target")
     source, target = (edges[name].to_numpy() for name in ("source", "target"))
     fallen = np.zeros(memory.height, dtype=bool)
@@ -103,7 +103,10 @@ def derived(memory: Memory, rows: Ints) -> Ints:
 
 
 def reject(memory: Memory, rows: Ints, *, now: float, facts: Ints) -> Memory:
-    """Annex some cells and mark them rejected on day `now`; the gate then refuses the facts of the rows `facts`."""
+    """Annex some cells and mark them as rejected on day `now`.
+
+    From then on, the gate refuses the facts in the rows `facts`.
+    """
     memory = memory.recorded
     return memory.with_cells(_retracted(memory.cells, rows, now, facts))
 
@@ -123,7 +126,7 @@ def erase(memory: Memory, rows: Ints, *, now: float, facts: Ints) -> Memory:
 
 
 class Retraction(NamedTuple):
-    """Request of a person to reject or erase values on a day."""
+    """Person's request, made on a given day, to reject or erase values."""
 
     do: Literal["correct", "forget"]
     by: str
@@ -133,7 +136,9 @@ class Retraction(NamedTuple):
 def retract(
     memory: Memory, rows: Ints, group: Ints, count: int, request: Retraction, rules: Rules
 ) -> tuple[Memory, Bools, Ints]:
-    """Reject or erase `count` values; return the memory, a mask of the allowed values, and the erased rows.
+    """Reject or erase `count` values.
+
+    Return the memory, a mask of the values for which this was allowed, and the erased rows.
 
     `group` is the index of the value that each row states. Rejected cells have no effect any more; under
     `corrections = "reject"` their values are refused from now on, and under `derived = "fall"` everything derived from them
@@ -157,7 +162,7 @@ def retract(
 
 
 def rows_stating(memory: Memory, cells: Ints, wanted: Ints) -> tuple[Ints, Ints]:
-    """Return the rows of unrejected cells whose key is in `wanted`, and the index in `wanted` of each row's key.
+    """Return the rows of the unrejected cells whose key is in `wanted`, and the position of each row's key in `wanted`.
 
     `cells` and `wanted` have one column per key; a key with a negative part is never found.
     """
@@ -171,7 +176,7 @@ def rows_stating(memory: Memory, cells: Ints, wanted: Ints) -> tuple[Ints, Ints]
 
 
 def may_retract(memory: Memory, rows: Ints, group: Ints, by: str, rules: Rules) -> Bools:
-    """Return a mask of the groups of rows that `by` may retract: as a writer, as a verifier, or under `supersede_by`.
+    """Return a mask of the groups of rows that `by` may retract, as a writer, as a verifier, or under `supersede_by`.
 
     `group` numbers the groups from 0; the writer of one row of a group may retract all of it. Under `better_calibrated` the
     person's record in that replication must exceed those of all writers of the group.
@@ -193,7 +198,7 @@ def may_retract(memory: Memory, rows: Ints, group: Ints, by: str, rules: Rules) 
 
 
 def lift(memory: Memory, rows: Ints) -> Memory:
-    """Remove the tombstones of some cells, so that their facts are admitted again."""
+    """Remove the tombstones of some cells, so that the gate admits their facts again."""
     memory, lifted = memory.recorded, _mask(memory.height, rows)
     none = pl.lit(None, pl.String)
     return memory.with_cells(memory.cells.with_columns(pl.when(lifted).then(none).otherwise("tombstone").alias("tombstone")))

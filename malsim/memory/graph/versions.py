@@ -1,4 +1,4 @@
-"""Versions of cells: chains of rows that replaced each other, and their live heads."""
+"""Versions of cells: chains of rows that replaced one another, and their live heads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Versions:
-    """Pairs of rows in which `new` replaces `old`: recorded successors, and claims that superseded a replaced cell.
+    """Pairs of rows in which `new` replaces `old`, recorded as a successor or by a later `supersedes` edge.
 
     Version numbers rise within a pair, so no chain is a circle; edges added without a claim do not raise them. `factor` is
     the calibration factor of each cell's writer.

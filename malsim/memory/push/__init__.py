@@ -1,4 +1,4 @@
-"""Ways to read a memory: a mini-index for a query, answers about an object, and one opened cell."""
+"""Three ways to read a memory: a mini-index for a query, the answers about an object, and the page of one cell."""
 
 from malsim.memory.push.mini_index import BUDGET_WORDS, LIMIT, POOL, Push, mini_index, push, push_of
 

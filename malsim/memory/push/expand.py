@@ -1,4 +1,4 @@
-"""Page of one cell: scores term by term, texts, neighbours in both directions, and versions."""
+"""Page of one cell: its scores term by term, texts, neighbours in both directions, and versions."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Expanded:
 
 
 def expand(memory: Memory, handle: str, *, now: float | None = None, rep: int = 0, rules: Rules | None = None) -> Expanded:
-    """Open one cell by its handle, key, `handle@vN` or a prefix of its handle; the memory is not changed.
+    """Open one cell by handle, key, `handle@vN` or a prefix of the handle. The given memory is not changed.
 
     `now` is the day of the read, by default the latest day in the memory. A field may follow, as in `dec_a3ee#scores.eff` or
     `dec_a3ee-scores-eff`. The texts of a secret cell are withheld. Raises `AddressError` if no cell or several cells match.

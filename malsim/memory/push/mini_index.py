@@ -1,4 +1,4 @@
-"""Mini-index: one header line per cell relevant to a query, within a budget of words."""
+"""Mini-index: one line per cell that is relevant to a query, within a budget of words."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ BUDGET_WORDS = 900
 LIMIT = 10
 REFERS = "(how to read this: {})"
 MOST_LINES = 1_000_000
-ABSENT = "–"  # a score that an imported cell lacks
-POOL = 30  # least number of best matches that are ranked
+ABSENT = "–"  # shown for a score that is unknown, as in some imported cells
+POOL = 30  # minimum number of text matches that are ranked
 
 
 @dataclass(frozen=True)
 class Push:
-    """Mini-index with `lines`, best first; `cells` has one row per line: row, handle, score and marked (`^`).
+    """Mini-index with its `lines`, the best first. `cells` has one row per line: row, handle, score and marked (`^`).
 
     `map` is the handle of the cell that explains the lines, None without one; `sections` lists disputes about the cells,
     cells of low trust, and cells to open.
@@ -66,7 +66,7 @@ def mini_index(
     memory: Memory, query: str = "", *, budget_words: int = BUDGET_WORDS, limit: int = LIMIT, now: float | None = None,
     rep: int = 0, rules: Rules | None = None, surfaced: Sequence[str] = (),
 ) -> Push:  # fmt: skip
-    """Return lines `[^]handle "title" conf(0.7!) eff(0.61) curr(0.9) sal(0.5) …` of the cells relevant to a query.
+    """Return lines `[^]handle "title" conf(0.7!) eff(0.61) curr(0.9) sal(0.5) …` for the cells relevant to a query.
 
     Candidates are active cells, and superseded cells that an active cell still supports, depends on or derives from; without
     a query, all of them. They are ordered by `ranking.rank_score` over the 30 best matches (BM25) at `now` days (by default
@@ -107,7 +107,7 @@ def push(  # noqa: PLR0913  # the options of a reader
     top = _with_lines(cells[best].with_columns(pl.Series("score", score[best])), now, rules)
     words = np.array([len(line.split()) for line in top["line"].to_list()], dtype=np.int64)
     fixed = _fixed_words(connection, rep)
-    # the first line has precedence over the reminders
+    # If the budget is too small for both, the first line has priority over the reminders.
     budget = budget_words - fixed if words[:1].sum() + fixed <= budget_words else budget_words
     within = int(np.searchsorted(np.cumsum(words), budget, side="right"))
     left = budget_words - int(words[:within].sum())
@@ -117,7 +117,7 @@ def push(  # noqa: PLR0913  # the options of a reader
 def push_of(
     memory: Memory, rows: Sequence[int], *, now: float, rep: int, rules: Rules, left: int, surfaced: Sequence[str] = ()
 ) -> Push:
-    """Return the push that consists of the given rows, with sections of at most `left` words."""
+    """Return a push with the given cells as its lines, and with sections of at most `left` words."""
     with closing(_search_database(memory)) as database:
         moved = effective_now(memory, rules)
         cells = candidate_rows(database, list(rows), rep, lambda _: moved).with_columns(score=pl.lit(None, pl.Float64))
@@ -149,7 +149,7 @@ def _with_sections(
 
 
 def _fixed_words(connection: sqlite3.Connection, rep: int) -> int:
-    """Return the number of words of the reminders and of the reference to the map."""
+    """Return the number of words that the reminders and the reference to the map need."""
     return NO_SECTIONS.words + (len(REFERS.split()) if has_cell(connection, MAP, rep) else 0)
 
 
@@ -164,7 +164,8 @@ def _line(cell: dict[str, object]) -> str:
     for word in ("conf", "eff", "curr", "sal"):
         score = cell[SCORE_WORDS[word]]
         numbers[word] = ABSENT if score is None else f"{float(str(score)):.6f}".rstrip("0").rstrip(".")
-    numbers["conf"] += "!" if cell["stated"] is not None else ""  # `!` marks a confidence that never changes
+    # The mark `!` means that the stated confidence never changes.
+    numbers["conf"] += "!" if cell["stated"] is not None else ""
     numbers |= {name: str(int(bool(cell[column]))) for name, column in FLAG_WORDS.items()}
     values = " ".join(f"{name}({value})" for name, value in numbers.items())
     return f"{'^' if cell['marked'] else ''}{cell['handle']} {quoted(str(cell['title']))} {values} [out:{cell['outgoing']}]"

@@ -18,7 +18,7 @@ def rank_score(
     lexical: Array, degree: Array, effective: Array, age: Array, rules: Rules, *, reference: Bools | None = None,
     row: Ints | None = None,
 ) -> Array:  # fmt: skip
-    """Compute the score by which candidates are ranked.
+    """Compute the score by which a push ranks its candidates.
 
     score = rank_lexical · lexical/best + rank_degree · log(1 + degree)/log(1 + most) + rank_effective · effective
     + rank_recency · exp(−age/rank_recency_tau), where best and most are the maxima of the candidate's row
@@ -43,7 +43,7 @@ def rank_score(
 
 
 def top_k(score: Array, touched: Array, *, limit: int) -> Ints:
-    """Return the indices of the `limit` best candidates in each row of a table, best first; NONE pads short rows.
+    """Return the indices of the `limit` best candidates in each row of a table, the best first; NONE pads short rows.
 
     Among equal scores the later touched candidate comes first, then the earlier column; a score of −inf is not a candidate.
 
@@ -54,7 +54,7 @@ def top_k(score: Array, touched: Array, *, limit: int) -> Ints:
     if not score.size:
         return best
     order = np.argsort(-score, axis=1, kind="stable")
-    top = order[:, : limit + 1].T.copy()  # transposed, as few long rows are compared faster than many short ones
+    top = order[:, : limit + 1].T.copy()  # transposed, because numpy compares a few long rows faster than many short rows
     fall = score.take(top + np.arange(0, score.size, score.shape[1]))
     real = fall > -np.inf
     same = (fall[1:] == fall[:-1]) & real[1:]
@@ -74,7 +74,7 @@ def marked(
     rules: Rules, *, stated: Array, effective: Array, currency: Array, superseded: Bools, contradicted: Bools,
     overdue: Bools, requires_review: Bools,
 ) -> Bools:  # fmt: skip
-    """Return a mask of the lines marked `^`: superseded, challenged or stale cells; with `expand_when` review, flagged ones.
+    """Return a mask of the lines to mark with `^`: superseded, challenged and stale cells, or cells flagged for review.
 
     challenged: effective < challenged_below · stated, or an active incoming contradiction (`contradicted`);
     stale: currency < stale_below, or past the reverify date (`overdue`). All arrays have one entry per line. Source: the

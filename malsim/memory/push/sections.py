@@ -1,4 +1,4 @@
-"""Sections below the lines of a push: signals, disputes, low trust, cells to open, reminders."""
+"""Sections below the lines of a push: signals, disputes, cells of low trust, cells to open, and reminders."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REMINDERS = "open ^ before relying on it; write back what you learn; supersede o
 
 @dataclass(frozen=True)
 class Sections:
-    """Sections of a push: one line per conflict and per cell of low trust; `expand` has the handles to open.
+    """Sections of a push, with one line per conflict and per cell of low trust. `expand` holds the handles to open.
 
     `unproven` has the writers with too few outcomes for a calibration, their number of outcomes and the number needed;
     `signals` are the lines of firing signals; if `reminds`, the three reminders follow.
@@ -67,7 +67,7 @@ def sections(
     conflicts, left = _within(lines, left, CONFLICTS)
     low, left = _within([line for cell in cells if (line := _doubt(cell, now, rules))], left, LOW_TRUST)
     history = rules.calibration_history if penalises(rules) else 0
-    # a file edited by hand may hold other types
+    # If the store was edited by hand, these values may have other types.
     counted = [(writer, count) for writer, count in outcomes if isinstance(writer, str) and isinstance(count, int)]
     records = [f"{one_line(writer)} {count} of {history}" for writer, count in counted if count < history]
     few, _ = _within(records, left, UNPROVEN)
@@ -75,7 +75,7 @@ def sections(
 
 
 def _within(lines: Sequence[str], budget: int, name: str) -> tuple[tuple[str, ...], int]:
-    """Return the first lines that fit a budget of words under a name, and the rest of the budget."""
+    """Return the first lines that fit the budget together with the section's name, and the remaining budget."""
     within, left = [], budget - len(name.split())
     for line in lines:
         if len(line.split()) > left:

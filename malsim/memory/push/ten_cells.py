@@ -1,4 +1,4 @@
-"""The ten initial cells of every graph, and priming a project's memory from a global one."""
+"""The ten initial cells of every graph, and the transfer of cells from a global memory to a project's memory."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 WRITER = INIT
 MAP = "REF_map_0003"
-STATED = 0.7  # the highest confidence of a claim without support
-LEAST = 1e-6  # the confidence of a claim must be above 0
+STATED = 0.7  # stated confidence: the default cap for claims without support
+LEAST = 1e-6  # lowest confidence, because the gate refuses a confidence of 0
 
 
 def ten_cells(*, t: float = 0.0, rep: int = 0) -> pl.DataFrame:
@@ -34,7 +34,10 @@ def ten_cells(*, t: float = 0.0, rep: int = 0) -> pl.DataFrame:
 
 
 def bootstrap(memory: Memory, *, t: float = 0.0, rep: int = 0, rules: Rules | None = None, missing: bool = False) -> Memory:
-    """Return the memory with the ten cells if the replication is empty; with `missing`, add those that are absent."""
+    """Return the memory with the ten initial cells if the replication is empty.
+
+    With `missing`, add those that are absent.
+    """
     t, here = finite(t, where="t"), memory.cells.filter(pl.col("rep") == rep)["handle"]
     if here.len() and not missing:
         return memory
@@ -43,7 +46,7 @@ def bootstrap(memory: Memory, *, t: float = 0.0, rep: int = 0, rules: Rules | No
 
 
 def prime(memory: Memory, source: Memory, *, t: float = 0.0, rep: int = 0, rules: Rules | None = None) -> Memory:
-    """Return the memory with the active cells of a global memory as claims by the writer `_init`.
+    """Return the memory after admitting the active cells of a global memory as claims by the writer `_init`.
 
     Kind, title, body, summary, object, value, topics, entities, stability and sensitivity are copied from `source`
     (replication 0), except secret cells. The confidence is the effective confidence there, capped as for a claim without

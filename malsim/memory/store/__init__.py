@@ -1,4 +1,4 @@
-"""Memory in a file: transactional writes, present and past reads, corrections by people."""
+"""Memory in a file: transactional writes, reads of present and past states, and corrections by people."""
 
 from malsim.memory.store.store import Store, open_memory, save_memory
 

@@ -53,16 +53,16 @@ _NONE = np.zeros(0, dtype=np.int64)
 
 
 class NotTheirsError(UsageError):
-    """Correction by a person whom the rules do not allow to make it."""
+    """Correction by a person whom the rules do not allow to correct this claim."""
 
 
 class EditableStore(StoreFile):
-    """Store file whose cells people can update, correct and erase; base of `Store`."""
+    """Store file whose cells people can update, correct and erase. Base class of `Store`."""
 
     def update(
         self, handle: str, *, writer: str, now: float, rules: Rules | None = None, if_seen: int | None = None, **fields: Any
     ) -> Memory:
-        """Rewrite fields of a cell as `gate.edit.update` does, record the writer, and return the memory.
+        """Rewrite fields of a cell as `gate.edit.update` does, record who did it, and return the memory.
 
         Raises `StaleError` if the version is not `if_seen`.
         """
@@ -75,14 +75,14 @@ class EditableStore(StoreFile):
         self, object_: str, value: str | float, instead: Mapping[str, Any] | None = None, *, by: str, now: float,
         rules: Rules | None = None, rep: int = 0,
     ) -> Memory:  # fmt: skip
-        """Reject a value of an object, and admit the right claim (fields of a claim); see `corrections.correct`."""
+        """Reject a value of an object, and admit the right claim, given by its fields; see `corrections.correct`."""
         return self._correct(lambda memory: rows_about(memory, rep, object_, value), instead, by, now, rules).memory
 
     def correct_cell(
         self, handle: str, instead: Mapping[str, Any] | None = None, *, by: str, now: float, rules: Rules | None = None,
         rep: int = 0, if_seen: int | None = None,
     ) -> Admission:  # fmt: skip
-        """Reject the value of a cell in every cell that states it about the same object; return memory and verdict.
+        """Reject a cell's value in every cell that states it about the same object. Return the memory and the verdict.
 
         Raises `StaleError` if the version is not `if_seen`.
         """
@@ -112,11 +112,11 @@ class EditableStore(StoreFile):
         rules: Rules | None = None,
         rep: int = 0,
     ) -> Memory:
-        """Erase a value of an object, or everything about it; no page of the file contains it afterwards."""
+        """Erase a value of an object, or everything about the object, from every page of the file."""
         return self._erase(lambda memory: rows_about(memory, rep, object_, value), by, now, rules)
 
     def forget_cell(self, handle: str, *, by: str, now: float, rules: Rules | None = None, rep: int = 0) -> Memory:
-        """Erase the value of a cell in every cell that states it about the same object."""
+        """Erase a cell's value in every cell that states it about the same object."""
         return self._erase(lambda memory: rows_like(memory, memory.row(handle, rep=rep)), by, now, rules)
 
     def _erase(self, wrong_rows: Callable[[Memory], Ints], by: str, now: float, rules: Rules | None) -> Memory:
@@ -128,13 +128,14 @@ class EditableStore(StoreFile):
             _purge(self.connection, erased, old.cells[erased].filter(rep=0)["key"].to_list())
             scopes.unshare_all(self.connection, set(old.cells["object"][erased]) - set(new.cells["object"]))
         with refusing(self.path):
-            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log holds the erased text until then
+            # Until this checkpoint, the write-ahead log still contains the erased text.
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return new
 
     def allow(
         self, object_: str, value: str | float, *, by: str, now: float, rules: Rules | None = None, rep: int = 0
     ) -> Memory:
-        """Allow a rejected or erased value again."""
+        """Let the gate admit a rejected or erased value again."""
         with self._changing() as old:
             new = allow(old, rep, object_, value, by=by, rules=rules or Rules())
             return self._write(old, new, t=now, deed="allow", writer=by)
@@ -144,7 +145,7 @@ _OF_ROWS = "IN (SELECT value FROM json_each(?))"
 
 
 def _purge(connection: sqlite3.Connection, rows: Ints, keys: list[str]) -> None:
-    """Remove the text of erased rows from every table other than `cells`, and rebuild the full-text index.
+    """Remove the texts of erased rows from every table except `cells`, and rebuild the full-text index.
 
     `keys` are the keys of the rows before, under which importers store further fields.
     """
@@ -163,7 +164,7 @@ def _purge(connection: sqlite3.Connection, rows: Ints, keys: list[str]) -> None:
 def correct(
     memory: Memory, rows: Ints, instead: Mapping[str, Any] | None, *, now: float, by: str, rules: Rules
 ) -> Admission:
-    """Reject the value that some rows state about an object, and admit the right claim.
+    """Reject the value that some cells state about an object, and admit the right claim.
 
     Under `corrections = "supersede"` the right claim supersedes the wrong ones. Under `"reject"` the wrong ones lose all
     effect, and their value is refused from now on. Under `derived = "fall"` everything derived from them is rejected too.
@@ -207,7 +208,7 @@ def _admit_instead(
     if fact in wrong.select(digests_of()).to_series():
         hint = "state the right value, or none"
         raise UsageError("the right value equals the corrected value", where="correct", given=first["handle"], hint=hint)
-    rules = rules.replace(supersede_by="any")  # the right to correct these cells was checked already
+    rules = rules.replace(supersede_by="any")  # `_check_right` has already checked that `by` may do this
     after, verdicts = admit(lift(memory, rows_barred(memory, fact)), [claim], rules)
     if verdicts["verdict"][0] == "refused":
         given = verdicts.select(issues_as_text()).item()
@@ -216,7 +217,7 @@ def _admit_instead(
 
 
 def forget(memory: Memory, rows: Ints, *, now: float, by: str, rules: Rules) -> Memory:
-    """Erase the content of some rows and of everything derived from them; the gate then refuses it by its digests.
+    """Erase the content of some cells and of everything derived from them, and refuse their facts from now on.
 
     Erasing is final, so only writers of these rows and verifiers may, whatever `supersede_by` says.
     """
@@ -225,14 +226,14 @@ def forget(memory: Memory, rows: Ints, *, now: float, by: str, rules: Rules) -> 
 
 
 def allow(memory: Memory, rep: int, object_: str, value: str | float, *, by: str, rules: Rules) -> Memory:
-    """Return the memory in which the gate no longer refuses a rejected or erased value of an object."""
+    """Return the memory after lifting the refusal of a rejected or erased value of an object."""
     rows = rows_barred(memory, digest(rep, object_, text_of(value)))
     _check_right(memory, rows, by, rules)
     return lift(memory, rows)
 
 
 def _check_right(memory: Memory, rows: Ints, by: str, rules: Rules, now: float = 0.0) -> None:
-    """Raise if the rows are empty or one is locked, or if the rules do not let `by` correct them."""
+    """Raise `UsageError` if there are no rows, if a cell is locked, or if the rules do not let `by` correct the cells."""
     finite(now, where="now")
     if not rows.size:
         hint = "it was retracted before, or write object and value as they were claimed"

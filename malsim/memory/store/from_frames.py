@@ -1,4 +1,4 @@
-"""Memory built from frames of cells, edges and writers; absent columns take their defaults."""
+"""Memory built from frames of cells, edges and writers, with default values for absent columns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ENDS = ("source", "target")
 
 
 def from_frames(cells: pl.DataFrame, edges: pl.DataFrame | None = None, writers: pl.DataFrame | None = None) -> Memory:
-    """Return a memory of these cells, edges and writers, without passing them through the gate.
+    """Build a memory from frames of cells, edges and writers, without passing them through the gate.
 
     The frames `memory.cells`, `memory.edges` and `memory.writers` of a memory make an equal memory.
 
@@ -109,7 +109,7 @@ def _need(frame: pl.DataFrame, names: tuple[str, ...], where: str) -> None:
 
 
 def _typed(frame: pl.DataFrame, kinds: Mapping[str, Any], defaults: Mapping[str, Any], where: str) -> pl.DataFrame:
-    """Return all columns of the schema, cast to their types; absent columns are filled with their defaults."""
+    """Return all columns of the schema, cast to their types. Absent columns are filled with their defaults."""
     unknown = [name for name in frame.columns if name not in kinds]
     if unknown:
         raise DataError("unknown column", where=where, given=unknown[0], hint=nearest(unknown[0], kinds, ", ".join(kinds)))

@@ -1,4 +1,4 @@
-"""Load only the cells that a call can affect or show, found by the store's SQLite indexes.
+"""Partial loading of a store: only the cells that a call can affect or show, found by SQLite indexes.
 
 All numbers equal those of the whole store. Where a call needs every cell, the functions return None.
 """
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from malsim.memory.rules import Rules
     from malsim.memory.tables.read import StorePart
 
-MOST_CLAIMS = 256  # for a larger batch the whole memory is read
+MOST_CLAIMS = 256  # maximum number of claims per batch; for a larger batch, the whole memory is loaded
 _LAST_CHARACTER = "\U0010ffff"
 
 
 def part_for_claims(connection: sqlite3.Connection, checked: Validated, rules: Rules) -> StorePart | None:
-    """Return the cells that a batch of claims may restate, name or supersede, or for which the gate may refuse it."""
+    """Return the cells that a batch of claims may restate, name or supersede, and those that may cause a refusal."""
     claims, edges = checked.claims.frame(), checked.edges.frame()
     needs_all = rules.recompute == "admit" or rules.reused_keys != "refused" or rules.restated_among == "first"
     if needs_all or claims.height > MOST_CLAIMS:
@@ -58,7 +58,7 @@ def part_for_claims(connection: sqlite3.Connection, checked: Validated, rules: R
 
 
 def _generated_handles(connection: sqlite3.Connection, claims: pl.DataFrame) -> set[str]:
-    """Return the shortest handles that the gate may generate for claims without one."""
+    """Return the shortest handles that the gate may generate for the claims that have none."""
     unnamed, counts = claims.filter(claims["handle"].is_null()), cells_by_rep(connection)
     names = {handle_by_key(kind, key) for kind, key in unnamed.select("kind", "key").drop_nulls().rows()}
     for (rep,), batch in unnamed.group_by("rep"):
@@ -79,7 +79,9 @@ def _rows_with_prefix(connection: sqlite3.Connection, prefixes: set[str]) -> set
 
 
 def rows_meant(connection: sqlite3.Connection, text: str, rep: int) -> set[int]:
-    """Return the cells that a text names by exact handle or key, with their chains; a version or field may follow the name.
+    """Return the rows of the cells whose handle or key is `text`, and of their version chains.
+
+    A version or field may follow the name.
 
     The set is empty without an exact match; finding a cell by a prefix of its handle takes the whole memory.
     """
@@ -89,7 +91,7 @@ def rows_meant(connection: sqlite3.Connection, text: str, rep: int) -> set[int]:
 
 
 def chains_of(connection: sqlite3.Connection, rows: Iterable[int]) -> set[int]:
-    """Return these cells with all cells that they replaced or were replaced by, directly or not."""
+    """Return these rows and the rows of all cells that they replaced or that replaced them, directly or indirectly."""
     query = """WITH RECURSIVE line (cell) AS (SELECT value FROM json_each(?)
         UNION SELECT c.successor FROM line JOIN cells AS c ON c."row" = line.cell WHERE c.successor IS NOT NULL
         UNION SELECT c."row" FROM line JOIN cells AS c ON c.successor = line.cell WHERE c.successor IS NOT NULL
@@ -104,7 +106,7 @@ def rows_where(connection: sqlite3.Connection, condition: str, parameters: Seque
 
 
 def named(names: Iterable[str]) -> str:
-    """Return the SQL condition that a cell has one of these names as its handle or key."""
+    """Return the SQL condition that the handle or key of a cell is one of these names."""
     return f"({within('handle', names := list(names))} OR {within('key', names)})"
 
 
@@ -130,13 +132,13 @@ def part_for_page(
 
 
 def part_for_answer(connection: sqlite3.Connection, object_: str, reps: Sequence[int], rules: Rules) -> StorePart | None:
-    """Return the cells about an object in some replications."""
+    """Return the cells about an object in the given replications."""
     about = [rows_where(connection, "rep = ? AND object = ?", (rep, object_)) for rep in reps]
     return _part_showing(connection, set().union(*about), set(), rules)
 
 
 def effective_of(connection: sqlite3.Connection, rows: Iterable[int], rules: Rules) -> Mapping[int, float | None] | None:
-    """Map the given rows that changed since the last tick to the effective confidence that a reader sees."""
+    """Map those of the given rows that changed since the last tick to the effective confidence that a reader sees."""
     part = _part_showing(connection, set(rows), set(), rules, LAW_CELLS)
     if part is None:
         return None
@@ -146,7 +148,7 @@ def effective_of(connection: sqlite3.Connection, rows: Iterable[int], rules: Rul
 def _part_showing(
     connection: sqlite3.Connection, rows: set[int], context: set[int], rules: Rules, names: Iterable[str] = STORED
 ) -> StorePart | None:
-    """Load enough of the store for `present` to compute `rows` exactly; `context` cells are only displayed."""
+    """Load enough of the store for `present` to compute `rows` exactly. The cells in `context` are only displayed."""
     if rules.effective is not None or rules.wrong_when == "lost" or rules.evidence_from == "external":
         return None
     sources = _rows(connection, f"SELECT source FROM edges WHERE {within('target', rows)}", ())
@@ -160,7 +162,7 @@ def _part_showing(
 
 
 def _records(connection: sqlite3.Connection, memory: Memory, rows: Ints, rules: Rules) -> WriterRecords:
-    """Return the records of the writers of some rows as computed from the whole store; other writers have none."""
+    """Return the records of the writers of these rows, computed from the whole store. Other writers get empty records."""
     authors = np.unique(memory.column("author")[rows]).tolist()
     part = part_of(connection, _rows_in_records(connection, memory, authors, rules), LAW_CELLS)
     claims = np.zeros(memory.table("writers").height, dtype=np.int64)
@@ -172,7 +174,7 @@ def _records(connection: sqlite3.Connection, memory: Memory, rows: Ints, rules: 
 
 def _rows_in_records(connection: sqlite3.Connection, memory: Memory, authors: list[int], rules: Rules) -> set[int]:
     by_authors, stated = within("author", authors), np.array([0.0, 0.5, 1.0])
-    if CALIBRATIONS[rules.calibration](stated, np.zeros(3, dtype=bool)).any():  # a right claim has a penalty too
+    if CALIBRATIONS[rules.calibration](stated, np.zeros(3, dtype=bool)).any():  # even claims that are right have a penalty
         rows = rows_where(connection, by_authors)
     else:
         rows = rows_where(connection, f"{by_authors} AND successor IS NOT NULL")

@@ -1,4 +1,4 @@
-"""Scopes of a store: each has its own replication and can read cells that other scopes share with it."""
+"""Scopes of a store. Each scope has its own replication and can read objects that other scopes share with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Store: a memory in one file, with methods to admit claims, tick, correct, search and open cells."""
+"""Store: a memory in one file, with methods to admit claims, tick, make corrections, search and open cells."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 
 
 class Store(EditableStore):
-    """Open store, for use in a `with` block. Every change is one transaction; see `StoreFile`."""
+    """Open store, to be used in a `with` block. Every change is one transaction; see `StoreFile`."""
 
-    # `malsim.netlist`, which may not be imported here, sets both: `scan` runs the programs and wires on a memory that has
-    # just ticked, with the day and the rules; `input_of` checks a value for an input of the wires.
+    # `malsim.netlist` sets these functions, because it may not be imported here. `scan` runs the programs and wires on a
+    # memory that has just ticked, given the day and the rules. `input_of` checks a value for an input of the wires.
     scan: ClassVar[Callable[[Memory, Standing, float, Rules], tuple[Memory, Standing]] | None] = None
     input_of: ClassVar[Callable[[Standing, str, object], float] | None] = None
 
@@ -57,7 +57,7 @@ class Store(EditableStore):
         self, claims: Claims, rules: Rules | None = None, *, factors: Mapping[str, float] | None = None,
         if_seen: int | None = None, mark_rivals: bool = False,
     ) -> pl.DataFrame:  # fmt: skip
-        """Pass claims through the gate as `malsim.memory.admit` does; store and return the verdicts.
+        """Pass claims through the gate as `malsim.memory.admit` does, store the result, and return the verdicts.
 
         A single claim may name the version that it is based on, `if_seen`: that of the cells it supersedes, or else of its
         object (see `version`). Raises `StaleError` if there is a newer version. With `mark_rivals`, a single claim without
@@ -79,7 +79,7 @@ class Store(EditableStore):
     def _check_basis(
         self, claim: pl.DataFrame, checked: Validated, rules: Rules, if_seen: int | None, *, mark_rivals: bool
     ) -> Validated:
-        """Check the version that a claim is based on; without `if_seen`, an outdated claim contradicts the newer cells."""
+        """Check the version on which a claim is based. Without `if_seen`, an outdated claim contradicts the newer cells."""
         row = claim.row(0, named=True)
         names = [edge["target"] for edge in row["edges"] or [] if edge["relation"] == "supersedes"]
         check_version(self.connection, filter(None, names), row["object"], row["rep"], if_seen)
@@ -90,14 +90,14 @@ class Store(EditableStore):
         return replace(checked, notes=[*checked.notes, *((0, note) for note in notes)])
 
     def about_rows(self, rows: Sequence[int]) -> list[tuple[str, str, int]]:
-        """Return handle, writer and version of the cells in some rows, in the order given."""
+        """Return handle, writer and version of the cells in these rows, in the given order."""
         query = 'SELECT handle, writer, rep FROM json_each(?) AS row JOIN cells ON "row" = row.value ORDER BY row.key'
         with self._reading() as file:
             cells = file.execute(query, (json.dumps([*rows]),)).fetchall()
             return [(handle, writer, version_of(file, [handle], None, rep)) for handle, writer, rep in cells]
 
     def version(self, handle: str, rep: int = 0) -> int:
-        """Return the version of a cell, for `if_seen`: the number of writes about it and its object."""
+        """Return a cell's version, for use as `if_seen`: the number of writes about the cell and its object."""
         with self._reading() as file:
             return version_of(file, [handle], None, rep)
 
@@ -118,14 +118,14 @@ class Store(EditableStore):
             return self._write(old, new, t=now, deed="tick", clock=Clock.of(now, rules))
 
     def wire(self, load: Callable[[Memory, Standing], tuple[Memory, Standing]], *, t: float | None = None) -> Memory:
-        """Apply `load` to the memory and the stored netlist, store both results in one write, and return the memory."""
+        """Apply `load` to the memory and the stored netlist, save both in one transaction, and return the memory."""
         with self._changing() as old:
             new, after = load(old, self.standing)
             stored_wires.save(self.connection, after)
             return self._write(old, new, t=latest_day(new) if t is None else t, deed="save")
 
     def set_input(self, name: str, value: object, *, writer: str, now: float) -> float:
-        """Set an input of the stored wires, such as `reviewer.ack`, from the next tick on; return its value as a number.
+        """Set an input of the stored wires, such as `reviewer.ack`, from the next tick on. Return its value as a number.
 
         The change is recorded as an event. Raises `UsageError` for an unknown input and for a value of the wrong type.
         """
@@ -143,7 +143,10 @@ class Store(EditableStore):
         return number
 
     def bootstrap(self, now: float, *, rep: int = 0, missing: bool = False) -> bool:
-        """Add the ten initial cells to an empty replication (`missing`: those it lacks); return whether any were added."""
+        """Add the ten initial cells to an empty replication, or with `missing` those it lacks.
+
+        Return whether any were added.
+        """
         with self._reading() as file:
             if not missing and file.execute("SELECT 1 FROM cells WHERE rep = ? LIMIT 1", (rep,)).fetchone():
                 return False
@@ -154,7 +157,7 @@ class Store(EditableStore):
             return added
 
     def rep_of(self, scope: str, *, make: bool = False) -> int:
-        """Return the replication of a scope; if the scope does not exist, return NONE or, with `make`, create it."""
+        """Return the replication of a scope. If there is no such scope, return NONE or, with `make`, create the scope."""
         with self._reading() as file:
             rep = scopes.number(file, scope)
         if rep != NONE or not make:
@@ -163,7 +166,7 @@ class Store(EditableStore):
             return scopes.add(self.connection, scope)
 
     def known_scope(self, scope: str) -> int:
-        """Return the replication of a scope; raise `UsageError` if it does not exist."""
+        """Return the replication of a scope, and raise `UsageError` if there is no such scope."""
         if (rep := self.rep_of(scope)) == NONE:
             allowed = ", ".join(self.scopes) or "none: the store has no named scopes"
             raise UsageError("no such scope", where=str(self.path), given=scope, allowed=allowed)
@@ -171,12 +174,12 @@ class Store(EditableStore):
 
     @property
     def scopes(self) -> dict[str, int]:
-        """Replication of each named scope."""
+        """Named scopes and their replications."""
         with self._reading() as file:
             return {name: rep for name, rep in scopes.names(file).items() if name}
 
     def within(self, memory: Memory, scope: str | None = None) -> Memory:
-        """Return the cells of a scope as replication 0; for None, all cells outside named scopes.
+        """Return the cells of a scope as replication 0 or, if `scope` is None, all cells outside named scopes.
 
         Netlists, addresses and signals read this memory. Raises `UsageError` for an unknown scope.
         """
@@ -185,11 +188,11 @@ class Store(EditableStore):
         return without(memory, self.scopes.values())
 
     def share(self, object_: str, to: str, *, now: float, scope: str = "", by: str | None = None) -> None:
-        """Let another scope read the cells of a scope about an object."""
+        """Let the scope `to` read the cells of another scope about an object."""
         self._shares(object_, to, scope, now, by, "share")
 
     def unshare(self, object_: str, to: str, *, now: float, scope: str = "", by: str | None = None) -> None:
-        """Stop sharing an object with another scope."""
+        """Stop sharing an object with the scope `to`."""
         self._shares(object_, to, scope, now, by, "unshare")
 
     def _shares(self, object_: str, to: str, scope: str, now: float, by: str | None, deed: str) -> None:
@@ -202,7 +205,7 @@ class Store(EditableStore):
         self, object_: str, *, now: float, at: float | None = None, as_of: float | None = None, scope: str = "",
         rules: Rules | None = None,
     ) -> pl.DataFrame:  # fmt: skip
-        """Answer a question about an object from a scope and the cells shared with it; see `push.ask`.
+        """Answer a query about an object from a scope's cells and those that other scopes share with it; see `push.ask`.
 
         Raises `UsageError` for a day that is not a finite number.
         """
@@ -215,7 +218,7 @@ class Store(EditableStore):
             return ask(memory, object_, now=now, at=at, as_of=as_of, reps=reps, rules=rules)
 
     def mini_index(self, query: str = "", **options: Any) -> Push:
-        """Return the lines pushed to a reader about a query, found by the full-text index; options as in `push.push`.
+        """Return the lines pushed for a query, found by the full-text index. The options are those of `push.push`.
 
         After an admission, effective confidence is computed as of now, for these cells only where possible.
         """
@@ -232,7 +235,7 @@ class Store(EditableStore):
             return push(file, query, surfaced=lines, worth_now=worth_now if moved else as_stored, **options)
 
     def expand(self, handle: str, *, now: float | None = None, rep: int = 0, rules: Rules | None = None) -> Expanded:
-        """Open one cell as of `now` (days; default: the last write) and record the read, unless the store is read-only."""
+        """Open one cell on day `now` (default: day of the last write), and record the read unless the store is read-only."""
         now, rules = None if now is None else finite(now, where="now"), rules or Rules()
         if not self.write:
             return expand(self.about(handle, rep, rules), handle, now=self.day if now is None else now, rep=rep, rules=rules)
@@ -244,14 +247,14 @@ class Store(EditableStore):
         return page
 
     def about(self, handle: str, rep: int = 0, rules: Rules | None = None) -> Memory:
-        """Return a partial memory that shows one cell, its neighbours and its versions as the whole memory would."""
+        """Return a partial memory that shows one cell, its neighbours and its versions as the complete memory would."""
         with self._reading() as file, sound(self.path):
             part = part_for_page(file, handle, rep, rules or Rules(), row_of)
         return self.recorded if part is None else part.memory
 
 
 def open_memory(path: str | Path, *, at: float | None = None) -> Memory:
-    """Return the memory in a store's file, now or on day `at`; the file is only read.
+    """Return the memory in a store's file, as it is now or as it was on day `at`. The file is opened read-only.
 
     Raises `StoreError` if there is no such store.
     """
@@ -260,6 +263,6 @@ def open_memory(path: str | Path, *, at: float | None = None) -> Memory:
 
 
 def save_memory(memory: Memory, path: str | Path, *, t: float | None = None, writer: str | None = None) -> None:
-    """Save this memory to a store's file, as of day `t`, in one transaction; see `Store.save`."""
+    """Save this memory to a store's file in one transaction, dated day `t`; see `Store.save`."""
     with Store(path) as store:
         store.save(memory, t=t, writer=writer)

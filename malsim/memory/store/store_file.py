@@ -1,4 +1,4 @@
-"""A store's file: open it, read it as of now or of a day, and write to it in transactions."""
+"""File of a store: opening, reads of the present or a past state, and writes in transactions."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from malsim.memory.tables.stored_wires import Standing
 
 _Result = TypeVar("_Result")
-FEW_CELLS = 500  # up to this size the cached memory is used instead of a part
-FEW_TEXTS = 10_000  # up to this size the texts of cells are read with their numbers
+FEW_CELLS = 500  # up to this number of cells, the whole cached memory is used instead of a part
+FEW_TEXTS = 10_000  # up to this number of cells, their texts are loaded together with their numbers
 
 
 class StoreFile:
-    """Open file of a store, for use in a `with` block.
+    """Open file of a store, to be used in a `with` block.
 
     Every change is one transaction: it is on disk when the call returns, or the file is as it was. A process that is killed
     loses no change whose call had returned. Of two writing processes the second waits, up to `wait` seconds, and continues
@@ -62,7 +62,9 @@ class StoreFile:
     def __init__(self, path: str | Path | None, *, write: bool = True, wait: float = 5.0) -> None:
         self.path, self.write = Path(path or ":memory:"), write
         self.connection: sqlite3.Connection = blank() if path is None else connect(self.path, write=write, wait=wait)
-        self._cache: tuple[int, Memory] | None = None  # data version of the file, memory as recorded
+        self._cache: tuple[int, Memory] | None = (
+            None  # SQLite data version of the file, and the memory stored in that version
+        )
         self._closed = False
 
     def __enter__(self) -> Self:
@@ -78,11 +80,11 @@ class StoreFile:
 
     @property
     def memory(self) -> Memory:
-        """Memory that a reader sees now under the default rules; see `current`."""
+        """Memory as a reader sees it now under the default rules; see `current`."""
         return self.current()
 
     def current(self, rules: Rules | None = None) -> Memory:
-        """Return the memory that a reader sees now; a tick of the result still starts from the stored scores.
+        """Return the memory as a reader sees it now. A tick of this memory still starts from the stored scores.
 
         See `law_steps.present`.
         """
@@ -90,7 +92,7 @@ class StoreFile:
 
     @property
     def recorded(self) -> Memory:
-        """Stored memory: scores of the last tick, and the claims admitted since."""
+        """Memory as stored: the scores of the last tick, and the claims admitted since then."""
         with self._reading() as file, sound(self.path):
             version = self._version()
             if self._cache is None or self._cache[0] != version:
@@ -103,51 +105,51 @@ class StoreFile:
 
     @property
     def height(self) -> int:
-        """Number of cells."""
+        """Number of cells in the store."""
         return self._query(lambda file: read.height(file, "cells"))
 
     @property
     def effective(self) -> Array:
-        """Stored effective confidence of every cell; NaN if unknown."""
+        """Stored effective confidence of every cell, NaN if unknown."""
         return self._query(lambda file: read_scores(file, read.height(file, "cells"), names=("effective",))["effective"])
 
     def handle(self, row: int) -> str:
-        """Return the handle of the cell in a row."""
+        """Return the handle of the cell in row `row`."""
         with self._reading() as file:
             return str(file.execute('SELECT handle FROM cells WHERE "row" = ?', (row,)).fetchone()[0])
 
     @property
     def day(self) -> float | None:
-        """Day of the last write; None before the first."""
+        """Day of the last write, or None before the first write."""
         return self._query(read.last_day)
 
     @property
     def start(self) -> str | None:
-        """Date of day 0, or None."""
+        """Calendar date of day 0, or None if it is not set."""
         return self._query(read.start)
 
     @property
     def ticks(self) -> pl.DataFrame:
-        """History of writes."""
+        """History of all writes to the store, one row per write."""
         return self._query(read.ticks)
 
     @property
     def verdicts(self) -> pl.DataFrame:
-        """History of verdicts, including those of refused claims."""
+        """History of all verdicts, including those on refused claims."""
         return self._query(read.verdicts)
 
     @property
     def events(self) -> pl.DataFrame:
-        """Events of programs and wires at ticks: t, rep, kind, subject, detail, cause."""
+        """Events of programs and wires at ticks, with columns t, rep, kind, subject, detail and cause."""
         return self._query(stored_wires.events)
 
     @property
     def standing(self) -> Standing:
-        """Stored netlist, its state, and its lines in the next push."""
+        """Stored netlist with its state, and the lines that it adds to the next push."""
         return self._query(stored_wires.standing)
 
     def updates(self, handle: str, *, rep: int = 0, day: float | None = None) -> pl.DataFrame:
-        """Return the changes of a cell's fields on or before a day: t, field, writer (null if unnamed)."""
+        """Return the changes of a cell's fields on or before a day, with columns t, field and writer (null if unknown)."""
         with self._reading() as file, sound(self.path):
             rows, updates = rows_meant(file, handle, rep), read.updates(file)
             part = part_of(file, rows)
@@ -157,11 +159,11 @@ class StoreFile:
         return updates.filter(pl.col("row") == row, pl.col("t") <= last).drop("row")
 
     def at(self, day: float) -> Memory:
-        """Return the memory after the last write up to a day."""
+        """Return the memory after the last write on or before a day."""
         return self._query(lambda file: history.memory_on(file, finite(day, where="day")))
 
     def save(self, memory: Memory, *, t: float | None = None, start: str | None = None, writer: str | None = None) -> None:
-        """Save this memory to the file, as of day `t` (default: the latest day in the memory).
+        """Save this memory to the file, dated day `t` (default: the latest day in the memory).
 
         `start` is the date (ISO 8601) of day 0. `writer` is the person who rewrote fields; after rewrites by several people,
         save after each, or use `update`. The memory must have grown from the content of the file; its scores and flags
@@ -179,19 +181,19 @@ class StoreFile:
                 self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('start', ?)", (start,))
 
     def begin(self, start: str) -> None:
-        """Set the date of day 0."""
+        """Set the calendar date of day 0."""
         with refusing(self.path), transaction(self.connection):
             self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('start', ?)", (start,))
 
     def _load(self, part: Callable[[sqlite3.Connection], StorePart | None]) -> StorePart:
-        """Return a part of the store, or all of it if the part is None or the store is small and cached."""
+        """Return a part of the store. Return all of it if `part` returns None, or if the store is small and cached."""
         with sound(self.path):
             few = self._cache and self._cache[0] == self._version() and self._cache[1].height <= FEW_CELLS
             return (None if few else part(self.connection)) or StorePart.of(self.recorded)
 
     @property
     def numbers(self) -> Memory:
-        """Stored memory; the texts of a large store are read on demand."""
+        """Memory as stored. The texts of a large store are loaded on demand."""
         with self._reading() as file, sound(self.path):
             cached = self._cache is not None and self._cache[0] == self._version()
             if cached or self.connection is not file or read.height(file, "cells") <= FEW_TEXTS:
@@ -226,7 +228,7 @@ class StoreFile:
         self, old: Memory, new: Memory, *, t: float, deed: str, writer: str | None = None, part: StorePart | None = None,
         clock: Clock | None = None,
     ) -> Memory:  # fmt: skip
-        """Write the difference between two memories; raise `StoreError` if cells or edges of the file would be lost."""
+        """Write the difference between two memories. Raise `StoreError` if cells or edges in the file would be lost."""
         new = new.recorded
         if not extends(new, old):
             hint = "open the store again and continue from its memory, or save to another file"

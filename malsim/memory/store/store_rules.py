@@ -1,4 +1,4 @@
-"""Rules under which a store can tick."""
+"""Rules that can be used with a store, outside a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from malsim.memory.rules import Rules
 
 
 def store_rules(text: str | None) -> Rules:
-    """Read rules for a store from a preset's name or a TOML file; None means the default rules. Raises `RulesError`."""
+    """Read the rules for a store from a preset's name or a TOML file. None means the default rules."""
     return for_stores(Rules.read(text or "default"))
 
 
@@ -22,7 +22,7 @@ def as_person(rules: Rules, name: str) -> Rules:
 
 
 def for_stores(rules: Rules) -> Rules:
-    """Check that a store can tick under these rules, and return them.
+    """Return the rules if a store can tick under them.
 
     Raises `RulesError` for rules that take beliefs or time constants from a run.
     """

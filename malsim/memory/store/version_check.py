@@ -1,4 +1,4 @@
-"""Optimistic concurrency: a write that names an outdated version is refused; one without a version is marked.
+"""Optimistic concurrency: a write based on an outdated version is refused. A write without a version is marked.
 
 The version of a cell is the number of writes about it: the cells of its chain and of its object, and their updates and
 rejections. A writer that read version n writes with `if_seen = n`.
@@ -24,18 +24,18 @@ _OF_ROWS = "IN (SELECT value FROM json_each(?1))"
 
 
 class StaleError(UsageError):
-    """Write based on an outdated version."""
+    """Write that is based on an outdated version of a cell or object."""
 
 
 def version_of(connection: sqlite3.Connection, names: Iterable[str], object_: str | None, rep: int) -> int:
-    """Return the version of the cells with these names (handles or keys) and of an object; 0 without cells."""
+    """Return the version of the cells with these names (handles or keys) and of an object, or 0 if there are no cells."""
     return _count_writes(connection, _rows_about(connection, names, object_, rep))
 
 
 def check_version(
     connection: sqlite3.Connection, names: Iterable[str], object_: str | None, rep: int, if_seen: int | None
 ) -> None:
-    """Raise `StaleError`, naming the newest cell, unless the version is `if_seen` or `if_seen` is None."""
+    """Raise `StaleError`, naming the newest cell, if the version differs from `if_seen`. None skips the check."""
     if if_seen is None:
         return
     rows = _rows_about(connection, names := list(names), object_, rep)
@@ -50,7 +50,7 @@ def check_version(
 def contradict_newer(
     connection: sqlite3.Connection, claim: pl.DataFrame, *, mark_rivals: bool
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Return a claim (a frame of one row) with mutual contradictions to the newer cells that it ignores, and notes on them.
+    """Add mutual contradictions with the newer cells that a claim ignores. Return the claim, a frame of one row, and notes.
 
     If the claim supersedes a cell that is superseded already, these are the active cells of that chain. With `mark_rivals`,
     for a claim without edges, it is the newest other value of its object by another writer.

@@ -1,1 +1,1 @@
-"""SQLite tables of a store, in one file or in memory."""
+"""SQLite tables of a store, either in a file or in working memory."""

@@ -1,4 +1,4 @@
-"""SQLite file of a store: opening, and errors for a file that is foreign, newer, cut short, damaged or busy."""
+"""SQLite file of a store: opening, and errors for a file that is foreign, newer, truncated, damaged or busy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["blank", "connect", "is_made", "is_store", "refusing", "sound", "tran
 
 
 def connect(path: Path, *, write: bool = False, wait: float = 5.0) -> sqlite3.Connection:
-    """Open a store; with `write`, create it if it is missing. A refused file is left untouched.
+    """Open a store and, with `write`, create it if it does not exist. A refused file is left untouched.
 
     `wait` is how many seconds to wait for another process that is writing. Raises `StoreError`.
     """
@@ -57,7 +57,7 @@ def connect(path: Path, *, write: bool = False, wait: float = 5.0) -> sqlite3.Co
             connection.hold(path, APPLICATION)
     with refusing(path):
         try:
-            connection.execute("PRAGMA secure_delete = ON")  # erased text is overwritten, not only freed
+            connection.execute("PRAGMA secure_delete = ON")  # overwrites erased text instead of only freeing its pages
             make_tables(connection, STATEMENTS, application=APPLICATION, version=VERSION, table=_FIRST)
         except BaseException:
             connection.close()
@@ -67,11 +67,12 @@ def connect(path: Path, *, write: bool = False, wait: float = 5.0) -> sqlite3.Co
 
 _FIRST = "meta"
 _CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-_NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)  # no space for the index of a log, needed only if there is a log
+# The disk has no space for the index of a write-ahead log, which is needed only if there is a log.
+_NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 
 def _read_only(path: Path, wait: float) -> sqlite3.Connection:
-    """Open read-only; if the folder is not writable or is full, open the file as immutable.
+    """Open a store read-only. If its folder is not writable or is full, open the file as immutable.
 
     The first mode may write, but `query_only` forbids it: any other connection would leave a log behind.
     """
@@ -98,7 +99,7 @@ def is_store(path: Path) -> bool:
 
 
 def blank() -> sqlite3.Connection:
-    # the thread that closes it may be another one, as calls with a time limit run in threads
+    # Another thread may close the connection, because calls with a time limit run in their own threads.
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     for statement in STATEMENTS:
         connection.execute(statement)
@@ -111,7 +112,7 @@ def is_made(connection: sqlite3.Connection) -> bool:
 
 @contextmanager
 def refusing(path: Path | str) -> Iterator[None]:
-    """Turn SQLite errors and invalid rows into a `StoreError` with advice."""
+    """Convert SQLite errors and errors about invalid rows into a `StoreError` with advice."""
     try:
         with refusing_file(path):
             yield
@@ -121,7 +122,7 @@ def refusing(path: Path | str) -> Iterator[None]:
 
 @contextmanager
 def sound(path: Path | str) -> Iterator[None]:
-    """Turn errors that invalid rows of a damaged or hand-edited file cause into a `StoreError`."""
+    """Convert the errors that invalid rows of a damaged or hand-edited file cause into a `StoreError`."""
     try:
         yield
     except (MalsimError, sqlite3.Error):

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 def memory_on(connection: sqlite3.Connection, day: float) -> Memory:
-    """Return the memory after the last write up to a day; before the first write, return the cells created by that day."""
+    """Return the memory after the last write on or before a day. For an earlier day, return the cells created by then."""
     writes = ticks(connection)
     earlier = writes.filter(pl.col("t") <= day)
     if writes.is_empty():
         return Memory.empty()
     now, write = present(connection), (earlier.row(-1, named=True) if earlier.height else writes.row(0, named=True))
     cells = cells_at(connection, write["row"], write["cells"])
-    authors = now.writers.head(cells["author"].n_unique())  # a writer is added with its first cell
+    authors = now.writers.head(cells["author"].n_unique())  # writers are stored in the order of their first cells
     authors = _records_as_of(connection, authors, write["row"])
     then = Memory(cells, now.edges.head(write["edges"]), authors, write["scanned"])
     return then if earlier.height else _created_by(then, day)

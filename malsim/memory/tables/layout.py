@@ -8,10 +8,11 @@ import polars as pl
 
 from malsim.memory import schema
 
-APPLICATION = 0x6D616C73  # "mals", in the header of every store
+APPLICATION = 0x6D616C73  # SQLite application id of every store: "mals" in ASCII
 VERSION = 4
 
-CELLS = {name: kind for name, kind in schema.CELLS.items() if name != "content"}  # content is a hash, computed on reading
+# The hash `content` is not stored, but computed when cells are read.
+CELLS = {name: kind for name, kind in schema.CELLS.items() if name != "content"}
 SCORES = ("calibration", "support_mass", "challenge_mass", "worth", "effective", "currency", "salience")
 """Scores that a tick computes, stored by column: a tick then writes some pages and not every row; see `scores.py`."""
 STORED = {name: kind for name, kind in CELLS.items() if name not in SCORES}
@@ -50,7 +51,7 @@ STATEMENTS = (
     "CREATE VIRTUAL TABLE words USING fts5 (handle, title, tags, summary, body, content='', tokenize='porter unicode61')",
     "INSERT INTO words (words, rank) VALUES ('rank', 'bm25(4.0, 3.0, 2.0, 1.0, 1.0)')",
 )
-INDEXES = (  # created after the first rows, which is faster than updating them row by row
+INDEXES = (  # created after the first insert, which is faster than updating the indexes for each row
     "CREATE INDEX IF NOT EXISTS cells_by_handle ON cells (handle)",
     "CREATE INDEX IF NOT EXISTS cells_by_key ON cells (key)",
     "CREATE INDEX IF NOT EXISTS cells_by_object ON cells (rep, object)",
@@ -84,11 +85,11 @@ def is_date(value: object) -> bool:
 
 
 class DamagedRowsError(ValueError):
-    """Invalid rows in a store; the caller, who knows the file name, turns this into a `StoreError`."""
+    """Invalid rows in a store. The caller, who knows the file name, converts this into a `StoreError`."""
 
 
 def check_rows(cells: pl.DataFrame, edges: pl.DataFrame, writers: pl.DataFrame, scanned: object) -> int:
-    """Check that references resolve and no required value is null; return the number of edges read by the last tick.
+    """Check that all references resolve and that no required value is null. Return the checked value of `scanned`.
 
     The frames of cells and edges may lack columns. Raises `DamagedRowsError`.
     """

@@ -1,4 +1,4 @@
-"""Tables of a store read as a memory, whole or in part, and the history of its writes."""
+"""Reader of a store's tables: the memory, complete or partial, and the history of writes."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def height(connection: sqlite3.Connection, table: str) -> int:
 
 
 def cells_by_rep(connection: sqlite3.Connection) -> dict[int, int]:
-    # min and max in one query would scan the table; apart, SQLite answers each from the index
+    # SQLite answers min and max from an index only if they are separate queries.
     ends = "SELECT (SELECT min(rep) FROM cells), (SELECT max(rep) FROM cells)"
     first, last = connection.execute(ends).fetchone()
     if first == last:
@@ -101,7 +101,7 @@ def last_day(connection: sqlite3.Connection) -> float | None:
 
 
 def moved_replications(connection: sqlite3.Connection, among: Iterable[int]) -> set[int]:
-    """Return the replications, among those given, with claims admitted since the last tick; see `law_steps.moved`."""
+    """Return those of the given replications that have admitted claims or edges since the last tick."""
     unseen = 'EXISTS (SELECT 1 FROM unseen JOIN cells ON "row" = cell WHERE +rep = ?1)'
     edges = 'EXISTS (SELECT 1 FROM edges AS e JOIN cells AS c ON c."row" = e.target WHERE e."row" >= ?2 AND +rep = ?1)'
     query, scanned = f"SELECT {unseen} OR {edges}", last_scanned(connection)
@@ -129,7 +129,7 @@ def with_content(cells: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class StorePart:
-    """Partial memory with the store row of each of its cells, and the store's numbers of cells and edges.
+    """Partial memory, with the row of each of its cells in the store, and the total numbers of cells and edges there.
 
     `scanned` is the number of edges that the store's last tick read; None if the memory is the whole store and holds it.
     """
@@ -156,7 +156,7 @@ class StorePart:
 
 
 def renumbered(frame: pl.DataFrame, rows: Ints, *columns: str) -> pl.DataFrame:
-    """Replace each row number in some columns by its entry in `rows`."""
+    """Replace each row number in the given columns by the entry of `rows` at that position."""
     numbers = pl.Series(rows, dtype=pl.Int64)
     return frame.with_columns(numbers.gather(frame[name]).alias(name) for name in columns)
 
@@ -168,7 +168,7 @@ def within(column: str, values: Iterable[int | str]) -> str:
 
 
 def part_of(connection: sqlite3.Connection, rows: Iterable[int], names: Iterable[str] = STORED) -> StorePart:
-    """Return these cells and their successors, with every edge among them and all writers.
+    """Return these cells and all their successors, with every edge between them and with all writers.
 
     `names` restricts the columns, for example to `read.LAW_CELLS`.
     """
@@ -204,7 +204,7 @@ def _local(part: StorePart, rows: pl.Series) -> pl.Series:
 
 
 def count_cells_elsewhere(connection: sqlite3.Connection, memory: Memory) -> None:
-    """Set the number of cells of each replication outside the part, on which the handles of new cells depend."""
+    """Store in the memory's index how many cells each replication has outside this part. Handles depend on this number."""
     counts = dict(memory.cells.group_by("rep").len().rows())
     elsewhere = {rep: count - counts.get(rep, 0) for rep, count in cells_by_rep(connection).items()}
     memory.derived.index = Index(memory.table("cells").rows, memory.table("writers").rows, elsewhere)

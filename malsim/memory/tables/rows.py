@@ -1,4 +1,4 @@
-"""Conversion between frames and SQL rows, a few thousand at a time."""
+"""Conversion between data frames and SQL rows, a few thousand rows at a time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Kinds = Mapping[str, pl.DataType | type[pl.DataType]]
 
 SLICE = 16_384
-LARGEST = 2**53  # up to here a float holds every whole number
+LARGEST = 2**53  # a float represents every integer up to this limit exactly
 
 
 def column_list(names: Iterable[str]) -> str:
@@ -50,7 +50,7 @@ def select(connection: sqlite3.Connection, query: str, kinds: Kinds, parameters:
 
 
 def select_arrays(connection: sqlite3.Connection, table: str, kinds: Kinds) -> dict[str, NDArray[Any]]:
-    """Return columns of a whole table as arrays, as `frames.to_array` does, in half the time of a frame.
+    """Return columns of a whole table as arrays, like `frames.to_array`, in half the time that a frame takes.
 
     Raises `DamagedRowsError` for values that do not fit the type of their column.
     """
@@ -76,7 +76,7 @@ def _array(name: str, values: NDArray[np.float64], kind: pl.DataType | type[pl.D
             raise DamagedRowsError(name)
         return values.copy()
     values = np.where(np.isnan(values), NONE, values) if name == "successor" else values
-    whole = (np.floor(values) == values) & (np.abs(values) <= LARGEST)  # false for NaN, an absent value
+    whole = (np.floor(values) == values) & (np.abs(values) <= LARGEST)  # false for NaN, which represents a null
     if not (whole & (values <= 1.0) if kind == pl.Boolean else whole).all():
         raise DamagedRowsError(name)
     return values.astype(bool if kind == pl.Boolean else np.intp)
@@ -105,7 +105,7 @@ def _series(name: str, values: tuple[object, ...], kind: pl.DataType | type[pl.D
 
 
 def plain(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame with its columns of lists encoded as JSON."""
+    """Return the frame with its list columns encoded as JSON."""
     columns = []
     for name, kind in frame.schema.items():
         if isinstance(kind, pl.List):

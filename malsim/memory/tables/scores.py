@@ -1,4 +1,4 @@
-"""Scores computed by ticks, stored by column in blocks, together with the values that each write replaced.
+"""Scores computed by ticks, stored column by column in blocks, together with the values that each write replaced.
 
 A tick changes every currency and salience. Both follow from the cell's row and the clock of the tick, so they are stored as
 `BY_CLOCK` and computed on reading. Of the other scores only the blocks that differ are written.
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     Columns = Callable[[str], Any]
     Scores = dict[str, Array]
 
-PART = 1_024  # cells in a block
-BY_CLOCK = -np.inf  # a marker that no score can equal
+PART = 1_024  # number of cells per block
+BY_CLOCK = -np.inf  # stored for a score that follows from the clock; no real score has this value
 BY_CLOCK_SCORES = ("currency", "salience")
 _NUMBER, _ROW = np.dtype("<f8"), np.dtype("<u4")
 
@@ -61,7 +61,7 @@ class Clock:
         touched: Array = column("touched")
         read: Array = column("read")
         last_use = np.where(np.isnan(read), touched, read)
-        with np.errstate(all="ignore"):  # a damaged file may hold any number; checks refuse the result
+        with np.errstate(all="ignore"):  # a damaged file may contain any number; `check_rows` refuses the result
             return {
                 "currency": currency(column("c0"), self.now - touched, tau, floor=self.currency_floor),
                 "salience": salience(
@@ -177,7 +177,7 @@ def add(connection: sqlite3.Connection, cells: pl.DataFrame, first: int) -> None
 
 
 def _put(connection: sqlite3.Connection, name: str, rows: Ints, values: Array) -> None:
-    """Set the values of these rows, block by block; SQLite writes only the pages that differ."""
+    """Store the values in these rows, block by block. SQLite writes only the pages that change."""
     parts = np.unique(rows // PART)
     data = _parts(connection, name, parts, missing=_BLANK).copy()
     data[np.searchsorted(parts, rows // PART), rows % PART] = values
@@ -199,7 +199,7 @@ def replaced_after(connection: sqlite3.Connection, deed: int) -> Iterator[tuple[
 
 
 def _update_unseen(connection: sqlite3.Connection, rows: Ints, worth: Array) -> None:
-    """Record the cells whose worth is NaN as unseen: no tick has read them in their present form."""
+    """Record as unseen the cells whose `worth` is NaN, because no tick has read them since they changed."""
     unseen = rows[np.isnan(worth)]
     few = "WHERE cell IN (SELECT value FROM json_each(?))", (json.dumps(rows.tolist()),)
     where, parameters = few if len(rows) <= PART else ("", ())

@@ -1,4 +1,4 @@
-"""Indexes of cell texts (full-text words, and a checksum of title and body), and the full-text search behind a push."""
+"""Index of the words and checksums of cell texts, and the full-text search behind a push."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _TOUCHED: dict[str, pl.DataType | type[pl.DataType]] = {"row": pl.Int64, "touche
 
 
 def as_stored(_: Sequence[int] | None) -> Mapping[int, float | None]:
-    """Return no changes: readers see the effective confidence that the last tick stored.
+    """Return an empty map: readers see the effective confidence that the last tick stored.
 
     A function passed instead returns, for some rows or (None) all rows, the values that a reader sees differently.
     """
@@ -109,7 +109,9 @@ def writer_outcomes(connection: sqlite3.Connection, rows: list[int]) -> list[tup
 
 
 def has_cell(connection: sqlite3.Connection, handle: str, rep: int) -> bool:
-    query = "SELECT 1 FROM cells WHERE handle = ? AND +rep = ?"  # + makes SQLite use the index of handles
+    query = (
+        "SELECT 1 FROM cells WHERE handle = ? AND +rep = ?"  # the + makes SQLite use the index on handles, not that on rep
+    )
     return connection.execute(query, (handle, rep)).fetchone() is not None
 
 
@@ -133,11 +135,11 @@ def _matches(connection: sqlite3.Connection, query: str, rep: int, pool: int, no
 
 
 def _by_effective(connection: sqlite3.Connection, rep: int, pool: int, now: WorthNow) -> Iterator[dict[int, float]]:
-    """Yield the readable cells by falling effective confidence; ties are ordered by `touched`, latest first."""
+    """Yield the readable cells in order of decreasing effective confidence, and of `touched`, latest first, among equals."""
     effective = read_scores(connection, height(connection, "cells"), names=("effective",))["effective"].copy()
     if moved := now(None):
         effective[list(moved)] = [math.nan if value is None else value for value in moved.values()]
-    effective[np.isnan(effective)] = -1.0  # cells without a confidence come last
+    effective[np.isnan(effective)] = -1.0  # sorts cells without a confidence last
     query = f"""SELECT "row", touched FROM cells AS c WHERE {_MAY_READ} AND sensitivity <> 'secret'
         AND "row" IN (SELECT value FROM json_each(?1))"""
     above, most = math.inf, pool
@@ -171,7 +173,10 @@ def candidate_rows(connection: sqlite3.Connection, rows: list[int], rep: int, no
 
 
 def content_numbers(titles: pl.Series, bodies: pl.Series) -> list[int]:
-    """Return a checksum of each folded title and body; it must not change between releases, and collisions are rare."""
+    """Return a checksum of each folded title and body.
+
+    The checksum must not change between releases; collisions are rare.
+    """
     texts = pl.DataFrame({"title": titles, "body": bodies}).select(folded(pl.col("title")).fill_null(""), "body")
     return [zlib.crc32((body or "").encode(), zlib.crc32(title.encode())) for title, body in texts.rows()]
 
@@ -198,7 +203,7 @@ def rows_with_content(connection: sqlite3.Connection, numbers: Iterable[int]) ->
 
 
 def index_words(connection: sqlite3.Connection, where: str, *, remove: bool = False) -> None:
-    """Add the words of cells to the full-text index, or remove them; secret cells are never indexed."""
+    """Add the words of cells to the full-text index, or remove them. Secret cells are never indexed."""
     into, first = ("words (words, rowid, ", "'delete', ") if remove else ("words (rowid, ", "")
     connection.execute(
         f"""INSERT INTO {into}handle, title, tags, summary, body)

@@ -1,4 +1,4 @@
-"""Programs and wires stored with a memory and run at its ticks: netlist text, state and events."""
+"""Programs and wires that are stored with a memory and run at its ticks: netlist text, state and events."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EVENTS: dict[str, pl.DataType | type[pl.DataType]] = {
     "t": pl.Float64, "rep": pl.Int32, "kind": pl.String, "subject": pl.String, "detail": pl.String, "cause": pl.String,
 }  # fmt: skip
-_TABLES = (  # created with the first program or wire
+_TABLES = (  # created when the first program or wire is stored
     "CREATE TABLE IF NOT EXISTS standing (name TEXT PRIMARY KEY, value)",
     """CREATE TABLE IF NOT EXISTS happenings
         ("row" INTEGER PRIMARY KEY, t REAL, rep INTEGER, kind TEXT, subject TEXT, detail TEXT, cause TEXT)""",
@@ -28,7 +28,7 @@ _TABLES = (  # created with the first program or wire
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """Stored netlist with its state from tick to tick, and the lines of each replication in the next push.
+    """Stored netlist with its state between ticks, and the lines that it adds to the next push of each replication.
 
     `events` (columns of EVENTS) are those of the last tick; `state` is opaque here; `inputs` holds the values of inputs that
     were set, `moved` the day on which each signal last changed, and `files` the name and text of each source file.

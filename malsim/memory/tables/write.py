@@ -1,4 +1,4 @@
-"""Write a memory, or the difference between two, into the tables of a store, and keep the replaced values."""
+"""Writer of a memory, or of the difference between two memories, into the tables of a store."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CLAIMED = (
 
 
 def extends(new: Memory, old: Memory) -> bool:
-    """Return whether `new` has grown from `old`, that is, begins with the same claims, edges and writers."""
+    """Return whether `new` was derived from `old`, so that it begins with the same claims, edges and writers."""
     if new.height < old.height or (new.column("touched")[: old.height] < old.column("touched")).any():
         return False
     same = not set(_changeable(old, new)) & set(CLAIMED)
@@ -43,7 +43,7 @@ def extends(new: Memory, old: Memory) -> bool:
 
 
 def _changeable(old: Memory, new: Memory) -> list[str]:
-    """Return the columns of cells that may differ between two memories."""
+    """Return the names of the cell columns that may differ between two memories."""
     ours, theirs = old.table("cells"), new.table("cells")
     if ours.rows is not theirs.rows:
         return list(STORED)
@@ -52,7 +52,7 @@ def _changeable(old: Memory, new: Memory) -> list[str]:
 
 
 def _claimed(memory: Memory, height: int, new: Memory) -> pl.DataFrame:
-    """Return the claimed fields of the first cells, without the texts of cells that are erased in `new`."""
+    """Return the claimed fields of the first `height` cells, without the texts of cells that are erased in `new`."""
     erased = new.cells.head(height).select((pl.col("title") == ERASED) & pl.col("rejected").is_not_null()).to_series()
     claimed = memory.cells.head(height).select(CLAIMED)
     return claimed.with_columns(pl.when(~erased).then(name).alias(name) for name in set(CLAIMED) & set(TEXTS))
@@ -62,7 +62,7 @@ def write(
     connection: sqlite3.Connection, old: Memory, new: Memory, *, t: float, deed: str, writer: str | None = None,
     part: StorePart | None = None, clock: Clock | None = None,
 ) -> None:  # fmt: skip
-    """Change the tables from `old` to `new`, dated day `t` or the last write, whichever is later.
+    """Update the tables from `old` to `new`, and date the write to day `t` or to the last write, whichever is later.
 
     Replaced values are kept as valid until then. `writer` is the named author of the write. With a `part` of a store, `old`
     is its memory. `clock` is that of a tick.
@@ -101,7 +101,7 @@ def _add(connection: sqlite3.Connection, table: str, rows: pl.DataFrame, first: 
 
 
 def latest_day(memory: Memory) -> float:
-    """Return the last day on which a cell was created, touched or read, or an edge was written; 0 if empty."""
+    """Return the latest day on which a cell was created, touched or read, or an edge was written; 0 if there are none."""
     days = [memory.cells[name].max() for name in ("created", "touched", "read")] + [memory.edges["t"].max()]
     return max((day for day in days if isinstance(day, float)), default=0.0)
 
@@ -113,7 +113,7 @@ def log_verdicts(connection: sqlite3.Connection, verdicts: pl.DataFrame) -> None
 def _rewrite_cells(
     connection: sqlite3.Connection, old: pl.DataFrame, new: pl.DataFrame, rows: Ints, deed: int, names: list[str]
 ) -> Bools:
-    """Update the cells that differ in these columns; return a mask of them."""
+    """Update the cells that differ in these columns, and return a mask of these cells."""
     differs = {name: mask for name in names if (mask := _differs(old[name], new[name])).any()}
     moving = [name for name in differs if name in MOVING]
     rewritten = {name: mask for name, mask in differs.items() if name not in MOVING}
@@ -132,7 +132,7 @@ def _rewrite_cells(
 def _rewrite_fields(
     connection: sqlite3.Connection, old: pl.DataFrame, new: pl.DataFrame, rows: Ints, differs: dict[str, Bools], deed: int
 ) -> None:
-    """Keep each replaced field as JSON, set the new one, and index the words of the cell again."""
+    """Keep the replaced value of each field as JSON, store the new value, and update the word index of the cells."""
     condition = within('"row"', rows[np.logical_or.reduce(list(differs.values()))].tolist())
     for index in (index_words, index_contents):
         index(connection, condition, remove=True)
