@@ -1,4 +1,4 @@
-"""Palette of ops, one short file per op, and a bench that runs them on signals.
+"""Palette of ops, with one short module per op, and a bench that runs ops on signals.
 
 Every module in this folder is an op; `pin` has their declarations, `bench` runs them over frames and test signals.
 """
@@ -35,7 +35,7 @@ _BENCH = ("frequency", "over", "read_samples", "respond", "run")
 
 
 def __getattr__(name: str) -> Any:
-    """Load the bench on first use; an import at the top would be circular."""
+    """Import the bench on first use. A top-level import would be circular."""
     if name in _BENCH:
         return getattr(import_module("ops.bench"), name)
     raise AttributeError(f"module 'ops' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Find gains for `pid` by a relay test: push one way, then the other, and measure the oscillation.
+"""Find gains for `pid` by a relay test: drive the plant one way, then the other, and measure the oscillation.
 
     from a rising start: output = bias ± effort, by the sign of error = command − feedback
     after skip + 1 crossings, over `cycles` half cycles: a = mean peak of |error|, Tu = 2 · time / half cycles

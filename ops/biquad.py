@@ -68,7 +68,7 @@ def function(
 
 
 def _coefficients(cycles: Array, Q: Array, low: Array) -> tuple[Array, ...]:
-    """Return n0, n1, n2, d1, d2 for a frequency in cycles per tick."""
+    """Return the coefficients n0, n1, n2, d1 and d2 for a frequency in cycles per tick."""
     angle = 2.0 * np.pi * cycles
     cosine, alpha = np.cos(angle), np.sin(angle) / (2.0 * Q)
     outer = np.where(low, (1.0 - cosine) / 2.0, 1.0)

@@ -1,4 +1,4 @@
-"""Detect a small lasting shift from a known mean in either direction: the two-sided cumulative sum.
+"""Detect a small, lasting shift from a known mean in either direction: the two-sided cumulative sum.
 
     z = (in − target) / sigma;  high = max(0, high + z − slack);  low = max(0, low − z − slack)
     rose if high > threshold;  fell if low > threshold

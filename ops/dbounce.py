@@ -1,4 +1,4 @@
-"""Debounce a bit: pass a change on only after it has lasted for some calls.
+"""Debounce a bit: pass on a change only after it has lasted for a given number of calls.
 
     in true: count rises to delay, then out is true;  in false: count falls to 0, then out is false
 

@@ -1,4 +1,4 @@
-"""Debounce several bits: pass a change on only after it has lasted for some calls.
+"""Debounce several bits: pass on a change only after it has lasted for a given number of calls.
 
     in-i true: count-i rises to delay, then out-i is true;  false: count-i falls to 0, then out-i is false
 

@@ -1,4 +1,4 @@
-"""Measure how far a value is from a captured baseline, and detect when it leaves its limit.
+"""Measure how far a value is from a captured baseline, and detect when the deviation exceeds a limit.
 
     first call, or a rising capture: baseline = in;  error = in − baseline
     outside is set by |error| > limit and cleared by |error| ≤ limit − hysteresis; drifted follows after hold more calls

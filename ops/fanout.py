@@ -1,4 +1,4 @@
-"""Copy one input to the selected output; the other outputs hold.
+"""Copy one input to the selected output; the other outputs hold their values.
 
     out-i = in for i = select + Σ 2^j bit-j; the others keep their values
 

@@ -1,4 +1,4 @@
-"""Copy one input to every enabled output; the other outputs hold.
+"""Copy one input to every enabled output; the other outputs hold their values.
 
     out-i = in if enable-i, else unchanged
 

@@ -1,4 +1,4 @@
-"""Count the values of a signal in bins of equal width, and compute mean and variance.
+"""Count the values of a signal in bins of equal width, and compute the mean and variance.
 
     bin-⌊(in − minvalue) / binsize⌋ += 1;  outside: nextra below, pextra above;  binvalue = bin-index, or −1
 
@@ -76,7 +76,7 @@ def function(
 def _counts(
     bin_: Array, in_: Array, nbins: Array, binsize: Array, minvalue: Array, clears: Array
 ) -> tuple[Array, Array, Array]:
-    """Return the counts of the bins including this value, and whether the value is above or below all bins."""
+    """Return the bin counts including the current value, and whether that value is above or below all bins."""
     above, below = in_ > minvalue + nbins * binsize, in_ < minvalue
     position = np.floor((in_ - minvalue) / binsize)
     here = (np.arange(len(bin_))[:, np.newaxis] == position) & (np.arange(len(bin_))[:, np.newaxis] < nbins)
@@ -88,7 +88,7 @@ def _moments(
     in_: Array, nsamples: Array, mean: Array, m2: Array, total: Array, squares: Array, variance: Array, clears: Array,
     method: Array,
 ) -> tuple[Array, dict[str, Array]]:  # fmt: skip
-    """Return the count, mean and variance after this value."""
+    """Return the number, mean and variance of all values including the current value."""
     count = np.where(clears, 1, nsamples + 1)
     mean, m2, total, squares = (np.where(clears, 0.0, square) for square in (mean, m2, total, squares))
     variance, more = np.where(clears, 0.0, variance), count > 1

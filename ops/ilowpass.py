@@ -1,4 +1,4 @@
-"""Smooth a whole number, with an output in finer steps.
+"""Smooth a whole number and scale the result, so that the output changes in finer steps.
 
     value += (in − value) · gain;  out = ⌊value · scale + ½⌋, as 32 bits
 

@@ -1,4 +1,4 @@
-"""Estimate a constant from noisy measurements, weighting each by the uncertainty of the estimate.
+"""Estimate a constant from noisy measurements, weighting each one by the uncertainty of the estimate.
 
     P = P + Q;  K = P / (R + P);  out += K (in − out);  P = (1 − K) P
 

@@ -1,4 +1,4 @@
-"""Show a level as a bar of bits.
+"""Show a level as a bar graph, with one bit per segment.
 
     level = max(index limited to n − 1, 1 + the highest true bit-i);  out-i = i < level
 

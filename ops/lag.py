@@ -1,4 +1,4 @@
-"""Follow a signal with a time constant that is independent of the tick.
+"""Follow a signal with a time constant that does not depend on the length of the tick.
 
     out += (in − out) · (1 − exp(−T / tau));  if load is true, out = in
 

@@ -63,7 +63,7 @@ def function(
 
 
 def _bound(min_: Array, max_: Array, still: Array, reach: Array, aim: Array, time_up: Array, time_down: Array) -> Array:
-    """Return the bound at which to stop; NaN if the output may follow the input."""
+    """Return the limit at which the output has to stop, or NaN if the output may follow the input."""
     rules = [
         (still[1] > max_ + EQUAL) & ~_within(reach, max_),
         (still[0] < min_ - EQUAL) & ~_within(reach, min_),
@@ -77,7 +77,7 @@ def _next_position(
     lands: Array, ahead: Array, reach: Array, now: Array, last: Array,
     closing: Array, out: Array, velocity: Array, smooth_steps: Array, tick: float,
 ) -> Array:  # fmt: skip
-    """Return the next position by the first rule that applies."""
+    """Return the next position according to the first rule in the module's docstring that applies."""
     low, high = reach
     left = np.divide(out - last, closing / 2, out=np.zeros_like(out), where=np.abs(closing) >= EQUAL)
     rules = [
@@ -92,7 +92,7 @@ def _next_position(
 
 
 def _landing(reach: Array, left: Array, closing: Array, out: Array, velocity: Array, tick: float) -> Array:
-    """Return the position for a constant acceleration to the target's velocity, over the remaining whole calls."""
+    """Return the next position if the output matches the target's velocity at constant acceleration within whole calls."""
     way = np.where(left >= 0.0, 1.0, -1.0)
     calls = np.trunc((left - EQUAL * way) / tick + way) * tick
     change = np.divide(closing, calls, out=np.full_like(out, np.nan), where=calls != 0.0)

@@ -1,4 +1,4 @@
-"""Distinguish single, double and further clicks: pulses that follow each other soon enough.
+"""Distinguish single, double and multiple clicks, which are pulses in quick succession.
 
     a click ends when in falls within max-hold;  the next must begin within max-space
     click-k: click k + 1 has ended;  only-k: and max-space has passed without another click;  both last for output-hold
@@ -56,7 +56,7 @@ def function(
 
 
 def _hold(on: Array, left: Array, set_: Array, hold: Array, tick: float) -> tuple[Array, Array]:
-    """Return the outputs and their remaining times after a tick, with newly set outputs started."""
+    """Return the outputs and their remaining times after a tick. Newly set outputs start with the time `hold`."""
     rest = np.where(left > tick, left - tick, 0.0)
     on = on & ~((left > 0.0) & (rest == 0.0))
     return on | set_, np.where(set_, hold, rest)

@@ -1,4 +1,4 @@
-"""Add an offset to an outgoing value and subtract it from the feedback.
+"""Add an offset to an outgoing value and subtract it from the feedback value.
 
     out = in + offset;  fb-out = fb-in − offset
 
@@ -24,10 +24,10 @@ def function(in_: Array, offset: Array, fb_in: Array) -> dict[str, Array]:
 
 
 def back(offset: Array, fb_in: Array) -> dict[str, Array]:
-    """Subtract the offset only."""
+    """Compute the corrected feedback only."""
     return {"fb_out": fb_in - offset}
 
 
 def forth(in_: Array, offset: Array) -> dict[str, Array]:
-    """Add the offset only."""
+    """Compute the outgoing value only."""
     return {"out": in_ + offset}

@@ -1,4 +1,4 @@
-"""Emit one pulse on an edge.
+"""Emit a single pulse on an edge.
 
     an edge sets the timer to width;  at each later call the timer falls by T, down to 0;  out = timer > 0
 

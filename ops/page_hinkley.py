@@ -1,4 +1,4 @@
-"""Detect a shift from the mean so far in either direction: the Page–Hinkley test.
+"""Detect a shift from the running mean in either direction: the Page–Hinkley test.
 
     mean = mean of all values since the reset;  up = fade · up + in − mean − slack;  down = fade · down + mean − in − slack
     rose if up − least-up > threshold;  fell if down − least-down > threshold, from `warmup` values on

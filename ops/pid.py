@@ -1,4 +1,4 @@
-"""Drive a value to a set-point.
+"""Drive a value to a set point.
 
     error = previous command (or command) − feedback;  e = error, limited by maxerror, minus the deadband
     u = bias + P e + I Σ e T + D d(command − feedback)/dt + FF0 c + FF1 c′ + FF2 c″ + FF3 c‴, c the command
@@ -126,7 +126,10 @@ def _beyond(error: Array, deadband: Array) -> Array:
 
 
 def _side(u: Array, limit: Array, before: Array) -> Array:
-    """Return 1 above the limit, -1 below and 0 between; unchanged without a limit."""
+    """Return 1 where u is above the limit, −1 where it is below the negative limit, and 0 in between.
+
+    Return `before` where there is no limit.
+    """
     if not np.count_nonzero(limit):
         return before
     return np.where(limit == 0.0, before, (u > limit) * 1.0 - (u < -limit))

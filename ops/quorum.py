@@ -1,4 +1,4 @@
-"""Say whether enough of the inputs agree.
+"""Test whether enough of the inputs are true.
 
     sum = offset + Σ weight-i where in-i and valid-i;  present = Σ weight-i where valid-i
     out = (sum ≥ need) xor invert;  with a ratio, need = ⌈ratio · present⌉, and false if present is 0

@@ -1,4 +1,4 @@
-"""Keep the last values of a signal in a ring buffer.
+"""Store the latest values of a signal in a ring buffer.
 
     while enabled: append in with the number of the pass;  if full, drop the new value, or with keep-new the oldest
 

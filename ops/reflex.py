@@ -1,4 +1,4 @@
-"""Compute any Boolean function of up to five inputs from a table.
+"""Compute any Boolean function of up to five inputs from a truth table.
 
     out = bit number (in-0 + 2 in-1 + 4 in-2 + 8 in-3 + 16 in-4) of the table
 

@@ -1,4 +1,4 @@
-"""Select one of several inputs by an index.
+"""Select one of several inputs by index.
 
     index = select + Σ 2^i bit-i;  selected = index once it has differed for debounce;  out = in-selected
 

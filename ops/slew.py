@@ -1,4 +1,4 @@
-"""Limit a value and its rate.
+"""Limit a value and its rate of change.
 
     t = in within min and max;  out moves toward t by at most maxv · T;  if load is true, out = t
 

@@ -58,7 +58,7 @@ def function(
 
 
 def _largest(gap: Array, push: Array) -> Array:
-    """Return the largest displacement per tick from which the output can stop within the gap, braking by `push` a tick."""
+    """Return the largest step per tick from which the output can stop within the gap, braking by `push` per tick."""
     size = np.abs(gap)
     m = np.floor((np.sqrt(1.0 + 8.0 * (size / push)) - 1.0) * 0.5)
     n = m + 1.0

@@ -1,4 +1,4 @@
-"""Estimate the rate and the acceleration of a value over its last calls.
+"""Estimate the rate of change and the acceleration of a value from its latest values.
 
     slope = Σ (i − (n − 1)/2) · x_i / (T · n (n² − 1)/12) over the last n ≤ window values, summed oldest to newest
     acceleration = slope of the late half − slope of the early half, split at ⌊n/2⌋; 0 until each half has two values
@@ -51,7 +51,7 @@ def function(in_: Array, reset: Array, kept: Array, held: Array, *, dead: Array,
 
 
 def _alike(values: Array, n: int, tick: float) -> tuple[Array, Array]:
-    """Return slope and acceleration of rows that all have n values."""
+    """Return the slope and acceleration of rows that all have n values."""
     early = n // 2
     rate = _total(values, n, 0) / (tick * _spread(n))
     if early < LEAST:
@@ -61,12 +61,12 @@ def _alike(values: Array, n: int, tick: float) -> tuple[Array, Array]:
 
 
 def _spread(n: int) -> float:
-    """Return the sum of squares of 0 … n − 1 about their mean; 1 below two."""
+    """Return the sum of squared deviations of 0 … n − 1 from their mean, or 1 if n is less than 2."""
     return n * (n * n - 1) / 12 if n > 1 else 1.0
 
 
 def _apart(values: Array, n: Array, tick: float) -> tuple[Array, Array]:
-    """Return slope and acceleration of rows with different numbers of values."""
+    """Return the slope and acceleration of rows that have different numbers of values."""
     early = n // 2
     rate, late_rate, early_rate = _slopes(
         values, np.array([n, n - early, early]), np.array([0 * early, 0 * early, n - early]), tick
@@ -75,7 +75,10 @@ def _apart(values: Array, n: Array, tick: float) -> tuple[Array, Array]:
 
 
 def _slopes(values: Array, n: Array, skip: Array, tick: float) -> Array:
-    """Return three least-squares slopes, each over n values ending `skip` before the newest; 0 for n < 2."""
+    """Return three least-squares slopes, each over n values ending `skip` before the newest value.
+
+    A slope is 0 if n is less than 2.
+    """
     many = n[:, np.newaxis]
     i = np.arange(len(values))[:, np.newaxis] - (len(values) - skip[:, np.newaxis] - many)
     terms = np.where((i >= 0) & (i < many), (i - (many - 1) / 2) * values, 0.0)
@@ -87,7 +90,7 @@ def _slopes(values: Array, n: Array, skip: Array, tick: float) -> Array:
 
 
 def _total(values: Array, many: int, past: int) -> Array:
-    """Return the sum of (i − (n − 1)/2) · value over n values that end `past` before the newest, in the same order."""
+    """Return Σ (i − (n − 1)/2) · value over n = `many` values, ending `past` before the newest, added oldest first."""
     first = len(values) - past - many
     total: Array = np.zeros_like(values[0])
     term = np.empty_like(values[0])

@@ -1,4 +1,4 @@
-"""Trip when a value stops changing for too long.
+"""Trip when a value has not changed for too long.
 
     arm: a rising enable, while ok is false, sets every time-left-i to timeout-i and sets ok
     watch, while enable and ok: time-left-i = timeout-i if in-i changed, else time-left-i − T;  below 0, ok falls
@@ -45,7 +45,7 @@ def arm(enable: Array, ok: Array, tripped: Array, time_left: Array, enabled: Arr
 def watch(
     in_: Array, enable: Array, ok: Array, tripped: Array, seen: Array, time_left: Array, timeout: Array, tick: float
 ) -> dict[str, Array]:
-    """Reload the timers whose input changed, and count the others down."""
+    """Reload the timer of each input that has changed, and count the other timers down."""
     runs = enable & ok
     changes = (in_ != seen) & ~(np.isnan(in_) & np.isnan(seen))
     left = np.where(runs, np.where(changes, timeout, time_left - tick), time_left)

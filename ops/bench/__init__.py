@@ -1,4 +1,4 @@
-"""Bench for ops: runs over recorded frames, and responses to test signals."""
+"""Test bench that runs ops over recorded frames and measures their responses to test signals."""
 
 from ops.bench.halsampler import read_samples
 from ops.bench.over import over

@@ -1,4 +1,4 @@
-"""Reader of samples written by LinuxCNC's halsampler, as a frame for `over`."""
+"""Reader for files recorded by LinuxCNC's halsampler. The frame that it returns can be passed to `over`."""
 
 from __future__ import annotations
 

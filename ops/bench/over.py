@@ -1,4 +1,4 @@
-"""Run of an op over a recorded frame, tick by tick, with one row of the instance per group."""
+"""Function that runs an op over a recorded frame, tick by tick and separately for each group of rows."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def over(
     outs: Sequence[str] | None = None,
     **settings: object,
 ) -> pl.DataFrame:
-    """Run an op over a frame and return the frame with the outputs of the op as columns.
+    """Run an op over a frame. Return the frame with the outputs of the op added as columns.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def _split(frame: pl.DataFrame, settings: Mapping[str, object]) -> tuple[dict[st
 
 
 def _for_column(sheet: Sheet, constant: dict[str, object], column: pl.Series) -> Sheet:
-    """Return the op with the sizes from the settings and with the type of the column for its `any` pins."""
+    """Return the op with the sizes given in the settings, and with its `any` pins typed like the column."""
     sizes = {key: constant.pop(key) for key in list(constant) if key in sheet.sizes or key == "type"}
     kind = "bit" if column.dtype == pl.Boolean else "int" if column.dtype.is_integer() else "float"
     return sheet.sized(**{"type": kind, **sizes})
@@ -108,7 +108,7 @@ def _fits(pin: Pin, kind: pl.DataType) -> bool:
 
 
 def _layout(frame: pl.DataFrame, keys: Sequence[str], t: str | None, name: str) -> tuple[Array, list[int], pl.Series]:
-    """Return the rows in order of calls, the number of rows per step (longest groups first), and the spacings of t in ms."""
+    """Return the frame rows in call order, the number of rows per step (longest groups first), and the gaps of t in ms."""
     groups = {f"key{n}": frame[key] for n, key in enumerate(keys)} or {"key0": pl.repeat(0, frame.height, eager=True)}
     group = list(groups)
     work = pl.DataFrame({**groups, **({"t": frame[t]} if t else {})}).with_row_index("row")

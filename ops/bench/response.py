@@ -1,4 +1,4 @@
-"""Responses of an op to test signals (step, ramp, impulse, sine), and the frequency response of linear ops."""
+"""Responses of ops to test signals (step, ramp, impulse, sine), and frequency responses of linear ops."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SMALL = 1e-9
 
 
 def signal(kind: Signal, calls: int) -> Array:
-    """Return a test signal: 0 for the first tenth of the calls, then 1, a ramp to 1, a single 1, or two cycles of a sine.
+    """Return a test signal: 0 for a tenth of the calls, then a step to 1, a ramp to 1, a unit impulse, or two sine cycles.
 
     >>> signal("impulse", 10).tolist()
     [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
@@ -48,7 +48,7 @@ def signal(kind: Signal, calls: int) -> Array:
 def respond(
     sheet: Sheet, kind: Signal, settings: Mapping[str, object] | None = None, *, tick: str = "1d", calls: int = 100
 ) -> pl.DataFrame:
-    """Run an op on a test signal at its first input; return `t` (days), `input` and the outputs as a frame.
+    """Feed a test signal to the first input of an op. Return a frame with `t` (days), `input` and one column per output.
 
     A bit input is true above one half, an int input is truncated; `enable` is true unless set.
 
@@ -71,7 +71,7 @@ def respond(
 def frequency(
     sheet: Sheet, settings: Mapping[str, object] | None = None, *, tick: str = "1d", points: int = 200
 ) -> pl.DataFrame | None:
-    """Compute the frequency response of the first float output: `frequency` (1/d), `gain`, `phase` (degrees).
+    """Compute the frequency response of the first float output, as columns `frequency` (1/d), `gain` and `phase` (degrees).
 
     Return None if the op is not linear and time-invariant in its first input at these settings, tested with two signals,
     their weighted sum, and a delayed signal. H is the transform of the impulse response; for a response that settles at a
@@ -99,7 +99,7 @@ def frequency(
 
 
 def _impulse_response(sheet: Sheet, settings: Mapping[str, object] | None, tick: str, output: str) -> tuple[Array, bool]:
-    """Return the impulse response, or its differences and True if it settles at a constant."""
+    """Return the impulse response and False or, if the response settles at a constant, its differences and True."""
     for calls in LONG:
         impulse = np.zeros((calls, 1))
         impulse[0] = 1.0

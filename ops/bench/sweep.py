@@ -1,4 +1,4 @@
-"""Many calls of one op, with all rows at once and one loop over time."""
+"""Repeated calls of one op, vectorised over rows, with a single loop over time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["run", "sweep"]
 def run(
     sheet: Sheet, state: State, inputs: Mapping[str, Array], *, tick: object = "1d", outs: Sequence[str] | None = None
 ) -> tuple[State, dict[str, Array]]:
-    """Call an op once per step on arrays of shape `(steps, rows)`, one per input pin.
+    """Call an op once per step on arrays of shape `(steps, rows)`, one array per input pin.
 
     Parameters
     ----------
@@ -66,9 +66,10 @@ def sweep(
     tick: float,
     outs: Sequence[str] | None = None,
 ) -> tuple[State, dict[str, Array]]:
-    """Call an op on steps of decreasing length: step k uses the next `counts[k]` values of each input, one per row.
+    """Call an op repeatedly on an ever smaller number of rows.
 
-    Rows that have ended are dropped from the end of the state, so that nothing is padded.
+    Step k reads the next `counts[k]` values of each input, one per row. Rows that have ended are dropped from the end of
+    the state, so that nothing is padded.
     """
     slots = [(slot_of(sheet, name, output=False), array) for name, array in inputs.items()]
     names = outs if outs is not None else [name for name, slot in sheet.slots.items() if isinstance(slot.pin, Out)]
@@ -90,7 +91,7 @@ def sweep(
 
 
 def slot_of(sheet: Sheet, name: str, *, output: bool) -> Slot:
-    """Return the slot of a pin by the name that a user types; raise `OpError` if there is none."""
+    """Return the slot of an input or output pin by its public name. Raise `OpError` if there is no such pin."""
     slot = sheet.slots.get(name)
     if slot is None or isinstance(slot.pin, Out) != output:
         pins = [pin for pin, slot in sheet.slots.items() if isinstance(slot.pin, Out) == output]

@@ -1,4 +1,4 @@
-"""Declarations and array types that the file of an op imports."""
+"""Declarations and array types that each op's module imports."""
 
 from ops.pin.declare import Array, In, Out, Param, Size, Tick
 

@@ -1,4 +1,4 @@
-"""Conversion of settings to arrays, with checks of names, units and bounds, so that ops need no checks."""
+"""Conversion of settings to arrays, with checks of names, units and bounds, so that ops can skip these checks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BITS = {"true": True, "1": True, "on": True, "yes": True, "false": False, "0": F
 
 
 def bind(sheet: Sheet, settings: Mapping[str, object]) -> dict[tuple[str, int | None], Array]:
-    """Convert settings to arrays (one value, or one per row), keyed by slot in the state.
+    """Convert settings to arrays of one value, or one value per row, keyed by their slot in the state.
 
     The name of a family (`weight`) sets all of its pins, `weight-1` one of them. `_` means `-`.
 
@@ -51,7 +51,7 @@ def bind(sheet: Sheet, settings: Mapping[str, object]) -> dict[tuple[str, int | 
 
 
 def value(pin: Pin, given: object, *, where: str) -> Array:
-    """Convert a value, or a sequence with a value per row, to an array of the pin's type; check its bounds."""
+    """Convert a value, or a sequence with one value per row, to an array of the pin's type, and check its bounds."""
     if isinstance(given, (np.ndarray, pl.Series)) and not is_time(pin.unit):
         array = _numeric(pin, np.asarray(given), where)
     elif isinstance(given, (list, tuple, np.ndarray, pl.Series)):
@@ -106,6 +106,6 @@ def _unknown(sheet: Sheet, name: str, where: str, *, is_output: bool) -> OpError
 
 
 def _elsewhere(name: str) -> str | None:
-    """Return a hint with the other ops that have a pin of this name, if they are few."""
+    """Return a hint that names the other ops with a pin of this name, or None if there are none or too many."""
     having = [op for op, sheet in sheets().items() if not isinstance(sheet, OpError) and name in sheet.slots]
     return f"{' and '.join(having)} {'has' if len(having) == 1 else 'have'} it" if 0 < len(having) < 4 else None  # noqa: PLR2004

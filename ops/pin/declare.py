@@ -1,4 +1,4 @@
-"""Declarations in an op's file: `In`, `Out`, `Param`, `Size` and `Tick`."""
+"""Declarations in the module of an op: `In`, `Out`, `Param`, `Size` and `Tick`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NAN: dict[Nan, str] = {
 
 
 class Pin:
-    """Properties of all pins and parameters: unit, meaning, start value, and number of pins in the family."""
+    """Base class of pins and parameters: unit, meaning, start value, and the number of pins in a family."""
 
     unit: str
     meaning: str
@@ -38,14 +38,17 @@ class Pin:
 
     @property
     def type(self) -> Type:
-        """Type of the pin: `bit` or `any` if that is its unit, else the type of its start: `0` is an int, `0.0` a float."""
+        """Type of the pin: `bit` or `any` if that is the unit, otherwise the type of the start value.
+
+        For example, `0` is an int and `0.0` a float.
+        """
         if self.unit in ("bit", "any"):
             return "bit" if self.unit == "bit" else "any"
         return "int" if isinstance(self.start, int) else "float"
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Dtype of the pin's arrays; an `any` pin holds floats unless its op was loaded for another type."""
+        """Data type of the pin's arrays. An `any` pin holds floats unless its op was loaded for another type."""
         return np.dtype({"bit": np.bool_, "int": np.int64}.get(self.type, np.float64))
 
     @property
@@ -58,7 +61,7 @@ class Pin:
 
 @dataclass(frozen=True)
 class In(Pin):
-    """Input that the op reads at each call; without a wire it keeps its start value.
+    """Input that the op reads at each call. An unwired input keeps its start value.
 
     `many=32` makes it a family of up to 32 pins `in-0 …`, with their number given by `inputs` when the op is loaded;
     `many="window"` uses the size of that name. `nan` is the effect of NaN, required for floats.
@@ -76,7 +79,10 @@ class In(Pin):
 
 @dataclass(frozen=True)
 class Out(Pin):
-    """Output that the op writes at each call; it is state if the function also takes it. A family is sized by `outputs`."""
+    """Output that the op writes at each call, and state if the function also reads it.
+
+    The size of a family is called `outputs`.
+    """
 
     unit: str
     meaning: str
@@ -87,7 +93,7 @@ class Out(Pin):
 
 @dataclass(frozen=True)
 class Param(Pin):
-    """Setting that is constant during a run: one number, or one per row, never NaN. Its bounds are checked at load."""
+    """Setting that is constant during a run: one number, or one per row, and never NaN. Bounds are checked at load time."""
 
     start: Start
     unit: str
@@ -114,20 +120,20 @@ class Size:
 
 @dataclass(frozen=True)
 class Tick:
-    """Length of the tick in the op's unit of time. An op that declares it runs by the clock."""
+    """Tick length in the op's unit of time. An op that declares a tick runs by the clock."""
 
     unit: Literal["ms", "d"]
     meaning: str = "length of the tick"
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` for a unit that is not a unit of time."""
+        """Raise `ValueError` if the unit is not a unit of time."""
         if not is_time(self.unit):
             msg = f"the unit of a tick must be a unit of time, not {self.unit!r}"
             raise ValueError(msg)
 
 
 def bound(pin: Pin, side: Literal["low", "high"]) -> float:
-    """Return the lowest or highest value of a pin in its unit, or NaN if it has none."""
+    """Return the lowest or highest value of a pin in its unit, or NaN if the pin has no such bound."""
     given = getattr(pin, side, None)
     if given is None:
         return np.nan

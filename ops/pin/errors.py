@@ -1,4 +1,4 @@
-"""Error type of the palette, independent of the simulator, with the same five parts."""
+"""Error type of the palette, with the same five parts as malsim's errors but independent of malsim."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["OpError"]
 
 
 class OpError(ValueError):
-    """Error for an op, a pin or a setting that does not exist or is not valid.
+    """Error for an op, pin or setting that does not exist or is not valid.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Calls of third-party ops, with a timeout, named errors and checked results."""
+"""Calls of third-party ops, with a timeout, checked results, and errors that name the op."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ SECONDS, LONGEST = 10.0, 2000  # limit of a call; characters of an error message
 
 
 class Listener:
-    """Hooks called before a third-party op is loaded and while it is called; by default they do nothing."""
+    """Hooks that run before a third-party op is loaded and while it is called. By default they do nothing."""
 
     def before_loading(self, where: str) -> None:
-        """Run before a third-party op is loaded; may raise."""
+        """Run before a third-party op is loaded. May raise an error to prevent loading."""
 
     def noted(self, where: str) -> AbstractContextManager[None]:  # noqa: ARG002  # what others note
         """Return a context manager that is active while the op is called."""
@@ -36,7 +36,7 @@ watch: Any = Listener()  # set by malsim's commands
 
 
 class Foreign:
-    """Function of a third-party op, called with a timeout and checks.
+    """Wrapper around the function of a third-party op that enforces a timeout and checks the results.
 
     Raises
     ------
@@ -64,7 +64,7 @@ class Foreign:
 
 
 def within_time(call: Callable[[], Any], name: str) -> Any:
-    """Return the result of a call made on its own thread; raise `OpError` and abandon the thread on a timeout."""
+    """Run a call on a worker thread and return its result. After a timeout, abandon the thread and raise `OpError`."""
     calls, answers = _worker()
     try:
         with watch.noted(f"op {name}"):
@@ -82,7 +82,6 @@ def within_time(call: Callable[[], Any], name: str) -> Any:
 
 
 def _words(problem: BaseException) -> str:
-    """Return the message of an exception, truncated."""
     try:
         return str(problem)[:LONGEST]
     except Exception:  # noqa: BLE001  # a stranger's

@@ -1,4 +1,4 @@
-"""HAL component run by our op, with HAL's names and HAL's unit of time."""
+"""Emulation of a HAL component by an op, with HAL's names and HAL's unit of time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NANOSECONDS = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}
 
 @dataclass(frozen=True)
 class Instance:
-    """HAL component on one row; `word_values` holds HAL's settings that have no pin here."""
+    """Emulated HAL component with one row. `word_values` holds those HAL settings that correspond to no pin of the op."""
 
     component: Component
     sheet: Sheet
@@ -37,7 +37,7 @@ class Instance:
     word_values: Mapping[str, float]
 
     def with_word(self, word: str, value: float) -> Instance:
-        """Return the instance with a pin or parameter of HAL set, without checks of the value.
+        """Return the instance with a HAL pin or parameter set. The value is not checked.
 
         Raises
         ------
@@ -52,14 +52,14 @@ class Instance:
         return self.with_pin(pin, self._whole_nanoseconds(pin, self.component.rewritten(word, value)))
 
     def with_pin(self, pin: str, value: float) -> Instance:
-        """Return the instance with one of our pins set to a number, without checks."""
+        """Return the instance with a pin of the op set to a number. The value is not checked."""
         key, row, _ = self.sheet.slots[pin]
         array = self.state[key].copy()
         array[... if row is None else row] = value
         return replace(self, state={**self.state, key: array})
 
     def read(self, word: str) -> float:
-        """Return the value of a pin of HAL."""
+        """Return the value of a HAL pin."""
         if factors := self.component.sum.get(word):
             return sum(factor * self.value(pin) for pin, factor in factors.items())
         value = self.value(self._pin(word))
@@ -75,7 +75,7 @@ class Instance:
         return float(self.state[key][0 if row is None else (row, 0)])
 
     def call(self, functions: Sequence[str], period_ns: float, period_s: float) -> Instance:
-        """Return the instance after calls of these HAL functions; all of them in order are one call of the op."""
+        """Return the instance after calling these HAL functions. Calling all of them in order equals one call of the op."""
         unit = self.component.counts or self.component.time
         tick = period_s if unit == "s" else period_ns / NANOSECONDS[unit]
         parts = [self.component.functions.get(function, "function") for function in functions]
@@ -95,13 +95,13 @@ class Instance:
         return pin
 
     def _whole_nanoseconds(self, pin: str, value: float) -> float:
-        """Convert seconds to whole nanoseconds as HAL does: seconds and fraction are truncated separately."""
+        """Convert seconds to whole nanoseconds like HAL, which truncates the whole seconds and the fraction separately."""
         if not self.component.counts or not is_time(self.sheet.slots[pin].pin.unit):
             return value
         return int(value) * 1e9 + int((value - int(value)) * 1e9)
 
     def with_choices(self) -> Instance:
-        """Return the instance with the pins that its options imply set to their values."""
+        """Return the instance with all pins set that depend on the values in `word_values`."""
         op, settings = self.component.choose(self.word_values)
         if op != self.sheet.name:
             raise OpError("this setting needs another op", where=self.component.name, given=self.sheet.name, allowed=op)
@@ -114,7 +114,7 @@ class Instance:
 
 
 def instance(component: Component, arguments: Mapping[str, object], values: Mapping[str, float]) -> Instance:
-    """Return a component as HAL loads it with these arguments, with the given pins and parameters set.
+    """Load a HAL component with these arguments, and set the given pins and parameters.
 
     >>> from ops.pin.words import words
     >>> lowpass = instance(words()["lowpass"], {}, {"gain": 0.5, "in": 1.0})

@@ -1,4 +1,4 @@
-"""Look-up of ops: modules of this folder, presets (an op with settings), and entry points of other packages.
+"""Lookup of ops: modules of the package `ops`, presets (an op with settings), and entry points of other packages.
 
 Third-party ops are loaded on first use, so that a broken op does not affect the others.
 """
@@ -30,17 +30,17 @@ GROUP = "malsim.ops"
 
 
 def names() -> list[str]:
-    """Return the names of all ops, including presets and entry points, without loading any."""
+    """Return the names of all ops, including presets and entry points, without loading any op."""
     return sorted({*_modules(), *_presets(), *(spell(point.name) for point in _points())})
 
 
 def others() -> list[str]:
-    """Return the ops of other packages with name and location, without loading any."""
+    """Return the ops of other packages, each with its name and location, without loading them."""
     return [f"{point.name} ({point.value})" for point in _points()]
 
 
 def load(name: str, **choices: object) -> Sheet:
-    """Return the data sheet of an op, with sizes and type: `load("quorum", inputs=3)`, `load("snapshot", type="bit")`.
+    """Return the data sheet of an op for given sizes and type, as in `load("quorum", inputs=3)`.
 
     Raises
     ------
@@ -48,13 +48,16 @@ def load(name: str, **choices: object) -> Sheet:
         If the name, a size or the type is unknown, or a third-party op does not load.
 
     >>> load("quorum", inputs=3).summary
-    'Say whether enough of the inputs agree.'
+    'Test whether enough of the inputs are true.'
     """
     return _sheet(spell(name)).sized(**choices)
 
 
 def sheets() -> dict[str, Sheet | OpError]:
-    """Return the data sheet of each op by name, or its load error; a third-party op with a taken name is an error."""
+    """Map the name of each op to its data sheet or its load error.
+
+    A third-party op whose name is already used is an error.
+    """
     clashes = [point for point in _points() if spell(point.name) in {**_modules(), **_presets()}]
     labels = [f"{point.name} ({point.value})" for point in clashes]
     faults = {label: OpError("this name is already used by an op of the palette", where=label) for label in labels}
@@ -69,7 +72,7 @@ def _sheet_or_error(name: str) -> Sheet | OpError:
 
 
 def _hint(name: str) -> str:
-    """Suggest the op for a LinuxCNC name, or similar names."""
+    """Return a hint that names the op for a LinuxCNC component, or ops with similar names."""
     if component := words().get(name.replace("-", "_")):
         return f"LinuxCNC's {component.name} is {component.op} here"
     near = get_close_matches(name, names(), n=3)
@@ -88,13 +91,12 @@ def _sheet(name: str) -> Sheet:
 
 
 def _points() -> tuple[EntryPoint, ...]:
-    """Return the entry points of ops in installed packages."""
     return _installed_ops(tuple((folder, _modified(folder)) for folder in sys.path))
 
 
 @lru_cache(maxsize=8)
 def _installed_ops(folders: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
-    """Return the entry points of ops; cached until a folder changes, because reading all packages is slow."""
+    """Return the entry points of ops. They are cached until a folder changes, because scanning all packages is slow."""
     del folders
     return tuple(entry_points(group=GROUP))
 

@@ -1,4 +1,4 @@
-"""Reader of an op's module, which checks its declarations against its function."""
+"""Reader of an op's module, which checks the declarations against the function's arguments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["read"]
 
 
 def read(name: str, module: ModuleType) -> Sheet:
-    """Return the data sheet of an op's module.
+    """Return the data sheet of an op, given its module.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def _of_kind(names: Mapping[str, Any], kind: type) -> dict[str, Any]:
 def _arguments(
     name: str, function: Callable[..., dict[str, Array]], declared: tuple[set[str], set[str], set[str], set[str]]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the outputs and the sizes that the function takes."""
+    """Return the names of the outputs and of the sizes that the function has as arguments."""
     ins, outs, settings, sizes = declared
     arguments = inspect.signature(function).parameters.values()
     positional = [argument.name for argument in arguments if argument.kind is argument.POSITIONAL_OR_KEYWORD]

@@ -1,4 +1,4 @@
-"""Data sheet of an op: its declarations, and their text form."""
+"""Data sheet of an op: its declarations, and their formatting as text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TYPED: dict[str, tuple[str, float | bool]] = {"float": ("1", 0.0), "int": ("1", 
 
 
 def spell(name: str) -> str:
-    """Convert a Python name to the name of an op or a pin: a trailing `_` is dropped and `_` becomes `-`.
+    """Convert a Python name to the public name of an op or pin: a trailing `_` is dropped and other `_` become `-`.
 
     >>> spell("in_"), spell("time_left")
     ('in', 'time-left')
@@ -31,7 +31,7 @@ def spell(name: str) -> str:
 
 
 class Slot(NamedTuple):
-    """Location of a pin in a state: Python name, and row within a family."""
+    """Location of a pin in a state: its Python name, and its row if the pin is one of a family."""
 
     key: str
     row: int | None
@@ -40,7 +40,7 @@ class Slot(NamedTuple):
 
 @dataclass(frozen=True)
 class Sheet:
-    """Data sheet of a loaded op: declarations by Python name, sizes and function."""
+    """Data sheet of a loaded op: its declarations keyed by Python name, its sizes and its function."""
 
     name: str
     text: str
@@ -55,17 +55,17 @@ class Sheet:
     counts: Mapping[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        """Return the data sheet as text."""
+        """Format the data sheet as text."""
         return _text(self)
 
     @property
     def summary(self) -> str:
-        """First line of the documentation."""
+        """First line of the op's documentation."""
         return self.text.strip().split("\n", 1)[0]
 
     @property
     def cadence(self) -> str:
-        """Effect of ticking more often, as implied by the declarations."""
+        """Effect of a shorter tick on the op, derived from its declarations."""
         if self.tick:
             return "by the clock: the op uses the length of the tick, so halving the tick keeps its times and rates"
         if self.state:
@@ -74,17 +74,17 @@ class Sheet:
 
     @cached_property
     def declared(self) -> dict[str, Pin]:
-        """Inputs, parameters and outputs by Python name."""
+        """Inputs, parameters and outputs, keyed by Python name."""
         return {**self.ins, **self.params, **self.outs}
 
     @cached_property
     def takes(self) -> tuple[str, ...]:
-        """Arguments of the function: inputs, state, parameters."""
+        """Python names of the arguments of the function: inputs, then state, then parameters."""
         return (*self.ins, *self.state, *self.params)
 
     @cached_property
     def slots(self) -> dict[str, Slot]:
-        """Pins and parameters by the names that users type; families are expanded to `in-0 …`."""
+        """Slots of pins and parameters, keyed by public name. Families are expanded to `in-0 …`."""
         slots: dict[str, Slot] = {}
         for key, pin in self.declared.items():
             name = spell(key)
@@ -95,17 +95,17 @@ class Sheet:
         return slots
 
     def count(self, pin: Pin) -> int:
-        """Return the number of pins of this family in the loaded op; 0 for a single pin."""
+        """Return the number of pins of a family in the loaded op, or 0 for a single pin."""
         return self.counts[size_name(pin)] if pin.many else 0
 
     def length(self, tick: object) -> float:
-        """Return the length of a tick (`10min`) in the op's unit of time; 0 for an op that runs by the call."""
+        """Return the length of a tick such as `10min` in the op's unit of time, or 0 for an op that runs by the call."""
         if self.tick is None:
             return 0.0
         return convert(number(tick, unit="ms", where="tick"), given="ms", to=self.tick.unit)
 
     def sized(self, **choices: object) -> Sheet:
-        """Return the op with other sizes, or with a `type` for its `any` pins: `bit`, `int` or `float`.
+        """Return the op with other sizes, or with the type `bit`, `int` or `float` for its `any` pins.
 
         Raises
         ------
@@ -144,7 +144,7 @@ def size_name(pin: Pin) -> str:
 
 
 def _text(sheet: Sheet) -> str:
-    """Return the text of `malsim op NAME`: documentation, pins (type, unit, start, bounds), sizes, cadence, NaN."""
+    """Return the text that `malsim op NAME` prints: documentation, pins, sizes, cadence and the effects of NaN."""
     about, _, example = sheet.text.partition("\n>>>")
     parts = [f"{sheet.name}: {about.strip()}"]
     for title, pins in (("Inputs", sheet.ins), ("Parameters", sheet.params), ("Outputs", sheet.outs)):

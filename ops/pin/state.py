@@ -1,4 +1,4 @@
-"""State of an instance as a mapping of arrays: start, step, save to a frame and restore from it.
+"""State of an op instance as a mapping of arrays, with functions to start, step, save and restore the state.
 
 One state holds all rows of an instance: shape `(rows,)` for a single pin, `(pins, rows)` for a family, and `(1,)` or
 `(rows,)` for a parameter. Nothing is changed in place: `step` returns a new mapping.
@@ -27,7 +27,7 @@ State: TypeAlias = "Mapping[str, Array]"
 
 
 def start(sheet: Sheet, rows: int = 1, settings: Mapping[str, object] | None = None) -> State:
-    """Return the state before the first call, with start values and settings, for a number of rows.
+    """Return the state of an op before its first call, with start values and settings for the given number of rows.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def _initial(sheet: Sheet, pin: Pin, rows: int) -> Array:
 
 
 def step(sheet: Sheet, state: State, tick: float = 0.0) -> State:
-    """Call the op once on every row, without warnings: inf and NaN are valid values, explained in each data sheet.
+    """Call the op once on every row. No warnings are issued, because inf and NaN are valid values.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def step(sheet: Sheet, state: State, tick: float = 0.0) -> State:
 
 
 def call(sheet: Sheet, state: State, tick: float = 0.0) -> State:
-    """Call the op like `step`, but without silencing numpy; the caller does that once for all ops."""
+    """Call the op like `step`, but without silencing numpy's warnings. The caller silences them once for all ops."""
     arguments: dict[str, Any] = {key: state[key] for key in sheet.takes}
     for size in sheet.size_arguments:
         arguments[size] = sheet.counts[size]
@@ -75,7 +75,7 @@ def call(sheet: Sheet, state: State, tick: float = 0.0) -> State:
 
 
 def save(sheet: Sheet, state: State) -> pl.DataFrame:
-    """Return the state as a frame with a column per pin and one row per row of the instance."""
+    """Convert a state to a frame with one column per pin and one row per row of the instance."""
     rows = max(state[key].shape[-1] for key in sheet.declared)
     columns = {}
     for name, (key, row, _) in sheet.slots.items():
@@ -85,7 +85,7 @@ def save(sheet: Sheet, state: State) -> pl.DataFrame:
 
 
 def restore(sheet: Sheet, saved: pl.DataFrame) -> State:
-    """Return the state from a frame of `save`.
+    """Convert a frame written by `save` back to a state.
 
     Raises
     ------

@@ -15,12 +15,12 @@ PLAIN = re.compile(rf"{NUMBER}|[+-]?inf")
 
 
 def is_time(unit: str) -> bool:
-    """Return True if the unit is a unit of time; values of such pins need a unit in their text."""
+    """Return True if the unit is a unit of time. Values for a pin in such a unit must be written with a unit."""
     return unit in MILLISECONDS
 
 
 def convert(length: float, *, given: str, to: str) -> float:
-    """Convert a length of time to another unit, exactly from coarser units to whole milliseconds.
+    """Convert a duration to another unit. Whole milliseconds are exact if the original unit is not finer.
 
     >>> convert(10, given="min", to="ms")
     600000.0

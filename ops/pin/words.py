@@ -1,4 +1,4 @@
-"""Table of HAL's names and ours, read from `words.toml`."""
+"""Table of HAL names and their counterparts among the ops and pins, read from `words.toml`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SIZE = 0xFF  # bits of a personality that give the number of pins
 
 @dataclass(frozen=True)
 class Component:
-    """HAL component in terms of ops; the fields are documented at the top of `words.toml`."""
+    """HAL component described in terms of ops. The comments at the top of `words.toml` document the fields."""
 
     name: str
     op: str
@@ -50,7 +50,7 @@ class Component:
     defaults: Mapping[str, float] = field(default_factory=dict)
 
     def pin(self, word: str) -> str | None:
-        """Return our name for a pin or parameter of HAL, or None if it has no counterpart.
+        """Return the op's name for a HAL pin or parameter, or None if there is no counterpart.
 
         >>> words()["mux_generic"].pin("in-float-03")
         'in-3'
@@ -59,18 +59,18 @@ class Component:
         return None if match is None else match[0].replace("#", match[1])
 
     def rewritten(self, word: str, given: float) -> float:
-        """Return the value that HAL stores for a given value."""
+        """Return the value that HAL stores when a pin or parameter is set to a given value."""
         match = _matching(self.rewrites, word)
         outside = match is not None and not match[0]["from"] <= given <= match[0]["to"]
         return match[0]["becomes"] if match is not None and outside else given
 
     def output_op(self, word: str) -> str | None:
-        """Return the op that converts our output to the type of a pin of HAL; None if no conversion is needed."""
+        """Return the op that converts an output to the type of a HAL pin, or None if no conversion is needed."""
         match = _matching(self.through, word)
         return None if match is None else match[0]
 
     def choose(self, values: Mapping[str, float]) -> tuple[str, dict[str, float | bool]]:
-        """Return the op and the fixed settings for the values of HAL's settings that choose between ops."""
+        """Return the op and the fixed settings that the given HAL settings select."""
         words = {**self.defaults, **{word: value for word, value in values.items() if word in self.defaults}}
         op, fixed = self.op, {**self.starts, **self.fixed}
         for case in self.case:
@@ -79,7 +79,7 @@ class Component:
         return op, fixed
 
     def sized(self, arguments: Mapping[str, object]) -> dict[str, int]:
-        """Return our sizes for HAL's load arguments."""
+        """Convert HAL's load arguments to sizes of the op."""
         sizes = dict(self.sizes)
         for name, (argument, plus) in self.size.items():
             if number := re.search(r"0[xX][0-9a-fA-F]+|-?\d+", str(arguments.get(argument, ""))):
@@ -89,7 +89,7 @@ class Component:
 
 @cache
 def words() -> dict[str, Component]:
-    """Return the HAL components that have a counterpart here by name.
+    """Return the HAL components that have a counterpart among the ops, keyed by name.
 
     >>> words()["lowpass"].op
     'smooth'
@@ -99,7 +99,7 @@ def words() -> dict[str, Component]:
 
 
 def _matching(table: Mapping[str, V], word: str) -> tuple[V, str] | None:
-    """Return the table entry for a word, and the number that matches `#` in the entry's pattern."""
+    """Return the table entry whose pattern matches a word, and the number that stands for `#` in the pattern."""
     if word in table:
         return table[word], ""
     for pattern, entry in table.items():
