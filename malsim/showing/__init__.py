@@ -1,1 +1,1 @@
-"""Presentation of results: figures, HTML pages, notebook exercises and the manual."""
+"""Presentation of results: figures, HTML pages, exercises for notebooks, and the manual."""

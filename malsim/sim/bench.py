@@ -1,4 +1,4 @@
-"""Simulation loop: a SimPy calendar drives gate, reader and tick, and a recorder collects the results."""
+"""Main loop of the simulator. A SimPy calendar drives gate, reader and tick, and a recorder collects the results."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Later: TypeAlias = "tuple[int, Scenario]"
 
 
 def run(scenario: Scenario, *, watch: Watch = iter, later: Later | None = None) -> Run:
-    """Run a scenario from its start to its last tick, all replications at once.
+    """Run a scenario from start to finish, with all replications in parallel arrays.
 
     `watch` receives the times of the ticks (ms) and yields them as the ticks are made, like a progress bar. `later` is a
     time (ms) and the scenario whose rules apply to the ticks after it; see `malsim.sim.replay.fork`. At each tick the
@@ -88,7 +88,7 @@ class Bench:
             self.corrector = Corrector(scenario, self.context, self.inbox, recorder.corrections, recorder.scopes)
         self.cell_index = CellIndex(scenario.facts, scenario.replications, populations.templates.statements)
         self.intake = Intake(scenario, populations)
-        self._truth_until = -1  # time (ms) up to which changes of truth are recorded
+        self._truth_until = -1  # time (ms) up to which truth changes have been recorded
         self.counters = self.session = self.reviewers = None
         if scenario.reader:
             self.counters = TurnCounters(len(reps), compacts=scenario.reader.compact_every > 0)

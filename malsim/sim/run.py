@@ -1,4 +1,4 @@
-"""Result of a run: frames, the final memory, and explanations."""
+"""Result of a run: recorded frames, the final memory, and explanations of its numbers."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Run(RunData):
 
     @cached_property
     def labels(self) -> pl.DataFrame:
-        """Object and title of each item of the memory, with columns rep, cell, object, title."""
+        """Object and title of each item in the memory. Columns: rep, cell, object, title."""
         if isinstance(self.plant, HoldsGraph):
             return self.memory.cells.select("rep", pl.col("handle").alias("cell"), "object", "title")
         view, words = self.view, self.vocabulary
@@ -73,17 +73,17 @@ class Run(RunData):
 
     @property
     def score(self) -> str:
-        """Name of the score column of `cells`: "effective", or "rank" if the law has no belief."""
+        """Name of the column of `cells` with the score: "effective", or "rank" if the law has no belief."""
         ranks = "rank" in self.cells.columns and self.cells["effective"].null_count() == self.cells.height
         return "rank" if ranks else "effective"
 
     @cached_property
     def view(self) -> View:
-        """Final view of the memory, under any law."""
+        """View of the memory at the end of the run, available under any law."""
         return self.plant.view(self.state, float(self.scenario.days))
 
     def explain(self, cell: str, t: float | None = None, rep: int | None = None) -> Explanation | LawExplanation:
-        """Return the terms of a cell's effective at the last tick not after `t` days.
+        """Return the terms of a cell's effective confidence at the last tick on or before `t` days.
 
         Returns a `memory.explain.Explanation`, or a `LawExplanation` under an item-based law or `records`. Its `read_by`
         lists the signals, alarms, standing programs and checks that read the cell. `rep` is a replication's number, by
@@ -99,7 +99,7 @@ class Run(RunData):
         return replace(of_graph, read_by=readers(self, cell, t=of_graph.t, rep=rep))
 
     def why(self, cell: str, t: float | None = None, rep: int | None = None) -> str:
-        """Return one sentence that explains a cell's effective at `t` days and its last change.
+        """Return a sentence that explains a cell's effective confidence at `t` days and its last change.
 
         For a signal or a pin of the netlist, return one line for each wire back to the claim that moved it. For a
         standing program, describe the cells that it reads and explain the one that moved most.
@@ -118,20 +118,22 @@ class Run(RunData):
 
     @cached_property
     def frames(self) -> Frames:
-        """Frames in which addresses are looked up: recorded frames, edges of the graph, and signals on pins."""
+        """Frames in which addresses are resolved: the recorded frames, the graph's edges, and signals by pin."""
         edges = edges_by_handle(self.memory) if isinstance(self.plant, HoldsGraph) else None
         pins = self.scenario.netlist.pins if self.scenario.netlist else {}
         return Frames(self.cells, edges, self.writers, self.signals, pins)
 
     def evaluate(self, address: str, t: float | None = None) -> pl.DataFrame:
-        """Return the values of an address such as `mean(dec_a3ee.~supports.*-scores-eff)`: t, rep, value, and row if any.
+        """Return the values of an address such as `mean(dec_a3ee.~supports.*-scores-eff)`.
+
+        Columns: t, rep, value, and row if the address selects rows.
 
         Values are those of every recorded tick, or of the last one not after `t` days.
         """
         return evaluate(address, self.frames, at=t)
 
     def metrics(self) -> pl.DataFrame:
-        """Return the figures with intervals over replications: metric, value, low, high, replications, meaning."""
+        """Return the metrics with intervals over replications. Columns: metric, value, low, high, replications, meaning."""
         return metrics(self)
 
     @property
@@ -140,14 +142,14 @@ class Run(RunData):
         return manifest(self.scenario, {name: getattr(self, name) for name in FRAMES})
 
     def write(self, folder: Path) -> list[Path]:
-        """Write every frame as Parquet and the manifest as JSON, all or none of them; return the paths."""
+        """Write every frame as Parquet and the manifest as JSON (all files or none), and return the paths."""
         import json
 
         frames = {f"{name}.parquet": getattr(self, name) for name in FRAMES}
         return save_files(folder, {**frames, "manifest.json": json.dumps(self.manifest, indent=1) + "\n"})
 
     def __repr__(self) -> str:
-        """Return a short summary of the scenario, its events and figures."""
+        """Return a short summary of the scenario, its events and its metrics."""
         scenario = self.scenario
         frame = self.cells if self.cells.height else self.bands
         counts = self.events.group_by("kind", maintain_order=True).agg(pl.len().cast(pl.Float64))
@@ -188,7 +190,7 @@ class Run(RunData):
 
 
 def _interval(row: Mapping[str, Any]) -> str:
-    """Return an interval as text, or a warning if it exceeds 1 and is more than ten times as wide as the value."""
+    """Format an interval. If it exceeds 1 and is more than ten times as wide as the value, return a warning instead."""
     if row["low"] is None:
         return ""
     if row["high"] > 1.0 and row["high"] - row["low"] > WIDE * abs(row["value"]):

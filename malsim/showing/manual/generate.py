@@ -73,7 +73,7 @@ def op_pins() -> str:
 
 
 def _pins_of(sheet: Any, keys: Mapping[str, Any]) -> str:
-    """Return the names of the pins with these keys. Families are abbreviated: `in-0…in-31`."""
+    """Return the names of the pins with these keys. Numbered pins are abbreviated to a range: `in-0…in-31`."""
     families: dict[str, list[str]] = {}
     for pin, slot in sheet.slots.items():
         if slot.key in keys:

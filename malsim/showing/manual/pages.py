@@ -1,4 +1,4 @@
-"""Pages of the manual, as Markdown and as a static HTML site."""
+"""Pages of the manual, available as Markdown and as a static HTML site."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PICTURE = re.compile(r"!\[([^\]]*)\]\((?:\.\./)*(scenarios/[\w./]+)\)")
 
 @dataclass(frozen=True)
 class Page:
-    """Manual page with its `topic` (section/name), its `title`, and `read`, which returns its Markdown."""
+    """Page of the manual: its `topic` (section/name), its `title`, and a function `read` that returns its Markdown."""
 
     topic: str
     title: str
@@ -52,7 +52,7 @@ class Page:
 
     @property
     def section(self) -> str:
-        """Section of the page."""
+        """Section of the manual that contains the page."""
         return self.topic.partition("/")[0]
 
     @property
@@ -62,7 +62,7 @@ class Page:
 
 
 def pages() -> list[Page]:
-    """Return all pages, sorted by section and name."""
+    """Return all pages of the manual, sorted by section and name."""
     every = [Page(topic, title, partial(_generated, title, make)) for topic, (title, make) in GENERATED.items()]
     for section in SECTIONS:
         for entry in _files(files("malsim.showing.manual").joinpath(section)):
@@ -75,7 +75,7 @@ def pages() -> list[Page]:
 
 
 def page(topic: str) -> Page:
-    """Return the page of a topic (tune/studies), a name (studies) or a section (decay)."""
+    """Return the page for a topic (tune/studies), a page name (studies) or a section (decay)."""
     every = pages()
     for entry in every:
         if topic in (entry.topic, entry.name):
@@ -105,12 +105,12 @@ def _generated(title: str, make: Callable[[], str]) -> str:
 
 
 def _with_tables(text: str) -> str:
-    """Return a page with each line `$NAME` replaced by a generated table."""
+    """Return a page in which every line `$NAME` is replaced by a generated table."""
     return "\n".join(PARTS[line[1:]]() if line[:1] == "$" and line[1:] in PARTS else line for line in text.split("\n"))
 
 
 def build(folder: Path) -> list[Path]:
-    """Write all pages as HTML and return the paths, beginning with index.html."""
+    """Write all pages as HTML and return their paths, starting with index.html."""
     try:
         import furo  # noqa: F401  # loaded by Sphinx by name
         import myst_parser  # noqa: F401
@@ -138,7 +138,7 @@ def _write_sources(source: Path) -> None:
 
 
 def _with_pictures(text: str, source: Path) -> str:
-    """Copy the figures of a page to the source folder and return the page without figures that are not shipped."""
+    """Copy a page's figures to the source folder, and return the page without references to missing figures."""
 
     def copied(picture: re.Match[str]) -> str:
         if not (root() / picture[2]).is_file():

@@ -1,4 +1,4 @@
-"""Reference page of scenario files, generated from their JSON Schema, with an example for every key."""
+"""Reference page for scenario files, generated from their JSON Schema, with an example for every key."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def scenario() -> str:
 
 
 def _sections(name: str, value: dict[str, Any], defs: dict[str, Any]) -> list[str]:
-    """Return the section of a key, followed by the sections of its inner tables."""
+    """Return the section that documents a key, followed by the sections for its nested tables."""
     body = _resolved(value.get("items", value), defs)
     many, words = "items" in value, value.get("description") or body.get("description") or ""
     heading = f"[[{name}]]" if many and "properties" in body else f"[{name}]" if body.get("type") == "object" else name
@@ -93,7 +93,7 @@ def _resolved(part: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _default(part: dict[str, Any]) -> str:
-    """Return the default of a key from the schema or its description, or an empty string."""
+    """Return a key's default, taken from the schema or from its description, or an empty string."""
     if "default" in part:
         return _toml(part["default"])
     match = DEFAULT.search(part.get("description", ""))
@@ -101,7 +101,7 @@ def _default(part: dict[str, Any]) -> str:
 
 
 def example(part: dict[str, Any], defs: dict[str, Any]) -> object:
-    """Return a valid value of a key: its example, its default, or a simple value of its type.
+    """Return a valid value for a key: its example, its default, or a simple value of the right type.
 
     >>> example({"type": "number", "minimum": 2, "maximum": 4}, {})
     3.0
@@ -160,7 +160,7 @@ def _bounds(part: dict[str, Any]) -> str:
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    r"""Return a Markdown table. Vertical bars in cells are escaped.
+    r"""Return a Markdown table, with vertical bars in cells escaped.
 
     >>> print(table(("a", "b"), [(1, "x|y")]))
     | a | b |
@@ -177,7 +177,7 @@ def _line(cells: Iterable[object]) -> str:
 
 
 def parameters(params: Mapping[str, Param]) -> str:
-    """Return the table of a set of parameters: name, default, unit, bounds, meaning."""
+    """Return a table of parameters with the columns name, default, unit, bounds and meaning."""
     rows = [
         (
             f"`{name}`",

@@ -1,1 +1,1 @@
-"""Self-grading exercises of the notebooks."""
+"""Self-grading exercises for notebooks."""

@@ -1,4 +1,4 @@
-"""Grading of exercises: an answer passes if all required properties hold."""
+"""Grading of exercises. An answer passes if all required properties hold."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Grade:
-    """Grade of an answer: the required properties with their verdicts."""
+    """Grade of an answer: the required properties and their verdicts."""
 
     properties: Mapping[str, bool]
 
@@ -23,13 +23,13 @@ class Grade:
         return all(self.properties.values())
 
     def __repr__(self) -> str:
-        """Return the verdict and one line per property."""
+        """Return the verdict, followed by one line per property."""
         lines = [f"  {'holds' if holds else 'fails'}: {text}" for text, holds in self.properties.items()]
         return "\n".join(["passed" if self.passed else "not yet", *lines])
 
 
 def graded(*parts: Mapping[str, bool] | tuple[Any, ...]) -> Grade:
-    """Grade an answer. Each part maps sentences to truth values, or is a tuple of a run and properties to check.
+    """Grade an answer. Each part is a dict that maps sentences to truth values, or a run followed by properties to check.
 
     `ms.graded((run, "always (eff(obs_a1a1) <= 0.5)"), {"it settles": True})`
 

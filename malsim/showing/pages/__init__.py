@@ -1,1 +1,1 @@
-"""Self-contained HTML pages of runs, suites and tripwires."""
+"""Self-contained HTML pages for runs, suites and tripwires."""

@@ -1,4 +1,4 @@
-"""Building blocks of self-contained HTML pages, and the page that compares laws."""
+"""Building blocks for self-contained HTML pages, and the page that compares laws."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LAW_COLUMNS = ("data", "law", "metric", "value", "low", "high", "n", "difference
 
 
 def text(words: str) -> str:
-    """Escape text for HTML and withhold credentials.
+    """Escape text for HTML and replace credentials by placeholders.
 
     >>> text("a < b")
     'a &lt; b'
@@ -32,36 +32,36 @@ def text(words: str) -> str:
 
 
 def png(figure: Sheet, *, dpi: int) -> bytes:
-    """Return a figure as PNG."""
+    """Render a figure as PNG."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=dpi)
     return buffer.getvalue()
 
 
 def image(picture: bytes, *, alt: str) -> str:
-    """Return an `img` tag with an embedded PNG."""
+    """Return an `<img>` tag with an embedded PNG."""
     return f'<img alt="{text(alt)}" src="data:image/png;base64,{base64.b64encode(picture).decode()}">'
 
 
 def filled(template: str, **parts: str) -> str:
-    """Return a template of this folder with its placeholders replaced by HTML."""
+    """Read a template from this folder and return it with its placeholders replaced by the given HTML."""
     words = resources.files("malsim.showing.pages").joinpath(f"{template}.html").read_text(encoding="utf-8")
     return Template(words).substitute(parts)
 
 
 def page(title: str, body: str) -> str:
-    """Return a self-contained page. `body` is HTML and may begin with a `<style>`."""
+    """Return a self-contained HTML page. `body` is HTML and may start with a `<style>` element."""
     return filled("page", title=text(title), body=body)
 
 
 def table(head: Iterable[str], rows: Iterable[str]) -> str:
-    """Return a scrollable table with a head of plain text and rows of HTML."""
+    """Return a scrollable HTML table. The head is plain text, and the rows are HTML."""
     heads = "".join(f"<th>{text(word)}</th>" for word in head)
     return f"<div class='wide'><table><tr>{heads}</tr>{''.join(rows)}</table></div>"
 
 
 def law_page(frame: pl.DataFrame, picture: bytes, *, title: str, left_out: Iterable[str] = ()) -> str:
-    """Return the page of a comparison of laws: the figure (PNG), the skipped questions and the whole table."""
+    """Return a page that compares laws, with the figure (PNG), the skipped questions and the full table."""
     rows = []
     for row in frame.select(LAW_COLUMNS).rows():
         cells = (f"{value:.4f}" if isinstance(value, float) else text("" if value is None else str(value)) for value in row)

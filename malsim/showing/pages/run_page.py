@@ -1,4 +1,4 @@
-"""Self-contained HTML page of a run: lines over time and the reasons for each value."""
+"""Self-contained HTML page for a run, with lines over time and a reason for every change of a value."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Lines = dict[str, list[float | None]]
 
 
 def run_page(run: Run, *, changed: str = "") -> str:
-    """Return the page of a run: lines of the first recorded replication, or means over all replications.
+    """Return the HTML page for a run. It shows the first recorded replication or, with bands, means over replications.
 
     `changed` lists the settings that differ from their defaults. The page lists what it omits: lines beyond 150 per
     panel, ticks beyond 300,000 values, and reasons beyond 1,000.
@@ -69,7 +69,7 @@ def run_page(run: Run, *, changed: str = "") -> str:
 
 
 def _panels(run: Run, rep: int, notes: list[str]) -> list[tuple[str, str, pl.DataFrame]]:
-    """Return the title, family and frame (t, name, value; low and high for bands) of each panel."""
+    """Return the title, family and frame of each panel. Columns: t, name, value, and for bands low and high."""
     columns = [name for name in dict.fromkeys((run.score, "currency")) if name in run.cells.columns]
     cells = run.cells.filter(pl.col("rep") == rep)
     parts: dict[str, tuple[str, list[pl.DataFrame]]] = {}
@@ -129,7 +129,7 @@ def _values(frame: pl.DataFrame, names: pl.Series, column: str, times: list[floa
 def _reasons(
     run: Run, rep: int, times: list[float], panels: list[dict[str, Any]], notes: list[str]
 ) -> dict[str, list[tuple[int, str]]]:
-    """Return the reasons why each line moved, as pairs of a time index and a sentence."""
+    """Return the reasons for each line's changes, as pairs of a time index and a sentence."""
     lines: Lines = {
         name: values for panel in reversed(panels) if "low" not in panel for name, values in panel["lines"].items()
     }
@@ -154,7 +154,7 @@ def _reasons(
 
 
 def _moves(values: list[float | None]) -> list[int]:
-    """Return the indexes at which a line changes its value, including the first."""
+    """Return the time indexes at which a line's value changes, including the first value."""
     moved_at, last = list[int](), math.inf
     for tick, value in enumerate(values):
         if value is not None and abs(value - last) > STILL:

@@ -1,4 +1,4 @@
-"""Self-contained HTML page of a judged suite: verdicts, margins, seeds and figures."""
+"""Self-contained HTML page for a judged suite: verdicts, margins, seeds and figures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORDS: dict[Status, str] = {"pass": "passed", "fail": "failed", "error": "error"
 
 
 def report(suite: Suite) -> str:
-    """Return the page of a suite. Beyond 3.4 MB of figures, failing scenarios keep theirs first."""
+    """Return the HTML page for a suite. Figures are limited to 3.4 MB, and failing scenarios get theirs first."""
     order = sorted(suite.judged, key=lambda entry: ("error", "fail", "pass").index(entry.status))
     figures, budget = dict[str, bytes](), MOST_FIGURES
     for entry in order:

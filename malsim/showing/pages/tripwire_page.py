@@ -1,4 +1,4 @@
-"""Scorecard of a tripwire as a self-contained HTML page and as text for a terminal."""
+"""Scorecard of a tripwire, as a self-contained HTML page and as text for a terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ ALTS = {"time": "watched values and the alarm over time", "card": "truth table",
 
 
 def page(figures: dict[str, Sheet], sections: Iterable[str], *, flaws: Sequence[str], bad: bool, **heads: str) -> str:
-    """Return the scorecard page: texts in `heads` (name, why, facts, verdict, ticks), flaws, figures, folded sections."""
+    """Return a scorecard as an HTML page.
+
+    `heads` holds the texts name, why, facts, verdict and ticks. Flaws, figures and collapsible sections follow.
+    """
     picture = "".join(
         f"<div class='{name}'>{image(png(figure, dpi=RESOLUTION), alt=ALTS[name])}</div>" for name, figure in figures.items()
     )
@@ -36,7 +39,7 @@ def page(figures: dict[str, Sheet], sections: Iterable[str], *, flaws: Sequence[
 
 
 def scores(frame: pl.DataFrame, *, single: bool) -> str:
-    """Return a table with a row per measure and a column per tripwire, without intervals for a single replication."""
+    """Return a table with one row per measure and one column per tripwire. A single replication has no intervals."""
     names = frame["tripwire"].unique(maintain_order=True).to_list()
     cells = {(row["tripwire"], row["metric"]): row for row in frame.to_dicts()}
     texts = {
@@ -52,7 +55,7 @@ def scores(frame: pl.DataFrame, *, single: bool) -> str:
 
 
 def inputs(frame: pl.DataFrame) -> str:
-    """Return a table of the watched signals and their freshness."""
+    """Return a table of the watched signals and how fresh they are."""
     rows = [
         [row["signal"], f"{row['fresh']:.1%}", f"{row['longest']} ticks", f"day {row['changed']:g}"]
         for row in frame.to_dicts()
@@ -61,7 +64,7 @@ def inputs(frame: pl.DataFrame) -> str:
 
 
 def answers(proofs: Iterable[SafetyAnswer]) -> str:
-    """Return a table of the safety answers, flaws first."""
+    """Return a table of the answers to the safety questions, with flaws first."""
     order = ("FLAW", "not decided", "sound", "not asked")
     rows = [[answer.status, answer.question, answer.how, f"line {answer.line}" if answer.flaw and answer.line else ""]
             for answer in sorted(proofs, key=lambda answer: order.index(answer.status))]  # fmt: skip
@@ -70,7 +73,7 @@ def answers(proofs: Iterable[SafetyAnswer]) -> str:
 
 
 def truth_table(card: str, problem: str) -> str:
-    """Return the truth table as text, or the reason why there is none."""
+    """Return the truth table as text, or the reason why it is missing."""
     if not card:
         return section("Truth table", [], [], none=problem or "The netlist has no Boolean part.")
     note = "* marks an input that decides, - an input without effect; -o card.csv writes all rows"
@@ -78,7 +81,7 @@ def truth_table(card: str, problem: str) -> str:
 
 
 def coverage(frame: pl.DataFrame, total: float | None) -> str:
-    """Return a table of the exercised pins, gaps first."""
+    """Return a table of pin coverage, with unexercised pins first."""
     rows = [
         [row["kind"], row["name"], f"line {row['line']}", "shown" if row["shown"] else f"needs {row['wants']}"]
         for row in frame.sort("shown", maintain_order=True).to_dicts()
@@ -88,7 +91,7 @@ def coverage(frame: pl.DataFrame, total: float | None) -> str:
 
 
 def mutants(frame: pl.DataFrame, score: float | None) -> str:
-    """Return a table of the mutants, uncaught mutants first."""
+    """Return a table of mutants, with the uncaught ones first."""
     order = frame.sort(
         pl.col("verdict").replace_strict({"not caught": 0, "crashed": 1, "caught": 2, "equal": 3}), maintain_order=True
     )
@@ -103,7 +106,7 @@ def mutants(frame: pl.DataFrame, score: float | None) -> str:
 
 
 def faults(frame: pl.DataFrame) -> str:
-    """Return a table with a row per fault in the loop and a column per alarm."""
+    """Return a table with one row per fault in the loop and one column per alarm."""
     names = frame["alarm"].unique(maintain_order=True).to_list()
     cells = {(row["fault"], row["alarm"]): row for row in frame.to_dicts()}
     rows = [
@@ -122,7 +125,7 @@ def section(
     note: str = "",
     marks: dict[str, str] | None = None,
 ) -> str:
-    """Return a heading, a note and a table, or `none` without rows. `marks` maps the text of cells to CSS classes."""
+    """Return a heading, a note and a table, or `none` if there are no rows. `marks` maps cell texts to CSS classes."""
     rows = list(rows)
     if not rows:
         return folded(title, f"<p>{text(none or 'nothing')}</p>")
@@ -135,12 +138,12 @@ def section(
 
 
 def folded(title: str, body: str) -> str:
-    """Return a collapsible section, which is not printed while it is closed."""
+    """Return a collapsible section. It is not printed while it is collapsed."""
     return f"<details><summary>{text(title)}</summary>{body}</details>"
 
 
 def figure(row: dict[str, object], *, single: bool = False) -> str:
-    """Format a measure with its interval, `12 [8, 19] ticks`, or without interval for a single replication.
+    """Format a measure with its interval, such as `12 [8, 19] ticks`. For a single replication, omit the interval.
 
     >>> row = {"value": None, "low": 12.5, "high": math.inf, "unit": "ticks", "count": 0}
     >>> figure(row), figure(row, single=True)
@@ -160,14 +163,14 @@ def _number(value: object) -> str:
 
 
 def coverage_lines(coverage: pl.DataFrame, share: float) -> Iterator[str]:
-    """Yield the share of exercised pins, and the stimulus that each other pin needs."""
+    """Yield the share of pins that were exercised, and the stimulus that each of the other pins needs."""
     lacking = coverage.filter(~pl.col("shown"))
     lines = [f"line {row['line']}: {row['kind']} {row['name']} needs {row['wants']}" for row in lacking.to_dicts()]
     return entry("coverage", lines, "complete", head=f"{share:.0%} shown")
 
 
 def mutant_lines(mutants: pl.DataFrame, uncaught: Sequence[str], score: float) -> Iterator[str]:
-    """Yield the share of caught mutants, and the uncaught, equal and crashed mutants."""
+    """Yield the share of mutants that were caught, followed by the uncaught, equivalent and crashed mutants."""
     yield from entry("mutants", uncaught, "none", head=f"{score:.0%} caught by a check or a proof; not caught:")
     for verdict in ("equal", "crashed"):
         rows = mutants.filter(pl.col("verdict") == verdict).to_dicts()
@@ -176,7 +179,7 @@ def mutant_lines(mutants: pl.DataFrame, uncaught: Sequence[str], score: float) -
 
 
 def fault_lines(faults: pl.DataFrame) -> Iterator[str]:
-    """Yield the effect of each fault in the loop on each alarm."""
+    """Yield a line for each fault in the loop, with the fault's effect on each alarm."""
     for alarm, rows in faults.group_by("alarm", maintain_order=True):
         lines = [f"{row['fault']}: {fault_effect(row)}" for row in rows.to_dicts() if row["verdict"] not in ALIKE]
         lines += [
@@ -188,7 +191,7 @@ def fault_lines(faults: pl.DataFrame) -> Iterator[str]:
 
 
 def fault_effect(row: dict[str, Any]) -> str:
-    """Return the effect of a fault on an alarm in a few words."""
+    """Describe the effect of a fault on an alarm in a few words."""
     match row["verdict"]:
         case "misses":
             return f"misses {row['lost']} of {row['detected']} episodes that are detected without the fault"
@@ -203,14 +206,14 @@ def fault_effect(row: dict[str, Any]) -> str:
 
 
 def between(row: dict[str, Any], name: str) -> str:
-    """Format a paired difference with its interval, if there is one."""
+    """Format a paired difference, with its interval if there is one."""
     value = row["later" if name == "later" else "false_alarms"]
     low, high = row[f"{name}_low"], row[f"{name}_high"]
     return "none" if value is None else f"{value:.2g}" if low is None else f"{value:.2g} [{low:.2g}, {high:.2g}]"
 
 
 def entry(name: str, lines: Sequence[str], none: str, *, head: str = "") -> Iterator[str]:
-    """Yield a named part with its head and lines, or `none` if there are no lines."""
+    """Yield a titled entry with a head and lines, or `none` if there are no lines."""
     if not lines and not none:
         return
     first = " ".join(part for part in (head, "" if lines else none) if part) or lines[0]
@@ -219,7 +222,7 @@ def entry(name: str, lines: Sequence[str], none: str, *, head: str = "") -> Iter
 
 
 def score_lines(scores: pl.DataFrame, *, single: bool = False) -> Iterator[str]:
-    """Yield a table with a row per measure and a column per tripwire."""
+    """Yield a text table with one row per measure and one column per tripwire."""
     names = scores["tripwire"].unique(maintain_order=True).to_list()
     rows = {(row["tripwire"], row["metric"]): figure(row, single=single) for row in scores.to_dicts()}
     metrics = scores["metric"].unique(maintain_order=True).to_list()

@@ -1,1 +1,1 @@
-"""Figures drawn from data frames, without use of the simulator."""
+"""Figures drawn from data frames, without using the simulator."""

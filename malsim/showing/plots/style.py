@@ -1,4 +1,4 @@
-"""Style of all figures: colour-blind-safe colours, dashes for grey prints, units on axes."""
+"""Style shared by all figures: colour-blind-safe colours, dashes for greyscale printing, and units on axes."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ LETTERS = 11.6  # characters of a headline per inch
 
 
 class Sheet(Figure):
-    """Figure that a notebook shows and `savefig` writes, without a window system; texts are drawn as typed."""
+    """Figure that notebooks display and `savefig` writes, without a window system. Texts are drawn literally."""
 
     def draw(self, renderer: Any) -> None:
-        """Draw the figure without control characters; dollar signs are text except in tick labels of log axes."""
+        """Draw the figure with control characters removed. Dollar signs are literal, except in tick labels of log axes."""
         powers = {
             label
             for axes in self.axes
@@ -50,7 +50,7 @@ class Sheet(Figure):
         super().draw(renderer)
 
     def savefig(self, fname: Any, **kwargs: Any) -> None:
-        """Write the figure; a file is written completely or not at all."""
+        """Write the figure to a file, either completely or not at all."""
         if not isinstance(fname, str | Path):
             super().savefig(fname, **kwargs)
             return
@@ -64,14 +64,14 @@ class Sheet(Figure):
 
 
 def sheet(width: float = 8.0, height: float = 4.0) -> Sheet:
-    """Return an empty figure of a size in inches."""
+    """Return an empty figure of the given size in inches."""
     figure = Sheet(figsize=(width, height), dpi=RESOLUTION, layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
 
 def dress(axes: Axes, *, x: str, y: str, title: str = "") -> Axes:
-    """Label axes, draw a light grid, and remove the top and right spines."""
+    """Label the axes, draw a light grid, and remove the top and right spines."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     if title:
@@ -83,13 +83,16 @@ def dress(axes: Axes, *, x: str, y: str, title: str = "") -> Axes:
 
 
 def line_styles(count: int) -> list[dict[str, Any]]:
-    """Return colour and dash for each of `count` lines; the first 35 pairs are distinct."""
+    """Return a colour and a dash pattern for each of `count` lines. The first 35 combinations are distinct."""
     pairs = zip(cycle(COLOURS), cycle(DASHES), strict=False)
     return [{"color": colour, "linestyle": dash} for colour, dash in islice(pairs, count)]
 
 
 def event_lanes(axes: Axes, events: pl.DataFrame, kinds: list[str], *, most: int | None = None, **look: Any) -> None:
-    """Draw a lane per kind of event, the first on top, with a stroke per event (at most `most`, evenly selected)."""
+    """Draw one lane per kind of event, first kind at the top.
+
+    Each event is a stroke. Of more than `most` events, an evenly spaced selection is drawn.
+    """
     for lane, kind in enumerate(reversed(kinds)):
         times = events.filter(pl.col("kind") == kind)["t"].unique().sort().to_numpy()
         some = times[np.linspace(0, len(times) - 1, min(len(times), most or len(times))).astype(int)]
@@ -100,17 +103,17 @@ def event_lanes(axes: Axes, events: pl.DataFrame, kinds: list[str], *, most: int
 
 
 def mark(number: int) -> dict[str, Any]:
-    """Return the colour and marker of the series with this index."""
+    """Return the colour and marker for the series with this index."""
     return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
 
 
 def headline(figure: Sheet, title: str) -> None:
-    """Write a title above the figure, wrapped to its width."""
+    """Write a title above the figure, wrapped to the figure's width."""
     figure.suptitle(_wrapped(figure, title, LETTERS), fontsize=10, x=0.01, ha="left")
 
 
 def footnote(figure: Sheet, text: str) -> None:
-    """Write a note under the figure, wrapped to its width, unless it is empty."""
+    """Write a note below the figure, wrapped to the figure's width. An empty note is not drawn."""
     if text:
         figure.supxlabel(_wrapped(figure, text, 1.2 * LETTERS), fontsize=8, x=0.01, ha="left", color=GREY)
 
@@ -121,7 +124,7 @@ def _wrapped(figure: Sheet, text: str, letters: float) -> str:
 
 
 def intervals(axes: Axes, rows: pl.DataFrame, rows_at: Any, number: int, *, label: str = "") -> None:
-    """Draw a mark with a horizontal interval for each of `rows` (value, low, high) at the heights `rows_at`."""
+    """Draw a marker with a horizontal interval for each of `rows` (value, low, high), at the heights in `rows_at`."""
     value, low, high = (rows[name].cast(pl.Float64).to_numpy() for name in rows.columns)
     spread = np.nan_to_num([value - low, high - value]).clip(min=0.0)
     look: dict[str, Any] = {"linestyle": "none", "markersize": 5, "capsize": 2, "linewidth": 1} | mark(number)

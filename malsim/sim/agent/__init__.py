@@ -1,1 +1,1 @@
-"""Turns of the reader: the push, its actions, hooks, the netlist, and the review of disputes."""
+"""Turns of the reader: the push, the reader's actions, hooks, the netlist, and reviews of disputes."""

@@ -1,4 +1,4 @@
-"""Hooks of a turn, which always run in order, even if the reader raises."""
+"""Hooks of a reader's turn. They always run, in the same order, even if the reader's work raises an exception."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _with_ten_cells(memory: Memory, scenario: Scenario, now: float) -> Memory:
         return admit(memory, claims, scenario.rules).memory
     single = admit(Memory.empty(), ten_cells(t=now), scenario.rules).memory
     copies = replicated(single, reps.tolist())
-    # ordered by cell, then replication, as the gate admits them
+    # sort by cell, then by replication, because the gate would admit the cells in this order
     order = np.arange(copies.height).reshape(len(reps), -1).T.ravel()
     cells, edges, writers = (LazyRows.of(table) for table in (copies.cells[order], copies.edges, copies.writers))
     return memory.append(cells, edges, writers, [*single.cells["handle"], *single.cells["key"]])
@@ -55,7 +55,7 @@ def push(
     snapshot: Snapshot, reader: Reader, fact: Ints, number: int, now: float, counters: TurnCounters, log: EventLog,
     netlist: NetlistRunner | None = None,
 ) -> Turn:  # fmt: skip
-    """Push each reader a mini-index about its fact, within its word budget, and return the new turn.
+    """Push a mini-index about its fact to each reader, within the reader's word budget, and return the new turn.
 
     The netlist may set the word budget of each reader; without one, or where it is NaN, the reader's own budget applies.
     Words left over are used for the lines of surfaced signals.
@@ -76,7 +76,7 @@ def stop(
     turn: Turn, again: Callable[[Bools, int], None], write: Callable[[], ClaimBatch], *, attempts: int,
     counters: TurnCounters, log: EventLog,
 ) -> ClaimBatch:  # fmt: skip
-    """Release the turns in which every marked row was opened, every lesson written and no output check failed.
+    """Release each replication's turn if every marked row was opened, every lesson was written and no output check failed.
 
     Refused turns are retried with `again(mask, attempt)`, at most `attempts` times, then given up: their actions do not
     count. No turn is released if the work, a retry or the writing raises.

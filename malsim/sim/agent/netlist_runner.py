@@ -1,4 +1,4 @@
-"""Netlist of a run: scanned after every tick, it reads the memory, drives memory and loop, and logs events."""
+"""Runner for a scenario's netlist, which is scanned after every tick: it reads and changes the memory and logs events."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ALARMS = ("tripped", "cleared", "conflict", "refused", "webhook", "escalated")
 
 
 class NetlistRunner:
-    """Netlist of a scenario and its state between scans."""
+    """Runner that scans a scenario's netlist and holds its state between scans."""
 
     def __init__(self, wires: NetlistConfig, scenario: Scenario, context: RunContext, ops: WrittenOps | None = None) -> None:
         self.ops = ops
@@ -50,14 +50,14 @@ class NetlistRunner:
         )  # fmt: skip
         self.outputs: dict[str, Array] = {}
         self.derived: Mapping[str, Array] = {}
-        self.surfaced: SurfacedLines | None = None  # lines of signals in the next push
+        self.surfaced: SurfacedLines | None = None  # signal lines to add to the next push
         self._surfaces = surfaced_of(wires.document, wires.net)
         self._external = sorted(wires.inputs, key=lambda external: external.at)
         self._names = [name for name in wires.net.signals if name not in self.engine.series]
 
     @classmethod
     def of(cls, scenario: Scenario, context: RunContext, ops: WrittenOps | None = None) -> NetlistRunner | None:
-        """Return the runner of a scenario, or None if it has neither a netlist nor claims that are programs.
+        """Return a runner for the scenario, or None if the scenario has neither a netlist nor program claims.
 
         `ops` are the ops written by its readers.
         """
@@ -73,7 +73,8 @@ class NetlistRunner:
             indices = range(int(scenario.reader.ops))
             expected |= set(ten_cells()["handle"]) | {op_cell(index, kind) for index in indices for kind in READER_OPS}
         holds = any(isinstance(statement, (Cell, Edges, Body, Prop)) for statement in document.statements)
-        empty = memory.cells.is_empty()  # an empty memory is loaded once and copied
+        # an empty memory needs to be loaded only once: all replications get a copy
+        empty = memory.cells.is_empty()
         for rep in self.reps if (holds or self.wires.net.flags) and not empty else self.reps[:1]:
             memory = load(document, memory, rules=scenario.rules, rep=int(rep), expected=expected).memory
         memory = replicated(memory, self.reps.tolist()) if holds and empty else memory
@@ -81,7 +82,7 @@ class NetlistRunner:
         return memory
 
     def under(self, rules: Rules) -> None:
-        """Continue under other rules, which determine the locks of actuators and the gate for programs."""
+        """Switch to new rules. The rules decide whether actuators can lock cells, and how the gate treats programs."""
         self.engine.rules, self.engine.actuators.enforced = rules, rules.locks == "enforced"
 
     def begin(self, memory: Memory) -> None:
@@ -91,7 +92,10 @@ class NetlistRunner:
         self, memory: Memory, at: int, counters: TurnCounters | None, reviewers: ReviewerPool | None,
         on_verdicts: Callable[[GateResult], None],
     ) -> Memory:  # fmt: skip
-        """Scan the netlist after a tick; `on_verdicts` receives the verdicts on claims of its programs."""
+        """Scan the netlist after a tick and return the new memory.
+
+        `on_verdicts` receives the gate's verdicts on program claims.
+        """
         if self.ops:
             self._state = replace(self._state, aliases=self.ops.cells())
         scan = self.engine.scan(self._state, memory, self._inputs(at, counters, reviewers), now=days(at))

@@ -1,4 +1,4 @@
-"""Decisions of readers in a turn: lines to open, the cell to trust, and the lesson."""
+"""Decisions that readers make during a turn: which lines to open, which cell to trust, and which lesson to write."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Perception(Protocol):
-    """Information that a session has about its readers in a turn, one row per replication; see `turns.Session`."""
+    """Information that a session has about its readers during a turn, one row per replication; see `turns.Session`."""
 
     reader: Reader
 
@@ -30,7 +30,7 @@ class Perception(Protocol):
 
 
 class ReaderPolicy:
-    """Decisions of the readers of all replications in one turn.
+    """Decisions made by the readers of all replications during one turn.
 
     Lines are indexes into the flattened table (replications, lines) of the turn. Values that do not depend on which lines
     are open are computed once.
@@ -39,7 +39,7 @@ class ReaderPolicy:
     def __init__(self, session: Perception, snapshot: Snapshot, turn: Turn) -> None:
         self.session, self.snapshot, self.turn = session, snapshot, turn
         obeys, policy = session.obeys(turn.number), session.reader.policy
-        # readers that have forgotten the rules follow them only when blocked
+        # readers that have forgotten the rules follow them only after the stop hook blocks a turn
         self.opens, self.verifies, self.uses_scores, self.writes = (
             obeys & does for does in (policy.opens, policy.verifies, policy.uses_scores, policy.writes)
         )
@@ -80,21 +80,21 @@ class ReaderPolicy:
         turn.wrote |= complies & (turn.learned != NONE)
 
     def friend(self) -> Ints:
-        """Return the first active cell shown to each reader that states the observed value; NONE if there is none."""
+        """Return, for each reader, the first active cell shown that states the observed value, or NONE."""
         return self._first_shown(self._active & self._agrees)
 
     def rival(self) -> Ints:
-        """Return the first active cell shown to each reader that states another value; NONE if there is none."""
+        """Return, for each reader, the first active cell shown that states a different value, or NONE."""
         return self._first_shown(self._active & (self._value != NONE) & ~self._agrees)
 
     def _first_shown(self, mask: Bools) -> Ints:
-        lines = np.flatnonzero(mask)[::-1]  # reversed, so that the first of several is written last
+        lines = np.flatnonzero(mask)[::-1]  # in reverse order, so that each reader's first line is assigned last
         cells = np.full(len(self._sensed), NONE, dtype=np.int64)
         cells[self._rep[lines]] = self._cell[lines]
         return cells
 
     def _line_worth(self) -> Array:
-        """Return the trust in each line about the fact: ∞ if its reader ignores scores, −∞ for excluded lines."""
+        """Return how far each line about the fact is trusted: ∞ if the reader ignores scores, −∞ for excluded lines."""
         reader, snapshot, cell = self.session.reader, self.snapshot, self._cell
         trust = snapshot.worth[cell]
         currency = snapshot.view.column("currency", cell) if reader.trust != "effective" and self._believes else None
@@ -153,7 +153,7 @@ class ReaderPolicy:
         return news
 
     def _best(self, worth: Array) -> Ints:
-        """Return the index of each reader's most trusted line, the first of equals; NONE if no line is trusted enough.
+        """Return the index of each reader's most trusted line (the first in a tie), or NONE if no line is trusted enough.
 
         In a memory without belief, the first line by rank is always trusted enough.
         """

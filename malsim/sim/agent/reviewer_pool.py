@@ -1,4 +1,4 @@
-"""Reviewers of escalated disputes, with a queue in each replication."""
+"""Reviewers who settle escalated disputes, with one queue per replication."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ReviewerPool:
-    """Reviewers who serve escalated cells in order of arrival, in every replication.
+    """Reviewers who handle escalated cells in order of arrival, separately in each replication.
 
     A cell is escalated once, at the first tick at which an active cell contradicts it. A reviewer observes the fact and
     writes a claim of kind ver, verification external, that supports the cell if it agrees and contradicts it otherwise.
@@ -91,7 +91,7 @@ class ReviewerPool:
     def _served(self, rep: Ints, now: int) -> Ints:
         done = np.zeros(len(rep), dtype=np.int64)
         waiting: Bools = np.ones(len(rep), dtype=bool)
-        while waiting.any():  # assign one case of each replication per pass
+        while waiting.any():  # each pass assigns one case per replication
             case = np.flatnonzero(waiting)[np.unique(rep[waiting], return_index=True)[1]]
             reviewer = self._free_at[rep[case]].argmin(axis=1)
             done[case] = np.maximum(self._free_at[rep[case], reviewer], now) + self.reviewers.each
@@ -102,7 +102,7 @@ class ReviewerPool:
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewCases:
-    """Cases under review, one row per case.
+    """Disputes under review, one per row.
 
     `row` is the cell in question (NONE for an alarm) and `other` the contradicting cell (NONE if there is none). `rep`
     is the index of the replication and `due` the end of the look in ms. `turn` addresses the random draws and numbers

@@ -1,4 +1,4 @@
-"""Turns of the reader in all replications at once, each with push, expand, work and write-back."""
+"""Turns of the reader, run in all replications at once. A turn consists of push, expand, work and write-back."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from malsim.sim.context.turn import Turn, TurnCounters
     from malsim.sim.settings.reader import Reader
 
-RECURRING = 5  # reads of a cell after which an op is suggested
+RECURRING = 5  # number of reads of a cell after which an op is suggested
 
 
 class Session:
-    """Reader of every replication: its context, and the course of its turns."""
+    """Session of the readers of all replications: their contexts and their turns."""
 
     def __init__(self, reader: Reader, context: RunContext, counters: TurnCounters, *, who: int, form: int) -> None:
         self.reader, self.counters, self._log = reader, counters, context.log
@@ -47,23 +47,23 @@ class Session:
         self._upto = (popularity / popularity[-1])[:-1]
         self._context = np.full((len(reps), len(world.facts)), NONE, dtype=np.int8)
         self._own = np.full((len(reps), len(world.facts)), NONE, dtype=np.int64)
-        self.acted = np.zeros((len(world.facts), len(reps)))  # actions on each fact
-        self._uniforms: list[Array] = []  # random numbers for the observation of the turn
+        self.acted = np.zeros((len(world.facts), len(reps)))  # number of actions based on each fact
+        self._uniforms: list[Array] = []  # random numbers for the readers' observations in this turn
         self._anchor = 1
-        self._reads = np.zeros(0, dtype=np.int32)  # how often each cell was opened
-        self._open: tuple[Snapshot, Turn] | None = None  # turn whose lessons are at the gate
-        self.updated = np.zeros(0, dtype=np.int64)  # rows of cells that the last turn verifies
-        self.on_push: Callable[[Snapshot, Turn], None] = lambda *_: None  # called at each push
+        self._reads = np.zeros(0, dtype=np.int32)  # number of times each cell was opened
+        self._open: tuple[Snapshot, Turn] | None = None  # the turn whose lessons are waiting for the gate's verdict
+        self.updated = np.zeros(0, dtype=np.int64)  # rows of the cells that were verified in the last turn
+        self.on_push: Callable[[Snapshot, Turn], None] = lambda *_: None  # callback, called after each push
 
     def asks(self, number: int) -> Ints:
-        """Return the fact that each reader asks about in a turn; repeated calls return the same fact."""
+        """Return the fact that each reader asks about in the given turn. Repeated calls return the same facts."""
         (uniform,) = self._draws.uniform(("fact",), rep=self._reps, turn=number)
         return np.asarray(self._upto.searchsorted(uniform, side="right"))
 
     def run_turn(
         self, snapshot: Snapshot, number: int, now: float, netlist: NetlistRunner | None = None
     ) -> tuple[Ints, Ints, ClaimBatch]:
-        """Run one turn up to the write-back. Return the facts of the task, the opened rows and the claims for the gate."""
+        """Run one turn up to the write-back. Return each reader's fact, the opened rows, and the claims for the gate."""
         self._begin(number, now)
         uniform, *self._uniforms = self._draws.uniform(("fact", *SENSES), rep=self._reps, turn=number)
         fact = self._upto.searchsorted(uniform, side="right")
@@ -71,7 +71,7 @@ class Session:
         self.on_push(snapshot, turn)
 
         def again(blocked: Bools, attempt: int) -> None:
-            policy.again(blocked, attempt)  # a closure, since building the policy may raise too
+            policy.again(blocked, attempt)  # a closure, because `policy` is only created inside the try block
 
         try:
             policy = ReaderPolicy(self, snapshot, turn)
@@ -126,7 +126,8 @@ class Session:
         self._log.of_cells("nudged", turn, rep[often], rows[often], detail)
         if self.ops:
             self.ops.note(rep, rows, reads % RECURRING == 1, snapshot)
-            stale = turn.pushed.marked.take(lines) & ~snapshot.contradicted[rows]  # an op cannot make a stale cell current
+            # no op is written for a stale cell, because an op cannot make the cell current
+            stale = turn.pushed.marked.take(lines) & ~snapshot.contradicted[rows]
             recurs = (reads % RECURRING == 0) & ~stale & ~self.ops.lines(turn.pushed.row)[0].take(lines)
             slips = partial(self.happens, self.reader.slips, "slips", turn.number)
             self.ops.write(turn, rep[recurs], rows[recurs], snapshot, slips)
@@ -145,14 +146,14 @@ class Session:
             kind, detail, cause = "reanchored", "the rules were read again", f"reanchor_every {reader.reanchor_every:g}"
         else:
             return
-        self._anchor = number  # compaction keeps the bootstrap cells, which state the rules
+        self._anchor = number  # restart here: compaction keeps the bootstrap cells, which contain the rules
         self._log.every(kind, now, f"turn {number}", detail, cause)
 
     def happens(self, share: float, purpose: str, number: int, member: int = 0) -> Bools:
         return self._draws.happens(share, purpose, rep=self._reps, member=member, turn=number)
 
     def obeys(self, number: int) -> Bools:
-        """Return the mask of the readers whose context still contains the rules; only `forgets_rules` loses them."""
+        """Return a mask of readers whose context still contains the rules. They are only lost under `forgets_rules`."""
         if self.reader.behaviour != "forgets_rules":
             return np.ones(len(self._reps), dtype=bool)
         share = 0.5 ** ((number - self._anchor) / self.reader.half_life)
@@ -163,7 +164,7 @@ class Session:
         return self._world.observe(self._uniforms, self.reader.skill, rep=rep, fact=turn.fact, t=t)
 
     def remembers(self, turn: Turn) -> Ints:
-        """Return the value of the turn's fact that each reader recalls from its context; NONE if it recalls none."""
+        """Return the value that each reader remembers for this turn's fact, or NONE if its context holds no such value."""
         if not self.reader.recalls:
             return np.full(len(self._reps), NONE, dtype=np.int64)
         value = self._context[self._indices, turn.fact].astype(np.int64)
@@ -173,7 +174,7 @@ class Session:
         return self._own[self._indices, turn.fact]
 
     def watched(self, turn: Turn) -> tuple[Bools, Bools]:
-        """Return two masks over the pushed lines: lines watched by an op, and lines for which an op or signal fires."""
+        """Return two masks over the pushed lines: lines watched by an op, and lines for which an op or a signal fires."""
         none = np.zeros(turn.about.shape, dtype=bool)
         watched, fires = self.ops.lines(turn.pushed.row) if self.ops else (none, none)
         return watched, fires | turn.surfaced.name(turn.pushed.row) if turn.surfaced else fires

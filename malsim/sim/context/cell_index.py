@@ -1,4 +1,4 @@
-"""Numeric index of the cells of a run: fact, value and topics."""
+"""Numeric index of a run's cells: fact, value and topics of each cell."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from malsim.sim.world import Fact
 
 CITES = np.array([relation in ("supports", "depends_on", "derived_from") for relation in RELATIONS])
-LINE_WORDS = 10  # words of a line in addition to the title: handle, four scores, five flags
+LINE_WORDS = 10  # number of words in a line besides the title: handle, four scores, five flags
 LINE = {"rep": "i4", "fact": "i4", "words": "i4", "degree": "i4"}
 
 
 class CellIndex:
-    """Columns with one row per cell, which grow with the memory, and an index from topics to listed cells.
+    """Columns with one row per cell, which grow with the memory, and an index from topics to the listed cells.
 
     `lines` holds the columns that a push reads together: `rep` (index in the run), `fact` (index, or NONE), `words` (of
     the cell's line in a mini-index) and `degree` (edges in and out). Separate columns are `value` (index or NONE), `born`
@@ -49,7 +49,7 @@ class CellIndex:
 
     def __init__(self, facts: Sequence[Fact], replications: int, statements: pl.DataFrame) -> None:
         self.topics = tuple(dict.fromkeys(fact.topic for fact in facts))
-        # the last entry, at index NONE (-1), stands for no fact
+        # the last entry, selected by the index NONE (-1), means "no fact"
         self.topic_of = np.array([*(self.topics.index(fact.topic) for fact in facts), NONE], dtype=np.int64)
         self._choices = np.array([*(len(fact.values) for fact in facts), 0])
         self._topics = {topic: index for index, topic in enumerate(self.topics)}
@@ -60,7 +60,8 @@ class CellIndex:
             for name, kind in (("lines", list(LINE.items())), ("value", np.int32), ("born", np.float64),
                                ("init", np.bool_), ("says", np.int64))
         }  # fmt: skip
-        self._source, self._target = (Column(np.zeros(0, dtype=np.int64)) for _ in range(2))  # ends of edges that cite
+        # both ends of each edge with which one cell cites another
+        self._source, self._target = (Column(np.zeros(0, dtype=np.int64)) for _ in range(2))
         self._counts, self._ordinal = np.zeros(replications, dtype=np.int64), Column(np.zeros(0, dtype=np.int64))
         self._topic_index = TopicIndex(replications * len(self.topics))
         names = [fact.name for fact in facts]
@@ -83,12 +84,12 @@ class CellIndex:
         return self._ordinal.values
 
     def at(self, name: str, rows: Ints, *, none: float) -> NDArray[Any]:
-        """Return a column at the given rows, with the value `none` where the row is NONE."""
-        column = self._columns[name]  # the column has at least one row
+        """Return the values of a column at the given rows, or `none` where the row is NONE."""
+        column = self._columns[name]  # indexing with NONE (-1) is safe: the column is never empty
         return np.where(rows == NONE, column.dtype.type(none), column[rows])
 
     def on_admitted(self, statement: Ints, row: Ints) -> None:
-        """Note the cell of each admitted claim and the index of the claim's statement (NONE if unknown)."""
+        """Store which cell each admitted claim created, and the index of the claim's statement (NONE if unknown)."""
         rows = np.flatnonzero((row != NONE) & (statement != NONE))
         words, topics = self._statements
         self._admitted.append((row[rows], words[statement[rows]], topics[statement[rows]]))
@@ -114,7 +115,8 @@ class CellIndex:
 
     def _add_edges(self, source: Ints, target: Ints, relation: Ints) -> None:
         for end in (source, target):
-            np.add.at(self._columns["lines"]["degree"], end, np.int32(1))  # same dtype, else numpy casts each element
+            # an int32 increment avoids a slow cast of every element
+            np.add.at(self._columns["lines"]["degree"], end, np.int32(1))
         cites = np.flatnonzero(CITES[relation])
         self._source, self._target = self._source.append(source[cites]), self._target.append(target[cites])
         self._edges += len(source)
@@ -186,7 +188,7 @@ class CellIndex:
 
 
 class TopicIndex:
-    """Index from topics to listed cells in row order; a cell can have several topics.
+    """Index from each topic to its listed cells, in row order. A cell can have several topics.
 
     Only topics that gained or lost a cell since the last update are sorted again.
 
@@ -199,7 +201,7 @@ class TopicIndex:
     """
 
     def __init__(self, topics: int) -> None:
-        self._under = np.full((64, 1), NONE, dtype=np.int64)  # topics of each cell
+        self._under = np.full((64, 1), NONE, dtype=np.int64)  # topic indexes of each cell, padded with NONE
         self._table = np.full((topics, 8), NONE, dtype=np.int64)
         self._size = np.zeros(topics, dtype=np.int64)
         self._listed = np.zeros(0, dtype=bool)
@@ -234,7 +236,7 @@ class TopicIndex:
         changed = np.unique(topic)
         table = self._table.take(changed, axis=0)
         table = np.where(listed.take(table), table, NONE)
-        table.view(np.uint64).sort(axis=1)  # as unsigned, NONE is the largest and sorts last
+        table.view(np.uint64).sort(axis=1)  # viewed as unsigned, NONE (-1) is the largest number and sorts last
         self._table[changed] = table
 
     def _append(self, cell: Ints, topic: Ints) -> None:

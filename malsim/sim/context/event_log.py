@@ -1,4 +1,4 @@
-"""Events of a run, each with a kind, a subject, a detail and a cause."""
+"""Event log of a run. Each event has a kind, a subject, a detail and a cause."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ EVENTS = {
 }  # fmt: skip
 TEXTS = ("subject", "detail", "cause")
 CODED = ("kind", *TEXTS)
-WAITING = 100  # counts buffered before they are summed
+WAITING = 100  # number of buffered counts after which they are summed
 
 Text: TypeAlias = "Texts | Callable[[], Texts]"
 
 
 class EventLog:
-    """Events of a run in the order of recording. Without `keeps` they are only counted, by kind and replication.
+    """Event log of a run, in recording order. With `keeps=False`, events are only counted, per kind and replication.
 
     Each distinct text is stored once; an event holds its time, its replication and the codes of its four texts.
     """
@@ -47,12 +47,12 @@ class EventLog:
         self._names = [fact.name for fact in facts]
         self.keeps = keeps
         self.writers: Sequence[str] = ()
-        self._view: View | None = None  # memory as the reader sees it
+        self._view: View | None = None  # view of the memory that names cells in events
         self._codes = TextCodes()
-        self._parts: list[tuple[NDArray[Any], ...]] = []  # times, replications and text codes, one tuple per call
-        self._kinds: dict[str, int] = {}  # row of each counted kind in `_counts`
-        self._counts = np.zeros((0, len(reps)), dtype=np.int64)  # events by kind and replication
-        self._cells: list[Ints] = []  # flat index in `_counts` of each buffered event
+        self._parts: list[tuple[NDArray[Any], ...]] = []  # (times, replications, text codes), one tuple per call
+        self._kinds: dict[str, int] = {}  # row of each event kind in `_counts`
+        self._counts = np.zeros((0, len(reps)), dtype=np.int64)  # number of events per kind and replication
+        self._cells: list[Ints] = []  # flat index into `_counts` for each buffered event
 
     def take_counts(self) -> tuple[tuple[str, ...], Ints]:
         self._add_up()
@@ -78,7 +78,7 @@ class EventLog:
     def record(
         self, kind: str, t: float | Callable[[], Array], rep: Ints, *, subject: Text, detail: Text, cause: Text
     ) -> None:
-        """Record one event in each replication at indexes `rep`. Columns given as functions are computed only if needed."""
+        """Record one event for each replication index in `rep`. Texts given as functions are computed only if needed."""
         if not self.keeps:
             self.count(kind, rep)
         elif len(rep):
@@ -195,7 +195,8 @@ PROGRAM = "handle of the prg cell that caused it"
 SIGNAL = "signal that caused it, with its row if it has rows: low(dec_a3ee)"
 LATCH = f"pin of the latch, with its row if it has rows; operation of a standing program; or {PROGRAM}"
 
-_WIRED = "webhook annexed reinstated locked unlocked pinned unpinned flagged unflagged conflict"  # events caused by a signal
+# kinds of events that a signal causes
+_WIRED = "webhook annexed reinstated locked unlocked pinned unpinned flagged unflagged conflict"
 KINDS = {
     **dict.fromkeys(("admitted", "rejected", "deduplicated", "attenuated"), CLAIM),
     "superseded": "handle of the cell that replaced it",
@@ -232,7 +233,7 @@ KINDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class RunContext:
-    """State shared by all actors of a run. `reps` are the numbers of the replications; other code uses their indexes."""
+    """State shared by all parts of a run. `reps` holds the replication numbers; arrays elsewhere index into it."""
 
     world: World
     reps: Ints

@@ -1,4 +1,4 @@
-"""Growable columns of recorded cells, writers and signals, which become frames at the end of a run."""
+"""Growable tables of recorded cells, writers and signals, which become data frames at the end of a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class RecordedRows:
-    """Rows of a frame with given column types, added in batches. Columns are arrays in the form of `frames.to_array`.
+    """Growable table with fixed column types. Batches of rows are added as arrays in the format of `frames.to_array`.
 
     >>> rows = RecordedRows({"t": pl.Float64, "status": pl.String})
     >>> rows.add(2, {"t": 1.0, "status": np.array(["active", "annexed"], dtype=object)})
@@ -55,7 +55,7 @@ Texts: TypeAlias = "str | Sequence[str | None] | NDArray[Any] | pl.Series | None
 
 
 class TextCodes:
-    """Growing table of texts and their codes; None has a code too.
+    """Growing table that assigns an integer code to each distinct text. None has a code as well.
 
     >>> codes = TextCodes()
     >>> codes.of(["pump", None, "pump"], 3).tolist(), codes.of("valve", 2).tolist()
@@ -83,7 +83,7 @@ SIGNALS = {"t": pl.Float64, "rep": pl.Int32, "row": pl.String, "signal": pl.Stri
 
 
 class SignalLog:
-    """Samples of signals in order of arrival, without NaN. `addresses` lists the signals to keep: `words`, `right(pump)`."""
+    """Recorded samples of signals, without NaN. Only the listed `addresses` are kept, such as `words` or `right(pump)`."""
 
     def __init__(self, reps: NDArray[Any], addresses: Collection[str] | None = None) -> None:
         self._reps, self._addresses = np.asarray(reps, dtype=np.int32), addresses
@@ -109,7 +109,7 @@ class SignalLog:
             self._keep(t, np.tile(self._reps, len(lines)), codes, np.concatenate(arrays))
 
     def add_column(self, t: float, rep: Ints, rows: NDArray[Any], signal: str, values: Array) -> None:
-        """Add one sample per row of a signal at `t` days; `rep` is the replication number of each row."""
+        """Add one sample of `signal` per row, taken at `t` days. `rep` holds the replication number of each row."""
         codes = np.stack([self._codes.of(texts, len(rep)) for texts in (rows, signal)])
         if self._addresses is not None:
             listed = np.array([self.keeps(signal, row) for row in rows.tolist()], dtype=bool)

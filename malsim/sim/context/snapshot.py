@@ -1,4 +1,4 @@
-"""Snapshot of a memory after a tick, its push to many readers at once, and its answers about the facts."""
+"""Snapshot of a memory after a tick: the lines pushed to many readers at once, and the answers about the facts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LIMIT = 10
 
 @dataclass(frozen=True)
 class Pushed:
-    """Lines of each reader's mini-index, best first, shape (readers, lines).
+    """Lines of each reader's mini-index, best first, in arrays of shape (readers, lines).
 
     `row` is the cell, NONE for no line. `about` marks lines about the reader's fact itself, not only about its topic.
     `marked` marks lines with a mark (^). `words` is the number of words of the lines, `demand` that without a budget.
@@ -43,13 +43,13 @@ class Pushed:
 
 
 class Snapshot:
-    """View of a memory after a tick, with the index of its cells. Derived columns are computed once."""
+    """Snapshot of a memory after a tick: the memory's view and the index of its cells. Derived columns are cached."""
 
     def __init__(self, view: View, cell_index: CellIndex) -> None:
         self.view, self.cell_index, self.active = view, cell_index, view.active
 
     def showing(self, facts: Bools) -> Snapshot:
-        """Return the snapshot restricted to the marked facts, shape (facts, replications), and to cells about no fact."""
+        """Return a snapshot without cells about unmarked facts. The mask `facts` has shape (facts, replications)."""
         part, index = Snapshot(self.view, self.cell_index), self.cell_index
         about = np.flatnonzero(index.fact[: len(self.active)] != NONE)
         part.active = self.active.copy()
@@ -66,7 +66,7 @@ class Snapshot:
 
     @cached_property
     def listed(self) -> Bools:
-        """Mask of the cells that a push may show: active cells, and superseded cells cited by an active cell."""
+        """Mask of the cells that may be pushed: active cells, and superseded cells that an active cell cites."""
         if self.active.all():
             return self.active
         listed, cited = self.active.copy(), self.cell_index.cited(self.active)
@@ -80,7 +80,7 @@ class Snapshot:
 
     @cached_property
     def accuser(self) -> Ints:
-        """Latest active cell that contradicts each cell; NONE for undisputed cells."""
+        """Most recent active cell that contradicts each cell, or NONE if there is none."""
         accuser, accused = self._accusations
         latest = np.full(len(self.active), NONE, dtype=np.int64)
         np.maximum.at(latest, accused, accuser)
@@ -103,7 +103,7 @@ class Snapshot:
         marks: bool = True,
         rank_by: str = "",
     ) -> Pushed:
-        """Return a mini-index about one fact for each reader, in the replications at indexes `rep`, at `now` days.
+        """Return a mini-index for each reader about the reader's fact, at `now` days. `rep` holds replication indexes.
 
         Each has at most `limit` lines, 1 or more. `budget` is a number of words, common or one per reader. The text match
         of a cell is 1 for the fact's topic and 2 for the fact itself. `rank_by` names a derived value of cells that is
@@ -139,7 +139,10 @@ class Snapshot:
     def rows_about(self, rep: Ints, fact: Ints, now: float) -> ShownRows:
         pushed = self.push(rep, fact, now, marks=False)
         at = np.flatnonzero(pushed.about)
-        up = at - (~pushed.about).cumsum(axis=1).take(at)  # skip lines about other facts
+        up = at - (~pushed.about).cumsum(axis=1).take(
+            at
+            # move each line up past the lines about other facts, which are dropped
+        )
         cell, (row, value) = pushed.row.take(at), np.full((2, *pushed.row.shape), NONE, dtype=np.int64)
         return ShownRows(
             _entered(row, up, cell),
@@ -150,7 +153,7 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class _Candidates:
-    """Cells that may be shown, one row each, grouped by reader; `count` is the number for each reader.
+    """Cells that may be shown, one per row, grouped by reader; `count` is the number of cells for each reader.
 
     `row` is the cell, `line` its entry in the index, and `about` marks cells about the reader's fact itself.
     """
@@ -186,26 +189,26 @@ _NONE = np.zeros(0, dtype=np.int64)
 
 
 def shows(plant: Any, state: Any, now: float, facts: Ints, scope: str) -> Bools | None:
-    """Return the mask of the facts shown in a scope, shape (facts, replications); None if the memory has no scopes."""
+    """Return a mask of the facts visible in a scope, shape (facts, replications), or None if the memory has no scopes."""
     return plant.shows(state, facts, scope, now) if isinstance(plant, KeepsApart) else None
 
 
 def within(snapshot: Snapshot, plant: Any, state: Any, now: float, facts: Sequence[Fact], scope: str) -> Snapshot:
-    """Return the snapshot as seen in a scope; unchanged if no fact has a scope or the memory itself answers reads."""
+    """Return what a scope can see of the snapshot: all of it if no fact has a scope or the memory itself answers reads."""
     apart = any(fact.scope for fact in facts) and not isinstance(plant, AnswersReads)
     mask = shows(plant, state, now, np.arange(len(facts)), scope) if apart else None
     return snapshot if mask is None else snapshot.showing(mask)
 
 
 def cells_true(snapshot: Snapshot, truth: Ints) -> Bools:
-    """Return the mask of the cells that state the true value of their fact; `truth` has shape (facts, replications)."""
+    """Return a mask of the cells that state the true value of their fact; `truth` has shape (facts, replications)."""
     cell_index = snapshot.cell_index
     about = (cell_index.fact != NONE) & (cell_index.value != NONE)
     return np.asarray(about & (cell_index.value == truth[cell_index.fact, cell_index.rep]))
 
 
 def best_by_value(snapshot: Snapshot, truth: Ints) -> Array:
-    """Return the largest worth of an active claim of each value, shape (values, facts, replications); −∞ for none."""
+    """Return the highest score of any active claim per value, shape (values, facts, replications); −∞ if none exist."""
     cell_index = snapshot.cell_index
     speaks = snapshot.speaking
     best = np.full(cell_index.most_values * truth.size, -np.inf)
@@ -214,7 +217,7 @@ def best_by_value(snapshot: Snapshot, truth: Ints) -> Array:
 
 
 def answer_signals(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bool) -> dict[str, Array]:
-    """Return the answer signals of facts by name, each of shape (facts, replications); NaN without an active claim.
+    """Return the answer signals by name, each of shape (facts, replications); NaN for facts without an active claim.
 
     `answer` is the value of the most effective active claim, the earliest of equals, and `belief` its effective.
     `for_truth` and `against_truth` are the largest effective of a claim of the true value and of another value. Without
@@ -232,12 +235,13 @@ def answer_signals(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bo
     right, most = (good > bad).astype(np.float64), np.maximum(good, bad)
     silent = most == -np.inf
     answer = np.full(truth.shape, NONE)
-    needs = ~silent & (full | (snapshot.view.leads & (good == bad)))  # only where the answer is recorded or decides a tie
+    # compute the answer only where it is recorded or must break a tie
+    needs = ~silent & (full | (snapshot.view.leads & (good == bad)))
     if needs.any():
         index = cell_index.says.take(snapshot.speaking) % size
         needed = np.flatnonzero(needs.ravel().take(index))
         rows, index = snapshot.speaking[needed], index[needed]
-        # in reversed order, so that the earliest is written last
+        # in reverse order, so that the earliest leading cell is assigned last
         leads = np.flatnonzero(snapshot.worth[rows] == most.ravel()[index])[::-1]
         index, value = index[leads], cell_index.value[rows[leads]]
         answer.reshape(-1)[index] = value
@@ -260,7 +264,7 @@ def answer_signals(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bo
 
 
 def numbers(facts: Sequence[Fact], index: Array) -> Array:
-    """Map indexes of values, shape (facts, replications), to the numbers that claims state for them; NaN stays NaN."""
+    """Map value indexes, shape (facts, replications), to the numbers that claims use for these values. NaN stays NaN."""
     table = [np.array([fact.number(v) for v in range(len(fact.values))] + [np.nan]) for fact in facts]
     rows = np.where(np.isnan(index), -1, index).astype(np.int64)
     return np.stack([values[row] for values, row in zip(table, rows, strict=True)]) if facts else index

@@ -1,4 +1,4 @@
-"""Turn of the reader in every replication, and the counters of turns."""
+"""Data of a single turn of the readers, in all replications, and the counters over all turns."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ TURN = (
     "lost",
 )  # fmt: skip
 
-CONTEXT = ("shown", "shown_init")  # recorded only if the reader's context is compacted
+CONTEXT = ("shown", "shown_init")  # counters recorded only if the reader's context is compacted
 
 
 class ReleaseCheck(Protocol):
-    """Output check of the actions of a turn before their release."""
+    """Interface of the output check, which runs before a turn's actions are released."""
 
     looked: Bools
 
@@ -35,7 +35,7 @@ class ReleaseCheck(Protocol):
 
 
 class Turn:
-    """Turn of the reader in every replication. Arrays have the shape (replications,) or (replications, lines).
+    """Data of a single turn, in all replications. Arrays have the shape (replications,) or (replications, lines).
 
     `opened` marks the lines that the reader opened. `first` is the cell that it trusted first, `acted` the cell that it
     acted on, and `value` the value that it acted on (NONE if it declined). `observed` is the value that it saw itself,
@@ -105,7 +105,10 @@ ONCE_A_TURN = frozenset(
 
 
 class TurnCounters:
-    """Counts by replication; `turn` holds the counts of the current turn. `compacts`: readers may lose their context."""
+    """Counters per replication.
+
+    `turn` holds the counts of the current turn. `compacts` is True if readers can lose their context.
+    """
 
     def __init__(self, replications: int, *, compacts: bool = False) -> None:
         self.compacts = compacts

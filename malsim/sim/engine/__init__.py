@@ -1,1 +1,1 @@
-"""Populations of writers, their schedule, their claims and the delivery of claims to the gate."""
+"""Populations of writers, the schedule of their claims, and the delivery of claims to the gate."""

@@ -1,4 +1,4 @@
-"""Schedule of the next claim of every member of every population in every replication."""
+"""Schedule of every writer's next claim, in all replications."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ClaimSchedule:
-    """Time of each writer's next claim. Writers are ordered by population, then replication, then member.
+    """Schedule of each writer's next claim. Writers are ordered by population, then replication, then member.
 
     `sizes` are the numbers of members of the populations, and `starts` the indexes of their first writers.
     """
@@ -30,14 +30,17 @@ class ClaimSchedule:
         populations = [process.population for process in processes]
         self.sizes = np.array([process.size for process in processes], dtype=np.int64)
         self.starts = np.cumsum([0, *(self.sizes * len(context.reps))])
-        self._special = {
-            index for index, process in enumerate(processes) if not process.is_plain
-        }  # populations with a gap distribution of their own
+        # indexes of populations with their own distribution of gaps between claims
+        self._special = {index for index, process in enumerate(processes) if not process.is_plain}
         indices = np.arange(self.starts[-1])
         population = self.starts.searchsorted(indices, side="right") - 1
         rep, member = np.divmod(indices - self.starts[population], self.sizes[population])
         number = context.reps[rep]
-        self._who = np.stack([population, rep, number, member], axis=1)  # one row per writer
+        self._who = np.stack(
+            [population, rep, number, member],
+            axis=1,
+            # one row per writer: population, replication index, replication number, member
+        )
         self._draws = Draws(context.seed, tuple(population.name for population in populations))
         self._rate = np.array([process.population.rate if process.is_plain else 1.0 for process in processes])[population]
         self._last = np.array([process.last for process in processes], dtype=np.int64)[population]
@@ -73,7 +76,7 @@ class ClaimSchedule:
         return replace(self._draws, of=population).uniform(purpose, rep=number, member=member, turn=turn)
 
     def _next(self, writer: Ints, turn: Ints, since: Ints) -> Ints:
-        """Return the time of each writer's claim `turn`, given the previous one; NEVER after its population's last day."""
+        """Return when each writer makes claim number `turn`, or NEVER after the end of its population."""
         due = since + whole_gap(exponential(self._uniform("gap", writer, turn)) / self._rate[writer])
         if self._special:
             population, _, number, member = self._who[writer].T

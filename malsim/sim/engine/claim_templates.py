@@ -1,4 +1,4 @@
-"""Conversion of drafts into claims that need no further check by the gate."""
+"""Conversion of drafts into claims whose texts the gate has already checked."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ if TYPE_CHECKING:
 
 _COUNTED = re.compile(r" #\d+\Z")
 GRADE = "its claim holds"
-LONGEST = 10**18  # largest count of a writer, which gives the longest body
+LONGEST = 10**18  # largest claim number of a writer, so that sample bodies are as long as possible
 _OF_FACTS = ("object", "stability", "stability_word", "topics", "entities")
 _OF_STATEMENTS = ("title", "folded", "value")
 _OF_FORMS = ("kind", "kind_word", "verification", "verification_word", "origin", "origin_word", "backed")
-# columns that the gate reads as numbers:
+# columns that the gate reads as codes or flags
 _READ_OF_FACTS = ("object", "stability_word")
 _READ_OF_FORMS = ("kind_word", "verification_word", "origin_word", "backed")
 _READ_OF_ALL = ("annexed", "marked", "reverify", "locked", "pinned", "requires_review")
-_OF_EACH = ("rep", "t", "sequence", "confidence", "body")  # columns that differ from claim to claim
+_OF_EACH = ("rep", "t", "sequence", "confidence", "body")  # columns whose values are unique to each claim
 _UNNAMED = frozenset(("handle", "key"))
 
 
 @dataclass(frozen=True)
 class ClaimForm:
-    """Properties shared by the claims of a population. Claims that are not `about` a fact judge another claim."""
+    """Properties shared by all claims of one form. A form that is not `about` a fact judges another claim."""
 
     kind: str = "obs"
     verification: str = "unverified"
@@ -58,7 +58,7 @@ class ClaimForm:
 
 
 class ClaimTemplates:
-    """Texts of a run (names of writers, facts and forms) from which drafts become claims.
+    """Texts of a run (names of writers and facts, and claim forms), from which drafts are turned into claims.
 
     The gate checks and screens each distinct text and edge once, when the run begins. After that only the numbers of a
     claim are compared with their bounds. A batch with a number out of bounds, or under rules with further checks, is
@@ -76,7 +76,7 @@ class ClaimTemplates:
         self.rank = self.writers.rank("ordinal").to_numpy().astype(np.int64)
         self._starts = np.cumsum([0, *(len(fact.values) for fact in facts)])
         self._about = np.array([form.about for form in forms])
-        self.external = np.array([form.verification == "external" for form in forms])  # by form
+        self.external = np.array([form.verification == "external" for form in forms])  # one flag per claim form
         samples = _samples(facts, writers, forms, last)
         common = {"writer": "writer", "kind": "obs", "title": "title", "confidence": 1.0, "source_refs": []}
         flat = [common | sample | {"t": float(t)} for t, sample in enumerate(sample for part in samples for sample in part)]
@@ -94,7 +94,8 @@ class ClaimTemplates:
         self._same, self._kinds = _arrays(constant), dict(constant.schema)
         self._names = self.writers.to_numpy()
         self._authors, self._counts = np.full((2, last - first + 1, len(writers)), NONE)
-        self._read, self._alone = 0, True  # number of cells searched, and whether no equal body was found
+        # number of cells searched for bodies like ours, and True while none was found
+        self._read, self._alone = 0, True
         facts_, _, forms_ = self._words
         self._of_facts, self._of_forms, self._of_all = (
             {name: table[name] for name in names}
@@ -103,7 +104,7 @@ class ClaimTemplates:
         self._weights = validated.edges.column("weight")
 
     def _are_covered(self, forms: Sequence[ClaimForm], rules: Rules) -> bool:
-        """Return whether checking the sample texts replaces every check of the gate except bounds (see `claims`)."""
+        """Return True if checking the sample texts once covers everything except the bounds of each claim's numbers."""
         constant = set(schema.CLAIMS) - {*_OF_FACTS, *_OF_STATEMENTS, *_OF_FORMS, *_OF_EACH}
         tables = ({*_OF_FACTS}, {*_OF_STATEMENTS}, {*_OF_FORMS}, {"writer"}, {*_OF_EACH})
         programs = any(form.kind == "prg" for form in forms)
@@ -195,7 +196,7 @@ class ClaimTemplates:
         return frame_of({column.name: column[indices(fact)] for column in self._facts} | dict(self._statements.to_dict()))
 
     def statement(self, drafts: ClaimBatch) -> Ints:
-        """Return the index of the statement of each draft, NONE where the gate refused or changed a sample text."""
+        """Return the index of each draft's statement, or NONE if the gate refused or changed the sample text."""
         _, statement = self._statement_index(drafts)
         return statement if self._sound else np.full(len(drafts), NONE, dtype=np.int64)
 

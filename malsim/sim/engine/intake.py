@@ -1,4 +1,4 @@
-"""Inbox of posted claims, and their conversion into one numbered batch in the order of the gate."""
+"""Inbox for posted claims, which are then merged into one numbered batch in the order in which the gate judges them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Intake:
-    """Numbering of writers, facts and values: those of the world first, then those named only by scripted claims.
+    """Numbering of writers, facts and values: first the names from the world, then names used only in scripted claims.
 
     A scripted claim without an object is about itself: its handle, key or title. A scripted claim without a value states
     its title. Values stated only by users' processes have no number, so that only a graph knows them.
@@ -61,7 +61,7 @@ class Intake:
         self._rank = np.argsort(np.argsort(names, kind="stable"), kind="stable")
 
     def claims(self, drafts: ClaimBatch, scripted: pl.DataFrame | None, *, checked: bool) -> tuple[Claims, Ints]:
-        """Return drafts (in the order of the gate) merged with scripted claims, and the draft row of each claim, or NONE.
+        """Merge drafts, already in gate order, with scripted claims. Also return each claim's row in the drafts, or NONE.
 
         With `checked`, claims for a graph carry the results of earlier checks of their texts.
         """
@@ -131,11 +131,11 @@ def _statements(scripted: pl.DataFrame) -> list[tuple[str, str, float | str]]:
 
 
 _NO_CLAIMS = pl.DataFrame(schema=schema.CLAIMS)
-_NOBODY = "\U0010ffff"  # sorts last, so that claims without a writer are refused after all others
+_NOBODY = "\U0010ffff"  # sorts last, so that the gate refuses claims without a writer after all others
 
 
 class Inbox:
-    """Claims posted but not yet drained. The order of posting does not change the batches."""
+    """Inbox of claims that wait for the gate. The order in which claims are posted does not affect the batches."""
 
     def __init__(self) -> None:
         self._posted: list[pl.DataFrame] = []

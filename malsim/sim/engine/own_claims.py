@@ -1,4 +1,4 @@
-"""Index of the cells made by claims of populations, by writer and fact."""
+"""Index of the cells that each population member has created, keyed by writer and fact."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class OwnClaims:
-    """Latest cell, its value, and the unsuperseded older cells, by writer (index in the schedule) and fact.
+    """Each writer's latest cell about each fact, its value, and the writer's older cells that are not yet superseded.
 
     Writers learn the verdicts on their claims at the next turn. If a writer made several claims about a fact in one turn,
     the last is its latest; the others stay active until its next claim about the fact supersedes them too.
@@ -31,11 +31,12 @@ class OwnClaims:
         size = int(self._starts[-1]) * facts
         self._row = np.full(size, NONE, dtype=np.int32)
         self._value = np.full(size, NONE, dtype=np.int8)
-        self._first = np.full(len(sizes) * replications * facts, NONE, dtype=np.int32)  # by population, replication, fact
-        self._unsuperseded = np.zeros((2, 0), dtype=np.int64)  # writer-fact index and row
-        self._has_unsuperseded = np.zeros(size, dtype=bool)  # by writer-fact index
+        # cell of the first claim, one per population, replication and fact
+        self._first = np.full(len(sizes) * replications * facts, NONE, dtype=np.int32)
+        self._unsuperseded = np.zeros((2, 0), dtype=np.int64)  # rows: writer-fact index, cell
+        self._has_unsuperseded = np.zeros(size, dtype=bool)  # one flag per writer-fact index
         self._turn = -1
-        self._spoke = np.zeros(0, dtype=np.int64)  # writer-fact indexes asked for in the current turn
+        self._spoke = np.zeros(0, dtype=np.int64)  # writer-fact indexes queried in the current turn
 
     def on_verdicts(self, population: Ints, rep: Ints, member: Ints, fact: Ints, row: Ints, value: Ints) -> None:
         index = (self._starts[population] + rep * self._sizes[population] + member) * self._facts + fact
@@ -45,11 +46,12 @@ class OwnClaims:
             self._has_unsuperseded[index[unsuperseded]] = True
             self._unsuperseded = np.append(self._unsuperseded, [index[unsuperseded], row[unsuperseded]], axis=1)
         shared = (population * self._replications + rep) * self._facts + fact
-        new = np.flatnonzero(self._first[shared] == NONE)[::-1]  # reversed, so that the first is written last
+        # in reverse order, so that the first claim is assigned last
+        new = np.flatnonzero(self._first[shared] == NONE)[::-1]
         self._first[shared[new]] = row[new]
 
     def own(self, due: DueClaims, turn: int) -> LatestClaims:
-        """Return each writer's latest claims. `turn` is the time at which the turn began.
+        """Return each writer's latest claims. `turn` is the start time of the turn.
 
         Unsuperseded claims are returned once, to the writer's next claim.
         """
@@ -78,7 +80,7 @@ class OwnClaims:
         return peers
 
     def _take_unsuperseded(self, index: Ints) -> Ints:
-        """Remove and return the unsuperseded cells of each writer and fact, shape (claims, cells), for its first claim."""
+        """Remove and return the cells that each writer's next claim about a fact must supersede, shape (claims, cells)."""
         if not self._has_unsuperseded[index].any():
             return np.zeros((len(index), 0), dtype=np.int64)
         waiting, row = self._unsuperseded

@@ -1,4 +1,4 @@
-"""Process of one population in all replications: times, facts and contents of its claims, and faulty delivery."""
+"""Process that generates one population's claims in all replications, and the faulty delivery of these claims."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NEVER = np.iinfo(np.int64).max
 
 @dataclass(frozen=True)
 class DueClaims:
-    """Claims that are due, grouped by population.
+    """Claims that are due now, grouped by population.
 
     `population` and `writer` are the indexes of the population and the writer. `rep` is the index of the replication in
     the run, `number` its number. `member` is the index of the writer in its population, `turn` the number of its earlier
@@ -71,7 +71,7 @@ def whole_gap(gap: Array) -> Ints:
 
 
 class PopulationProcess:
-    """Members of one population: the times, facts and values of their claims."""
+    """Process that decides the times, facts and values of the claims made by one population's members."""
 
     def __init__(self, population: Population, context: RunContext, script: Script | None = None) -> None:
         self.population, self.script = population, script
@@ -101,7 +101,7 @@ class PopulationProcess:
         return not (self.script or self._gap or self.population.every) and self.population.rate > 0.0
 
     def next(self, number: Ints, member: Ints, turn: Ints, since: Ints) -> Ints:
-        """Return the time of each member's claim `turn`, given the time `since` of its previous claim; both in ms."""
+        """Return when each member makes claim number `turn`, given the time `since` of its previous claim, both in ms."""
         population = self.population
         if self.script:
             times = np.append(self.script.t, NEVER)[self.script.index(member, turn)]
@@ -119,12 +119,13 @@ class PopulationProcess:
         return np.asarray(self._facts[self._upto.searchsorted(uniform, side="right")])
 
     def write(self, due: DueClaims, push: ShownRows, latest_claims: LatestClaims, bad: Bools | None = None) -> ClaimDraft:
-        """Return the drafts of the members. Where `bad` is set, another value replaces theirs before edges are added."""
+        """Return the members' drafts. Where `bad` is True, a different value is used, before edges are added."""
         context = self._context(due, push, latest_claims)
         if self.script:
             index = self.script.index(due.member, due.turn)
             draft = ClaimDraft(self.script.value[index], self.script.stated[index])
-        elif self._state:  # one claim per member at a time, since each reads the state left by the previous one
+        # members write one claim at a time, because each claim reads the state left by the previous one
+        elif self._state:
             nth = rank_within_group(due.rep * self.size + due.member)
             rounds = [np.flatnonzero(nth == n) for n in range(int(nth.max(initial=-1)) + 1)]
             drafts = ClaimDraft.joined([self._write_round(due, push, latest_claims, rows) for rows in rounds])
@@ -194,7 +195,7 @@ _KINDS = {"flip": "flipped", "perturb": "perturbed", "double": "doubled", "delay
 
 @dataclass(frozen=True)
 class DeliveryLine:
-    """Delivery of one population's claims to the gate, with its faults. `first_writer` is the index of its first member."""
+    """Delivery of one population's claims to the gate, with faults. `first_writer` is the index of the first member."""
 
     population: str
     faults: tuple[ClaimFault, ...]
@@ -208,7 +209,7 @@ class DeliveryLine:
         return cls(population, faults, context, Draws(context.seed, f"faults of {population}"), first_writer)
 
     def bad(self, due: DueClaims) -> Bools | None:
-        """Return the mask of the claims that a fault makes wrong at the source; None without such a fault."""
+        """Return a mask of the claims that a fault makes wrong at the source, or None if there is no such fault."""
         hit = None
         for number, fault in enumerate(self.faults):
             if fault.bad["wrong"]:
@@ -221,7 +222,7 @@ class DeliveryLine:
         return fault.during(t) & (uniform < fault.bad["wrong"])
 
     def carry(self, drafts: ClaimBatch, start: int, end: int) -> ClaimBatch:
-        """Return the claims of a turn from `start` to `end` (ms) as they arrive, and record the faults as events."""
+        """Return one turn's claims (from `start` to `end`, in ms) as they reach the gate, and record faults as events."""
         for number, fault in enumerate(self.faults):
             if fault.bad["wrong"] and len(drafts):
                 member = drafts.who - self.first_writer

@@ -1,4 +1,4 @@
-"""Writers of a run: populations and the delivery of their claims, the reader and the reviewers."""
+"""Writers of a run: the populations, the reader and the reviewers, and the delivery of their claims."""
 
 from __future__ import annotations
 
@@ -31,12 +31,18 @@ if TYPE_CHECKING:
     from malsim.sim.writers.engine.claim_context import LatestClaims, Script
 
 READER = ClaimForm("obs", "tested", "llm")
-RESERVED_NAMES = ("reader", "reviewers", "world", "bootstrap")  # these names address random draws
+RESERVED_NAMES = (
+    "reader",
+    "reviewers",
+    "world",
+    "bootstrap",
+    # random draws are addressed by these names, so no population may use them
+)
 REVIEWERS = ClaimForm("ver", "external", "human")
 
 
 class Populations:
-    """Populations of a run: their schedule, claims and verdicts.
+    """Populations of a run: their schedule, their claims, and the gate's verdicts on these claims.
 
     `reader` and `reviewers` are the indexes of these writers in the run; their forms come first. `lineages` maps writers
     to their lineage, if they have one.
@@ -63,7 +69,7 @@ class Populations:
                 self.lineages |= dict.fromkeys(process.names, population.lineage)
             forms += [ClaimForm(population.kind, *common), ClaimForm("ver", *common, about=False)]
         last = scenario.first + scenario.replications - 1
-        self.about = np.array([form.about for form in forms])  # mask of the forms whose claims are about a fact
+        self.about = np.array([form.about for form in forms])  # one flag per form: True if its claims are about a fact
         self.templates = ClaimTemplates(
             context.world.facts, names, forms, first=scenario.first, last=last, rules=scenario.rules
         )
@@ -73,12 +79,12 @@ class Populations:
         self._edge_policies = EdgePolicies(scenario.writers)
         self._own_claims = OwnClaims(self._schedule.sizes, len(context.reps), len(context.world.facts))
         self._reads = np.array([population.reads for population in scenario.writers], dtype=bool)
-        # population of each writer, NONE for reader and reviewers
+        # index of each writer's population, or NONE for the reader and the reviewers
         self._whose = np.repeat(np.arange(-1, len(self._processes)), [2, *self._schedule.sizes])
         self._who = np.searchsorted(self._whose, np.arange(len(self._processes)))  # index of each population's first writer
 
     def post(self, snapshot: Snapshot, start: int, end: int) -> ClaimBatch:
-        """Return the claims that all populations post between two scans (ms), as they will arrive.
+        """Return the claims that all populations post from `start` to `end` (two scans, in ms), as the gate receives them.
 
         Populations that read are shown the memory after the last tick, at `start`.
         """
@@ -162,13 +168,19 @@ def _script(population: Population, world: World, path: str) -> Script | None:
 
 
 class EdgePolicies:
-    """Habitual edges: dispute the best rival shown, support the best agreeing row, supersede the writer's own claim.
+    """Policies by which the members of a population add edges to their claims.
+
+    Members may dispute the best rival shown to them, support the best agreeing row, and supersede their own earlier
+    claim.
 
     Claims that judge a claim of the writer get no such edges. Writers neither dispute nor support their own latest claim.
     """
 
     def __init__(self, populations: Sequence[Population]) -> None:
-        self._disputes = np.array([population.disputes for population in populations])  # probabilities
+        self._disputes = np.array(
+            [population.disputes for population in populations]
+            # probability that a claim disputes its best rival, per population
+        )
         self._supports = np.array([population.supports for population in populations])
         self._mutual = np.array([population.mutual for population in populations], dtype=bool)
         self._revises = np.array([population.revises for population in populations], dtype=bool)

@@ -1,4 +1,4 @@
-"""Corrections of the memory by people, and the background job that reads its sources again."""
+"""Corrections made by people, and a background job that re-reads its sources and so repeats corrected claims."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STATED = 0.8
 
 
 class Corrector:
-    """Corrections by people and runs of the background job, carried out before the tick at which they are due.
+    """Executor of people's corrections and of the background job. Each runs before the tick at which it is due.
 
     A correction retracts the values of its facts that the memory shows and that are false (or true, or any), and then
     claims the truth. If the memory cannot retract values, only the claim is made. The background job claims every value

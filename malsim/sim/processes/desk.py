@@ -1,4 +1,4 @@
-"""Interface of a user's process to the memory of its replication, and its SimPy environment."""
+"""Interface between a user's process and the memory of its replication, and the SimPy environment of the process."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Desk:
-    """Desk of one process in one replication, which shows the memory as of the last tick.
+    """Interface of one process to one replication. It shows the memory as it was after the last tick.
 
     `inbox` is a `simpy.Store` that receives each cell (`CellLine`) once, at the first tick at which an active cell
     contradicts it. `random` is a numpy generator keyed by the run's seed, the replication and the process's name.
@@ -48,7 +48,7 @@ class Desk:
         self._trips: dict[str, simpy.Event] = {}
 
     def post(self, claim: Mapping[str, Any] | None = None, **fields: Any) -> simpy.Event:
-        """Post a claim with the fields of a scenario's `[[claim]]`; the returned event has a `PostVerdict` as its value.
+        """Post a claim with the fields of a `[[claim]]` table, and return an event whose value will be a `PostVerdict`.
 
         The event is triggered by the gate's verdict. `value` may be a text value of a fact. The default kind is obs, the
         default body is the claim's number and its writer. Raises `ProcessError` after the end of the run.
@@ -70,19 +70,19 @@ class Desk:
         return verdict
 
     def correct(self, cell: str, **fields: Any) -> simpy.Event:
-        """Post a claim that supersedes a cell."""
+        """Post a claim that supersedes an existing cell."""
         edges = [*fields.pop("edges", []), {"relation": "supersedes", "target": cell}]
         return self.post(fields, edges=edges)
 
     def push(self, object: str, *, limit: int = LIMIT) -> list[CellLine]:  # noqa: A002  # as the column of claims is called
-        """Return the lines that a reader would be shown about an object of the scenario, best first."""
+        """Return the lines that a reader would be shown about an object, best first."""
         room, fact = self._room, self._room.fact(object)
         pushed = room.look().push(np.array([self._rep]), np.array([fact]), self._env.now, limit=limit)
         present = pushed.row[0] != NONE
         return room.lines(pushed.row[0][present], pushed.marked[0][present])
 
     def ask(self, object: str) -> CellLine | None:  # noqa: A002
-        """Return the active cell about an object with the highest belief, the earliest of equals; None without a cell."""
+        """Return the active cell about an object with the highest belief (the earliest in a tie), or None without one."""
         room, fact = self._room, self._room.fact(object)
         snapshot = room.look()
         index = snapshot.cell_index
@@ -90,13 +90,13 @@ class Desk:
         return room.lines(rows[[snapshot.worth[rows].argmax()]])[0] if rows.size else None
 
     def expand(self, cell: str) -> dict[str, Any]:
-        """Open a cell and return all its columns. Opening counts as a use of the cell at the next tick."""
+        """Open a cell and return all its columns. At the next tick, the cell counts as read."""
         row = self._room.row(cell, self._rep)
         self._room.opened.append((self._rep, row))
         return self._room.look().view.frame().row(row, named=True)
 
     def sense(self, object: str, accuracy: float = 1.0) -> float | str:  # noqa: A002
-        """Return the value of an object as observed now with an accuracy. Each call is a new draw."""
+        """Return an observation of an object's current value, which is right with probability `accuracy`."""
         room, fact = self._room, self._room.fact(object)
         self._looks += 1
         draws = Draws(room.context.seed, f"process {self.name}")
@@ -106,7 +106,7 @@ class Desk:
         return room.facts[fact].values[int(value[0])]
 
     def tripped(self, signal: str) -> simpy.Event:
-        """Return an event that is triggered at the tick at which a signal of the netlist becomes true."""
+        """Return an event that succeeds at the next tick at which the given netlist signal becomes true."""
         if signal not in self._room.signals:
             hint = nearest(signal, self._room.signals, "name a signal of the netlist with one value per run")
             allowed = ", ".join(self._room.signals) or "none, without a netlist"
@@ -114,7 +114,7 @@ class Desk:
         return self._trips.setdefault(signal, self._env.event())
 
     def on_verdicts(self, verdicts: Mapping[int, PostVerdict]) -> None:
-        """Trigger `admitted` and the events of posted claims, given the gate's verdicts by the number of the claim."""
+        """Trigger `admitted` and the events returned by `post`. `verdicts` maps claim numbers to the gate's verdicts."""
         for count, verdict in verdicts.items():
             if count in self._waiting:  # a claim may arrive twice
                 self._waiting.pop(count).succeed(verdict)
@@ -135,7 +135,7 @@ def _happen(event: simpy.Event, value: object) -> simpy.Event:
 
 @dataclass(frozen=True)
 class CellLine:
-    """Line of a push: a cell, its object, value and belief, and whether it has a mark (^)."""
+    """Line of a push: a cell, its object, its value, its belief, and whether it is marked (^)."""
 
     cell: str
     object: str
@@ -146,7 +146,7 @@ class CellLine:
 
 @dataclass(frozen=True)
 class PostVerdict:
-    """Verdict of the gate on a claim (admitted, deduplicated or rejected), and the handle of its cell ("" if none)."""
+    """The gate's verdict on a claim (admitted, deduplicated or rejected), and the handle of its cell ("" if none)."""
 
     verdict: str
     cell: str
@@ -154,7 +154,7 @@ class PostVerdict:
 
 @dataclass
 class Room:
-    """State shared by the desks of a run. `look` returns the memory as of the last tick.
+    """State shared by all desks of a run. `look` returns a snapshot of the memory after the last tick.
 
     `posted` holds claims on their way to the inbox, and `opened` the cells opened since the last tick as (replication
     index, row). `open` is True until the end of the run. `signals` are the signals of the netlist with one value per run.
@@ -178,7 +178,7 @@ class Room:
         return self._indices[name]
 
     def number(self, name: object, value: object) -> object:
-        """Return the number of a value in claims: for text, its index among the values of the object."""
+        """Return the number that represents a value in claims. Text values are numbered by their index in the fact."""
         index = self._indices.get(str(name))
         if index is None or not isinstance(value, str):
             return value
@@ -218,7 +218,7 @@ _NOT_THE_USERS = str(Path(__file__).parents[2]), str(Path(simpy.__file__).parent
 
 
 class Environment(simpy.Environment):
-    """SimPy environment of one replication, with times in days and a clock of whole milliseconds.
+    """SimPy environment of one replication. Times are in days, and the internal clock counts whole milliseconds.
 
     Events due at the time of a tick are therefore due exactly at the tick, and happen after it.
 
@@ -237,7 +237,7 @@ class Environment(simpy.Environment):
         super().schedule(event, priority, round(delay * DAY))
 
     def advance(self, at: int, *, where: str = "a process") -> None:
-        """Run all events that are due before a time (ms). Raises `ProcessError` with the line that failed."""
+        """Run all events that are due before `at` (ms). If a process fails, raise `ProcessError` with the failing line."""
         if at <= self._now:
             return
         try:
@@ -246,7 +246,7 @@ class Environment(simpy.Environment):
             raise self._failure(problem, where) from problem
 
     def _failure(self, problem: Exception, where: str) -> ProcessError:
-        """Return the error with the line at which a process failed. SimPy raises a copy whose cause is the original."""
+        """Return a `ProcessError` that names the failing line. SimPy raises a copy of the error, caused by the original."""
         cause = problem.__cause__
         first = cause if isinstance(cause, Exception) and type(cause) is type(problem) else problem
         stack = traceback.extract_tb(first.__traceback__)

@@ -1,4 +1,4 @@
-"""Processes of users, advanced from tick to tick."""
+"""Runner for users' processes, which are advanced from tick to tick."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class ProcessCrew:
-    """User processes of all replications.
+    """Users' processes in all replications.
 
     Each replication has its own environment, processes and random numbers, so that its results do not depend on other
     replications. Between two ticks, processes see the memory after the first tick and post into the run's inbox.
@@ -70,7 +70,7 @@ class ProcessCrew:
         return desk
 
     def work(self, end: int) -> pl.DataFrame | None:
-        """Run all processes up to a tick (ms), and return the claims that they post, or None."""
+        """Run all processes up to the tick at `end` (ms). Return the claims that they post, or None if there are none."""
         room = self._room
         for number, env in zip(room.context.reps.tolist(), self._environments, strict=False):
             with noted(self._name):
@@ -79,7 +79,7 @@ class ProcessCrew:
         return as_claims(from_mappings(posted)) if posted else None
 
     def read_opened(self, plant: Any, state: Any, now: float) -> Any:
-        """Count the cells opened since the last tick as read, and return the new state of the memory."""
+        """Mark the cells opened since the last tick as read, and return the new state of the memory."""
         opened, self._room.opened = self._room.opened, []
         if not opened:
             return state

@@ -1,1 +1,1 @@
-"""Records of a run: frames, events, signals, figures and the manifest."""
+"""Records of a run: data frames, events, signals, metrics and the manifest."""

@@ -1,4 +1,4 @@
-"""Quantiles over replications at each tick, recorded instead of the replications themselves."""
+"""Quantiles over replications at each tick, recorded in place of the individual replications."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BUFFER = 2**17  # values summarised together (1 MB)
 
 
 class Bands:
-    """Number of replications with a value, mean and quantiles of each signal at each tick."""
+    """Summary of each signal at each tick: number of replications with a value, mean, and quantiles."""
 
     def __init__(self) -> None:
         self._times: list[float] = []
@@ -65,7 +65,7 @@ def bands_of(signals: pl.DataFrame) -> pl.DataFrame:
 
 
 def _summary(values: Array) -> Array:
-    """Return count, mean and interpolated quantiles of each row without NaN. The rows are sorted in place."""
+    """Return the count, mean and interpolated quantiles of each row, ignoring NaN. Sorts the rows in place."""
     count, total = np.full(len(values), values.shape[1]), values.sum(axis=1)
     gaps = np.flatnonzero(np.isnan(total))  # few rows have a missing value
     present = ~np.isnan(values[gaps])

@@ -1,4 +1,4 @@
-"""Scores of a memory when the truth changes or is attacked: time to correction, stale answers, false answers."""
+"""Scores of a memory after changes of truth and under attack: time to correction, stale answers, false answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_VOICES = 100_000_000  # bytes of the largest table of claims by writer; no 
 
 
 class ChangeScores:
-    """Sums by replication over ticks, and spells of wrong answers.
+    """Sums over ticks, per replication, and the lengths of spells in which answers were wrong.
 
     `invalidation_latency` is the time from a change of truth to the next right answer, censored by the next change and by
     the end of the run. `time_to_correction` is the time from the first wrong answer to a right one. `lineage` holds the
@@ -50,7 +50,11 @@ class ChangeScores:
             voices.add(value, fact, rep, writer)
 
     def add(self, t: float, truth: Ints, right: Array, best: Array, *, believes: bool) -> None:
-        """Add a tick at `t` days: truth and right, shape (facts, replications), and the largest worth of each value."""
+        """Add a tick at `t` days.
+
+        `truth` and `right` have the shape (facts, replications). `best` is the highest score of any active claim of
+        each value.
+        """
         most = best.max(axis=0)
         silent = np.isnan(right)
         is_right = right == 1.0
@@ -126,7 +130,7 @@ class ChangeScores:
 
 
 class _Voices:
-    """Writers, or groups of writers, that have claimed each value; `count` is their number."""
+    """Writers, or groups of writers, that have claimed each value. `count` is their number per value."""
 
     def __init__(self, shape: tuple[int, ...], group: Ints) -> None:
         self._group = np.unique(group, return_inverse=True)[1]
@@ -151,7 +155,7 @@ def _at(table: Array | Bools, value: Ints) -> Array:
 
 
 class AttackScores:
-    """Sums by replication over the ticks of an attack on facts, and the times from its end to a true answer.
+    """Sums over the ticks of an attack, per replication, and the times from the end of the attack to a true answer.
 
     A false answer counts as marked if its cell has a mark (^) or, in a memory without marks, if an active item states
     another value. `facts` are the names of all facts, in order.
@@ -165,7 +169,13 @@ class AttackScores:
         self.spells: dict[str, Spells] = {"recovery": []}
 
     def add(self, t: float, right: Array, best: Array, snapshot: Snapshot) -> None:
-        """Add a tick at `t` days: right, shape (facts, replications), and the largest worth of each value."""
+        """Add a tick at `t` days.
+
+        `right` has the shape (facts, replications). `best` is the highest score of any active claim of each value.
+
+        `truth` and `right` have the shape (facts, replications). `best` is the highest score of any active claim of
+        each value.
+        """
         true = right == 1.0
         during = self._start <= t < self._end
         others = true[~self._attacked] if during or t >= self._end else true

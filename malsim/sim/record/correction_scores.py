@@ -1,4 +1,4 @@
-"""Scores of corrections: time until they take effect, their side effects, and leaks between scopes."""
+"""Scores of corrections: how long they take to show, their side effects, and leaks between scopes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class CorrectionScores:
-    """Sums by replication over the ticks after corrections. Arrays have the shape (values, facts, replications).
+    """Sums over the ticks after corrections, per replication. Arrays have the shape (values, facts, replications).
 
     A value counts from its correction on, whether or not the memory complied, until it becomes true. A correction of a
     true value counts only as an action.
@@ -41,7 +41,7 @@ class CorrectionScores:
         return fact, rep, value
 
     def take(self, t: float, correction: Correction, rep: Ints, fact: Ints, value: Ints, obeyed: Bools) -> None:
-        """Record a correction at `t` days, one row per value, and whether the memory complied."""
+        """Record a correction at `t` days, one row per value. `obeyed` marks the values that the memory did retract."""
         replications = len(self._deeds)
         self._deeds += np.bincount(rep, minlength=replications)
         self._refused += np.bincount(rep[~obeyed], minlength=replications)
@@ -58,7 +58,10 @@ class CorrectionScores:
         self._forgotten[index] |= correction.do == "forget"
 
     def add(self, t: float, truth: Ints, best: Array) -> None:
-        """Add a tick at `t` days: truth, shape (facts, replications), and the largest worth of each value."""
+        """Add a tick at `t` days.
+
+        `truth` has the shape (facts, replications). `best` is the highest score of any active claim of each value.
+        """
         values = np.arange(len(best))[:, None, None]
         late = self._over & ~self._forgotten & (values == truth)
         self._finish(late & ~self._absent, t, ended=False)
@@ -101,7 +104,7 @@ class CorrectionScores:
 
 
 class ScopeScores:
-    """Sums by replication over questions about facts of one scope, asked at every tick in every other scope."""
+    """Sums per replication over queries that ask, at every tick, about each scope's facts from every other scope."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._owner = np.array([fact.scope for fact in scenario.facts])
@@ -114,7 +117,7 @@ class ScopeScores:
         self._shared[scope][facts] = shared
 
     def add(self, answered: Bools, shows: Callable[[Ints, str], Bools | None]) -> None:
-        """Add a tick: the mask of answered facts, shape (facts, replications).
+        """Add a tick. `answered` is a mask of the facts with an answer, shape (facts, replications).
 
         `shows` returns the mask of the given facts that are answered in a scope; None if the memory has no scopes.
         """

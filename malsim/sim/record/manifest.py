@@ -1,4 +1,4 @@
-"""Manifest of a run: everything needed to repeat the run and to check that its frames are the same."""
+"""Manifest of a run, with everything needed to repeat the run and to check that its frames are the same."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def versions() -> dict[str, str]:
 
 
 def simd_targets() -> list[str]:
-    """Return the SIMD instruction sets that numpy uses here; the last bit of `tanh` and `exp` depends on them."""
+    """Return the SIMD instruction sets that numpy uses on this machine. They affect the last bit of `tanh` and `exp`."""
     extensions = cast("dict[str, list[str]]", np.show_config(mode="dicts")["SIMD Extensions"])
     return [*extensions.get("baseline", []), *extensions.get("found", [])]
 
 
 def digest(frame: pl.DataFrame) -> str:
-    """Return the SHA-256 of a frame's names, types and values, bit for bit. Columns must not hold lists."""
+    """Return the SHA-256 of a frame's column names, types and values, bit for bit. List columns are not supported."""
     kinds = ", ".join(f"({name!r}, {kind!r})" for name, kind in frame.schema.items())
     # written out, since the repr of a mapping depends on the Python version
     sha = hashlib.sha256(f"Schema([{kinds}])".encode())

@@ -1,4 +1,4 @@
-"""Estimators of mean and interval over replications, behind every printed figure."""
+"""Estimators of a metric's mean and interval over replications, used for every printed metric."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RESAMPLES = 1_000
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """Value of a figure in each replication, NaN where undefined; its mean and interval are those of `mean_interval`.
+    """Values of a metric, one per replication and NaN where undefined. `mean_interval` computes their mean and interval.
 
     >>> [round(end, 3) for end in Measurement(np.array([1.0, 2.0, 3.0])).mean()]
     [2.0, -0.484, 4.484]
@@ -44,7 +44,7 @@ class Measurement:
         return None
 
     def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:
-        """Return the mean and the ends of its 95 % interval; `stopped` as in `mean_interval`."""
+        """Return the mean and both ends of its 95 % interval. For `stopped`, see `mean_interval`."""
         return mean_interval(self.each, self.bounds, stopped=stopped)
 
     def and_more(self, more: Self) -> Self:
@@ -53,7 +53,7 @@ class Measurement:
 
 @dataclass(frozen=True, eq=False)
 class Times(Measurement):
-    """Times in days, some of them censored. The spells of all replications are pooled by `censored_mean`."""
+    """Durations in days, some of them censored. The spells of all replications are pooled by `censored_mean`."""
 
     spells: Spells = ()  # type: ignore[assignment]
 
@@ -74,7 +74,7 @@ class Times(Measurement):
         return censored_mean(self.spells, len(self.each))
 
     def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:  # noqa: ARG002  # the interval is wide enough
-        """Return the pooled mean and its interval; NaN if more than half of the spells outlast the longest one observed."""
+        """Return the pooled mean and its interval, all NaN if more than half of the spells outlast the longest one."""
         return (self.time.value, self.time.low, self.time.high) if self.time else (np.nan, np.nan, np.nan)
 
     def and_more(self, more: Self) -> Self:
@@ -84,7 +84,7 @@ class Times(Measurement):
 
 @dataclass(frozen=True, eq=False)
 class CalibrationErrors(Measurement):
-    """Calibration error of beliefs, in 15 equal bins over the claims of all replications.
+    """Calibration error of beliefs, computed in 15 equal bins over the claims of all replications.
 
         ece = Σ_b |g_b| / Σ_b c_b;  rmse = √(Σ_b g_b² / c_b / Σ_b c_b)
 
@@ -133,7 +133,7 @@ class CalibrationErrors(Measurement):
 
 @dataclass(frozen=True, eq=False)
 class Paired:
-    """Difference of two measurements, paired by replication."""
+    """Difference between two measurements, paired by replication."""
 
     left: Measurement
     right: Measurement
@@ -148,7 +148,7 @@ class Paired:
 
     @property
     def time(self) -> None:
-        """None, since the difference of two times has no censored mean."""
+        """Always None: the difference between two durations has no censored mean."""
         return
 
     @property
@@ -156,7 +156,7 @@ class Paired:
         return next((side.time for side in (self.left, self.right) if side.time and np.isnan(side.time.value)), None)
 
     def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:
-        """Return the mean of right − left and the ends of its interval; the mean itself if there is no interval."""
+        """Return the mean of right − left and both ends of its interval. Without an interval, both ends equal the mean."""
         pairs = self.parts
         mean, low, high = difference_interval(pairs, np.zeros(len(pairs)), self.left.bounds, stopped=stopped)
         return (mean, mean, mean) if np.isnan(low) else (mean, low, high)

@@ -1,4 +1,4 @@
-"""Figures of a run with their intervals over replications."""
+"""Metrics of a run, with their intervals over replications."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ PER = ("_per_turn", "_per_answer")
 
 
 def metric_bounds(name: str) -> Bounds:
-    """Return the bounds of a figure of `METRICS` and of its mean, [0, 1] unless listed in COUNTS or WIDEST.
+    """Return the bounds of a metric and of its mean: [0, 1] unless the metric is listed in COUNTS or WIDEST.
 
     >>> metric_bounds("accuracy"), metric_bounds("cells"), metric_bounds("decision_score")
     ((0.0, 1.0), (0.0, inf), (-1.0, 1.0))
@@ -109,7 +109,7 @@ def metric_bounds(name: str) -> Bounds:
 
 
 def by_replication(run: RunData) -> dict[str, Array]:
-    """Return each figure of each replication, NaN where it is undefined or the replication failed."""
+    """Return the values of each metric, one per replication; NaN where undefined or where the replication failed."""
     figures: dict[str, Array] = {}
     sums, finals, counters = run.running_scores, run.final_scores, run.counters
     if sums is not None and sums.questions.any():
@@ -155,7 +155,7 @@ def _reader_figures(run: RunData, counters: pl.DataFrame) -> dict[str, Array]:
 
 
 def measurements(run: RunData) -> dict[str, Measurement]:
-    """Return an estimator for each figure, without failed replications. Times and calibration errors are pooled.
+    """Return an estimator for each metric. Failed replications are omitted; times and calibration errors are pooled.
 
     Calibration errors are pooled because the error of one replication, over fewer claims, is biased upward.
     """
@@ -181,7 +181,7 @@ def measurements(run: RunData) -> dict[str, Measurement]:
 
 
 def metrics(run: RunData) -> pl.DataFrame:
-    """Return one row per figure: metric, value, low and high (95 %), number of replications with a value, and meaning.
+    """Return one row per metric: metric, value, low and high (95 %), replications with a value, and meaning.
 
     A single replication has no interval. For times, the meaning gives the share of censored spells and the longest spell.
     If more than half of the spells outlast the longest one, the time has no value and its meaning says "> 70 d".

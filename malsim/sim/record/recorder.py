@@ -1,4 +1,4 @@
-"""Recorder of a run: cells, writers, signals or their bands at each tick, and events with their causes."""
+"""Recorder of a run. At each tick it records cells, writers, signals (or their bands), and events with their causes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ WRITERS = {"t": pl.Float64, **schema.WRITERS}
 
 
 class Recorder:
-    """Collector of the frames of a run, tick by tick.
+    """Recorder that collects the frames of a run tick by tick.
 
     Under `record = "bands"` quantiles over replications replace all frames; events are counted by kind (signal `events`,
     row the kind). Under a list of addresses all events are kept, but only the listed cells (by handle), signals
@@ -161,7 +161,7 @@ class Recorder:
         self._frames += [rows] if rows.height else []
 
     def admitted(self, verdicts: Verdicts, rep: Ints, view: View, claims: Claims | None = None) -> None:
-        """Record the gate's verdicts on claims of the replications at indexes `rep`, and the superseded cells.
+        """Record the gate's verdicts on a batch of claims, and the superseded cells. `rep` holds replication indexes.
 
         `view` shows the memory after the gate. `claims` are needed if the verdicts have no events of their own.
         """
@@ -215,7 +215,10 @@ class Recorder:
         return self.log.frame()
 
     def cells(self) -> pl.DataFrame:
-        """Return all recorded cells, without handles that hold a credential, since item-based laws screen no claims."""
+        """Return all recorded cells.
+
+        Handles that contain a credential are removed, because only the graph memory screens claims.
+        """
         self._flush()
         added = {name: kind for frame in self._frames[-1:] for name, kind in frame.schema.items() if name not in CELLS}
         kinds = {**CELLS, **added}

@@ -1,4 +1,4 @@
-"""Frames and scores of a finished run, as read by properties, figures and explanations."""
+"""Frames and scores of a finished run, from which properties, figures and explanations are computed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class RunFrames(Protocol):
-    """Frames of a run or a recorded history, over which properties are evaluated.
+    """Frames of a run, or of a recorded history, on which properties are evaluated.
 
     Columns: `cells` t, rep, cell and the fields of cells; `signals` t, rep, row (null for a signal of the run), signal,
     value; `events` t, rep, kind, subject; `writers` t, rep, writer and the fields of writers.
@@ -42,7 +42,7 @@ class RunFrames(Protocol):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RunData:
-    """Frames of a run, its final memory, and sums and counts over its ticks; see `malsim.sim.run.Run`."""
+    """Recorded frames of a run, its final memory, and sums and counts over its ticks. See `malsim.sim.run.Run`."""
 
     scenario: Scenario
     cells: pl.DataFrame
@@ -68,5 +68,5 @@ class RunData:
 
     @cached_property
     def memory(self) -> Memory:
-        """Final graph of claims. Raises `UsageError` if the law keeps no graph."""
+        """Claim graph at the end of the run. Raises `UsageError` if the law has no graph."""
         return graph_of(self.plant, self.state, self.scenario.law, "cells and edges to look at")

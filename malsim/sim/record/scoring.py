@@ -1,4 +1,4 @@
-"""Scores of answers against the truth: accuracy, AUC, Brier score, log loss and calibration error."""
+"""Scores that compare answers with the truth: accuracy, AUC, Brier score, log loss and calibration error."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CHUNK = 100
 
 @dataclass(frozen=True)
 class Score:
-    """Value of each metric and its 95 % bootstrap interval over `objects` questions."""
+    """Value and 95 % bootstrap interval of each metric. `objects` is the number of scored answers."""
 
     objects: int
     value: dict[str, float]
@@ -39,7 +39,10 @@ class Score:
 def score(
     probability: NDArray[np.float64] | None, right: NDArray[np.bool_] | NDArray[np.float64], *, seed: int = 0
 ) -> Score:
-    """Score answers, given their probabilities and whether they were right (1/k for a tie of k values), shape (objects,).
+    """Score answers.
+
+    `probability` is the belief in each answer, and `right` is 1, 0, or 1/k for a tie of k values; both have the shape
+    (objects,).
 
     Without probabilities (None), all metrics except the accuracy are NaN. The interval is the 2.5 % to 97.5 % range over
     1,000 resamples of the objects, drawn from the seed.
@@ -79,7 +82,7 @@ def squared_error(probability: NDArray[np.float64], right: NDArray[np.float64]) 
 def metrics(
     probability: NDArray[np.float64], right: NDArray[np.bool_] | NDArray[np.float64], weight: NDArray[np.float64]
 ) -> dict[str, NDArray[np.float64]]:
-    """Return every metric under each row of weights, shape (resamples, objects).
+    """Compute every metric once for each row of `weight`, which has the shape (resamples, objects).
 
     `right` is 1, 0, or 1/k for a tie of k values.
 
@@ -118,7 +121,7 @@ def _auc(probability: NDArray[np.float64], right: NDArray[np.float64], weight: N
 
 
 class RunningScores:
-    """Sums by replication over the answers of every fact at every tick."""
+    """Sums per replication over the answers to every fact at every tick."""
 
     def __init__(self, replications: int) -> None:
         self.answered, self.questions, self.right, self.squares, self.against = (np.zeros(replications) for _ in range(5))
@@ -141,7 +144,7 @@ def _sum_over_facts(values: Array) -> Array:
 
 @dataclass(frozen=True)
 class FinalScores:
-    """Active cells about facts at the end of a run, one row each, with statistics of the graph.
+    """Active cells about facts at the end of a run, one per row, and statistics of the claim graph.
 
     `effective` and `claimed` are the memory's belief and the writer's stated confidence; `true` marks claims that are
     true now. `challenged` and `grounded` are shares of active cells by replication: with an incoming challenge, and with

@@ -1,4 +1,4 @@
-"""Replay of recorded claims, forks of runs, and the push of a past turn."""
+"""Replay of recorded claims, forks of runs, and the push shown in a past turn."""
 
 from malsim.sim.replay.feed import Replay, replay
 

@@ -1,4 +1,4 @@
-"""Supports and disputes between the claims of a recorded stream, computed for the whole stream at once.
+"""Edges between the claims of a recorded stream (supports, contradicts, supersedes), computed in one pass.
 
 The first claim of an (object, value) pair is the head of the pair; when its writer revises it, the pair's next active claim
 becomes head. The heads therefore follow from the stream alone.
@@ -15,7 +15,7 @@ PAIR = 250  # bytes per pair of claim and head in the join, measured
 
 
 def disputes(stream: pl.DataFrame, *, mutual: bool) -> pl.DataFrame:
-    """Return the edges of a stream of claims: source and target (arrival numbers), relation, at (arrival of the edge).
+    """Return the edges between claims: source and target (arrival numbers), relation, and `at` (arrival of the edge).
 
     `stream` has arrival (0, 1, …), writer, object, value, in order of arrival. Every claim contradicts the current heads
     of rival values, with `mutual` also later heads. Every other claim of a pair supports its head. A writer's later claim

@@ -1,4 +1,4 @@
-"""Replay of recorded claims through the gate and the tick, batch by batch, and the score of the answers."""
+"""Replay of recorded claims, which pass the gate batch by batch with a tick after each, and a score of the answers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _CONTRADICTIONS = ("mutual", "forward")
 
 @dataclass(frozen=True, kw_only=True)
 class Replay:
-    """Result of the replay of a stream of claims.
+    """Result of replaying a stream of claims.
 
     `answers` has object, said, probability and asked (days, null for an undated truth), and with truth also right (1/k
     for a tie of k values). Without truth, `score` is None and `baselines` is empty. `cells` holds the heads of the most
@@ -61,13 +61,14 @@ def replay(
     claims: pl.DataFrame | str | Path, truth: pl.DataFrame | str | Path | None = None, *, rules: Rules | None = None,
     contradictions: str = "mutual", seed: int = 0, watch: Watch = iter,
 ) -> Replay:  # fmt: skip
-    """Replay claims (time, writer, object, value, stated_confidence; see `claim_files.read_claims`) and score the answers.
+    """Replay recorded claims and score the answers.
 
-    `claims` and `truth` are frames with the columns of the files, or paths of files: CSV, Parquet or NDJSON. Every claim
-    is a cell (verification external). Untimed claims arrive in an order drawn from the seed, timed claims by time, writer
-    and line, in batches of 1 % per tick; then the graph settles. With a dated truth (object, value, asked) it settles at
-    each question, with the claims before it. The answer for an object is the head with the highest effective. `watch`
-    receives the batches and yields them as they are fed, like a progress bar.
+    `claims` (time, writer, object, value, stated_confidence; see `claim_files.read_claims`) and `truth` are frames with
+    the columns of the files, or paths of files: CSV, Parquet or NDJSON. Every claim is a cell (verification external).
+    Untimed claims arrive in an order drawn from the seed, timed claims by time, writer and line, in batches of 1 % per
+    tick; then the graph settles. With a dated truth (object, value, asked) it settles at each question, with the claims
+    before it. The answer for an object is the head with the highest effective. `watch` receives the batches and yields
+    them as they are fed, like a progress bar.
     """
     if contradictions not in _CONTRADICTIONS:
         allowed = ", ".join(_CONTRADICTIONS)
@@ -108,7 +109,7 @@ def _read(
 
 
 def arranged(claims: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Return claims in order of arrival, numbered, with `t` in days: their own times, or one batch per day."""
+    """Return claims numbered in order of arrival, with `t` in days. Untimed claims arrive shuffled, in daily batches."""
     if claims["time"].null_count() == claims.height:
         lines = claims["line"].to_numpy().astype(np.uint64)
         order = np.argsort(scattered(lines + scattered(np.array([seed], dtype=np.uint64))), kind="stable")
@@ -196,7 +197,7 @@ _HANDLE = pl.lit("obs_") + pl.col("arrival").cast(pl.String).str.zfill(6)
 
 
 def claims_to_admit(stream: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
-    """Return an arranged stream as claims for the gate, with the edges that are written at each claim's arrival."""
+    """Return an arranged stream as claims for the gate, each with the edges that it writes on arrival."""
     name = stream.select(_HANDLE).to_series()
     at_arrival = edges.filter(pl.col("source") == pl.col("at"))
     at_arrival = at_arrival.select(arrival="source", edge=pl.struct("relation", target=name.gather(at_arrival["target"])))
@@ -218,7 +219,7 @@ def claims_to_admit(stream: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
 
 
 def _most_contested(stream: pl.DataFrame) -> pl.DataFrame:
-    """Return the first claim of each value of the objects whose second most frequent value has the most votes."""
+    """Return the first claim of each value, for the objects whose second most popular value has the most claims."""
     votes = stream.group_by("object", "value").agg(pl.len().alias("votes"), pl.col("arrival").min())
     runner_up = votes.group_by("object").agg(pl.col("votes").sort(descending=True).get(1, null_on_oob=True).alias("second"))
     objects = runner_up.drop_nulls().sort(["second", "object"], descending=[True, False]).head(MOST_CONTESTED)["object"]
@@ -249,7 +250,7 @@ def _graded(
 
 
 def baselines_of(stream: pl.DataFrame, questions: pl.DataFrame, seed: int) -> dict[str, Score]:
-    """Score two baselines at each question: counts of claims (`majority`), and sums of stated confidences (`stated`)."""
+    """Score two baselines: the value with the most claims (`majority`), or the largest sum of confidences (`stated`)."""
     votes = questions.rename({"value": "truth"}).join(stream, on="object", maintain_order="left_right")
     if questions["asked"].null_count() < questions.height:
         votes = votes.filter(pl.col("t") < pl.col("asked"))
@@ -258,7 +259,7 @@ def baselines_of(stream: pl.DataFrame, questions: pl.DataFrame, seed: int) -> di
 
 
 def _vote(votes: pl.DataFrame, weight: pl.Expr) -> pl.DataFrame:
-    """Return the value with the most weight at each question, the earliest of equals, with its share as probability.
+    """Return the value with the most weight for each question (the earliest in a tie), and its share as probability.
 
     A value is right by 1/k if the true value is one of k values with the most weight.
     """

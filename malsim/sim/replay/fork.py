@@ -1,4 +1,4 @@
-"""Runs repeated up to a day: forks, which continue under other settings, and the push of a past turn.
+"""Forks, which repeat a run up to a given day and then continue with other settings, and the push of a past turn.
 
 Every random number is an addressed draw, so the days before the fork are the same, bit for bit.
 """
@@ -33,7 +33,7 @@ ALLOWED = ("rules", "law", "writers", "faults", "replications", "first", "record
 
 
 def fork(run: Run | Scenario, *, day: float, watch: Watch = iter, **changes: Any) -> Run:
-    """Continue a run from a day under other rules, law, writers or faults.
+    """Repeat a run up to a given day and then continue under other rules, law, writers or faults.
 
     The ticks up to and including the day are those of the run; the changes apply to all later ticks. Without changes the
     frames equal those of the uninterrupted run, bit for bit.
@@ -84,7 +84,7 @@ def fork(run: Run | Scenario, *, day: float, watch: Watch = iter, **changes: Any
 
 
 def _writers(old: Sequence[Population], new: Sequence[Population], at: int) -> tuple[Population, ...]:
-    """Return the populations before and after the fork: omitted populations end, new ones begin."""
+    """Return all populations of the fork. Omitted populations end at the fork, and new ones start there."""
     names = {population.name: population for population in old}
     for population in new:
         if names.get(population.name, population) != population:
@@ -101,7 +101,7 @@ def _writers(old: Sequence[Population], new: Sequence[Population], at: int) -> t
 
 
 def _faults(old: Sequence[ClaimFault], new: Sequence[ClaimFault], at: int) -> tuple[ClaimFault, ...]:
-    """Return the faults before and after the fork. Omitted faults keep their index, because draws depend on the index."""
+    """Return all faults of the fork. Omitted faults keep their index, because random draws depend on the index."""
     before = [
         fault if fault in new or (fault.end is not None and fault.end <= at)
         else replace(fault, end=at) if fault.start < at
@@ -113,7 +113,7 @@ def _faults(old: Sequence[ClaimFault], new: Sequence[ClaimFault], at: int) -> tu
 
 @dataclass(frozen=True, kw_only=True)
 class TurnPush(Push):
-    """Push of one turn: its `day` and number (`turn`), the object of its task, and the memory that was shown."""
+    """Push of one turn, with its `day`, its number (`turn`), the object of its task, and the memory that was shown."""
 
     day: float
     turn: int
@@ -121,12 +121,12 @@ class TurnPush(Push):
     memory: Memory
 
     def __str__(self) -> str:
-        """Return the task and the push as text."""
+        """Return the task and the pushed lines as text."""
         return f"day {self.day:g}, turn {self.turn}, about {self.task}\n{super().__str__() or 'nothing to show'}"
 
 
 def push_on(scenario: Scenario, day: float, rep: int | None = None) -> TurnPush:
-    """Return the push of the last turn up to a day, in replication number `rep` (the first by default).
+    """Return the push of the last turn on or before a day. `rep` is a replication number (default: the first).
 
     `day` is from the first turn to the end of the run. Raises `UsageError` if the scenario has no reader, if its law
     keeps no graph of claims, and before the first turn.

@@ -1,1 +1,1 @@
-"""Settings of a simulation: frozen, without behaviour."""
+"""Settings of a simulation: immutable classes without behaviour."""

@@ -1,4 +1,4 @@
-"""Memory of a scenario, and refusal of settings and checks that its law cannot support."""
+"""Construction of a scenario's memory, and errors for settings and checks that its law does not support."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def plant_of(scenario: Scenario) -> Plant[Any]:
-    """Return the memory of a scenario. Raises `UsageError` for code that may not run."""
+    """Return the memory that a scenario puts under test. Raise `UsageError` if its code is not allowed to run."""
     if scenario.adapter:
         refuse_graph_settings(scenario)
         return UserPlant(scenario.adapter, scenario.phrases, where=f"{scenario.path or scenario.name}: memory")
@@ -38,14 +38,14 @@ def plant_of(scenario: Scenario) -> Plant[Any]:
 
 
 def graph_of(plant: Plant[Any], state: Any, law: str, feature: str) -> Memory:
-    """Return the graph of a state. Raises a `UsageError` that names `law` and `feature` if there is no graph."""
+    """Return the claim graph of a memory. Raise `UsageError`, naming `law` and `feature`, if there is no graph."""
     if not isinstance(plant, HoldsGraph):
         raise UsageError(f"{law} keeps no graph of claims, so it has no {feature}", hint="run it under the law mal")
     return plant.graph(state)
 
 
 def refuse_graph_settings(scenario: Scenario) -> None:
-    """Raise `ScenarioError` for settings that need a graph of claims: stores, programs, netlists over cells."""
+    """Raise `ScenarioError` if a setting needs a claim graph: stores, program claims, or a netlist that reads cells."""
     claims = scenario.claims
     settings = [
         ("the stores of [memory]", scenario.initial_memory is not None),
@@ -81,7 +81,7 @@ FIELDS = ("eff", "effective", "rank", "stated", "status", "conf")
 
 
 def absent(scenario: Scenario, check: Check) -> str:
-    """Return why the scenario's law cannot answer a check: the address and what the law lacks; "" if it can."""
+    """Return why the scenario's law cannot evaluate a check (the address, and what the law lacks), or "" if it can."""
     if scenario.law in GRAPHS:
         return ""
     for text in check.reads:
@@ -91,7 +91,7 @@ def absent(scenario: Scenario, check: Check) -> str:
 
 
 def askable(scenario: Scenario) -> tuple[Scenario, list[str]]:
-    """Return the scenario without the checks that its law cannot answer, and a line for each omitted check."""
+    """Return the scenario without the checks that its law cannot evaluate, and a message for each omitted check."""
     why = {check.name: absent(scenario, check) for check in scenario.checks}
     lines = [f"skipped: {name}: {reason}" for name, reason in why.items() if reason]
     checks = tuple(check for check in scenario.checks if not why[check.name])
@@ -99,7 +99,7 @@ def askable(scenario: Scenario) -> tuple[Scenario, list[str]]:
 
 
 def refuse_unanswerable(scenario: Scenario) -> None:
-    """Raise `ScenarioError` for a check that the scenario's law cannot answer."""
+    """Raise `ScenarioError` if the scenario contains a check that its law cannot evaluate."""
     for check in scenario.checks:
         if reason := absent(scenario, check):
             where = f"{scenario.path or scenario.name}:{check.line}: check {check.name}"

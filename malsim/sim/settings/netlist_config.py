@@ -1,4 +1,4 @@
-"""Netlist of a scenario as settings: its text, its external inputs, and the ops that readers may wire."""
+"""Settings of a scenario's netlist: its text, its external inputs, and the ops that readers may wire."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ READER_OP = "reader-op-"
 
 
 class ReaderOp(NamedTuple):
-    """Kind of op that a reader writes: its description, the pin and setting of its level, and its wiring.
+    """Kind of op that a reader can write: a description, the pin and the setting of its level, and its wiring.
 
     `fires` is the suffix, after the op's name, of the signal that is true while the op fires.
     """
@@ -70,7 +70,7 @@ RESERVED = frozenset((*OF_FACTS, *TURN, *CONTEXT, "waiting"))
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """External input: from `at` (ms) on, an undriven signal or a pin of the loop has this value."""
+    """External input that sets an undriven signal, or a pin of the loop, to `value` from `at` (ms) on."""
 
     signal: str
     at: int
@@ -79,7 +79,7 @@ class Input:
 
 @dataclass(frozen=True, kw_only=True)
 class NetlistConfig:
-    """Netlist that runs after every tick of a scenario.
+    """Netlist that is scanned after every tick of a scenario.
 
     With `derive`, findings of its standing programs are proposed to the gate. An input holds until the next input of the
     same signal. The constructor raises all errors of the netlist as one `NetlistError`.
@@ -114,7 +114,7 @@ class NetlistConfig:
         return self.net.pins
 
     def check(self, external: Input) -> None:
-        """Raise `ScenarioError` if the netlist has no such input, or the value has the wrong type."""
+        """Raise `ScenarioError` if the netlist does not have this input or the value has the wrong type."""
         name, value = external.signal, external.value
         free = {name for name, signal in self.net.signals.items() if signal.writer is None and signal.domain == "run"}
         kind = self.net.signals[name].type if name in free else LOOP_WRITES.get(name, ("",))[0]
@@ -127,7 +127,7 @@ class NetlistConfig:
 
 
 def op_name(slot: int) -> str:
-    """Return the name of the reader op in a slot.
+    """Return the name of the reader op in the given slot.
 
     >>> op_name(0), op_cell(0)
     ('reader-op-1', 'prg_reader_0001')
@@ -136,12 +136,12 @@ def op_name(slot: int) -> str:
 
 
 def op_cell(slot: int, kind: str = "watch") -> str:
-    """Return the placeholder handle that the op in a slot reads until a reader wires it to a cell."""
+    """Return the placeholder handle that a slot's op reads until a reader wires the op to a real cell."""
     return f"prg_{'reader' if kind == 'watch' else kind}_{slot + 1:04x}"
 
 
 def with_reader_ops(wires: NetlistConfig | None, reader: Reader | None) -> NetlistConfig | None:
-    """Return the netlist with the ops that a reader may wire to cells.
+    """Return the netlist extended by the ops that a reader may wire to cells.
 
     Each slot has one op of each kind of `READER_OPS`, which asks for a review of its cell while it fires. The ops are
     loaded and scheduled, and read nothing until a reader wires them.

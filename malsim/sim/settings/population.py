@@ -1,4 +1,4 @@
-"""Settings of populations of writers and of faults of their claims."""
+"""Settings of populations of writers, and of faults in their claims."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HABITS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Population:
-    """Population of `count` writers, named after it: `honest-1`, `honest-2` and so on.
+    """Population of `count` writers with the same behaviour. Members are named after it: `honest-1`, `honest-2` and so on.
 
     `facts` names its facts (all, if empty; in a `scope`, those without a scope or of that scope), drawn by popularity.
     Each member writes `rate` claims per day at random times, or one every `every`, from `start` to before `end`
@@ -88,7 +88,7 @@ class Population:
 
     @classmethod
     def of(cls, table: Mapping[str, Any], *, where: str) -> Population:
-        """Build a population from a table. Keys that are not fields of a population are settings of its behaviour.
+        """Build a population from a table. Keys that are not fields of `Population` become settings of its behaviour.
 
         >>> Population.of({"behaviour": "honest", "count": 3, "accuracy": 0.9}, where="writers").settings["accuracy"]
         0.9
@@ -118,7 +118,7 @@ BAD = {"wrong": Param(0.0, "1", "probability that a claim gets another value at 
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimFault:
-    """Fault of the claims that a population makes from `start` until `end`, exclusive (milliseconds, or text: "36h")."""
+    """Fault in a population's claims, active from `start` until `end`, exclusive (milliseconds, or text: "36h")."""
 
     population: str
     noise: Mapping[str, float] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Settings of the reader, an agent that reads a pushed mini-index, acts and writes back, and of the reviewers."""
+"""Settings of the reader (an agent that reads a pushed mini-index, acts and writes back) and of the reviewers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Trust = Literal["effective", "effective*currency"]
 
 @dataclass(frozen=True)
 class Policy:
-    """Habits of a reader: whether it opens marked rows (^), verifies them before acting, and uses the scores of a line.
+    """Habits of a reader, such as opening marked rows (^), verifying them before acting, and using a line's scores.
 
     A reader that `writes` returns its lessons to the memory. One that `wires` writes an op for a cell that it opens
     repeatedly.
@@ -49,7 +49,7 @@ def _number(default: float, unit: str, meaning: str, low: float, high: float) ->
 
 @dataclass(frozen=True, kw_only=True)
 class Reader:
-    """Reader agent: its behaviour and parameters, whose units, bounds and meanings are in `PARAMS`.
+    """Reader agent: its behaviour and its parameters. `PARAMS` lists their units, bounds and meanings.
 
     `banned` lists values that no action may have, separated by blanks. `rank_by` names a derived value of cells, such as
     `cell-derived-triage`, that is added to the rank of lines in its push. A reader with a `scope` is shown facts without
@@ -113,7 +113,7 @@ TRIAGE: tuple[str, ...] = get_args(Triage)[1:]
 
 @dataclass(frozen=True, kw_only=True)
 class Reviewers:
-    """Reviewers of each replication: `count` people who take `each` ms per dispute and observe with `accuracy`.
+    """Reviewers in each replication: `count` people who need `each` ms per dispute and observe with `accuracy`.
 
     Without `triage`, every disputed cell is escalated once, in order of arrival. Under a triage policy the reviewers
     choose among the disputed facts at each tick. `weekly` is the largest number of disputes per week, 0 for no limit.

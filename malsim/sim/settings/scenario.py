@@ -1,4 +1,4 @@
-"""Scenario of a simulation: frozen settings and frames, read from a file or built in Python."""
+"""Scenario of a simulation: immutable settings and frames, read from a file or built in Python."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """Temporal property that must hold in at least a `share` of a run's replications.
+    """Temporal property that must hold in at least the fraction `share` of a run's replications.
 
     `line` is its line in the file, `reads` are the addresses that it reads.
     """
@@ -50,7 +50,7 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True)
 class Episode:
-    """Time in which a tripwire should fire: while `when` holds, or from `start` until `end`, exclusive (ms).
+    """Period in which a tripwire should fire: while `when` holds, or from `start` until `end`, exclusive (ms).
 
     `test` marks an episode that trips the wire on purpose, to show that it works.
     """
@@ -65,7 +65,11 @@ class Episode:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InitialMemory:
-    """Memory at the start of a run: its day `now` is day 0; `lender` primes it; `stores` has the files' hashes by path."""
+    """Memory with which a run starts.
+
+    The memory's day `now` becomes day 0 of the run. `lender` is a global memory that primes it. `stores` maps the paths
+    of store files to their hashes.
+    """
 
     memory: Memory = field(default_factory=Memory.empty)
     now: float = 0.0
@@ -81,7 +85,7 @@ class InitialMemory:
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """Scenario of a run.
+    """Complete description of a simulation run.
 
     `claims` are scripted and made in every replication: a list of mappings, or a frame with one row per claim (columns of
     `memory.schema.CLAIMS`, times in days; omitted columns take their defaults). `turn_every` is the time between ticks in
@@ -188,7 +192,7 @@ class Scenario:
 
     @property
     def turns(self) -> int:
-        """Number of whole turns of the run, including ticks that fall into gaps.
+        """Number of complete turns in the run, including turns that fall into gaps.
 
         >>> Scenario(days=0.3, turn_every=8_640_000).turns
         3
@@ -197,12 +201,12 @@ class Scenario:
 
     @property
     def ticks_at(self) -> tuple[int, ...]:
-        """Times of the run's ticks in milliseconds: the end of every turn outside the gaps."""
+        """Times of the run's ticks in milliseconds: the end of every turn that is not in a gap."""
         every = range(self.turn_every, milliseconds(self.days) + 1, self.turn_every)
         return tuple(at for at in every if not any(start <= at < end for start, end in self.gaps))
 
     def replace(self, **changes: Any) -> Scenario:
-        """Return the scenario with `changes`. `rules` may be a dict of changed rules, `netlist` a text.
+        """Return a copy of the scenario with `changes`. `rules` may be a dict of changed rules, and `netlist` may be text.
 
         Another `law` starts from its default parameters, and recall_v5 from its own rules.
         """
@@ -225,7 +229,10 @@ GRAPHS = ("mal", "recall_v5")  # laws that keep a graph of claims
 
 
 def checked_law(law: str, settings: Mapping[str, object], *, where: str) -> tuple[str, dict[str, float | str]]:
-    """Return a law's name and all its parameters. Raises for unknown laws, unknown parameters and values out of bounds."""
+    """Return a law's name and all its parameters.
+
+    Raises an error for an unknown law, an unknown parameter or a value out of bounds.
+    """
     if law in GRAPHS:
         if settings:
             raise ScenarioError(f"{law} has no parameters", where=where, given=", ".join(settings), hint="set [rules]")
@@ -238,7 +245,7 @@ RECORDED = 150  # bytes of a cell at a tick, measured under mal; other laws need
 
 
 def check_size(scenario: Scenario) -> None:
-    """Raise `ScenarioError` if the scenario has more replications, ticks or cells than the limits allow."""
+    """Raise an error if the scenario needs more replications, ticks, cells or memory than the limits allow."""
     ticks = scenario.turns * scenario.replications
     claims = 0.0
     for group in scenario.writers:

@@ -1,1 +1,1 @@
-"""Explanations of the numbers of a run."""
+"""Explanations of the numbers in a run."""

@@ -1,4 +1,4 @@
-"""Explanations of a recorded number: its terms at a tick and its last change."""
+"""Explanations of a recorded number: its terms at a tick, and its last change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SAME = 1e-9  # tolerance between a recomputed tick of a law and the recorded one
 
 
 def explain(run: RunData, cell: str, *, t: float | None, rep: int) -> Explanation:
-    """Explain a cell's effective at the last recorded tick not after `t` days (None: at the last tick)."""
+    """Explain a cell's effective confidence at the last recorded tick on or before `t` days (None: the last tick)."""
     row = run.memory.row(cell, rep=rep)
     hint = f'run that replication in full: run.replication({rep}), or set record = "all" in [run]'
     past = _past(run.cells, cell, t=t, rep=rep, hint=hint)
@@ -38,7 +38,7 @@ def explain(run: RunData, cell: str, *, t: float | None, rep: int) -> Explanatio
 def explain_item(
     plant: Explains[Any], state: Any, cells: pl.DataFrame, cell: str, *, t: float | None, rep: int, first: int
 ) -> LawExplanation:
-    """Explain a cell under an item-based law, by repeating the last tick over the items that were active then.
+    """Explain a cell under an item-based law by repeating the law's tick on the items that were active then.
 
     `state` is the final state of the run and `cells` its recorded cells. `rep` is a replication's number, `first` that of
     the first. Raises `AddressError` if the cell or one of its rivals was not recorded.
@@ -68,7 +68,10 @@ def _past(cells: pl.DataFrame, cell: str, *, t: float | None, rep: int, hint: st
 
 
 def _last_move(past: pl.DataFrame, still: float) -> tuple[str, dict[str, Any] | None]:
-    """Describe the last change of effective, and return its row with the earlier value as `was` (None without a change)."""
+    """Describe the last change of a cell's effective confidence.
+
+    Also returns the row after the change, with the previous value as `was`, or None if there was no change.
+    """
     before = past.with_columns(was=pl.col("effective").shift(1), before=pl.col("t").shift(1))
     moves = before.filter((pl.col("effective") - pl.col("was")).abs() > still)
     if moves.is_empty():
@@ -78,7 +81,7 @@ def _last_move(past: pl.DataFrame, still: float) -> tuple[str, dict[str, Any] | 
 
 
 def _edges(run: RunData, row: int, now: float, rep: int) -> pl.DataFrame:
-    """Return the evidence edges into a cell seen by the tick at `now`, with the worth of their sources."""
+    """Return the evidence edges into a cell that the tick at `now` used, with the recorded `worth` of their sources."""
     handles = run.memory.cells["handle"]
     edges = run.memory.edges.filter((pl.col("target") == row) & (pl.col("weight") != 0.0) & (pl.col("t") < now))
     edges = edges.select(handles.gather(edges["source"]).alias("source"), pl.col("relation").cast(pl.String), "weight", "t")

@@ -1,4 +1,4 @@
-"""Readers of a cell: checks of the scenario, signals and alarms of the netlist, and standing programs."""
+"""Readers of a cell: the scenario's checks, the netlist's signals and alarms, and standing programs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Reader = tuple[str, str, str, str]
 
 
 def readers(run: RunData, cell: str, *, t: float, rep: int) -> pl.DataFrame:
-    """Return the readers of a cell at the tick at `t` days.
+    """Return everything that reads a cell at the tick at `t` days.
 
     Columns: kind, name, address (by which the cell is read), place (file and line). Rows: each signal that reads the
     cell; each alarm that depends on such a signal; each standing program with the cell among its members; each check that
@@ -38,7 +38,7 @@ def readers(run: RunData, cell: str, *, t: float, rep: int) -> pl.DataFrame:
 
 
 def as_of(run: RunData, *, t: float, rep: int) -> Memory:
-    """Return the memory of a replication at the tick at `t` days: only cells recorded as active then are active."""
+    """Return a replication's memory at the tick at `t` days. Only cells that were recorded as active then are active."""
     cells = run.memory.cells
     here = (pl.col("t") == t) & (pl.col("rep") == rep) & (pl.col("status") == "active")
     live = (pl.col("rep") == rep) & pl.col("handle").is_in(run.cells.filter(here)["cell"].implode())
@@ -48,7 +48,7 @@ def as_of(run: RunData, *, t: float, rep: int) -> Memory:
 
 @dataclass(frozen=True)
 class _CellReaders:
-    """Search for the readers of one cell in one replication at a recorded tick."""
+    """Search for everything that reads one cell, in one replication at a recorded tick."""
 
     run: RunData
     cell: str

@@ -1,4 +1,4 @@
-"""Refused and capped claims of a run with their reasons, and how recorded trajectories ended."""
+"""Refused and capped claims of a run, with the reasons, and the final behaviour of recorded trajectories."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CAPPED = r"confidence capped from \S+ to ([\d.]+)"
 
 
 def refusals(events: pl.DataFrame) -> pl.DataFrame:
-    """Return the reasons of refusals, most frequent first: reason, claims, cause and t of the first refused claim."""
+    """Return why claims were refused, most frequent reason first: reason, claims, and the first claim's cause and t."""
     reason = pl.col("detail").str.replace_all(r"\[\d+\]", "").alias("reason")
     groups = events.filter(pl.col("kind") == "rejected").group_by(reason, maintain_order=True)
     reasons = groups.agg(pl.len().alias("claims"), pl.col("cause").first(), pl.col("t").first())
@@ -72,7 +72,7 @@ STILL = 1e-6
 
 
 def endings(cells: pl.DataFrame, *, column: str = "effective") -> pl.DataFrame:
-    """Return the final value, period and amplitude of each cell in each replication.
+    """Return the final value, period and amplitude of each cell's trajectory in each replication.
 
     `cells` has t, rep, cell and the column, in order of time. Period 1 is settled, 0 is none found; a period must be seen
     twice.

@@ -1,4 +1,4 @@
-"""Causes of a signal's value, traced back through the netlist, and the signals of a run as channels of a figure."""
+"""Causes of a signal's value, traced back through the netlist, and a run's signals as channels of a figure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def is_signal(run: RunData, where: str) -> bool:
 
 
 def because(run: RunData, where: str, *, t: float | None = None, rep: int | None = None) -> list[Because]:
-    """Trace a signal or pin back along the input that changed last, to the first signal that no op of the net writes.
+    """Trace a signal or pin back, always along the input that changed last, to a signal that no op of the netlist writes.
 
     `where` is the name of a signal or pin, with its row if it has rows: `low(dec_a3ee)`. `t` is in days, by default the
     last recorded tick. The `cause` of the last step names the claim or the external input that changed it.
@@ -51,7 +51,7 @@ def is_program(run: RunData, where: str) -> bool:
 
 
 def of_program(run: RunData, operation: str, *, t: float | None = None, rep: int = 0) -> str:
-    """Describe the cells that a standing program read by `t` days, and explain the one that moved most."""
+    """Describe the cells that a standing program had read by `t` days, and explain the cell that changed most."""
     wires = run.scenario.netlist or NetlistConfig.of("")
     program = next(program for program in programs(wires.net) if program.operation == operation)
     ticks = run.cells.filter(pl.col("rep") == rep)["t"].unique().sort()
@@ -114,7 +114,7 @@ MOST = 24
 
 
 def all_signals(run: RunData, rep: int) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Return samples (t, channel, value) of every signal of the netlist in a replication, and the types of the channels.
+    """Return samples (t, channel, value) of every netlist signal in one replication, and each channel's type.
 
     Raises `ScenarioError` if the scenario has no netlist, or none of its signals was recorded.
     """
@@ -127,7 +127,7 @@ def all_signals(run: RunData, rep: int) -> tuple[pl.DataFrame, dict[str, str]]:
 
 
 def wired(run: RunData, rep: int) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return samples (t, channel, value) and channels (channel, address, digital, panel) of a replication.
+    """Return samples (t, channel, value) and channels (channel, address, digital, panel) of one replication.
 
     The channels are the signals of the run in the order of the netlist or, if there are none, signals with rows, as
     `signal(row)`; at most 24. Signals in one `panel` have similar sizes.

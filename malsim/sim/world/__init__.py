@@ -1,4 +1,4 @@
-"""World of a run: facts whose truth changes, the clock, and addressed random draws."""
+"""World of a run: facts whose truth changes over time, the clock, and addressed random draws."""
 
 from malsim.sim.world.truth import SENSES, Fact, TruthChanges, World
 

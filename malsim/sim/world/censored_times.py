@@ -1,4 +1,4 @@
-"""Means of censored times, by the Kaplan-Meier method, pooled over replications or one per replication.
+"""Kaplan-Meier means of censored durations, pooled over replications or computed for each replication.
 
 Spells are a list of parts, each with three columns: index of the replication, days, and whether the spell had ended.
 """
@@ -24,7 +24,7 @@ LEVEL = 0.98  # instead of .975: a jackknife over few replications underestimate
 
 @dataclass(frozen=True)
 class CensoredMean:
-    """Mean length of spells in days, its 95 % interval, the longest spell, and the share of censored spells.
+    """Mean length of spells in days, with its 95 % interval, the longest spell, and the share of censored spells.
 
     `value` is NaN if more than half of the spells are estimated to outlast `horizon`, the longest one.
     """
@@ -42,7 +42,7 @@ class CensoredMean:
 
 
 def censored_mean(spells: Spells, replications: int) -> CensoredMean | None:
-    """Return the mean length of censored spells, pooled over replications; None without spells.
+    """Return the mean length of censored spells, pooled over replications, or None if there are no spells.
 
     The mean is the area under the Kaplan-Meier curve S up to the longest spell H, plus S(H) · exposure / ends for the time
     beyond H, at the same rate of ends. Each end of the interval is the wider of two: a log-normal jackknife over the
@@ -64,7 +64,7 @@ def censored_mean(spells: Spells, replications: int) -> CensoredMean | None:
 
 
 def pseudo_values(spells: Spells, replications: int) -> Array:
-    """Return each replication's pseudo-value of the pooled mean θ: n θ − (n − 1) θ₋ᵢ; NaN if θ is unknown.
+    """Return each replication's jackknife pseudo-value n θ − (n − 1) θ₋ᵢ of the pooled mean θ, or NaN if θ is unknown.
 
     θ₋ᵢ is the mean without the replication. The mean of the pseudo-values is θ up to the bias of the jackknife, so that
     they can be compared in pairs. Source: Andersen, Klein and Rosthøj, 2003.
@@ -82,7 +82,7 @@ def pseudo_values(spells: Spells, replications: int) -> Array:
 
 
 def _means(spells: Spells, blocks: int, *, some: bool = False) -> tuple[float, float, Array]:
-    """Return the pooled mean, the share that outlasts the longest spell, and the mean without each block of replications.
+    """Return the pooled mean, the share of spells that outlast the longest ended one, and the mean without each block.
 
     With `some`, the mean without a block that has no spell is NaN.
     """
@@ -122,14 +122,14 @@ def _ends(mean: float, without: Array) -> tuple[float, float]:
 
 
 def add_spells(spells: Spells, where: Bools, days: Array | float, *, ended: bool) -> None:
-    """Append the spells at the marked entries of a table whose last axis is the replication."""
+    """Append a spell for each marked entry of a table whose last axis is the replication."""
     index = np.nonzero(where)
     if len(index[-1]):
         spells.append((index[-1], np.broadcast_to(days, where.shape)[index], np.full(len(index[-1]), ended)))
 
 
 def own_means(spells: Spells, replications: int) -> Array:
-    """Return the mean of each replication's own spells, in days, as `censored_mean`; NaN if unknown or without spells.
+    """Return each replication's own Kaplan-Meier mean in days, or NaN if it is unknown or there are no spells.
 
     >>> own_means([(np.array([0, 0, 1]), np.array([2.0, 4.0, 9.0]), np.array([True, True, False]))], 3).tolist()
     [3.0, nan, nan]

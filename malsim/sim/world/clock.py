@@ -1,4 +1,4 @@
-"""Time in whole milliseconds, and its conversion from and to days."""
+"""Time in whole milliseconds, and conversion to and from days."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DAY = 86_400_000
 
 
 def span(text: str, *, where: str = "duration") -> int:
-    """Convert a duration, a number with a unit of ms, s, min, h, d or w, to milliseconds.
+    """Convert a duration such as "2w" or "10min" to milliseconds. Units are ms, s, min, h, d and w.
 
     >>> span("10min"), span("1.5d")
     (600000, 129600000)
@@ -23,7 +23,7 @@ def span(text: str, *, where: str = "duration") -> int:
 
 
 def read_spans(settings: object, *names: str, where: str) -> None:
-    """Convert durations given as text, such as "2w", to milliseconds, in the `__post_init__` of frozen settings.
+    """Convert durations given as text, such as "2w", to milliseconds. Called in the `__post_init__` of frozen settings.
 
     >>> from malsim.sim.settings.scenario import Scenario
     >>> Scenario(days="2w", turn_every="12h").turns

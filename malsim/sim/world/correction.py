@@ -1,4 +1,4 @@
-"""Corrections by people, which correct, forget, share or unshare facts, and attacks on facts."""
+"""Corrections by people, who correct, forget, share or unshare facts, and attacks on facts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ JOB = "resettle"  # writer name of the background job
 
 @dataclass(frozen=True, kw_only=True)
 class Correction:
-    """Request of a person about `facts` (all if empty): once at `start`, or every `every` until `end`, exclusive.
+    """A person's request about `facts` (all if empty), made once at `start`, or every `every` until `end`, exclusive.
 
     `do` is correct (retract, and with `instead` claim the truth), forget, share or unshare. `what` selects the values:
     those false at that instant, the true one, or all. Sharing lets the scope `reader` read the facts; unsharing ends
@@ -56,7 +56,7 @@ class Correction:
         return self.do in ("share", "unshare")
 
     def times(self, days: float) -> list[int]:
-        """Return the times of the request in a run of `days`, in ms.
+        """Return the times of the request, in ms, during a run of `days` days.
 
         >>> [t // 86_400_000 for t in Correction(start="1d", every="2d", end="6d").times(30.0)]
         [1, 3, 5]
@@ -73,7 +73,7 @@ class Correction:
 
 @dataclass(frozen=True, kw_only=True)
 class Attack:
-    """Attack on facts (all if empty) by false claims, from `start` until `end`, exclusive (ms, or text: "36h")."""
+    """Attack on `facts` (all if empty) with false claims, from `start` until `end`, exclusive (ms, or text: "36h")."""
 
     facts: tuple[str, ...] = ()
     start: int = 0

@@ -1,4 +1,4 @@
-"""Addressed random draws: every random number is a pure function of its address.
+"""Addressed random draws, in which every random number is a pure function of its address.
 
 An address is (seed, replication, population, member, turn, purpose). Since no generator has a state, adding or reordering
 populations, running more replications or using other processes changes no other draw.
@@ -27,13 +27,13 @@ _UNIT = np.array(2.0**-53)
 
 @cache
 def name_number(name: str) -> np.uint64:
-    """Return the 64-bit number of a name in addresses: its BLAKE2b hash."""
+    """Return the 64-bit number that represents a name in addresses: the name's BLAKE2b hash."""
     return np.uint64(int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little"))
 
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Random draws of one population under one seed; each call supplies the rest of the address.
+    """Random draws of one population, given a seed. Each call supplies the rest of the address.
 
         bits = m(m(m(m(m(m(seed) ^ population) ^ purpose) ^ replication) ^ member) ^ turn)
 
@@ -64,32 +64,32 @@ class Draws:
         return _mix_in(_mix_in(_mix_in(key, rep), member), turn)
 
     def uniform(self, purpose: str | tuple[str, ...], **address: Ints | int) -> Array:
-        """Return uniform numbers in [0, 1), with one row per purpose if there are several."""
+        """Return uniformly distributed numbers in [0, 1), with one row per purpose if there are several."""
         return np.asarray((self.bits(purpose, **address) >> _UNUSED) * _UNIT)
 
     def happens(
         self, share: float, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
     ) -> NDArray[np.bool_]:
-        """Return whether an event of probability `share` happens at each address."""
+        """Return a mask of the addresses at which an event of probability `share` happens."""
         if 0.0 < share < 1.0:
             return self.uniform(purpose, rep=rep, member=member, turn=turn) < share
         return np.full(np.broadcast(rep, member, turn).shape or 1, share >= 1.0)
 
     def normal(self, purpose: str, **address: Ints | int) -> Array:
-        """Return standard normal numbers, by inversion of the distribution function."""
+        """Return standard normal numbers, computed by inverting the distribution function."""
         return np.asarray(ndtri(self.uniform(purpose, **address) + _UNIT / 2))
 
     def exponential(self, purpose: str, **address: Ints | int) -> Array:
-        """Return exponential numbers with mean 1."""
+        """Return exponentially distributed numbers with mean 1."""
         return exponential(self.uniform(purpose, **address))
 
     def below(self, limit: Ints | int, purpose: str, **address: Ints | int) -> NDArray[np.int64]:
-        """Return uniform whole numbers from 0 to `limit` − 1; `limit` is 1 or more."""
+        """Return uniformly distributed whole numbers from 0 to `limit` − 1, where `limit` is at least 1."""
         return (self.uniform(purpose, **address) * limit).astype(np.int64)
 
 
 def exponential(uniform: Array) -> Array:
-    """Convert uniform numbers in [0, 1) to exponential numbers with mean 1."""
+    """Convert uniform numbers in [0, 1) to exponentially distributed numbers with mean 1."""
     return np.asarray(-np.log1p(-uniform))
 
 

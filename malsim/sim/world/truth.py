@@ -1,4 +1,4 @@
-"""World of a run: facts whose truth changes. No memory may read it."""
+"""World of a run: facts whose truth changes over time. Memories have no access to it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_VALUES = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
-    """Fact of the world, with its values, changes and scope.
+    """Fact of the world, with its possible values, the changes of its true value, and its scope.
 
     A fact starts with one of its `values` (numbers or words), drawn uniformly, or with the first one if `start` is
     first. It changes to another value, drawn uniformly, on average `hazard` times a day, or at each of `changes`
@@ -61,7 +61,7 @@ class Fact:
         refuse_out_of_bounds(bounds, where=f"facts[{self.name}]")
 
     def number(self, value: int) -> float:
-        """Return the number that a claim of the nth value carries: the value if it is a number, else its index."""
+        """Return the number that represents the nth value in claims: the value if it is a number, otherwise its index."""
         given = self.values[value]
         return float(value) if isinstance(given, str) else float(given)
 
@@ -72,7 +72,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class TruthChanges:
-    """Changes of truth, one row each: replication (index in the run), fact, time in milliseconds, new value."""
+    """Changes of truth, one per row: replication (index in the run), fact, time in milliseconds, new value."""
 
     rep: Ints
     fact: Ints
@@ -81,7 +81,7 @@ class TruthChanges:
 
 
 class World:
-    """Truth of every fact in every replication, from the start of a run to its end.
+    """True value of every fact in every replication, from the start of a run to its end.
 
     The nth change of a fact is drawn at the address (seed, replication, "world", the fact's name, n), so that adding a
     fact does not change the others. Values are indexes in `Fact.values`. Times are whole milliseconds.
@@ -111,7 +111,7 @@ class World:
         self._strides = [1 << n for n in reversed(range((most - 1).bit_length()))]
 
     def _last_change(self, row: Ints, t: Ints | int) -> Ints:
-        """Return the index of the last change at or before a time, for each row (fact in a replication)."""
+        """Return the index of the last change at or before time `t` for each row, which is one fact in one replication."""
         index, last = self._begins[row], self._begins[row + 1] - 1
         for stride in self._strides:
             ahead = np.minimum(index + stride, last)
@@ -119,18 +119,18 @@ class World:
         return index
 
     def at(self, rep: Ints, fact: Ints, t: Ints | int) -> Ints:
-        """Return the values of facts at a time; `rep` is the index of the replication in the run."""
+        """Return the true values of facts at time `t`. `rep` holds replication indexes within the run."""
         return self._values[self._last_change(rep * len(self.facts) + fact, t)].astype(np.int64)
 
     def between(self, start: int, end: int) -> TruthChanges:
-        """Return the changes from `start` until `end`, exclusive, ordered by time, replication and fact."""
+        """Return the changes from `start` until `end` (exclusive), sorted by time, replication and fact."""
         first, last = np.searchsorted(self._times, (start, end))
         rows = self._in_time[first:last]
         rep, fact = np.divmod(self._row[rows], max(len(self.facts), 1))
         return TruthChanges(rep, fact, self._times[first:last], self._values[rows].astype(np.int64))
 
     def observe(self, uniforms: Iterable[Array], accuracy: float | Array, *, rep: Ints, fact: Ints, t: Ints | int) -> Ints:
-        """Return the values that writers observe: the truth with probability `accuracy`, else another value.
+        """Return the values that writers observe: the truth with probability `accuracy`, otherwise a different value.
 
         `uniforms` are numbers from 0 to 1 for the purposes `SENSES`. Writers learn about the world only in this way.
         """

@@ -1,4 +1,4 @@
-"""Behaviours of writers, one module each; every module in this folder is registered.
+"""Behaviours of writers, one per module. Every module in this package is registered automatically.
 
 The module's docstring describes the writer in one sentence, followed by the equation that generates its claims. Its
 `Param`s declare the settings. `write` turns a `ClaimContext` into a `ClaimDraft`. Optional: `gap` returns the days between
@@ -26,7 +26,7 @@ __all__ = ["Behaviour", "behaviour", "behaviours"]
 
 @dataclass(frozen=True)
 class Behaviour:
-    """Registered behaviour: its name, its module and the module's declarations."""
+    """Registered behaviour of writers: its name, its module, and the parameters that the module declares."""
 
     name: str
     module: ModuleType
@@ -34,23 +34,23 @@ class Behaviour:
 
     @property
     def sentence(self) -> str:
-        """First sentence of the behaviour's description."""
+        """First sentence of the description of the behaviour."""
         return (self.module.__doc__ or "").strip().split("\n", 1)[0]
 
     @property
     def equation(self) -> str:
-        """Equation that generates the claims, with the rest of the module's docstring."""
+        """Equation by which the behaviour generates claims, and the rest of its module's docstring."""
         return (self.module.__doc__ or "").strip().partition("\n")[2].strip()
 
     @property
     def habits(self) -> dict[str, Any]:
-        """Defaults of a population's settings under this behaviour."""
+        """Default population settings under this behaviour."""
         return getattr(self.module, "habits", {})
 
 
 @cache
 def behaviours() -> dict[str, Behaviour]:
-    """Return every behaviour by name."""
+    """Return all behaviours, keyed by name."""
     by_name = {}
     for file in (file for file in pkgutil.iter_modules(__path__) if not file.ispkg):
         module = importlib.import_module(f"{__name__}.{file.name}")
@@ -60,7 +60,7 @@ def behaviours() -> dict[str, Behaviour]:
 
 
 def behaviour(name: str) -> Behaviour:
-    """Return a behaviour by name. Raises `ScenarioError` for an unknown name."""
+    """Return the behaviour with the given name. Raise `ScenarioError` if there is none."""
     if name not in behaviours():
         names = ", ".join(behaviours())
         raise ScenarioError("no such behaviour", given=name, allowed=names, hint="see `malsim docs writers`")

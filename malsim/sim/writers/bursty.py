@@ -1,4 +1,4 @@
-"""Writer that is silent for long and then makes many claims at once.
+"""Writer that stays silent for a long time and then makes many claims at once.
 
 gap before claim n: spacing within a burst; between bursts Exp with mean burst / rate − (burst − 1) · spacing
 value = truth with probability accuracy, else another value; stated = accuracy

@@ -1,4 +1,4 @@
-"""Ring of writers that agree on a value and all support each other.
+"""Ring of writers that all claim the same value and support each other's claims.
 
 value = one observation for the whole ring, right with probability accuracy
 stated = confidence; edges: supports, in both directions, to the latest claim of every other member

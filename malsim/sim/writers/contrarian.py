@@ -1,4 +1,4 @@
-"""Writer that contradicts the most effective claim and states another value.
+"""Writer that contradicts the claim with the highest effective confidence and states a different value.
 
 value = another value than that of the most effective row shown about the fact; silent if none was shown
 stated = confidence; edge: contradicts that row

@@ -1,4 +1,4 @@
-"""Writers that make the claims of a file at their times, the same in every replication.
+"""Writers that replay the claims of a file at the recorded times, identically in every replication.
 
 value, writer, time and stated confidence = those of the line of the file; without times, one claim every step days
 

@@ -1,4 +1,4 @@
-"""Writer that states what it observes, with its accuracy as confidence.
+"""Writer that states what it observes, with its accuracy as its confidence.
 
 value = truth with probability accuracy, else another value, drawn uniformly
 stated = accuracy + noise · N(0, 1), within 0.01 and 1

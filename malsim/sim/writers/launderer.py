@@ -1,4 +1,4 @@
-"""Untrusted origin whose value other writers pass on under their own names.
+"""Untrusted source whose value other writers pass on under their own names.
 
 value = one observation of the origin (member 0), right with probability accuracy, the same for all members
 edges of the other members, by `way`:

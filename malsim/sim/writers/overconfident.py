@@ -1,4 +1,4 @@
-"""Writer that is right less often than it states.
+"""Writer that is right less often than its stated confidence suggests.
 
 value = truth with probability accuracy, else another value; stated = confidence + noise · N(0, 1), confidence > accuracy
 """

@@ -1,4 +1,4 @@
-"""Attacker of its facts, always wrong and confident.
+"""Attacker that always states a false value, with high confidence.
 
 value = always another value than the truth; stated = confidence
 edge to the most effective rival shown: supersedes with probability supersedes, else contradicts

@@ -1,4 +1,4 @@
-"""Writer that judges its own claims, always in favour.
+"""Writer that grades its own claims, always favourably.
 
 claim n, where n mod (1 + grades) = 0: value = truth with probability accuracy; stated = confidence
 all other claims are grades: of kind ver, about no fact, in support of its own latest claim about the fact

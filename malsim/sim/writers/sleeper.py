@@ -1,4 +1,4 @@
-"""Writer that is accurate until it has a track record, and then always wrong.
+"""Writer that is accurate until it has built up a track record, and is always wrong from then on.
 
 value = truth with probability accuracy for the first loyal claims; then always another value than the truth
 stated = accuracy before, confidence after

@@ -1,4 +1,4 @@
-"""Writer that reads a value and, some time later, overwrites the current one.
+"""Writer that reads a value and, some time later, overwrites whatever value is current by then.
 
 turn 2n: reads the best ranked row about its fact and observes the fact; writes nothing
 turn 2n + 1, delay days later: value = the observed value, right with probability accuracy; stated = accuracy

@@ -1,4 +1,4 @@
-"""Writer that repeats the best ranked claim as if it were news.
+"""Writer that repeats the best-ranked claim as if it were a new observation.
 
 value = that of the best ranked row shown about the fact, derived_from that row; silent if none was shown
 stated = confidence

@@ -1,4 +1,4 @@
-"""Source with many names, which all support the claim of the first.
+"""Single source that writes under many names, all of which support the first name's claim.
 
 value = one observation of the source, right with probability accuracy, the same for every name
 stated = confidence; every name makes one claim per fact, and all but the first support the first

@@ -1,4 +1,4 @@
-"""Figures of answers over time: the best claim of the true value against the best claim of any other value."""
+"""Figures of answers over time, which compare the best claim of the true value with the best claim of any other value."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ WINDOW = 10  # turns in a moving average
 
 
 def answers(bands: pl.DataFrame, *, title: str = "", changes: pl.DataFrame | None = None) -> Sheet:
-    """Draw a panel per fact with the median over replications and bands from 25 % to 75 % and from 5 % to 95 %.
+    """Draw one panel per fact: the median over replications, with 50 % and 90 % bands.
 
     `bands` has t (days), row (the fact), signal (`for_truth`, `against_truth`, `right`), count, mean, q05, q25, q50, q75,
     q95; `changes` has t and subject of the changes of truth to mark, from a single replication.
@@ -73,7 +73,7 @@ def answers(bands: pl.DataFrame, *, title: str = "", changes: pl.DataFrame | Non
 
 
 def turns(bands: pl.DataFrame, *, title: str = "", compactions: Sequence[float] = ()) -> Sheet:
-    """Draw the outcomes of the reader's turns, and their cost: cells opened, turns refused, and lessons lost.
+    """Draw the outcomes of the reader's turns and what they cost: cells opened, turns refused, and lessons lost.
 
     `bands` has the reader's signals, whose row is null; each line is the mean over replications and the last ten turns. If
     the memory has initial cells, a third panel has their share of the cells shown, and the days (`compactions`) on which the
@@ -107,7 +107,7 @@ def turns(bands: pl.DataFrame, *, title: str = "", compactions: Sequence[float] 
 
 
 def _right(axes: Axes, right: pl.DataFrame) -> None:
-    """Draw the share of true answers over replications; for a single replication, shade the times of false answers."""
+    """Draw the share of replications with a true answer. For a single replication, shade the times of false answers."""
     if _replications(right) > 1:
         look: dict[str, Any] = {"color": GREY, "linewidth": 1.0, "linestyle": (0, (1, 1)), "drawstyle": "steps-post"}
         axes.plot(right["t"], right["mean"], label="share of replications whose answer is true", **look)

@@ -1,4 +1,4 @@
-"""Figure of a scenario's checks: a panel per value with its required regions, and a lane per kind of event."""
+"""Figure of a scenario's checks, with a panel for each value and its required region, and a lane for each kind of event."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def checked(
     *,
     title: str = "",
 ) -> Sheet | None:
-    """Draw the values over time with the regions that the checks require; return None without values.
+    """Draw the checked values over time, with the regions that the checks require. Return None if there are no values.
 
     `lines` has panel, t (days), middle, low, high. `regions` has panel, begins, ends (days), low, high (null: unbounded),
     passed. `bands` has panel, t, low, high around a baseline. `events` has t, kind. `witnesses` has panel and the time t at
@@ -67,7 +67,7 @@ def _panel(axes: Axes, line: pl.DataFrame, band: pl.DataFrame) -> None:
 
 
 def _regions(axes: Axes, regions: pl.DataFrame) -> None:
-    """Shade the required values; an unbounded region extends to the edge of the panel."""
+    """Shade the region required of each value. An unbounded region extends to the edge of the panel."""
     bounds = [bound for name in ("low", "high") for bound in regions[name].drop_nulls()]
     bottom, top = axes.get_ylim()
     reach = 0.06 * (top - bottom)

@@ -1,4 +1,4 @@
-"""Figures of a memory's upkeep: reviews, and cells that become stale."""
+"""Figures of the work that a memory needs: reviews of disputes, and cells that become stale."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def review_load(frame: pl.DataFrame, *, avoided: str, load: str, autonomy: str) -> Sheet:
-    """Draw a triage table, with a row of panels per scenario.
+    """Draw a table of triage policies, with one row of panels per scenario.
 
     Left: errors avoided under the last budget. Middle: paired differences from the first policy, which can be significant
     even if the intervals on the left overlap. Right: a line per policy over the budgets, the share of turns that ended in a
@@ -57,7 +57,7 @@ HATCHES = ("", "///", "...")  # distinguish the classes in a grey print
 
 
 def staleness(cells: pl.DataFrame, labels: pl.DataFrame, *, stale_below: float, title: str = "") -> Sheet:
-    """Draw the time until the currency of each active cell falls below `stale_below`.
+    """Draw the time until each active cell's currency falls below `stale_below`.
 
     `cells` has t (days), cell, currency and status, of a single replication; `labels` has cell, title, stability.
     """

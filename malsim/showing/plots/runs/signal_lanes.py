@@ -1,4 +1,4 @@
-"""Signals over time: values as steps from tick to tick, bits as lanes, events as marks."""
+"""Figure of signals over time: numbers as steps from tick to tick, bits as lanes, and events as marks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def signal_lanes(
     unit: str = "days",
     until: float | None = None,
 ) -> Sheet:
-    """Draw signals over time: values as steps, with a dot per sample, bits and events as lanes.
+    """Draw signals over time: numbers as steps with a dot for every sample, bits and events as lanes.
 
     `samples` has t (in `unit`), channel, value. `channels` has channel, address, digital; an optional column `panel`
     separates values of different size. `events` has t, kind. The last sample ends at `until`.
@@ -62,7 +62,7 @@ def signal_lanes(
 
 
 def stairs(t: Sequence[float], values: Sequence[float | None], *, until: float) -> tuple[list[float], list[float | None]]:
-    """Return the corners of a step line that holds each value until the next sample, the last until `until`.
+    """Return the corners of a step line that holds each value until the next sample, and the last value until `until`.
 
     >>> stairs([0.0, 1.0], [5.0, 7.0], until=2.0)
     ([0.0, 1.0, 1.0, 2.0], [5.0, 5.0, 7.0, 7.0])
@@ -91,7 +91,7 @@ def _analog(
 
 
 def _lanes(axes: Axes, samples: pl.DataFrame, channels: list[dict[str, Any]], looks: dict[str, Any], until: float) -> None:
-    """Draw a lane per bit, the first on top; high is true."""
+    """Draw one lane per bit, with the first at the top. A high line means true."""
     for lane, channel in enumerate(reversed(channels)):
         line = samples.filter(pl.col("channel") == channel["channel"])
         axes.axhline(lane, color="#cccccc", linewidth=0.6)

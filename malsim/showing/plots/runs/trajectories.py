@@ -1,4 +1,4 @@
-"""Trajectories of a memory's beliefs: a panel per object, a line per cell, and marks of events above."""
+"""Figure of a memory's beliefs over time, with a panel per object, a line per cell, and marks for events at the top."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def trajectories(
     note: str = "",
     x: str = DAYS,
 ) -> Sheet:
-    """Draw a column of recorded cells over time; cells with equal lines share a line, and its label counts them.
+    """Draw a column of recorded cells over time. Cells with equal values share a line whose label gives their number.
 
     `cells` has t (days), rep, cell and the column; several replications are drawn as a median and a band from 5 % to 95 %.
     `events` has t, kind, subject: admissions, refusals and supersessions are marked above the lines. `labels` has rep, cell,
@@ -92,7 +92,7 @@ def _panel(axes: Axes, cells: pl.DataFrame, labels: pl.DataFrame, column: str) -
 
 
 def _distinct(cells: pl.DataFrame, labels: pl.DataFrame, column: str) -> list[tuple[pl.DataFrame, list[str], str]]:
-    """Return the distinct lines, each with the rows and title of its first cell and the names of all its cells."""
+    """Return the distinct lines, each with its first cell's rows and title, and the names of all cells that share it."""
     groups: dict[bytes, tuple[pl.DataFrame, list[str], str]] = {}
     for row in labels.to_dicts():
         line = cells.filter(pl.col("cell") == row["cell"])
@@ -102,7 +102,7 @@ def _distinct(cells: pl.DataFrame, labels: pl.DataFrame, column: str) -> list[tu
 
 
 def line_key(line: pl.DataFrame, column: str) -> bytes:
-    """Return a key that equal lines share: the bytes of times, values to nine digits, and statuses."""
+    """Return a key that is the same for equal lines: the bytes of times, values (to nine digits) and statuses."""
     names = [name for name in ("t", "rep", column, "status") if name in line.columns]
     rounded = line.select(names).with_columns(pl.col(column).round(9))
     return b"".join(rounded[name].to_physical().fill_null(-1).to_numpy().tobytes() for name in names)
@@ -117,7 +117,7 @@ def _label(names: Sequence[str], title: str) -> str:
 
 
 def _medians(axes: Axes, cells: pl.DataFrame, column: str, count: int) -> None:
-    """Draw the median of many active cells, or if the truth is known the medians of the true and the false cells."""
+    """Draw the median over many active cells or, if the truth is known, separate medians over true and over false cells."""
     groups = [(pl.lit(value=True), COLOURS[0], "-", f"median of {count} cells")]
     if "truth" in cells.columns and cells["truth"].null_count() < cells.height:
         groups = [
@@ -133,7 +133,7 @@ def _medians(axes: Axes, cells: pl.DataFrame, column: str, count: int) -> None:
 
 
 def middle_of(line: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Return t, middle, low and high: median and 90 % band over replications at each tick while the cell is active."""
+    """Return t, middle, low and high: the median and 90 % band over replications, at each tick with an active cell."""
     live = line.filter(pl.col("status") == "active") if "status" in line.columns else line
     values = pl.col(column)
     return live.group_by("t", maintain_order=True).agg(

@@ -1,4 +1,4 @@
-"""Trajectories of a quantity in several runs: a panel per cell, a line per run."""
+"""Figure that compares a quantity across several runs, with one panel per cell and one line per run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LINE = 0.11  # height of a label as a share of a panel
 
 @dataclass(frozen=True, kw_only=True)
 class RunLine:
-    """Run to draw: its label, its cells (t, rep, cell, status, and the column drawn), and its value on a colour scale."""
+    """Run to draw: its label, its cells (t, rep, cell, status, and the plotted column), and its value on a colour scale."""
 
     label: str
     cells: pl.DataFrame
@@ -44,7 +44,7 @@ def variants(
     note: str = "",
     x: str = DAYS,
 ) -> Sheet:
-    """Draw a column of the same cells in several runs.
+    """Draw a column of the same cells for several runs.
 
     Up to six runs have labels at the end of their lines; more have colours from a scale of their values. The default is
     drawn thicker. Runs with equal lines share a line with a joint label; cells that are equal in every run share a panel.
@@ -73,7 +73,7 @@ def variants(
 
 
 def _panels(runs: Sequence[RunLine], cells: Sequence[str], column: str) -> list[list[str]]:
-    """Group the cells whose lines are equal in every run, ordered by the mean spread between runs, largest first.
+    """Group cells whose lines are equal in every run. Groups with the largest mean spread between runs come first.
 
     Cells without any spread are left out, unless this is true of all cells.
     """
@@ -116,7 +116,7 @@ def _panel(
 
 
 def _end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
-    """Write each label to the right of the panel at the end of its line; labels that would overlap are moved apart."""
+    """Write each label to the right of the panel, at the end of its line. Labels that would overlap are moved apart."""
     low, high = axes.get_ylim()
     ordered = sorted(ends, key=lambda end: end[0])
     positions = [(end[0] - low) / (high - low) for end in ordered]
@@ -132,7 +132,7 @@ def _end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
 
 
 def _styles(runs: Sequence[RunLine], *, scaled: bool) -> list[dict[str, Any]]:
-    """Return a style for each run: solid black for the default, for others line styles or colours from a scale."""
+    """Return a style per run: solid black for the default run, other line styles or colours from a scale for the rest."""
     from matplotlib import colormaps
 
     black: dict[str, Any] = {"color": "black", "linestyle": "-"}

@@ -1,4 +1,4 @@
-"""Waterfall chart of the terms of a sum."""
+"""Waterfall chart of the terms that make up a sum."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_COLUMNS, MOST_ROWS = 6, 16
 
 
 def waterfall(terms: pl.DataFrame, total: float, *, title: str = "") -> Sheet:
-    """Draw terms (term, value) that add up to `total`; rising and falling bars are hatched in different directions.
+    """Draw terms (term, value) that add up to `total`. Rising and falling bars are hatched in opposite directions.
 
     More than six terms are drawn as rows; of more than sixteen, the smallest are merged into one.
     """

@@ -1,1 +1,1 @@
-"""Figures of studies over many runs."""
+"""Figures for studies that combine many runs."""

@@ -1,4 +1,4 @@
-"""Figures of estimates: intervals of replications, paired comparisons, and survival of claims."""
+"""Figures of estimates: intervals over replications, paired comparisons, and survival of claims."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 
 def narrowing(rounds: pl.DataFrame, *, labels: Mapping[str, str], title: str = "") -> Sheet:
-    """Draw the interval of each metric at every look (replications, metric, value, low, high, asked), a panel per metric.
+    """Draw how each metric's interval narrows, with one panel per metric.
 
-    `labels` maps each metric to the label of its axis, with the unit.
+    `rounds` has one row per metric and interim analysis: replications, metric, value, low, high, asked. `labels`
+    maps each metric to the label of its axis, with the unit.
     """
     groups = rounds.partition_by("metric", maintain_order=True)
     figure = sheet(7.6, 0.9 + 2.3 * len(groups))
@@ -40,7 +41,7 @@ def narrowing(rounds: pl.DataFrame, *, labels: Mapping[str, str], title: str = "
 
 
 def paired(replications: pl.DataFrame, intervals: pl.DataFrame, *, label: str, title: str = "") -> Sheet:
-    """Draw two scenarios replication by replication (rep, a, b, difference), and their paired and unpaired difference.
+    """Draw two scenarios replication by replication (rep, a, b, difference), with their paired and unpaired differences.
 
     `intervals` has what, value, low, high; `label` is the metric with its unit.
     """
@@ -68,7 +69,7 @@ def paired(replications: pl.DataFrame, intervals: pl.DataFrame, *, label: str, t
 
 
 def decay(curves: pl.DataFrame, labels: dict[str, str], at_risk: pl.DataFrame, *, title: str = "") -> Sheet:
-    """Draw the share of claims still true over their age, as observed and under each law, and the number at risk below.
+    """Draw the share of claims that are still true against age, observed and under each law, above the number at risk.
 
     `curves` has law ("observed" or a law), t (days), survival (0 to 1), low, high (observed only); `labels` has the legend
     label of each law; `at_risk` has t (days), standing: the number of claims neither ended nor censored at that age.
@@ -94,7 +95,7 @@ def decay(curves: pl.DataFrame, labels: dict[str, str], at_risk: pl.DataFrame, *
 
 
 def currency_band(lines: pl.DataFrame, labels: dict[str, str], *, title: str = "") -> Sheet:
-    """Draw currency over a claim's age under the fitted constant, with its interval as a band, and under the rules.
+    """Draw currency against a claim's age, under the fitted time constant (its interval as a band) and under the rules.
 
     `lines` has age (days), and currency (0 to 1) as fitted, low, high and shipped; `labels` has the labels of fitted and
     shipped.

@@ -1,4 +1,4 @@
-"""Figures that compare laws: metrics with intervals, verdicts, prices, reliability, and the same stream under two laws."""
+"""Figures that compare laws: metrics with intervals, verdicts, prices, reliability, and one stream under two laws."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ VERDICTS = {
 def law_table(
     rows: pl.DataFrame, *, lines: str = "law", marks: str = "data", labels: Mapping[str, str] | None = None, title: str = ""
 ) -> Sheet:
-    """Draw rows (data, law, metric, value, low, high): a panel per metric, a line per law, a mark per data set.
+    """Draw rows (data, law, metric, value, low, high) with a panel per metric, a line per law and a marker per data set.
 
     `lines` and `marks` are the columns of the lines and marks; `labels` has the x label of a metric's panel.
     """
@@ -54,7 +54,7 @@ def law_table(
 
 
 def verdict_matrix(rows: pl.DataFrame, *, title: str = "") -> Sheet:
-    """Draw verdicts (memory, cell, verdict): a row per memory, a column per cell; "not offered" is blank."""
+    """Draw verdicts (memory, cell, verdict) as a grid of memories by cells. The verdict "not offered" is left blank."""
     memories, cells = (rows[name].unique(maintain_order=True).to_list() for name in ("memory", "cell"))
     figure = sheet(2.6 + 0.2 * len(cells), 1.6 + 0.3 * len(memories))
     axes = figure.subplots()
@@ -81,7 +81,7 @@ NAMES = 4  # a point with more memories names the first two and counts the rest
 
 
 def price_figure(frame: pl.DataFrame, *, most: int) -> Sheet:
-    """Plot a point per price pair, labelled with its memories; prices over `most` lie on the upper or right edge."""
+    """Plot each pair of prices as a point labelled with its memories. Prices above `most` are drawn at the edge."""
     over = most + 2.0
     points = frame.with_columns(pl.col("truth", "lie").cast(pl.Float64).fill_null(over).clip(0.0, over))
     figure = sheet(9.0, 6.6)
@@ -117,7 +117,7 @@ BINS = 15
 
 
 def reliability(answers: pl.DataFrame, *, title: str = "") -> Sheet:
-    """Draw the share of right answers over the mean probability of 15 bins, with 95 % Wilson intervals.
+    """Plot the share of right answers against the mean probability in 15 bins, with 95 % Wilson intervals.
 
     `answers` has probability (0 to 1) and right, one row per question. The lower panel has the number of answers in each
     bin.
@@ -149,7 +149,7 @@ SHORT = 3.0  # days; the time axis of shorter runs is in hours
 
 
 def two_panels(sides: Sequence[tuple[str, pl.DataFrame]], *, title: str = "") -> Sheet:
-    """Draw a panel per frame of cells (t in days, cell, rank or effective, status); a cross marks a removal."""
+    """Draw one panel per frame of cells (t in days, cell, rank or effective, status). A cross marks a cell's removal."""
     figure = sheet(8.6, 3.1)
     panels = np.atleast_1d(figure.subplots(1, max(1, len(sides)), sharex=True, sharey=True))
     for axes, (name, cells) in zip(panels, sides, strict=False):

@@ -1,4 +1,4 @@
-"""Figures of a feedback loop: return map, bifurcation, stability map, Nyquist, Bode, and cures."""
+"""Figures of a feedback loop: return map, bifurcation diagram, stability map, Nyquist and Bode plots, and cures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RED = COLOURS[5]
 
 
 def return_map(section: pl.DataFrame, fixed: float, *, name: str = "", radius: float = 0.0, title: str = "") -> Sheet:
-    """Draw the next value of a cell over its current value (part "map"), the diagonal, and the path as a cobweb.
+    """Plot a cell's next value against its current value (part "map"), with the diagonal and the path as a cobweb.
 
     `section` has part, x, y; `fixed` is the fixed point, `radius` the spectral radius there.
     """
@@ -44,7 +44,7 @@ def return_map(section: pl.DataFrame, fixed: float, *, name: str = "", radius: f
 def bifurcation(
     visited: pl.DataFrame, *, ceiling: str, present: float, critical: float | None, name: str = "", title: str = ""
 ) -> Sheet:
-    """Draw the long-run values of a cell (ceiling, part, effective) over a ceiling; two levels are a period of two."""
+    """Plot a cell's long-run values (ceiling, part, effective) against a ceiling. Two levels mean a period of two ticks."""
     figure = sheet(7.4, 4.2)
     axes = figure.subplots()
     visits, fixed = (visited.filter(pl.col("part") == part) for part in ("visited", "fixed"))
@@ -60,7 +60,7 @@ def bifurcation(
 
 
 def stability_map(grid: pl.DataFrame, *, present: tuple[float, float], title: str = "") -> Sheet:
-    """Draw the spectral radius over both ceilings, with its contour at 1 and hatching where ticks oscillate."""
+    """Plot the spectral radius against both ceilings, with a contour at 1 and hatching where the cells oscillate."""
     figure = sheet(6.8, 5.2)
     axes = figure.subplots()
     side = grid["support_ceiling"].n_unique()
@@ -88,7 +88,7 @@ def stability_map(grid: pl.DataFrame, *, present: tuple[float, float], title: st
 
 
 def nyquist(responses: Mapping[str, pl.DataFrame], *, gain: float | None, phase: float | None, title: str = "") -> Sheet:
-    """Draw the open loop of each mode in the complex plane, its mirror image dashed; encircling −1 means oscillation."""
+    """Plot each mode's open loop in the complex plane, with its mirror image dashed. Encircling −1 means oscillation."""
     figure = sheet(6.0, 6.0)
     axes = figure.add_subplot()
     turn = np.linspace(0.0, 2.0 * np.pi, 200)
@@ -105,7 +105,7 @@ def nyquist(responses: Mapping[str, pl.DataFrame], *, gain: float | None, phase:
 
 
 def bode(responses: Mapping[str, pl.DataFrame], *, gain: float | None, phase: float | None, title: str = "") -> Sheet:
-    """Draw magnitude and phase of the open loop of each mode over frequency, with lines at 0 dB and −180°."""
+    """Plot magnitude and phase of each mode's open loop against frequency, with lines at 0 dB and −180°."""
     figure = sheet(8.0, 6.0)
     upper, lower = figure.subplots(2, 1, sharex=True)
     for axes, column, line, label in ((upper, "decibels", 0.0, "|L| (dB)"), (lower, "degrees", -180.0, "arg L (degrees)")):
@@ -132,7 +132,7 @@ TICKS = 24
 
 
 def cures(table: pl.DataFrame, response: pl.DataFrame, *, cell: str, title: str = "") -> Sheet:
-    """Draw the step response over ticks, the lasting amplitude and the settling time under each cure.
+    """Draw the step response, the remaining amplitude and the settling time under each cure.
 
     `table` has cure, setting, verdict, amplitude, settling_time (ticks; null: never); `response` has cure, tick, effective.
     """

@@ -1,4 +1,4 @@
-"""Figures over settings: sweeps, sensitivities, tuning, and a formula over its inputs."""
+"""Figures over settings: sweeps, sensitivities, tuning, and formulas plotted over their inputs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_LINES = 7
 def curves(
     points: pl.DataFrame, *, x: str, by: str | None = None, label: str, names: dict[str, str], title: str = ""
 ) -> Sheet:
-    """Draw value over a setting `x` with its interval as a band, and a line for each of the first seven values of `by`.
+    """Plot a value against the setting `x`, with its interval as a band and a line for each of the first seven `by` values.
 
     `points` has the settings, value, low, high (null without an interval); `names` has the settings' labels with units.
     """
@@ -53,7 +53,7 @@ def curves(
 
 
 def shades(points: pl.DataFrame, *, x: str, y: str, label: str, names: dict[str, str], title: str = "") -> Sheet:
-    """Draw value over two settings as shades of grey: tiles if every combination is present, otherwise a dot per point."""
+    """Draw a value over two settings in shades of grey: as tiles if every combination is present, otherwise as dots."""
     figure = sheet(6.6, 5.0)
     axes = figure.subplots()
     across, up = points[x].unique().sort(), points[y].unique().sort()
@@ -74,7 +74,7 @@ MOST = 20
 
 
 def tornado(moves: pl.DataFrame, *, base: float, label: str, title: str = "") -> Sheet:
-    """Draw the difference of a metric from its base by each move, for the twenty widest swings, the widest on top.
+    """Draw how far each change of a setting moves a metric from its base, for the 20 widest swings, widest at the top.
 
     `moves` has setting, to, difference, low, high, swing, flat.
     """
@@ -104,7 +104,7 @@ def tornado(moves: pl.DataFrame, *, base: float, label: str, title: str = "") ->
 
 
 def _label_ends(axes: Axes, rows: pl.DataFrame, base: float, bar_row: int) -> None:
-    """Write the value of the setting next to each end of a bar; `rows` are sorted by difference."""
+    """Write the value of the setting next to each end of each bar. `rows` must be sorted by difference."""
     for row, down in ((rows.row(0, named=True), True), (rows.row(-1, named=True), False)):
         if rows.height > 1 or down == (row["difference"] < 0.0):
             ends = [row["difference"], row["low"] or 0.0, row["high"] or 0.0]
@@ -115,7 +115,7 @@ def _label_ends(axes: Axes, rows: pl.DataFrame, base: float, bar_row: int) -> No
 
 
 def indices(shares: pl.DataFrame, *, label: str, title: str = "") -> Sheet:
-    """Draw Sobol indices with intervals (setting, first, first_low, …, total_high), the largest total index on top."""
+    """Draw Sobol indices with intervals (setting, first, first_low, …, total_high), the largest total index at the top."""
     rows = shares.sort("total")
     figure = sheet(7.6, 1.5 + 0.42 * max(rows.height, 2))
     axes = figure.subplots()
@@ -144,7 +144,7 @@ UNITS = {
 
 
 def over_inputs(lines: pl.DataFrame, *, title: str = "", note: str = "") -> Sheet:
-    """Draw effective confidence over each input, with a line per formula.
+    """Plot effective confidence against each input, with one line per formula.
 
     `lines` has input (its name), formula, x (its value), effective (0 to 1); `note` is the text under the figure.
     """
@@ -176,7 +176,7 @@ def slices(
     loss: str,
     title: str = "",
 ) -> Sheet:
-    """Draw the loss of every point tried over each setting, and over the search; the best value's interval is shaded.
+    """Plot the loss of every tried point against each setting and over the search, shading the interval of the best value.
 
     `candidates` has number (0: the original settings), a column per setting, loss; `best`, `interval` and `units` have the
     value of lowest loss, its 95 % interval and its unit, by setting; `loss` is the label of the loss axis.
@@ -221,7 +221,7 @@ def slices(
 def pareto(
     candidates: pl.DataFrame, *, x: str, y: str, labels: tuple[str, str], title: str = "", lower_is_better: bool = True
 ) -> Sheet:
-    """Draw every point tried over two losses or margins, and the front of points that no other point beats in both.
+    """Plot every tried point by two losses or margins, and the front of the points that no other point beats in both.
 
     `candidates` has number (0: the original settings), front, and the columns `x` and `y`; `labels` has their axis labels.
     """

@@ -1,4 +1,4 @@
-"""Drawing of a net: ops as boxes with pins, signals as lines around the boxes, and reads one tick late as dashed lines."""
+"""Drawing of a net: ops as boxes with pins, and signals as lines between them, dashed if they are read one tick late."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Net = tuple["pl.DataFrame", "pl.DataFrame", str]
 
 
 def netlist(boxes: pl.DataFrame, wires: pl.DataFrame, *, title: str = "", values: Mapping[str, str] | None = None) -> Sheet:
-    """Draw a net with all text at 9 points.
+    """Draw a net, with all text at 9 points.
 
     An op is drawn to the right of the boxes that it reads in the same tick; the number under its name is its position in
     its thread. The name of a signal is written in the box of its writer.
@@ -54,7 +54,7 @@ def netlist(boxes: pl.DataFrame, wires: pl.DataFrame, *, title: str = "", values
 
 
 def netlists(nets: Sequence[Net], *, values: Mapping[str, str] | None = None) -> Sheet:
-    """Draw nets one above the other, with their layers aligned (see `netlist`)."""
+    """Draw several nets one above another, with their layers aligned (see `netlist`)."""
     names = [_names(wires, values or {}) for _, wires, _ in nets]
     wide = max(_box_width(boxes, labels) for (boxes, _, _), labels in zip(nets, names, strict=True))
     layouts = [_stack(boxes, wide) for boxes, _, _ in nets]
@@ -90,7 +90,7 @@ def _names(wires: pl.DataFrame, values: Mapping[str, str]) -> dict[tuple[str, st
 def _corners(
     layout: Mapping[str, dict[str, Any]], paths: Sequence[Path]
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the lower left and upper right corner of the area that all boxes and wires cover."""
+    """Return the lower left and upper right corners of the area that contains all boxes and wires."""
     points = [np.asarray(path.vertices, dtype=float) for path in paths]
     points += [np.array([[box["x"], box["bottom"]], [box["x"] + box["wide"], box["top"]]]) for box in layout.values()]
     every = np.concatenate(points) if points else np.zeros((1, 2))
@@ -116,7 +116,7 @@ def _draw(
 
 
 def _box_width(boxes: pl.DataFrame, names: Mapping[tuple[str, str], str]) -> float:
-    """Return the width of the longest line in any box, in inches."""
+    """Return the width of the longest text line in any box, in inches."""
     letters = [12]
     for box in boxes.to_dicts():
         letters += [len(box["title"]) + 1, *(len(line) for line in str(box["note"]).split("\n"))]
@@ -129,7 +129,7 @@ def _box_width(boxes: pl.DataFrame, names: Mapping[tuple[str, str], str]) -> flo
 
 
 def _stack(boxes: pl.DataFrame, wide: float) -> dict[str, dict[str, Any]]:
-    """Return the boxes by name with their position and size; boxes of a layer are stacked in order of place."""
+    """Return the position and size of each box by name. Boxes in the same layer are stacked in the given order."""
     layout: dict[str, dict[str, Any]] = {}
     for _, layer in boxes.sort("layer", "place").group_by("layer", maintain_order=True):
         rows = layer.to_dicts()
@@ -192,7 +192,7 @@ def _routes(wires: list[dict[str, Any]], layout: dict[str, dict[str, Any]]) -> l
 def _label(
     axes: Axes, wire: dict[str, Any], layout: Mapping[str, dict[str, Any]], names: Mapping[tuple[str, str], str], colour: str
 ) -> None:
-    """Write the name of a signal into the box of its writer: next to the pin of an op, or under the title of a source."""
+    """Write a signal's name into the box that writes it: next to the pin of an op, or under the title of a source."""
     box, name = layout[wire["source"]], names[wire["source"], wire["source_pin"]]
     if box["kind"] == "op":
         x, y = _pin(box, wire["source_pin"], out=True)
@@ -205,7 +205,7 @@ def _label(
 
 @dataclass(frozen=True)
 class Ends:
-    """Wire to draw: its signal, and the layer and point of each end."""
+    """Wire to be drawn: its signal, and the layer and position of both ends."""
 
     signal: str
     layers: tuple[int, int]
@@ -214,7 +214,7 @@ class Ends:
 
 
 def routes(wires: Sequence[Ends], boxes: Mapping[int, Sequence[tuple[float, float]]]) -> list[Path]:
-    """Return a path for each wire; `boxes` holds the lower and upper edge of every box of a layer.
+    """Return a path for each wire. `boxes` holds the lower and upper edges of all boxes, per layer.
 
     A wire to the next layer curves through the gap. Other wires take the free lane nearest to their ends, clear of boxes and
     of the lanes of other signals.
@@ -254,7 +254,7 @@ def _across(wire: Ends) -> Path:
 
 
 def _along(wire: Ends, lane: float) -> Path:
-    """Return a path that curves into the lane, follows it, and curves to the end; backwards if the end is to the left."""
+    """Return a path that curves into a lane, follows it and curves to the end. The end may lie to the left of the start."""
     (x, y), (to, goal) = wire.start, wire.end
     half = TURN / 2
     if wire.layers[1] > wire.layers[0]:

@@ -1,4 +1,4 @@
-"""Figures of an op's response: to a test signal, by frequency, and to a recorded signal."""
+"""Figures of an op's response to a test signal, to a recorded signal, and by frequency."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCALES = ((1 / 24, "minutes", 1440.0), (3.0, "hours", 24.0), (np.inf, "days", 1.
 
 
 def to_signal(answer: pl.DataFrame, units: Mapping[str, str], *, input_unit: str, title: str = "") -> Sheet:
-    """Draw the response of an op to a test signal, with a panel per unit and lanes for bits.
+    """Draw an op's response to a test signal, with one panel per unit and lanes for bits.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def to_signal(answer: pl.DataFrame, units: Mapping[str, str], *, input_unit: str
 
 
 def _panels(answer: pl.DataFrame, names: Sequence[str], units: Mapping[str, str], input_unit: str) -> dict[str, list[str]]:
-    """Group the outputs by unit, with the unit of the input first; panels and lines are limited."""
+    """Group the outputs by unit, starting with the unit of the input. The number of panels and of lines is limited."""
     groups = {input_unit: ["input"]}
     for name in names:
         if answer[name].dtype != pl.Boolean:
@@ -92,7 +92,7 @@ def _lanes(axes: Axes, time: np.ndarray, answer: pl.DataFrame, lanes: Sequence[s
 
 
 def by_frequency(response: pl.DataFrame, *, title: str = "") -> Sheet:
-    """Draw a frequency response: `gain` and `phase` (degrees) over `frequency` (cycles per day, logarithmic)."""
+    """Draw a frequency response: `gain` and `phase` (degrees) against `frequency` (cycles per day, log scale)."""
     figure = sheet(8.0, 5.0)
     upper, lower = figure.subplots(2, 1, sharex=True)
     style = {**line_styles(1)[0], "linewidth": 1.8}
@@ -111,7 +111,7 @@ def by_frequency(response: pl.DataFrame, *, title: str = "") -> Sheet:
 
 
 def _corner(axes: Axes, frequency: np.ndarray, decibels: np.ndarray) -> None:
-    """Mark the −3 dB frequency of a low-pass, relative to its gain at the lowest frequency."""
+    """Mark the −3 dB frequency of a low-pass filter, relative to the gain at the lowest frequency."""
     below = decibels < decibels[0] - 20 * np.log10(np.sqrt(2))
     level = np.abs(decibels[1] - decibels[0]) < 0.1  # noqa: PLR2004  # an integrator has no constant gain
     if below.any() and level and below[below.argmax() :].all():

@@ -33,7 +33,7 @@ FATES = {
 
 @dataclass(frozen=True)
 class CardFrames:
-    """Frames for the figure of a scorecard; an empty frame leaves its panel empty.
+    """Data frames for the figure of a scorecard. If a frame is empty, its panel stays empty.
 
     `timeline` has t and the shares of replications with `alarm`, `truth` and `blind` true; `watched` signal, t, low, middle,
     high; `levels` the levels of each watched signal; `table` and `columns` see `truth_table`; `scores` tripwire, metric,
@@ -53,7 +53,7 @@ class CardFrames:
 
 
 def scorecard(frames: CardFrames, *, title: str = "") -> Sheet:
-    """Draw a scorecard as one figure."""
+    """Draw all parts of a scorecard in one figure."""
     figure = sheet(10.5, 8.6)
     axes: dict[str, Axes] = figure.subplot_mosaic(
         [["time", "time"], ["card", "points"], ["card", "mutants"], ["card", "faults"]],
@@ -67,7 +67,7 @@ def scorecard(frames: CardFrames, *, title: str = "") -> Sheet:
 
 
 def panels(frames: CardFrames) -> dict[str, Sheet]:
-    """Draw each part of a scorecard as a separate figure for a page 480 pixels wide."""
+    """Draw each part of a scorecard as a separate figure, sized for a page 480 pixels wide."""
     heights = {"time": 3.0, "card": 1.4 + 0.24 * max(4, frames.table.height), "points": 2.9, "mutants": 2.2, "faults": 2.2}
     figures = {}
     for name, draw in _drawings(frames).items():
@@ -89,7 +89,7 @@ def _drawings(frames: CardFrames) -> dict[str, Callable[[Axes], None]]:
 def truth_table(
     rows: pl.DataFrame, before: Sequence[str], inputs: Sequence[str], outputs: Sequence[str], *, title: str = ""
 ) -> Sheet:
-    """Draw a truth table: filled circles are true, open circles false, and an orange frame marks a deciding input.
+    """Draw a truth table. Filled circles are true, open circles are false, and orange frames mark deciding inputs.
 
     `rows` has a column `(NAME)` for each state in `before`, a column per input and output, and `deciding`, a list of inputs.
     """
@@ -103,7 +103,7 @@ def truth_table(
 
 
 def _timeline(axes: Axes, frames: CardFrames) -> None:
-    """Draw values and shares as steps from each tick to the next."""
+    """Draw values and shares over time, as steps that hold from each tick to the next."""
     timeline, watched = frames.timeline, frames.watched
     dress(axes, x="time (days)", y="watched value", title="Watched values, their levels, and the alarm")
     t = timeline["t"].to_numpy()
@@ -164,7 +164,7 @@ def _table(axes: Axes, rows: pl.DataFrame, before: Sequence[str], inputs: Sequen
 
 
 def _points(axes: Axes, scores: pl.DataFrame, *, single: bool) -> None:
-    """Draw the average run lengths without and with an episode."""
+    """Draw the average run lengths with and without an episode."""
     title = f"Average run lengths, {'one replication' if single else '95 % intervals'}; right and low is better"
     dress(axes, x="ARL0, ticks to a false alarm", y="ARL1, ticks to detect", title=title)
     axes.set_xscale("log")
@@ -248,7 +248,7 @@ def _faults(axes: Axes, faults: pl.DataFrame) -> None:
 
 
 def design(candidates: pl.DataFrame, *, gain: float, hold: int, delay: float, title: str = "") -> Sheet:
-    """Draw ARL1 over the smoothing gain, one line per hold, with the target and the selected structure.
+    """Plot ARL1 against the smoothing gain, with one line per hold, the target, and the selected structure.
 
     Parameters
     ----------

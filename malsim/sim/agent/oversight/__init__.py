@@ -1,1 +1,1 @@
-"""Reviewers, triage and output checks."""
+"""Oversight of the reader: reviewers, triage of disputes, and output checks."""

@@ -1,4 +1,4 @@
-"""Output checks of each action before its release, and audits of recent turns by an external verifier."""
+"""Output checks, which run before an action is released, and audits of recent turns by an external verifier."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNVERIFIED = VERIFICATION.index("unverified")
 
 
 class OutputCheck:
-    """Output check of one turn: the actions that may not be released, with reasons.
+    """Output check for one turn. It decides which actions may not be released, and why.
 
     An action is refused if its value is a banned word, if fewer than `least_sources` writers state the value, or if the
     unverified claim behind it has a stated confidence above `sure_above`. `looked` marks the readers that then observed
@@ -80,7 +80,7 @@ class OutputCheck:
 
 @dataclass
 class TurnAudit:
-    """External verifier that checks, every `audit_every` turns, the cells on which recent actions were based.
+    """External verifier that runs every `audit_every` turns and checks the cells behind recent actions.
 
     If it observes another value than the one acted on, it contradicts the cell in a claim of verification external.
     """
@@ -103,7 +103,7 @@ class TurnAudit:
         self._acted.clear()
         context, reps = self.context, len(self.context.reps)
         first = np.unique(np.arange(len(fact)) % reps * (acted.max(initial=0) + 2) + acted + 1, return_index=True)[1]
-        first = first[acted[first] != NONE]  # audit each cell once
+        first = first[acted[first] != NONE]  # audit each cell only once
         rep, fact, acted, value = first % reps, fact[first], acted[first], value[first]
         turn = number * (len(context.world.facts) + 1) + fact
         uniforms: Array = Draws(context.seed, "verifier").uniform(SENSES, rep=context.reps[rep], turn=turn)

@@ -1,4 +1,4 @@
-"""Disputes about facts, and the policies that rank them for review.
+"""Disputes about facts, and the triage policies that rank disputes for review.
 
 No policy uses the truth.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TriageContext:
-    """Input of a triage policy. Tables have the shape (facts, replications).
+    """Input to a triage policy. Tables have the shape (facts, replications).
 
     `acted` counts the reader's actions on each fact. `luck` holds uniform numbers from 0 to 1. `accuracy` is that of a
     reviewer's look. `lasts` is the time constant of each fact's class, in ticks. `signal` is the value of `triage-rank`
@@ -43,7 +43,8 @@ def uncertain(context: TriageContext) -> Array:
 
 
 def rank(context: TriageContext) -> Array:
-    disputes, signal = context.disputes, np.append(context.signal, 0.0)  # the index NONE (-1) reads 0
+    # append 0 so that the index NONE (-1) selects it
+    disputes, signal = context.disputes, np.append(context.signal, 0.0)
     return np.asarray(np.maximum(signal[disputes.lead], signal[disputes.rival]))
 
 
@@ -54,7 +55,7 @@ def value(context: TriageContext) -> Array:
 
 
 def value_of_look(shares: Array, accuracy: float) -> Array:
-    """Return how much one look raises the probability that the most probable value is true.
+    """Return how much a single observation raises the probability that the most probable value is true.
 
         V = Σ_v max_k p_k L(v|k) − max_k p_k;  L(v|k) = accuracy where v = k, else (1 − accuracy) / (K − 1)
 
@@ -71,11 +72,11 @@ def value_of_look(shares: Array, accuracy: float) -> Array:
     return np.maximum(added, 0.0)
 
 
-FORGETS = 0.7  # share of a swing that remains after a tick
+FORGETS = 0.7  # factor by which a past swing decays per tick
 
 
 class DisputesByFact:
-    """State of the dispute about each fact of each replication. Tables have the shape (facts, replications).
+    """State of the dispute about each fact in each replication. Tables have the shape (facts, replications).
 
     `worth` is the largest worth of an active claim of each value, shape (values, facts, replications), 0 if no claim
     states it. `lead` and `rival` are the rows of the best claim and of the best claim of another value, or NONE. `swing`
@@ -97,9 +98,8 @@ class DisputesByFact:
         cell_index, size = snapshot.cell_index, self.newest.size
         speaks = np.flatnonzero(snapshot.active & (cell_index.value != NONE) & (cell_index.fact != NONE))
         best = np.full(cell_index.most_values * size, NONE, dtype=np.int64)
-        rising = speaks[
-            np.lexsort((-speaks, snapshot.worth[speaks]))
-        ]  # the best claim comes last; of equal claims, the first
+        # sort so that the best claim comes last; among equal claims, the earliest comes last
+        rising = speaks[np.lexsort((-speaks, snapshot.worth[speaks]))]
         best[cell_index.says[rising]] = rising
         by_value = best.reshape(-1, *self.newest.shape)
         worth = np.where(by_value == NONE, 0.0, np.maximum(snapshot.worth[by_value], 0.0) if len(snapshot.worth) else 0.0)
@@ -113,7 +113,7 @@ class DisputesByFact:
 
     @property
     def is_open(self) -> Bools:
-        """Mask of the disputes in which somebody other than a reviewer has made a claim since the last review."""
+        """Mask of disputes with a new claim, not written by a reviewer, since the last review."""
         return np.asarray(self.disputed & (self.newest > self._last_review))
 
     def close(self, fact: Ints, rep: Ints) -> None:
@@ -128,7 +128,7 @@ class DisputesByFact:
         return np.asarray(floored / sum_in_order(floored, axis=0))
 
     def judged_shares(self, accuracy: float, lasts: Array) -> Array:
-        """Return `shares` updated by the last verdicts, whose weight decays to 1/e in `lasts` ticks.
+        """Return `shares` updated with each fact's last verdict. The weight of a verdict decays to 1/e after `lasts` ticks.
 
         p_k ∝ share_k (h L(v|k) + (1 − h) / K);  h = exp(−age / lasts)
         """
@@ -147,7 +147,7 @@ class DisputesByFact:
         np.maximum.at(self.newest, (cell_index.fact[about], cell_index.rep[about]), about)
 
 
-LEAST = 0.02  # worth of an unclaimed value
+LEAST = 0.02  # score assumed for a value that nobody claims
 
 PRIORITIES: dict[str, Callable[[TriageContext], Array]] = {
     "first": lambda context: -context.disputes.since.astype(np.float64),

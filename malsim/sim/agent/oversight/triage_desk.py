@@ -1,4 +1,4 @@
-"""Reviewers with a triage policy: at each tick, free reviewers take the disputes of highest priority."""
+"""Reviewers who follow a triage policy. At each tick, free reviewers take the disputes with the highest priority."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WEEK = 7 * DAY
 
 
 class TriageDesk(ReviewerPool):
-    """Reviewers who choose among the disputes of every replication by the policy of `Reviewers.triage`.
+    """Pool of reviewers who choose which dispute to review next, using the policy `Reviewers.triage`.
 
     A dispute is a fact about which active claims state different values. A reviewed dispute opens again only after a new
     claim. The verdict contradicts the leading claim, its rival, or both, and supports the claim that is right. The kth
@@ -47,8 +47,8 @@ class TriageDesk(ReviewerPool):
         self._disputes = DisputesByFact(*shape, who=who)
         self._acted = np.zeros(shape) if acted is None else acted
         self._turn_every, self._ticks, self._lasts, self._signal = turn_every, 0, lasts, signal
-        self._looks = np.zeros(shape, dtype=np.int64)  # number of reviews of each fact
-        self._begun = np.zeros(shape[1], dtype=np.int64)  # reviews begun in each replication
+        self._looks = np.zeros(shape, dtype=np.int64)  # number of reviews per fact and replication
+        self._begun = np.zeros(shape[1], dtype=np.int64)  # number of reviews started in each replication
         self._today, self._day = np.zeros(shape[1]), 0
 
     @property
@@ -91,7 +91,7 @@ class TriageDesk(ReviewerPool):
         disputes.close(fact, rep)
 
     def _accuracy(self, fact: Ints, rep: Ints, now: int) -> Array:
-        """Return the accuracy of each look, which falls with every earlier look of that day, but not below chance."""
+        """Return each review's accuracy, which falls with every earlier review on the same day, but not below chance."""
         day = now // DAY
         if day != self._day:
             self._today[:], self._day = 0.0, day
@@ -127,7 +127,7 @@ NAME = "triage-rank"
 
 
 class TriageSignal:
-    """Values of the signal `triage-rank` for every cell of a graph. Its ops have state, so it must be read at every tick."""
+    """Netlist signal `triage-rank`, with one value per cell. Its ops have state, so `read` must be called at every tick."""
 
     def __init__(self, *, reps: Ints, tick: int, rules: Rules) -> None:
         net = link(parse(signals_text([NAME])))

@@ -1,4 +1,4 @@
-"""Ops that readers write to watch a cell that they open repeatedly; each is a program claim that passes the gate."""
+"""Ops that readers write to watch cells that they keep opening. Each op is a program claim that must pass the gate."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from malsim.sim.context.turn import Turn
     from malsim.sim.settings.reader import Reader
 
-WATCH, DRIFT, TREND = range(3)  # indexes in READER_OPS
-MOVES = 0.05  # change of effective since the first read, from which a trend op is written
-CONFIDENCE = 0.6  # stated confidence of a program's claim
+WATCH, DRIFT, TREND = range(3)  # indexes into READER_OPS
+MOVES = 0.05  # write a trend op if effective confidence changed at least this much
+CONFIDENCE = 0.6  # stated confidence of the program claims written for ops
 
 
 class OpDraft(NamedTuple):
-    """Ops to be admitted: replication, cell, slot and kind of each, and whether its text is garbled."""
+    """Drafts of ops that wait for the gate: replication, cell, slot and kind of each op, and the mask of garbled texts."""
 
     turn: Turn
     rep: Ints
@@ -44,7 +44,7 @@ class OpDraft(NamedTuple):
 
 
 class WrittenOps:
-    """Ops that the readers have written, as a table (replications, slots) of the cells that they watch.
+    """Ops that the readers have written, as a table (replications, slots) of the watched cells.
 
     The netlist has an op of each kind in each slot, which at first reads no cell. A reader takes the first slot without
     an active cell and writes a `prg` claim. When the claim is admitted, the op reads the cell.
@@ -55,7 +55,7 @@ class WrittenOps:
         shape = (len(context.reps), int(reader.ops))
         self._cell, self._program, self._kind = np.full((3, *shape), NONE, dtype=np.int64)
         self._fires, self._captures = np.zeros((2, *shape), dtype=bool)
-        self._first_worth = np.zeros(0)  # worth of each cell at the first of its recurring reads
+        self._first_worth = np.zeros(0)  # score of each cell at the first of its recurring reads
         self._waiting: list[OpDraft] = []
 
     def note(self, rep: Ints, rows: Ints, begins: Bools, snapshot: Snapshot) -> None:
@@ -66,7 +66,11 @@ class WrittenOps:
         self._first_worth[rows[begins]] = snapshot.worth[rows[begins]]
 
     def write(self, turn: Turn, rep: Ints, rows: Ints, snapshot: Snapshot, garbled: Callable[[int], Bools]) -> None:
-        """Draft an op for each cell; `garbled` returns the mask of the readers whose nth op in the turn does not parse."""
+        """Draft an op for each cell.
+
+        `garbled(n)` returns a mask of the readers whose nth op in this turn contains a typing error, so that it cannot
+        be parsed.
+        """
         fixed = snapshot.view.column("immutable", rows)
         may = np.ones(len(rows), dtype=bool) if fixed is None else ~fixed.astype(bool)
         self._log.of_cells("refused", turn, rep[~may], rows[~may], "no op: the cell is immutable")
@@ -108,7 +112,8 @@ class WrittenOps:
             strict=True,
         ):  # fmt: skip
             op, (pin, setting) = _KINDS[kind], READER_OPS[_KINDS[kind]].level
-            level, word = getattr(self.reader, setting), op[1:] if garbled else op  # a garbled op lacks a letter
+            # a garbled op is misspelt: its first letter is missing
+            level, word = getattr(self.reader, setting), op[1:] if garbled else op
             supersedes = [{"relation": "supersedes", "target": handles[last], "weight": 0.0}] if last != NONE else []
             claims.append({
                 "rep": rep + self._first, "t": now, "sequence": draft.turn.number, "kind": "prg", "writer": "reader",

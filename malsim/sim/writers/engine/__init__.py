@@ -1,1 +1,1 @@
-"""Interface of behaviours: the context of their claims, their drafts, and claims from files."""
+"""Interface of writers' behaviours: the context in which they write, their drafts, and claims from files."""

@@ -1,4 +1,4 @@
-"""Batches of drafted claims, as arrays of numbers."""
+"""Batches of drafted claims, stored as numeric arrays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimBatch:
-    """Drafted claims and their edges, in columns.
+    """Drafted claims and their edges, stored in columns.
 
     Columns of claims: `rep` (index of the replication in the run), `t` (arrival at the gate, ms), `who` (index of the
     writer in the run), `turn` (the writer's own count), `fact` and `value` (indexes), `stated`, `form` (index among the
@@ -76,7 +76,7 @@ class ClaimBatch:
 
 
 def _flat(edges: Sequence[DraftEdge]) -> dict[str, NDArray[Any]]:
-    """Return edges as columns of `ClaimBatch`, claim by claim in the given order, without duplicates."""
+    """Return edges as columns of `ClaimBatch`, grouped by claim in the given order, without duplicates."""
     targets = np.array([edge.target for edge in edges], dtype=np.int64).reshape(len(edges), -1 if edges else 0)
     claim, index = np.nonzero(targets.T != NONE)
     relation = np.array([schema.RELATIONS.index(edge.relation) for edge in edges], dtype=np.int64)[index]

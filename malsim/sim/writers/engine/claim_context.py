@@ -1,4 +1,4 @@
-"""Interface of behaviours: the claims that are due, what their writers sense and are shown, and the drafts."""
+"""Interface of writers' behaviours: the claims that are due, what their writers observe and are shown, and the drafts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEAST_STATED = 0.01
 
 @dataclass(frozen=True)
 class ShownRows:
-    """Rows shown about each claim's fact, best first, shape (claims, lines); NONE where nothing was shown.
+    """Rows shown to each claim's writer about the fact, best first, shape (claims, lines). NONE means no row.
 
     `row` is the shown cell, `value` the index of its value among those of the fact, and `effective` the number in its
     line: the memory's belief, or its rank if it has none.
@@ -45,26 +45,26 @@ class ShownRows:
         return ShownRows(self.row[rows], self.value[rows], self.effective[rows])
 
     def among(self, claims: int, rows: Ints) -> ShownRows:
-        """Expand to `claims` claims: place these rows at the indexes `rows`, and leave the other claims empty."""
+        """Expand to a table for `claims` claims, with these rows at the indexes `rows` and NONE everywhere else."""
         shape = (claims, self.row.shape[1])
         whole = ShownRows(np.full(shape, NONE), np.full(shape, NONE), np.zeros(shape))
         whole.row[rows], whole.value[rows], whole.effective[rows] = self.row, self.value, self.effective
         return whole
 
     def best(self, mask: Bools) -> Ints:
-        """Return the column of the most effective row in `mask`, the better ranked among ties; NONE without one."""
+        """Return the column of the most effective row in `mask` (the best ranked in a tie), or NONE if `mask` is empty."""
         worth = np.where(mask & (self.row != NONE), self.effective, -np.inf)
         column = worth.argmax(axis=1)
         return np.where(worth[np.arange(len(column)), column] > -np.inf, column, NONE)
 
     def pick(self, table: Ints, column: Ints) -> Ints:
-        """Return the entry of a table in each claim's column; NONE where the column is NONE."""
+        """Return the entry of `table` in each claim's column, or NONE where the column is NONE."""
         return np.where(column == NONE, NONE, table[np.arange(len(column)), np.maximum(column, 0)])
 
 
 @dataclass(frozen=True)
 class LatestClaims:
-    """Earlier claims of the population about each claim's fact, as rows of cells; NONE where there is none.
+    """Earlier claims of the population about each claim's fact, given as row numbers of cells, or NONE.
 
     `row` and `value` are of the writer's own latest claim; `unsuperseded` are its earlier claims that have not been
     replaced. The other attributes are computed on first use, by `more(name)`.
@@ -80,23 +80,23 @@ class LatestClaims:
 
     @cached_property
     def first(self) -> Ints:
-        """Row of the population's first claim."""
+        """Row of the first claim that any member of the population made about the fact."""
         return self.more("first")
 
     @cached_property
     def peers(self) -> Ints:
-        """Latest claim of each member, shape (claims, members), without the writer's own."""
+        """Latest claim of each member, shape (claims, members), with NONE for the claim's own writer."""
         return self.more("peers")
 
     @cached_property
     def again(self) -> Bools:
-        """Mask of the claims preceded by another claim of the writer about the same fact within the turn."""
+        """Mask of claims whose writer has already made a claim about the same fact in this turn."""
         return self.more("again")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimContext:
-    """Claims that are due from members of one population, one row each.
+    """Claims that the members of one population must write now, one per row.
 
     `rep` is the number of the replication, `member` the index of the writer in its population, `turn` the number of its
     earlier claims, `fact` the index of the fact, and `choices` the number of its values. `state` holds the declared
@@ -117,25 +117,25 @@ class ClaimContext:
     state: Mapping[str, Array] = field(default_factory=dict)
 
     def happens(self, share: float, purpose: str) -> Bools:
-        """Draw, for each claim, whether an event of probability `share` happens."""
+        """Draw a mask in which each claim is marked with probability `share`."""
         return self.draws.happens(share, purpose, rep=self.rep, member=self.member, turn=self.turn)
 
     def stated(self, mean: float, noise: float) -> Array:
-        """Return a stated confidence for each claim: mean + noise · N(0, 1), within 0.01 and 1."""
+        """Return a stated confidence for each claim: mean + noise · N(0, 1), clipped to [0.01, 1]."""
         if not noise:
             return np.full(len(self.rep), min(max(mean, LEAST_STATED), 1.0))
         normal = self.draws.normal("stated", rep=self.rep, member=self.member, turn=self.turn)
         return np.minimum(np.maximum(mean + noise * normal, LEAST_STATED), 1.0)
 
     def another(self, value: Ints, purpose: str = "another") -> Ints:
-        """Return another value of each claim's fact, drawn uniformly."""
+        """Return a random value for each claim's fact that differs from the given value."""
         shift = 1 + self.draws.below(self.choices - 1, purpose, rep=self.rep, member=self.member, turn=self.turn)
         return (value + shift) % self.choices
 
 
 @dataclass(frozen=True)
 class DraftEdge:
-    """Edge of each claim to the cell at `target`; NONE for no edge."""
+    """Edge from each claim to the cell in `target`, where NONE means no edge."""
 
     relation: str
     target: Ints
@@ -144,7 +144,7 @@ class DraftEdge:
 
 @dataclass(frozen=True)
 class ClaimDraft:
-    """Content of claims: value, stated confidence, edges added by the behaviour, and the mask of the writers who speak.
+    """Content of drafted claims: values, stated confidences, edges, and a mask of the writers who make a claim.
 
     `graded` marks claims that judge an earlier claim of their writer: they are of kind `ver`, and the population's habits
     (disputes, supports, revises) add no edges to them. `stale` marks claims that are refused because the cell that their
@@ -195,7 +195,7 @@ def _whole(parts: Iterable[tuple[int, NDArray[Any] | None]], claims: int, *, oth
 
 @dataclass(frozen=True)
 class Script:
-    """Claims sorted by writer and time; writer m has those from `starts[m]` up to `starts[m + 1]` − 1."""
+    """Claims sorted by writer and time. Writer m makes claims `starts[m]` to `starts[m + 1]` − 1."""
 
     names: tuple[str, ...]
     starts: Ints
@@ -212,6 +212,6 @@ class Script:
         return cls(tuple(names.tolist()), starts, t[order], fact[order], value[order], stated[order])
 
     def index(self, member: Ints, turn: Ints) -> Ints:
-        """Return the index of each writer's nth claim, or the number of claims if the writer has fewer."""
+        """Return the index of each writer's nth claim, or the total number of claims if the writer has fewer."""
         index = self.starts[member] + turn
         return np.where(index < self.starts[member + 1], index, len(self.t))

@@ -1,4 +1,4 @@
-"""Readers of claim files and truth files, which report bad rows with their lines."""
+"""Readers for claim files and truth files, which report the line number of every bad row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STABILITY = ("stable", "volatile", "ephemeral")
 
 @dataclass(frozen=True)
 class ClaimFile:
-    """Claims (line, time, writer, object, value, confidence, stated) in the order of the file, and the rejected rows.
+    """Claims (line, time, writer, object, value, confidence, stated) in file order, and the rejected rows.
 
     Columns `lineage` and `stability` are present if any row has one. `time` is in days since the earliest claim, or null
     in all rows. `stated` is null in rows without a confidence. `bad` has line and problem. `clipped` is the number of
@@ -34,7 +34,7 @@ class ClaimFile:
 def read_claims(
     path: str | Path | pl.DataFrame, *, on_bad_rows: str = "stop", default_confidence: float = DEFAULT_CONFIDENCE
 ) -> ClaimFile:
-    """Read a claim file (CSV, Parquet or NDJSON, also gzipped), or a frame with its columns.
+    """Read a claim file (CSV, Parquet or NDJSON, optionally gzipped), or a frame with the same columns.
 
     Required columns: `writer`, `object`, `value`. Optional columns: `time` (a date, a date and time with or without UTC
     offset, an ISO week such as 2008-W25, a number of days or, if all rows have one, a year); `stated_confidence` (0 to 1,
@@ -78,7 +78,7 @@ def read_claims(
 
 
 def read_truth(path: str | Path | pl.DataFrame, *, epoch: float | None = None) -> pl.DataFrame:
-    """Read a truth file (object, value, optionally valid_from), or a frame with its columns.
+    """Read a truth file (object, value, optionally valid_from), or a frame with the same columns.
 
     Returns object, value, and asked: days since `epoch`, null if the truth is not dated. Raises `DataError` for bad rows,
     for dates without dated claims, and for an object with two values and no dates.
@@ -120,7 +120,7 @@ def _blank(name: str) -> pl.Expr:
 
 
 def _days(times: pl.Series) -> pl.Series:
-    """Return days since 1970 of dates, times, ISO weeks, years (if all are years) or plain numbers; null otherwise.
+    """Convert dates, times, ISO weeks, years (if all rows are years) or plain numbers to days since 1970; null otherwise.
 
     >>> _days(pl.Series(["1970-01-02", "1970-01-01T12:00:00+06:00", "1970-W02", "3.5"])).to_list()
     [1.0, 0.25, 4.0, 3.5]

@@ -1,4 +1,4 @@
-"""Process written by the user: a generator function named in a scenario or passed from Python."""
+"""User-written process: a generator function that is named in a scenario or passed from Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class UserProcess:
-    """User's process: `run` is `module:function`, and `name` the writer of its posts (default: the function's name).
+    """User-written process. `run` is `module:function`; `name` is the writer of its claims (default: the function's name).
 
     Code named in a scenario file runs only if `allowed` is set, which needs the consent of the user.
     """
@@ -30,7 +30,7 @@ class UserProcess:
 
     @classmethod
     def of(cls, given: object) -> UserProcess:
-        """Build from a function or a name `module:function`, with consent to run it. Raises `UsageError` otherwise.
+        """Build from a function, or from a name `module:function` if it may be run. Raise `UsageError` otherwise.
 
         >>> UserProcess.of("desks:night_shift").name
         'night_shift'
@@ -47,7 +47,7 @@ class UserProcess:
         return cls(run=f"{getattr(given, '__module__', '')}:{name}", function=given, allowed=True)
 
     def load(self) -> Callable[..., Any]:
-        """Return the function. Raises `UsageError` if the code may not be run, `AdapterError` if it is missing."""
+        """Return the function. Raise `UsageError` if the code may not be run, or `AdapterError` if it does not exist."""
         if not self.allowed:
             problem, where = "this scenario names code that would run", f"process {self.name}"
             hint = "read that code, then add --allow-code (malsim run, test, compare), or run it from Python"
