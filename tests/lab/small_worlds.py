@@ -30,8 +30,9 @@ def graph(stated: Iterable[float], edges: list[tuple[int, int, float]], rules: R
         "writer": [f"w{number:05d}" for number in numbers], "handle": [f"obs_{number:04x}" for number in numbers],
         "title": [f"claim {number}" for number in numbers], "confidence": worths, "verification": "external",
     })  # fmt: skip
-    memory, verdicts = admit(Memory.empty(), claims, rules)
-    assert verdicts["verdict"].unique().to_list() == ["admitted"]
+    admission = admit(Memory.empty(), claims, rules)
+    memory = admission.memory
+    assert admission.verdicts["verdict"].unique().to_list() == ["admitted"]
     if not edges:
         return memory
     frame = pl.DataFrame(edges, schema=["source", "target", "weight"], orient="row").with_columns(

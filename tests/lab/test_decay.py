@@ -136,7 +136,7 @@ def test_stretch_ends_with_the_first_claim_of_another_value() -> None:
     ],
 )
 def test_ended_by_selects_the_claims_that_end_a_stretch(ended_by: str, expected: list[tuple[object, ...]]) -> None:
-    memory = admit(Memory.empty(), pl.DataFrame(CAR), Rules())[0]
+    memory = admit(Memory.empty(), pl.DataFrame(CAR), Rules()).memory
     log = ms.histories(memory, ended_by=ended_by)
     assert stretches(log) == expected
     assert log["ended_by"].unique().to_list() == [ended_by]
@@ -150,13 +150,13 @@ def test_other_writer_is_needed_to_end_a_stretch() -> None:
         "edges": [[], [], []],
     }
     claims = pl.DataFrame({name: values[:3] for name, values in CAR.items()} | columns)
-    memory = admit(Memory.empty(), claims, Rules())[0]
+    memory = admit(Memory.empty(), claims, Rules()).memory
     assert ms.histories(memory)["before"].to_list() == [1.0, None]
     assert ms.histories(memory, ended_by="other_writer")["before"].to_list() == [3.0, None]
 
 
 def test_claims_after_until_are_left_out() -> None:
-    memory = admit(Memory.empty(), pl.DataFrame(CAR), Rules())[0]
+    memory = admit(Memory.empty(), pl.DataFrame(CAR), Rules()).memory
     assert stretches(ms.histories(memory, until=5.5)) == [("obs_0000", 0.0, 2.0, 5.0), ("obs_0002", 5.0, 0.0, None)]
     with pytest.raises(UsageError, match="before the first claim"):
         ms.histories(memory, until=-1.0)
@@ -164,7 +164,7 @@ def test_claims_after_until_are_left_out() -> None:
 
 def test_claims_without_object_are_joined_by_edges() -> None:
     claims = pl.DataFrame(CAR).with_columns(object=pl.lit(None, pl.String))
-    log = ms.histories(admit(Memory.empty(), claims, Rules())[0])
+    log = ms.histories(admit(Memory.empty(), claims, Rules()).memory)
     both = log.filter(object="obs_0000")
     assert both.select("start", "after", "before").rows() == [(0.0, 0.0, 5.0), (5.0, 0.0, None)]
     assert log["object"].n_unique() == 5
@@ -212,7 +212,7 @@ def sightings_of(values: Sequence[Sequence[str]], *, every: float, until: float)
     ]
     claims = pl.DataFrame(rows, schema=["t", "object", "title", "body"], orient="row").sort("t")
     claims = claims.with_columns(kind=pl.lit("obs"), writer=pl.lit("ann"), confidence=0.6)
-    return ms.histories(admit(Memory.empty(), claims, Rules())[0], until=until)
+    return ms.histories(admit(Memory.empty(), claims, Rules()).memory, until=until)
 
 
 def test_likelihood_is_the_sum_over_all_truths() -> None:

@@ -133,11 +133,11 @@ def _with_claim(result: Stability, cell: str, rep: int, push: str) -> Memory:
         "title": f"about {cell}", "confidence": CONFIDENCE, "verification": "external",
         "edges": [{"relation": push, "target": cell}],
     }  # fmt: skip
-    after, verdicts = admit(memory, [claim], result.rules)
-    if after.cells.height == memory.cells.height:
-        problem, hint = "the gate refused the claim about this cell", str(verdicts["issues"][0])
+    admission = admit(memory, [claim], result.rules)
+    if admission.memory.cells.height == memory.cells.height:
+        problem, hint = "the gate refused the claim about this cell", str(admission.verdicts["issues"][0])
         raise UsageError(problem, where="cures: cell", given=cell, hint=hint)
-    return after
+    return admission.memory
 
 
 def _answer(before: TickLoop, after: TickLoop, row: int) -> Array:

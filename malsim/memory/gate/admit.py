@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -21,7 +22,7 @@ from malsim.memory.graph.tombstones import digests_of, tombstones
 from malsim.memory.rules import Rules
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from malsim.memory.graph.claim_graph import Memory
 
@@ -30,11 +31,21 @@ _PUBLISHED = Rules()
 LEAST_FACTOR = 0.5
 
 
-class Admission(NamedTuple):
-    """Memory after a batch, and the verdicts: one row per claim in gate order, with the columns of `schema.VERDICTS`."""
+@dataclass(frozen=True)
+class Admission:
+    """Memory after a batch, and the function that makes its verdicts. Unpacks as `memory, verdicts = admit(...)`."""
 
     memory: Memory
-    verdicts: pl.DataFrame
+    make: Callable[[], pl.DataFrame] = field(repr=False)
+
+    @cached_property
+    def verdicts(self) -> pl.DataFrame:
+        """Verdicts, one row per claim in gate order, with the columns of `schema.VERDICTS`."""
+        return self.make()
+
+    def __iter__(self) -> Iterator[Any]:
+        yield self.memory
+        yield self.verdicts
 
 
 def admit(
@@ -55,7 +66,7 @@ def admit(
     """
     rules = rules or _PUBLISHED
     result = judge(memory, screened(validate(read_claims(claims), rules), rules), rules, factors=factors)
-    return Admission(result.memory, result.verdicts)
+    return Admission(result.memory, lambda: result.verdicts)
 
 
 def judge(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[str, float] | None = None) -> GateResult:

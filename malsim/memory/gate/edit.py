@@ -69,7 +69,7 @@ def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], r
     verdict = pl.when(accepted).then(pl.lit("admitted")).otherwise(pl.lit("refused")).alias("verdict")
     verdicts = verdicts.with_columns(verdict).drop("claim", "place")
     by_row = frame.with_columns(pl.Series(end, ids) for end, ids in rows.items()).filter(accepted)
-    return Admission(connect_rows(memory, by_row, rules), verdicts)
+    return Admission(connect_rows(memory, by_row, rules), lambda: verdicts)
 
 
 def connect_rows(memory: Memory, edges: pl.DataFrame, rules: Rules) -> Memory:

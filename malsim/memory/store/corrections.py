@@ -100,7 +100,7 @@ class EditableStore(StoreFile):
         with self._changing() as old:
             new, verdicts = correct(old, wrong_rows(old), instead, now=now, by=by, rules=rules or Rules())
             log_verdicts(self.connection, verdicts)
-            return Admission(self._write(old, new, t=now, deed="correct", writer=by), verdicts)
+            return Admission(self._write(old, new, t=now, deed="correct", writer=by), lambda: verdicts)
 
     def forget(
         self,
@@ -186,7 +186,7 @@ def correct(
     if instead is not None:
         memory, verdicts = _admit_instead(memory, rows, instead, now, by, rules)
     retracted = fallen if rejects else np.setdiff1d(fallen, rows)
-    return Admission(reject(memory, retracted, now=now, facts=facts) if retracted.size else memory, verdicts)
+    return Admission(reject(memory, retracted, now=now, facts=facts) if retracted.size else memory, lambda: verdicts)
 
 
 def _admit_instead(

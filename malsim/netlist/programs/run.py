@@ -106,7 +106,10 @@ def _derive(
             claims.append(claim | {"key": f"{claim['key']}_{memory.cells.height}"})
     # The reference sets calibration factors at the gate, but not for its programs.
     factors = {f"program:{program.handle}": 1.0} if rules is not None and rules.recompute == "admit" else None
-    return admit(memory, claims, rules, factors=factors) if claims else (memory, None)
+    if not claims:
+        return memory, None
+    admission = admit(memory, claims, rules, factors=factors)
+    return admission.memory, admission.verdicts
 
 
 def _cell(program: Program, rep: int, now: float) -> dict[str, Any]:

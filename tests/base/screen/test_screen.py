@@ -140,7 +140,7 @@ def test_gate_refuses_a_disguised_credential(dress: str, count: int) -> None:
     """The gate searches few texts one by one, and many in one query."""
     titles = [f"claim {index}" for index in range(count - 1)] + [f"use {DRESSES[dress](TOKEN)} at once"]
     claims = [{"kind": "obs", "writer": "ann", "title": title, "confidence": 0.5} for title in titles]
-    assert admit(Memory.empty(), claims)[1]["verdict"].to_list() == ["admitted"] * (count - 1) + ["refused"]
+    assert admit(Memory.empty(), claims).verdicts["verdict"].to_list() == ["admitted"] * (count - 1) + ["refused"]
 
 
 KEY = "MIIEpAIBAAKCAQEA7Rk2xZcQwq0VjZ8yT1nUoPmL3sDfGhJk"

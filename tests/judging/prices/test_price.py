@@ -131,7 +131,7 @@ def test_price_can_start_from_the_claims_of_a_store(tmp_path: Path) -> None:
         for t, writer, name, value in claims
     ]
     store = tmp_path / "memory.sqlite"
-    save_memory(admit(Memory.empty(), rows)[0], store)
+    save_memory(admit(Memory.empty(), rows).memory, store)
     majority = subject_of("majority")
     found = price_of(majority, standing_world(store, "pump", majority))
     assert (found.lie["sybils"].price, found.lie["repeats"].price) == (3, None)
