@@ -68,7 +68,7 @@ def test_push_can_contradict_a_named_cell() -> None:
 
 def test_bad_arguments_of_cures_are_refused() -> None:
     memory = graph([0.5] * 2, clique(2))
-    with pytest.raises(UsageError, match="no such push"):
+    with pytest.raises(UsageError, match="no such relation"):
         ms.cures(memory, PLAIN, push="nudges")
     with pytest.raises(MalsimError, match="no such cell"):
         ms.cures(memory, PLAIN, cell="obs_none")

@@ -82,7 +82,7 @@ def test_noise_is_estimated_from_quiet_ticks_only() -> None:
     assert figures.correlation == pytest.approx(0.5, abs=0.05)
     with pytest.raises(UsageError, match="too few"):
         Noise.of(values, np.zeros_like(quiet))
-    with pytest.raises(UsageError, match="never moves"):
+    with pytest.raises(UsageError, match="never changes"):
         Noise.of(np.ones_like(values), quiet)
 
 

@@ -1,4 +1,4 @@
-"""Stability of a memory's tick: the loop, its fixed point, its margins, and cures for oscillation."""
+"""Stability of the feedback loop in a memory's tick: fixed points, margins, and cures for oscillation."""
 
 from malsim.lab.stability.analysis import Stability, stability
 from malsim.lab.stability.cures import Cures, cures

@@ -1,4 +1,4 @@
-"""Stability analysis of a memory's tick: fixed point, eigenvalues, margins, and observed behaviour."""
+"""Stability analysis of the feedback loop in a memory's tick: fixed point, eigenvalues, margins, observed behaviour."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ACCURATE = 1e-5
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Stability:
-    """Stability of the feedback loop in a memory's tick.
+    """Result of a stability analysis of the feedback loop in a memory's tick.
 
     `fixed_point` has a value per cell, in the memory's order, accurate to `residual`. `spectral_radius` is the largest |λ|
     of the tick there: below 1, small disturbances decay. `eigenvalue_ceiling` is the challenge ceiling at which it reaches
@@ -52,7 +52,7 @@ class Stability:
 
     @cached_property
     def critical_ceiling(self) -> float | None:
-        """Challenge ceiling at which the loop begins to oscillate: the lower of the computed and the simulated ceiling."""
+        """Challenge ceiling at which the loop starts to oscillate: the lower of the computed and the simulated value."""
         ceilings = [ceiling for ceiling in (self.eigenvalue_ceiling, self.simulated_ceiling) if ceiling is not None]
         lowest, present = min(ceilings, default=None), self.rules.challenge_ceiling
         if self.criterion != "none" and (lowest is None or lowest > present) and self.verdict != "settled":
@@ -61,7 +61,7 @@ class Stability:
 
     @property
     def criterion(self) -> str:
-        """Criterion for the onset of oscillation: linear (eigenvalues), simulated, or none (no ceiling to vary)."""
+        """Method that determines the critical ceiling: linear (eigenvalues), simulated, or none (no ceiling to vary)."""
         if self.loop.formula is not None or self.loop.from_stated:
             return "none"
         linear, simulated = self.eigenvalue_ceiling, self.simulated_ceiling
@@ -69,29 +69,29 @@ class Stability:
 
     @cached_property
     def eigenvalues(self) -> np.ndarray[Any, np.dtype[np.complex128]]:
-        """Eigenvalues of the undamped tick at the fixed point that determine the margins; see `frequency.eigenvalues`."""
+        """Eigenvalues of the undamped tick at the fixed point that determine the margins (see `frequency.eigenvalues`)."""
         return eigenvalues(self.loop.jacobian(self.fixed_point))
 
     @property
     def slope_margin(self) -> float | None:
-        """Factor by which all slopes can grow at this fixed point (the gain margin of control theory)."""
+        """Factor by which all slopes can grow before the fixed point becomes unstable (gain margin in control theory)."""
         return gain_margin(self.eigenvalues, self.loop.damping)
 
     @property
     def phase_margin(self) -> float | None:
-        """Phase margin of the loop at the fixed point in degrees; None if the gain never exceeds 1."""
+        """Phase margin of the loop at the fixed point in degrees; None if the loop gain never exceeds 1."""
         return phase_margin(self.eigenvalues, self.loop.damping)
 
     @property
     def gain_margin(self) -> float | None:
-        """Critical challenge ceiling divided by the present one; None without a critical ceiling."""
+        """Ratio of the critical to the present challenge ceiling; None if it is undefined."""
         if self.critical_ceiling is None or self.rules.challenge_ceiling == 0.0:
             return None
         return self.critical_ceiling / self.rules.challenge_ceiling
 
     @cached_property
     def ends(self) -> pl.DataFrame:
-        """Final behaviour of each cell (rep, cell, final, period, amplitude); period 1 is settled, −1 never repeats.
+        """Final behaviour of each cell: rep, cell, final, period (1: settled, −1: never repeats), amplitude.
 
         If the record is too short to tell (a cell still moves without a period), the loop is run instead.
         """
@@ -101,12 +101,12 @@ class Stability:
 
     @property
     def verdict(self) -> str:
-        """Observed behaviour: settled, period-2, or longer (a longer period, or none)."""
+        """Observed behaviour of the loop: settled, period-2, or longer (a longer period, or none)."""
         return word(self.ends)
 
     @cached_property
     def cells(self) -> pl.DataFrame:
-        """Frame with one row per cell.
+        """Results of the analysis with one row per cell.
 
         fixed (its fixed point), clamped, part (number of its loop), radius (|λ| of that loop), share (of the cell in the
         mode of the loop, −1 to 1: cells of equal sign move together), observed period and amplitude.
@@ -125,12 +125,12 @@ class Stability:
 
     @property
     def clamped(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Mask of active cells that are clamped to 0 or 1 at the fixed point."""
+        """Mask of the active cells that are clamped to 0 or 1 at the fixed point."""
         return self.loop.active & ((self.fixed_point <= 0.0) | (self.fixed_point >= 1.0))
 
     @property
     def ringing(self) -> pl.DataFrame:
-        """Cells that never come to rest, and cells that lead an unstable mode, by amplitude, largest first."""
+        """Cells that never come to rest or that dominate an unstable mode, sorted by decreasing amplitude."""
         leads = (pl.col("radius") >= 1.0) & (pl.col("share").abs() >= MODE)
         ringing = self.cells.filter(leads | (pl.col("period") != 1))
         return ringing.sort(pl.col("amplitude").fill_null(0.0), descending=True, maintain_order=True)
@@ -140,7 +140,7 @@ class Stability:
         return LoopFigures(self)
 
     def summary(self) -> dict[str, Any]:
-        """Return the results as JSON-compatible values; missing numbers are None."""
+        """Return the results as a JSON-compatible dictionary, in which missing numbers are None."""
         return {
             "verdict": self.verdict,
             "spectral_radius": self.spectral_radius,
@@ -163,7 +163,7 @@ class Stability:
 
 
 def stability(run_or_graph: Run | Memory, rules: Rules | None = None) -> Stability:
-    """Analyse the loop of a memory's tick.
+    """Analyse the stability of the feedback loop in a memory's tick.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def stability(run_or_graph: Run | Memory, rules: Rules | None = None) -> Stabili
 
 
 def _of_run(run_or_graph: object, rules: Rules | None) -> tuple[Memory, Rules, pl.DataFrame | None]:
-    """Return the memory, the rules, and the final behaviour on record (None without a record under these rules)."""
+    """Return the memory, the rules, and each cell's recorded final behaviour (None if not recorded under these rules)."""
     if isinstance(run_or_graph, Memory):
         return run_or_graph, rules or Rules(), None
     if not isinstance(run_or_graph, Run):
@@ -243,7 +243,7 @@ def _margin(result: Stability) -> str:
 
 
 def _phase(result: Stability) -> list[str]:
-    """Return the lines on the gain and phase margins, if the gain exceeds 1."""
+    """Return the report line on the gain and phase margins; empty if the loop gain never exceeds 1."""
     lag, slope = result.phase_margin, result.slope_margin
     if lag is None or slope is None:
         return []

@@ -1,4 +1,4 @@
-"""Critical challenge ceiling, found by following the fixed point as the ceiling rises until it becomes unstable."""
+"""Computation of the critical challenge ceiling, at which the fixed point of the loop becomes unstable."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LOST = 1.02
 
 
 class CeilingPoint(NamedTuple):
-    """Challenge ceiling, the fixed point at that ceiling, and the spectral radius of the tick there."""
+    """Challenge ceiling with its fixed point and the spectral radius of the tick at that point."""
 
     ceiling: float
     worth: Array
@@ -35,7 +35,7 @@ class CeilingPoint(NamedTuple):
 
 
 class FixedPoint(NamedTuple):
-    """Fixed point at the loop's own ceilings, the residual max |f(e) − e|, and the spectrum there."""
+    """Fixed point at the loop's own ceilings, with its residual max |f(e) − e| and its spectrum."""
 
     worth: Array
     gap: float
@@ -43,14 +43,14 @@ class FixedPoint(NamedTuple):
 
 
 class Continuation:
-    """Fixed points of a loop found so far, by ceiling."""
+    """Cache of the fixed points found so far for a loop, keyed by challenge ceiling."""
 
     def __init__(self, loop: TickLoop) -> None:
         self.loop, self.large = loop, len(loop.start) > LARGE
         self.points: dict[float, CeilingPoint] = {}
 
     def at(self, ceiling: float, *, sharp: bool = True) -> CeilingPoint:
-        """Compute the point at a ceiling, starting from the two nearest stable points.
+        """Compute the fixed point at a ceiling, starting from the two nearest stable fixed points.
 
         Unless `sharp`, the radius of a large loop is accurate only to about 5 %, because its slow modes have not converged.
         """
@@ -65,7 +65,7 @@ class Continuation:
 
     @cached_property
     def own(self) -> FixedPoint:
-        """Fixed point at the loop's own ceiling, computed from the nearest stable points."""
+        """Fixed point at the loop's own ceiling, computed from the nearest stable fixed points."""
         ceiling = float(self.loop.challenge_ceiling)
         start = self._guess(ceiling)
         if self.large:
@@ -76,7 +76,7 @@ class Continuation:
         return FixedPoint(worth, gap, modes)
 
     def _guess(self, ceiling: float) -> Array:
-        """Extrapolate the fixed point at a ceiling linearly from the two nearest points with a radius below 1.02."""
+        """Extrapolate the fixed point at a ceiling from the two nearest points whose spectral radius is below 1.02."""
         stable = [point for point in self.points.values() if point.radius < LOST]
         nearest = sorted(stable, key=lambda point: abs(point.ceiling - ceiling))[:2]
         if len(nearest) <= 1:
@@ -88,7 +88,7 @@ class Continuation:
 
 
 def critical(path: Continuation) -> float | None:
-    """Return the lowest challenge ceiling at which the spectral radius ρ reaches 1.
+    """Return the lowest challenge ceiling at which the spectral radius ρ of the tick reaches 1.
 
     None if ρ stays below 1 up to a ceiling of 2 (rules allow 1), or if the formula has no ceiling. The fixed point is
     followed from a ceiling at which it is unique. Steps b ← b / ρ(b), exact while the fixed point does not move, are taken
@@ -110,7 +110,7 @@ def critical(path: Continuation) -> float | None:
     while here.radius < 1.0 - close:
         if here.ceiling >= HIGHEST:
             return None
-        # steps are limited, because ρ may grow faster than in proportion, or drop
+        # Limit the step, because ρ may grow faster than the ceiling, or may drop.
         factor = min(1.0 / max(here.radius, 1e-9), far if here.radius < HALF else nearby)
         ceiling = min(here.ceiling * max(factor, 1.0 + close) or LOW, HIGHEST)
         below, here = here, path.at(ceiling, sharp=here.radius >= HALF)
@@ -120,7 +120,7 @@ def critical(path: Continuation) -> float | None:
 
 
 def norm_bound(loop: TickLoop) -> float:
-    """Return ‖a S + b C‖∞, the largest sum of weight × ceiling over a cell's incoming edges; NaN for a user's formula.
+    """Return ‖a S + b C‖∞, the largest sum of ceiling × weight over a cell's incoming edges; NaN for a custom formula.
 
     If it is below 1, the tick is a contraction and settles from any start.
     """
@@ -137,7 +137,7 @@ def _tolerance(path: Continuation) -> float:
 
 
 def _safe_ceiling(loop: TickLoop) -> float:
-    """Return the ceiling b with ρ(a S + b C) ≈ 1: below it the tick is a contraction in some norm, with one fixed point.
+    """Return the ceiling b at which ρ(a S + b C) ≈ 1. Below it the tick is a contraction with a unique fixed point.
 
     The slope of tanh is at most 1, so |∂f/∂e| ≤ a S + b C =: M. Power iteration on M, with b set in each step to keep the
     sum of all entries; each iterate is averaged with the last to damp oscillation. The result is 0 if supports alone exceed
@@ -155,7 +155,7 @@ def _safe_ceiling(loop: TickLoop) -> float:
 
 
 def _between(path: Continuation, low: CeilingPoint, high: CeilingPoint) -> float:
-    """Find ρ = 1 between two ceilings by regula falsi, halving the value of an end that does not move (Illinois).
+    """Find the ceiling between two others at which ρ = 1, by regula falsi with the Illinois modification.
 
     While the ends are far apart, their geometric mean is used: a long step may reach another fixed point.
     """

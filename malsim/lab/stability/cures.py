@@ -1,4 +1,4 @@
-"""Comparison of cures for an oscillating loop: verdict, speed of reaction, and final values."""
+"""Comparison of cures for an oscillating loop by verdict, speed of response, and final values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STEP_METRICS = ("rise_time", "settling_time", "overshoot")
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Cures:
-    """Comparison of cures for an oscillating loop.
+    """Comparison of three cures for an oscillating loop with the uncured loop.
 
     `table` has one row per cure: cure, setting, the verdict of ticks from stated × calibration with moving (the share of
     cells that never come to rest) and amplitude, then the step response of `cell`, from rest, to a new claim: before, after,
@@ -46,7 +46,7 @@ class Cures:
     response: pl.DataFrame
 
     def figure(self, *, title: str = "Step response of a cell under each cure, and the lasting amplitude") -> Sheet:
-        """Plot the step response of a cell under each cure, and the lasting amplitude."""
+        """Plot the step response of a cell and the remaining amplitude of oscillation under each cure."""
         from malsim.showing.plots.studies.loop_charts import cures as draw
 
         return draw(self.table, self.response, cell=self.cell, title=title)
@@ -60,7 +60,7 @@ class Cures:
 def cures(
     run_or_graph: Run | Memory, rules: Rules | None = None, *, cell: str | None = None, rep: int = 0, push: str = "supports"
 ) -> Cures:
-    """Compare three cures for an oscillating loop with the loop as it is.
+    """Compare three cures for an oscillating loop with the uncured loop.
 
     The lower ceiling is 0.9 of the critical one. The damping is 0.9 of the smallest 2 (1 − Re λ) / |1 − λ|² over the
     eigenvalues at the fixed point (2 / (1 + L) for a real −L). Masses from stated confidence remove the loop. Each loop is
@@ -77,7 +77,7 @@ def cures(
         Relation of the new claim to that cell: supports or contradicts.
     """
     if push not in PUSHES:
-        raise UsageError("no such push", where="cures: push", given=push, allowed=", ".join(PUSHES))
+        raise UsageError("no such relation", where="cures: push", given=push, allowed=", ".join(PUSHES))
     result = stability(run_or_graph, rules)
     memory = result.memory
     name = _cell(result, cell, rep)
@@ -101,7 +101,7 @@ def cures(
 
 
 def _cures(result: Stability) -> list[tuple[str, str, Rules]]:
-    """Return the name, the changed setting and the rules of each cure, the present rules first."""
+    """Return the name, the changed setting and the rules of each cure, starting with the present rules."""
     rules, ceiling = result.rules, result.critical_ceiling
     lower = rules.challenge_ceiling if ceiling is None else min(BELOW * ceiling, rules.challenge_ceiling)
     bound = damping_bound(result.eigenvalues)
@@ -116,17 +116,17 @@ def _cures(result: Stability) -> list[tuple[str, str, Rules]]:
 
 
 def _cell(result: Stability, cell: str | None, rep: int) -> str:
-    """Return the handle of the named cell, or of the active cell with the largest amplitude (the first in a tie)."""
+    """Return the handle of the given cell or, by default, of the active cell with the largest amplitude."""
     if cell is not None:
         return result.memory.head(cell, rep=rep)
     active = result.cells.filter((pl.col("rep") == rep) & pl.Series(result.loop.active))
     if active.is_empty():
-        raise UsageError("no active cell to contradict", where="cures: rep", given=rep)
+        raise UsageError("this replication has no active cells", where="cures: rep", given=rep)
     return str(active.sort(pl.col("amplitude").fill_null(0.0), descending=True, maintain_order=True)["cell"][0])
 
 
 def _with_claim(result: Stability, cell: str, rep: int, push: str) -> Memory:
-    """Return the memory after a new verified claim of confidence 0.9 about a cell."""
+    """Return the memory after a new verified claim with confidence 0.9 that supports or contradicts a cell."""
     memory = result.memory
     claim = {
         "rep": rep, "kind": "obs", "t": float(memory.cells["touched"].to_numpy().max()), "writer": "reviewer",
@@ -141,7 +141,7 @@ def _with_claim(result: Stability, cell: str, rep: int, push: str) -> Memory:
 
 
 def _answer(before: TickLoop, after: TickLoop, row: int) -> Array:
-    """Return the cell's values: at rest, at each tick after the new claim, and at the new fixed point."""
+    """Return the cell's values at rest, after each tick that follows the new claim, and at the new fixed point."""
     undamped = replace(before, damping=1.0), replace(after, damping=1.0)
     rest, end = (polished(loop, *fixed_point(loop))[0] for loop in undamped)
     worth = np.append(rest, after.start[len(rest) :])
@@ -153,7 +153,7 @@ def _answer(before: TickLoop, after: TickLoop, row: int) -> Array:
 
 
 def _step(answer: Array) -> dict[str, float | None]:
-    """Return rise time, settling time (ticks) and overshoot (percent) of a step response; None if it never settles."""
+    """Return the rise and settling times (ticks) and the overshoot (percent) of a step response; None where undefined."""
     response, final = answer[:-1] - answer[0], float(answer[-1] - answer[0])
     if abs(final) <= STILL:
         return dict.fromkeys(STEP_METRICS)

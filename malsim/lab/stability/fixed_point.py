@@ -1,4 +1,4 @@
-"""Fixed points of the loop, found even if ticks do not settle there."""
+"""Computation of the loop's fixed points, including those at which ticks do not settle."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHARE, DEPTH, ALIKE = 0.7, 2, 1e-5
 def fixed_point(
     loop: TickLoop, start: Array | None = None, *, near: float = NEAR, least: int = STEPS, work: int = WORK
 ) -> tuple[Array, float]:
-    """Return a point e with e = f(e) within the tolerance `near`, and the residual max |f(e) − e|.
+    """Find a fixed point e = f(e) to within the tolerance `near`; return it with its residual max |f(e) − e|.
 
     Each cell moves a part of the way, e += share / (1 + row sum of |∂f/∂e|) · (f(e) − e). Its share grows while the cell
     keeps its direction and shrinks when it reverses, so that it comes to rest even where ticks oscillate. A fixed point
@@ -52,7 +52,7 @@ def fixed_point(
 
 
 def anderson(loop: TickLoop, worth: Array, *, near: float, most: int) -> Array:
-    """Iterate until no |f(e) − e| exceeds `near`, or for `most` steps, and return the last f(e); e has one column.
+    """Iterate until |f(e) − e| ≤ `near` in every cell, or for `most` steps, and return the last f(e) as a vector.
 
     Anderson mixing: the combination of the last three points with the smallest move, plus 0.7 of that move. It handles soft
     modes (λ near 1), on which cell-by-cell steps are slow, and needs ceilings at which few modes oscillate. Source: Walker
@@ -82,7 +82,7 @@ def anderson(loop: TickLoop, worth: Array, *, near: float, most: int) -> Array:
 def any_fixed_point(
     loop: TickLoop, start: Array, *, near: float = NEAR, least: int = STEPS, work: int = WORK, by_ticks: bool = False
 ) -> tuple[Array, float]:
-    """Try several methods until one finds a fixed point; return it with its residual max |f(e) − e|, as one column.
+    """Find a fixed point by trying several methods in turn; return it with its residual max |f(e) − e|.
 
     With `by_ticks`, plain ticks from the loop's own start come first, so that the analysis is of the point that a run
     reaches. Then `fixed_point` from `start` with damped Newton steps, and then ticks from there.
@@ -96,7 +96,7 @@ def any_fixed_point(
 
 
 def _rest(loop: TickLoop, worth: Array) -> tuple[Array, float] | None:
-    """Return the fixed point reached by plain ticks, to 1e-6; None if 2,000 ticks do not reach it."""
+    """Return the fixed point that plain ticks reach (to 1e-6) and its residual, or None if 2,000 ticks do not suffice."""
     for _ in range(TICKS):
         fresh = loop.tick(worth)
         gap = float(np.abs(fresh - worth).max(initial=0.0))
@@ -107,7 +107,7 @@ def _rest(loop: TickLoop, worth: Array) -> tuple[Array, float] | None:
 
 
 def polished(loop: TickLoop, worth: Array, gap: float) -> tuple[Array, float]:
-    """Refine a fixed point by Newton's method on e − f(e), for up to 10,000 cells whose loops are small enough.
+    """Refine a fixed point by Newton's method on e − f(e), unless there are over 10,000 cells or a loop is too large.
 
     A step that does not reduce the largest |f(e) − e| is halved, up to six times (damped Newton).
     """
@@ -128,7 +128,7 @@ def _residual(loop: TickLoop, worth: Array) -> float:
 
 
 def _newton_step(loop: TickLoop, worth: Array, move: Array) -> Array | None:
-    """Return the step d with (I − J) d = f(e) − e; None if a loop is too large to solve or the matrix is singular.
+    """Return the Newton step d with (I − J) d = f(e) − e; None if a loop is too large or the matrix is singular.
 
     Ordered by its strongly connected parts the matrix is block triangular, so elimination fills in only within blocks.
     """
@@ -141,6 +141,6 @@ def _newton_step(loop: TickLoop, worth: Array, move: Array) -> Array | None:
     step = np.empty_like(worth)
     try:
         step[order] = splu(matrix, permc_spec="NATURAL", diag_pivot_thresh=0.01).solve(move[order])
-    except RuntimeError:  # exactly singular: the fixed point vanishes here
+    except RuntimeError:  # the matrix is exactly singular, so the fixed point is about to vanish
         return None
     return step

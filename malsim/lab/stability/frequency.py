@@ -1,4 +1,4 @@
-"""Frequency domain of the loop: gain and phase margin, response, and the damping at which it settles.
+"""Frequency-domain analysis of the loop: gain and phase margins, open-loop response, and the damping that settles it.
 
 Near a fixed point a mode of eigenvalue λ of the undamped tick has the open loop L(z) = −α λ / (z − 1 + α), where α is the
 damping; it is closed by 1 + L(z) = 0. Source: characteristic loci of a multivariable loop (MacFarlane and Postlethwaite,
@@ -25,7 +25,7 @@ ZERO = 1e-12
 
 
 def eigenvalues(jacobian: sparse.csr_array) -> NDArray[np.complex128]:
-    """Return the eigenvalues of ∂f/∂e that determine the gain and phase margin.
+    """Return the eigenvalues of the Jacobian ∂f/∂e that determine the gain and phase margins.
 
     These are all eigenvalues of each strongly connected part; for a part of more than 1,500 rows, the eight farthest from 1,
     by Arnoldi's method.
@@ -60,7 +60,7 @@ def damping_bound(values: NDArray[np.complex128]) -> float:
 
 
 def gain_margin(values: NDArray[np.complex128], damping: float) -> float | None:
-    """Return the factor by which all slopes can grow before a mode no longer decays; None without a bound.
+    """Return the factor by which all slopes can grow before some mode stops decaying; None if there is no limit.
 
     The smallest k > 0 with |1 − α + α k λ| = 1; below 1, the factor to which they must shrink.
 
@@ -75,7 +75,7 @@ def gain_margin(values: NDArray[np.complex128], damping: float) -> float | None:
 
 
 def phase_margin(values: NDArray[np.complex128], damping: float) -> float | None:
-    """Return the smallest phase shift in degrees at which a mode no longer decays; None if no |L| exceeds 1.
+    """Return the smallest phase shift, in degrees, at which some mode stops decaying; None if |L| never exceeds 1.
 
     The angle between L and −1 at the frequency where |L| = 1, cos ω = (1 + (1 − α)² − α² |λ|²) / (2 (1 − α)); negative if
     the mode grows.
@@ -99,7 +99,7 @@ def phase_margin(values: NDArray[np.complex128], damping: float) -> float | None
 
 
 def response(value: complex, damping: float, *, points: int = POINTS) -> pl.DataFrame:
-    """Return the open loop L of a mode: omega (radians per tick, up to π), real, imaginary, decibels, degrees."""
+    """Return a mode's open-loop frequency response: omega (rad/tick, up to π), real, imaginary, decibels, degrees."""
     omega: Array = np.geomspace(LOWEST, np.pi, points)
     loop = -damping * value / (np.exp(1j * omega) - 1.0 + damping)
     decibels, degrees = 20.0 * np.log10(np.abs(loop)), np.degrees(np.unwrap(np.angle(loop)))

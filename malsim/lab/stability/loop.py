@@ -1,4 +1,4 @@
-"""Tick of a memory as a map on arrays, and its slopes at a point."""
+"""Map that one tick of a memory applies to its cells, and the slopes of that map."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LARGE = 10_000
 
 @dataclass(frozen=True, kw_only=True)
 class TickLoop:
-    """Map of one tick on the effective confidence of all cells, with all else constant.
+    """Map that one tick applies to the effective confidence of all cells, with everything else held constant.
 
     e' = e + damping · (f(e) − e), f(e) = clamp01(stated · factor + a · tanh(S e) − b · tanh(C e)) on active cells.
 
@@ -47,10 +47,12 @@ class TickLoop:
 
     @classmethod
     def of(cls, memory: Memory, rules: Rules) -> TickLoop:
-        """Return the loop of a memory's tick; raise `UsageError` under the law `records`, which has no loop over edges."""
+        """Return the loop of a memory's tick. Raise `UsageError` under the law `records`, which has no loop."""
         if isinstance(rules.effective, str):
             given = rules.effective
-            raise UsageError("this law has no loop over edges", where="rules.effective", given=given, hint="leave it out")
+            raise UsageError(
+                "this law has no loop over edges", where="rules.effective", given=given, hint="leave out `effective`"
+            )
         active = memory.column("status") == 0
         sources = active if rules.mass_neighbours == "active" else np.ones_like(active)
         factor = memory.column("calibration") if rules.recompute == "admit" else factors_at(memory, rules)
@@ -70,13 +72,13 @@ class TickLoop:
         )
 
     def masses(self, worth: Array) -> tuple[Array, Array]:
-        """Return support and challenge mass, from effective or stated confidence according to the rules."""
+        """Return the support and challenge masses, computed from effective or stated confidence as the rules specify."""
         if self.from_stated:
             worth = np.broadcast_to(along(self.stated, worth), worth.shape)
         return self.support @ worth, self.challenge @ worth
 
     def worth(self, support: Array, challenge: Array) -> Array:
-        """Compute f from the support and challenge masses, for active and inactive cells alike."""
+        """Compute f, the new effective confidence, from the support and challenge masses, even for inactive cells."""
         inputs = along(self.stated, support), along(self.factor, support), support, challenge
         if self.formula is not None:
             return np.clip(np.asarray(self.formula(*inputs), dtype=np.float64), 0.0, 1.0)
@@ -90,7 +92,7 @@ class TickLoop:
         return fresh if self.damping == 1.0 else worth + self.damping * (fresh - worth)
 
     def slopes(self, worth: Array) -> tuple[Array, Array, Array]:
-        """Return f, ∂f/∂support and ∂f/∂challenge at a point; slopes are 0 where a cell is clamped or inactive."""
+        """Return f, ∂f/∂support and ∂f/∂challenge at a point. The slopes of clamped and inactive cells are 0."""
         support, challenge = self.masses(worth)
         if self.formula is None:
             up, down = slopes(support, challenge, self.support_ceiling, self.challenge_ceiling)
@@ -104,7 +106,7 @@ class TickLoop:
         return fresh, np.where(free, up, 0.0), np.where(free, down, 0.0)
 
     def jacobian(self, worth: Array) -> sparse.csr_array:
-        """Return ∂f/∂e at a point, sparse: diag(∂f/∂support) · S + diag(∂f/∂challenge) · C."""
+        """Return the sparse Jacobian ∂f/∂e = diag(∂f/∂support) · S + diag(∂f/∂challenge) · C at a point."""
         _, up, down = self.slopes(worth)
         slope = sparse.csr_array(_scaled(self.support, up) + _scaled(self.challenge, down))
         slope.eliminate_zeros()
@@ -117,12 +119,12 @@ class TickLoop:
 
 
 def along(value: NDArray[Any], like: Array) -> NDArray[Any]:
-    """Reshape a value per cell to broadcast with `like`, which has one column or many."""
+    """Reshape a per-cell vector so that it broadcasts with `like`, which has one or two dimensions."""
     return value if like.ndim == 1 else value[:, None]
 
 
 def _matrix(wiring: Wiring, sign: float, sources: NDArray[np.bool_]) -> sparse.csr_array:
-    """Return the edge weights of one sign as a sparse matrix (target, source), with 0 for cells outside `sources`."""
+    """Return the edge weights of one sign as a sparse matrix (target × source). Cells outside `sources` weigh 0."""
     weight = sign * wiring.weight.values
     order = np.argsort(wiring.target.values, kind="stable")
     order = order[weight[order] > 0.0]
@@ -135,5 +137,6 @@ def _matrix(wiring: Wiring, sign: float, sources: NDArray[np.bool_]) -> sparse.c
 def _scaled(matrix: sparse.csr_array, rows: Array) -> sparse.csr_array:
     entries = matrix.data * np.repeat(rows, np.diff(matrix.indptr))
     product = sparse.csr_array((entries, matrix.indices, matrix.indptr), shape=matrix.shape)
-    product.has_canonical_format = matrix.has_canonical_format  # a new check would take as long as adding two matrices
+    # Copy the flag, because recomputing it would take as long as adding two matrices.
+    product.has_canonical_format = matrix.has_canonical_format
     return product

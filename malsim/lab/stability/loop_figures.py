@@ -1,4 +1,4 @@
-"""Figures of a stability analysis and the frames behind them: `stability(run).plot.bifurcation()` and others."""
+"""Figures of a stability analysis, such as `stability(run).plot.bifurcation()`, and the frames behind them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LONGEST_PATH = 40
 
 
 def return_map(loop: TickLoop, at: Array, modes: Spectrum, row: int) -> pl.DataFrame:
-    """Return the next value of a cell over its current value: part ("map" or "path"), x, y.
+    """Return the data of a cell's return map (next value over current value): part (`map` or `path`), x, y.
 
     The map is the section of the tick through the fixed point `at`, along the mode of the cell's own loop; the path is a run
     of the loop from stated · calibration.
@@ -44,7 +44,7 @@ def return_map(loop: TickLoop, at: Array, modes: Spectrum, row: int) -> pl.DataF
 
 
 def bifurcation(loop: TickLoop, row: int, ceiling: str) -> pl.DataFrame:
-    """Return a cell's long-run values as a ceiling rises from 0 to 1: ceiling, part ("visited" or "fixed"), effective.
+    """Return a cell's long-run values as a ceiling rises from 0 to 1: ceiling, part (`visited` or `fixed`), effective.
 
     "visited" are the last 32 of 632 ticks from stated · calibration, without duplicates. `ceiling` is challenge_ceiling or
     support_ceiling.
@@ -64,7 +64,10 @@ def bifurcation(loop: TickLoop, row: int, ceiling: str) -> pl.DataFrame:
 
 
 def stability_map(base: TickLoop, points: int) -> pl.DataFrame:
-    """Return a grid over both ceilings from 0 to 1: support_ceiling, challenge_ceiling, radius, rings (simulated)."""
+    """Compute the spectral radius on a grid of both ceilings, and whether simulated ticks oscillate.
+
+    The ceilings run from 0 to 1. Columns: support_ceiling, challenge_ceiling, radius, rings.
+    """
     grid = np.linspace(0.0, 1.0, points)
     support, challenge = (axis.ravel() for axis in np.meshgrid(grid, grid, indexing="ij"))
     radii, ringing = np.zeros(len(support)), np.zeros(len(support), dtype=bool)
@@ -85,12 +88,12 @@ CEILINGS = ("challenge_ceiling", "support_ceiling")
 
 @dataclass(frozen=True)
 class LoopFigures:
-    """Figures of a stability analysis; each returns a matplotlib figure that notebooks show and `savefig` writes."""
+    """Figures of a stability analysis. Each method returns a matplotlib figure for notebooks or `savefig`."""
 
-    result: Any  # a `Stability`, whose module imports this one
+    result: Any  # a `Stability`, not annotated as such because its module imports this one
 
     def return_map(self, cell: str | None = None, *, rep: int = 0) -> Sheet:
-        """Plot the next value of a cell (by default of largest amplitude) over its current value, with a cobweb path."""
+        """Plot a cell's next value over its current value with a cobweb path, by default for the largest amplitude."""
         from malsim.showing.plots.studies import loop_charts as draw
 
         row, result = self._row(cell, rep), self.result
@@ -99,7 +102,7 @@ class LoopFigures:
         return draw.return_map(section, fixed, name=name, radius=radius, title=self._title(name))
 
     def bifurcation(self, cell: str | None = None, *, rep: int = 0, ceiling: str = CEILINGS[0]) -> Sheet:
-        """Plot the long-run values of a cell as a ceiling rises from 0 to 1."""
+        """Plot a cell's long-run values as a ceiling rises from 0 to 1."""
         from malsim.showing.plots.studies import loop_charts as draw
 
         if ceiling not in CEILINGS:
@@ -120,19 +123,19 @@ class LoopFigures:
         return draw.stability_map(stability_map(self.result.loop, points), present=present, title=title)
 
     def nyquist(self) -> Sheet:
-        """Plot the open loop of the modes that set the margins in the complex plane; encircling −1 means oscillation."""
+        """Plot the Nyquist diagram of the modes that set the margins. A curve that encircles −1 means oscillation."""
         from malsim.showing.plots.studies.loop_charts import nyquist
 
         return nyquist(self._responses(), **self._margins())
 
     def bode(self) -> Sheet:
-        """Plot magnitude and phase of the open loop over frequency, for the modes that set the margins."""
+        """Plot the Bode diagram (open-loop magnitude and phase) of the modes that set the margins."""
         from malsim.showing.plots.studies.loop_charts import bode
 
         return bode(self._responses(), **self._margins())
 
     def save(self, folder: Path) -> list[Path]:
-        """Write the standard figures as PNG and return their paths."""
+        """Write the standard figures to a folder as PNG files and return their paths."""
         loops = ("nyquist", "bode") if self.result.eigenvalues.size else ()
         names = ("return_map", "bifurcation", "stability_map", *loops)
         return save_files(folder, {f"{name}.png": getattr(self, name)() for name in names})
@@ -141,10 +144,13 @@ class LoopFigures:
         return {"gain": self.result.slope_margin, "phase": self.result.phase_margin, "title": self.result.verdict}
 
     def _responses(self) -> dict[str, pl.DataFrame]:
-        """Return the responses of the modes with the smallest gain and phase margins; of a conjugate pair, the upper one."""
+        """Return the open-loop responses of the modes with the smallest gain and phase margins, keyed by legend label.
+
+        A conjugate pair is represented by the eigenvalue with a positive imaginary part.
+        """
         eigenvalues, damping = self.result.eigenvalues, self.result.loop.damping
         if not eigenvalues.size:
-            raise UsageError("no cell is on a loop", where="plot.nyquist", hint="a loop needs cells that dispute each other")
+            raise UsageError("no cell is on a loop", where="plot.nyquist", hint="add claims that dispute each other")
         responses = {}
         for margin in (gain_margin, phase_margin):
             margins = np.array([margin(np.array([value]), damping) for value in eigenvalues], dtype=np.float64)
@@ -160,7 +166,7 @@ class LoopFigures:
         return f'{name} "{row["title"][0]}": {word(row)}'
 
     def _row(self, cell: str | None, rep: int) -> int:
-        """Return the row of a cell by name; if None, of the cell with the largest amplitude."""
+        """Return the row index of the given cell or, by default, of the cell with the largest amplitude."""
         if cell is not None:
             return int(self.result.memory.row(cell, rep=rep))
         amplitude, radius = (self.result.cells[name].fill_null(0.0).to_numpy() for name in ("amplitude", "radius"))

@@ -1,4 +1,4 @@
-"""Simulation of the loop by ticks: final behaviour of each cell, and the ceiling at which oscillation begins."""
+"""Simulation of the loop tick by tick: each cell's final behaviour, and the ceiling at which oscillation starts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ APART, LEAST = 1.01, 0.01
 
 
 def trail(loop: TickLoop, ticks: int) -> Array:
-    """Return the values of every cell at the start and after each tick, shape (ticks + 1, cells)."""
+    """Simulate the loop and return all cell values at the start and after each tick, shape (ticks + 1, cells)."""
     worth = [loop.start]
     for _ in range(ticks):
         worth.append(loop.tick(worth[-1]))
@@ -37,7 +37,7 @@ def trail(loop: TickLoop, ticks: int) -> Array:
 
 
 def rings(loop: TickLoop, *, ticks: int = TICKS) -> NDArray[np.bool_]:
-    """Return the mask of challenge ceilings at which the loop still oscillates after `ticks` ticks without fading.
+    """Return a mask of the challenge ceilings at which the loop still oscillates, without fading, after `ticks` ticks.
 
     The largest moves in the last two quarters of the ticks are compared, so that orbits that never repeat are detected; an
     oscillation fades if the later move is below 0.98 of the earlier. Loops at rest are not run further.
@@ -64,7 +64,7 @@ def rings(loop: TickLoop, *, ticks: int = TICKS) -> NDArray[np.bool_]:
 def measured_ceiling(
     loop: TickLoop, *, low: float = 0.0, high: float = 1.0, within: float = 1e-3, ticks: int = TICKS
 ) -> float | None:
-    """Return the lowest challenge ceiling between `low` and `high` at which ticks keep oscillating, to a relative `within`.
+    """Find the lowest challenge ceiling in [low, high] at which ticks keep oscillating, to the relative accuracy `within`.
 
     None if they settle at all ceilings tried. Below the contraction bound every start settles; from there ceilings 1 % apart
     are run, lowest first (for more than 500 cells farther apart and for fewer ticks), and the first step from settling to
@@ -106,7 +106,7 @@ def _bisect(loop: TickLoop, low: float, high: float, within: float, ticks: int) 
 
 
 def _contraction_bound(loop: TickLoop) -> float:
-    """Return the ceiling below which all rows of a S + b C sum to less than 1, so that any start settles; 0 without one."""
+    """Return the ceiling below which every row of a S + b C sums to less than 1, so that ticks settle; 0 if none."""
     up, down = loop.masses(np.ones_like(loop.start))
     rows = loop.active & (down > 0.0)
     if not rows.any() or loop.formula is not None or (loop.support_ceiling * up[loop.active]).max() >= 1.0:
@@ -121,7 +121,7 @@ FADED = 0.99
 
 
 def of_trail(loop: TickLoop, memory: Memory) -> pl.DataFrame:
-    """Run the loop from its start and classify the final behaviour of each cell: rep, cell, final, period, amplitude.
+    """Simulate the loop and classify the final behaviour of each cell: rep, cell, final, period, amplitude.
 
     The loop runs for 1,000 ticks, or until all cells rest. If some cells then have no period, it runs for up to 20,000 more
     (on up to 10,000 cells), until they rest or stop fading. Period 1 means at rest or fading; −1 never repeats.
@@ -144,7 +144,7 @@ def of_trail(loop: TickLoop, memory: Memory) -> pl.DataFrame:
 
 
 def _last_ticks(step: Callable[[Array], Array], worth: Array) -> Array:
-    """Return the last 256 of 1,000 ticks, shape (ticks, cells); fewer if all cells come to rest."""
+    """Run up to 1,000 ticks and return the last 256 states, shape (ticks, cells), or fewer if all cells come to rest."""
     last = deque([worth], maxlen=QUARTER)
     for _ in range(TRAIL_TICKS):
         last.append(step(last[-1]))
@@ -154,7 +154,7 @@ def _last_ticks(step: Callable[[Array], Array], worth: Array) -> Array:
 
 
 def _periods(rows: Array) -> NDArray[np.int64]:
-    """Return the shortest period that each column repeats at least twice; 0 without one."""
+    """Return the shortest period that each column repeats at least twice, or 0 if there is none."""
     period = np.zeros(rows.shape[1], dtype=np.int64)
     for length in range(min(LONGEST, len(rows) // 2), 0, -1):
         again = np.abs(rows[-length:] - rows[-2 * length : -length]).max(axis=0) <= EQUAL
@@ -164,7 +164,7 @@ def _periods(rows: Array) -> NDArray[np.int64]:
 
 
 def word(ends: pl.DataFrame) -> str:
-    """Return the verdict for all cells by their longest period; "longer" if a cell never repeats.
+    """Return a one-word verdict on all cells, which depends on their longest period; "longer" if some cell never repeats.
 
     >>> word(pl.DataFrame({"period": [1, 2, 1]}))
     'period-2'

@@ -1,4 +1,4 @@
-"""Dominant eigenvalues of a loop, per strongly connected part of its graph."""
+"""Dominant eigenvalues of a loop, computed for each strongly connected part of its graph."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FAR, COARSE, QUICK = 0.8, 1e-2, 36
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Dominant eigenvalue and eigenvector of every strongly connected part of a matrix.
+    """Dominant eigenvalue and eigenvector of each strongly connected part of a matrix.
 
     `part` is the number of each row's part (−1: not on a loop); `value` has the eigenvalue of largest |λ| per part, `vector`
     the eigenvectors over the rows, scaled to a largest entry of 1 in every part.
@@ -38,12 +38,12 @@ class Spectrum:
 
     @property
     def radius(self) -> float:
-        """Largest |λ|; 0 without a loop."""
+        """Largest |λ|, or 0 if there is no loop."""
         return float(np.abs(self.value).max(initial=0.0))
 
 
 def spectrum(matrix: sparse.csr_array, damping: float = 1.0, *, tolerance: float = TOLERANCE) -> Spectrum:
-    """Return the dominant eigenvalues of (1 − damping) I + damping · matrix, part by part.
+    """Return the dominant eigenvalues of (1 − damping) I + damping · matrix, one per strongly connected part.
 
     A matrix is block triangular over its strongly connected parts, so its eigenvalues are those of the parts; separating the
     parts avoids spurious eigenvalues of long chains, which are due to rounding. Parts of up to 300 rows are solved densely,
@@ -66,7 +66,7 @@ def spectrum(matrix: sparse.csr_array, damping: float = 1.0, *, tolerance: float
 
 
 def _core(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], sparse.csr_array]:
-    """Return the rows with both inputs and outputs (all rows if most qualify), and the matrix over these rows."""
+    """Return the rows with both inputs and outputs (or all rows, if most have both), and the matrix of these rows."""
     live = np.zeros(matrix.shape[0], dtype=bool)
     live[matrix.indices] = True
     live &= np.diff(matrix.indptr) > 0
@@ -77,7 +77,7 @@ def _core(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], sparse.csr_array
 
 
 def _parts(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows on a loop sorted by part, the part of each row, and the size of each part."""
+    """Return the rows that lie on a loop (sorted by part), the part of each row, and the size of each part."""
     _, label = sparse.csgraph.connected_components(matrix, connection="strong")
     on_loop = (np.bincount(label) > 1).take(label) | (matrix.diagonal() != 0.0)
     rows = np.flatnonzero(on_loop)
@@ -91,7 +91,7 @@ def _parts(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int6
 def _within(
     matrix: sparse.csr_array, rows: NDArray[np.int64], part: NDArray[np.int64], *, several: bool
 ) -> sparse.csr_array:
-    """Return the matrix over some rows; with `several` parts, entries between different parts are left out."""
+    """Restrict the matrix to some rows. With `several` parts, drop the entries between different parts."""
     index = np.full(len(part), -1, dtype=np.int32)
     index[rows] = np.arange(len(rows), dtype=np.int32)
     block = matrix[rows]
@@ -99,7 +99,7 @@ def _within(
     inside = sources >= 0
     if several:
         inside &= part.take(block.indices) == np.repeat(part[rows], np.diff(block.indptr))
-    before = np.zeros(len(inside) + 1, dtype=np.int32)  # scipy needs all index arrays of the same type
+    before = np.zeros(len(inside) + 1, dtype=np.int32)  # scipy requires all index arrays to have the same type
     np.cumsum(inside, out=before[1:])
     entry = np.flatnonzero(inside)
     entries = block.data.take(entry), sources.take(entry), before.take(block.indptr)
@@ -141,13 +141,13 @@ def _arnoldi(block: sparse.csr_array, damping: float, tolerance: float) -> tuple
     matrix = sparse.csr_array(block * damping + sparse.eye_array(block.shape[0]) * (1.0 - damping))
     try:
         value, vector = eigs(matrix, k=1, which="LM", v0=begin, tol=tolerance, ncv=BASIS, maxiter=MOST_STEPS)
-    except ArpackNoConvergence:  # two eigenvalues of nearly equal size: a wider basis separates them
+    except ArpackNoConvergence:  # if two eigenvalues are nearly equal in size, only a wider basis separates them
         value, vector = eigs(matrix, k=2, which="LM", v0=begin, tol=1e-2, ncv=5 * BASIS)
     return complex(value[0]), vector[:, 0]
 
 
 def _upright(vectors: NDArray[np.complex128]) -> Array:
-    """Return the real parts of vectors, each divided by its largest entry."""
+    """Return the real parts of vectors that have each been divided by their largest entry."""
     largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=1)[:, None], axis=1)
     upright: Array = (vectors / largest).real
     return upright
@@ -159,7 +159,7 @@ TINY, AGAIN = 1e-6, 0.7
 
 
 def growth(matrix: sparse.csr_array, damping: float = 1.0, *, powers: int = POWERS) -> tuple[float, NDArray[np.complex64]]:
-    """Return the spectral radius to about 1 %, and the vector of its mode, by `powers` + 12 matrix products.
+    """Estimate the spectral radius to about 1 %, and the vector of its mode, with `powers` + 12 matrix products.
 
     M = (1 − damping) I + damping · matrix. The result is the larger of two estimates, which are seldom too large: the growth
     of powers, ρ = lim ‖Mᵏ v‖^(1/k) (Gelfand), over the second half of the products, which is accurate if eigenvalues fill a
@@ -191,13 +191,13 @@ def growth(matrix: sparse.csr_array, damping: float = 1.0, *, powers: int = POWE
 
 
 def scatter(size: int) -> Array:
-    """Return a fixed pseudo-random vector, which is not orthogonal to any mode."""
+    """Return a reproducible pseudo-random vector that is not orthogonal to any mode."""
     uniform: Array = np.random.Generator(np.random.Philox(key=0)).random(size)
     return uniform - 0.5
 
 
 def _ritz(tick: Callable[[Single], Single], vector: Single) -> tuple[complex, NDArray[np.complex64]]:
-    """Approximate the largest eigenvalue of a map, and its eigenvector, on the Krylov space of a start vector.
+    """Approximate the dominant eigenvalue and eigenvector of a map on the Krylov space of a start vector.
 
     Sums use einsum instead of matrix products, whose threads cost more here than they save.
     """
@@ -208,7 +208,7 @@ def _ritz(tick: Callable[[Single], Single], vector: Single) -> tuple[complex, ND
         basis[count] = fresh / size
         fresh, span, before = tick(basis[count]), basis[: count + 1], np.inf
         size = _norm(fresh)
-        while size < AGAIN * before:  # twice is enough (Kahan and Parlett), once if little was subtracted
+        while size < AGAIN * before:  # two passes are enough (Kahan and Parlett), or one if little is subtracted
             shares = np.einsum("ij,j->i", span, fresh)
             table[: count + 1, count] += shares
             fresh = fresh - np.einsum("i,ij->j", shares, span)

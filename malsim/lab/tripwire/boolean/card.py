@@ -1,4 +1,4 @@
-"""Truth table of a Boolean part, and its coverage by recorded inputs (MC/DC)."""
+"""Truth table of a netlist's Boolean part, and MC/DC coverage of that part by recorded inputs."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from malsim.lab.tripwire.boolean.part import Bools, Part
     from malsim.netlist.wiring import Instance
 
-MOST_ROWS = 64  # limit for the printed table
+MOST_ROWS = 64  # maximum number of rows in the printed table
 MERGED_ABOVE = 16
 
 
 @dataclass(frozen=True)
 class Card:
-    """Truth table of a Boolean part: its outputs for each distinguishable state and each combination of inputs.
+    """Truth table of a Boolean part: its outputs for every distinguishable state and every combination of inputs.
 
     Parameters
     ----------
@@ -42,7 +42,10 @@ class Card:
 
     @property
     def table(self) -> pl.DataFrame:
-        """Rows to print; above 16, rows with equal outputs are merged, with null where a value makes no difference."""
+        """Truth table for printing.
+
+        Above 16 rows, rows with equal outputs are merged; null means that a value does not matter.
+        """
         if self.rows.height <= MERGED_ABOVE:
             return self.rows
         names = [*(f"({name})" for name in self.before), *self.inputs]
@@ -57,11 +60,11 @@ class Card:
 
     @property
     def csv(self) -> str:
-        """All rows as CSV; the deciding inputs of a row are separated by spaces."""
+        """Complete truth table as CSV, with the deciding inputs of each row separated by spaces."""
         return self.rows.with_columns(pl.col("deciding").list.join(" ")).write_csv()
 
     def __str__(self) -> str:
-        """Return the table as text, with `*` after a deciding input and `-` for a value that makes no difference."""
+        """Return the table as text, with `*` after each deciding input and `-` for each value that does not matter."""
         heads = [*(f"({name})" for name in self.before), *(f"{name} " for name in self.inputs), "→", *self.outputs]
         table = self.table
         lines = []
@@ -83,7 +86,7 @@ def _cell(value: float | None) -> str:
 def _merged(
     values: np.ndarray, codes: np.ndarray, rows: Ints, fixed: tuple[float | None, ...]
 ) -> Iterator[tuple[tuple[float | None, ...], int]]:
-    """Yield disjoint groups of rows with equal outputs, as (fixed values, index of one row in the group).
+    """Yield disjoint groups of truth-table rows with equal outputs, as (fixed values, index of one row in the group).
 
     The groups are the leaves of a decision tree, each split at the column that leaves the least entropy of the outputs.
     """
@@ -98,7 +101,7 @@ def _merged(
 
 
 def _entropy(values: np.ndarray, codes: np.ndarray) -> float:
-    """Compute the entropy of the codes within groups of equal values, weighted by group size."""
+    """Return the conditional entropy of `codes` given `values`, in bits, times the number of rows."""
     total = 0.0
     for value in np.unique(values):
         counts = np.unique(codes[values == value], return_counts=True)[1]
@@ -107,7 +110,9 @@ def _entropy(values: np.ndarray, codes: np.ndarray) -> float:
 
 
 def card(space: StateSpace) -> Card:
-    r"""Return the truth table of a Boolean part, with one set of rows per class of indistinguishable states.
+    r"""Return the truth table of an explored Boolean part.
+
+    States that the outputs cannot distinguish share one set of rows.
 
     >>> from malsim.netlist import parse
     >>> from malsim.netlist.wiring import link
@@ -135,7 +140,7 @@ def card(space: StateSpace) -> Card:
 
 
 def _deciding(space: StateSpace, states: Ints) -> list[list[str]]:
-    """Return, per state and valuation, the inputs that, changed alone, would change an output in the same tick."""
+    """Return, for each state and combination of inputs, the inputs that alone could change an output in that tick."""
     names = np.array(space.part.inputs)
     decides = np.zeros((len(states), *space.inputs.shape), dtype=bool)
     for index in range(len(names)):
@@ -150,7 +155,7 @@ KINDS = {"kind": pl.String, "name": pl.String, "shown": pl.Boolean, "wants": pl.
 
 
 def coverage(part: Part, stream: Mapping[str, Bools], *, tick: float = DAY) -> pl.DataFrame:
-    """Run a Boolean part on recorded inputs and return the coverage of its output and input pins.
+    """Run a Boolean part on recorded inputs and return the coverage of its ops' input and output pins.
 
     An input pin of an op is shown to matter on its own (modified condition / decision coverage, DO-178B) if two calls with
     the same state and the same other inputs differ in that input and in an output of the op. `stream` has ticks ×
@@ -164,7 +169,7 @@ def coverage(part: Part, stream: Mapping[str, Bools], *, tick: float = DAY) -> p
 
 
 def _calls(machine: Machine, stream: Mapping[str, Bools]) -> dict[str, NDArray[np.float64]]:
-    """Return the distinct calls of each op, one row per call: inputs, state before the call, outputs."""
+    """Return the distinct calls of each op as rows of input values, the state before the call, and output values."""
     part = machine.part
     ticks, reps = next(iter(stream.values())).shape if stream else (0, 1)
     calls: dict[str, NDArray[np.float64]] = {}
@@ -206,6 +211,6 @@ def _rows(part: Part, name: str, calls: NDArray[np.float64]) -> Iterator[tuple[s
 
 
 def _family(instance: Instance, key: str) -> list[int | None]:
-    """Return the row numbers of a family of pins, or [None] for a single pin."""
+    """Return the row numbers of a pin family such as `in-0`, `in-1`, or [None] for a single pin."""
     pin = instance.sheet.declared[key]
     return list(range(instance.sheet.count(pin))) if pin.many else [None]

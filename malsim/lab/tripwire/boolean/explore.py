@@ -1,4 +1,4 @@
-"""Reachable states of a Boolean part under all inputs."""
+"""Reachable states of a netlist's Boolean part under all possible inputs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_ROWS = 1 << 20
 
 @dataclass(frozen=True)
 class StateSpace:
-    """States that a Boolean part can reach from its initial state, and their transitions.
+    """States that a Boolean part can reach from its initial state, and the transitions between them.
 
     `inputs` (valuations × inputs) are the inputs possible in one tick. `states` has one row per state, the initial state
     first. `after` (states × valuations) is the index of the next state, and `signals` the value of each signal in that tick.
@@ -39,12 +39,12 @@ class StateSpace:
 
     @property
     def part(self) -> Part:
-        """Boolean part that was explored."""
+        """Boolean part whose states were explored."""
         return self.machine.part
 
     @cached_property
     def classes(self) -> Ints:
-        """Equivalence class of each state: the outputs can never distinguish states of one class (Moore, 1956)."""
+        """Equivalence class of each state: the outputs can never distinguish two states of the same class (Moore, 1956)."""
         classes = _row_numbers(np.column_stack([np.zeros(len(self.states)), *(self.signals[n] for n in self.part.outputs)]))
         while True:
             finer = _row_numbers(np.column_stack([classes, classes[self.after]]))
@@ -53,7 +53,7 @@ class StateSpace:
             classes = finer
 
     def flipped(self, index: int) -> Ints:
-        """Return, for each valuation, the index of the valuation with only this input changed; −1 if it is impossible."""
+        """Return, for each combination of inputs, the index of the one that differs only in input `index` (−1: none)."""
         weights = 1 << np.arange(self.inputs.shape[1])
         codes = self.inputs @ weights
         row_of = np.full(1 << self.inputs.shape[1], -1)
@@ -62,7 +62,7 @@ class StateSpace:
         return other
 
     def shortest_path(self, transitions: Bools) -> str:
-        """Return the inputs that are true in each tick on the way to the first given transition, in words.
+        """Describe the shortest path to the first given transition by the inputs that are true in each tick.
 
         `transitions` is a mask, states × valuations; a tick without true inputs is "nothing".
         """
@@ -78,7 +78,10 @@ class StateSpace:
         return ", then ".join(ticks)
 
     def can_reach(self, transitions: Bools, allowed: Bools | None = None) -> Bools:
-        """Mark the states from which allowed valuations can lead to one of the transitions (states × valuations)."""
+        """Return a mask of the states from which allowed inputs can lead to one of the given transitions.
+
+        `transitions` is a mask (states × combinations of inputs).
+        """
         mask = np.ones(len(self.inputs), dtype=bool) if allowed is None else allowed
         reaching = np.asarray((transitions & mask).any(axis=1))
         while True:
@@ -89,7 +92,7 @@ class StateSpace:
 
 
 def explore(part: Part, *, tick: float = DAY) -> StateSpace:
-    """Return every reachable state of a Boolean part, found breadth first from its initial state."""
+    """Return all reachable states of a Boolean part, found by a breadth-first search from its initial state."""
     if len(part.inputs) > MOST_INPUTS:
         problem = "too many inputs to explore every combination"
         raise UsageError(problem, given=len(part.inputs), allowed=f"at most {MOST_INPUTS}", hint="split the netlist in two")
@@ -125,7 +128,10 @@ def explore(part: Part, *, tick: float = DAY) -> StateSpace:
 
 
 def _valuations(part: Part) -> Bools:
-    """Return the possible inputs of one tick, all false first; inputs that exclude each other are never both true."""
+    """Return all possible combinations of inputs in one tick, all-false first.
+
+    Mutually exclusive inputs are never both true.
+    """
     count = len(part.inputs)
     rows = (np.arange(2**count)[:, None] >> np.arange(count) & 1).astype(np.bool_)
     columns = {name: index for index, name in enumerate(part.inputs)}

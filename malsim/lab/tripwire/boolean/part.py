@@ -1,4 +1,4 @@
-"""Boolean part of a net: the ops whose inputs are all bits, and its state machine."""
+"""Boolean part of a netlist, which consists of the ops that are wired only to bits, and its state machine."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Signal
     from ops.pin.state import State
 
-NEVER_BOTH = (("above", "below"), ("rose", "fell"))  # outputs of one op that are never true together
+NEVER_BOTH = (("above", "below"), ("rose", "fell"))  # pairs of outputs of one op that are never true at the same time
 
 
 @dataclass(frozen=True)
 class Part:
-    """Boolean part of a net, as a net with a single domain.
+    """Boolean part of a netlist, represented as a net whose ops all belong to the domain `run`.
 
     `inputs` are the bits written outside the part: by a watch, a cell's flag, the loop, or a caller. `outputs` are the bits
     read outside the part, or not read. `apart` are pairs of inputs that are never true together.
@@ -41,7 +41,7 @@ class Part:
 
 
 def part_of(net: Net) -> Part:
-    """Return the Boolean part of a net, which may be empty.
+    """Extract the Boolean part of a net. The part may be empty.
 
     An op belongs to the part if all its wired pins are bits and at least one of its inputs is wired.
     """
@@ -107,7 +107,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class MachineStep:
-    """Result of one tick for many states: next states, bits by signal, and each op's pins after and before the tick."""
+    """Result of running one tick from many states: next states, signal values, and op pins before and after the tick."""
 
     states: Floats
     signals: dict[str, Bools]
@@ -116,7 +116,7 @@ class MachineStep:
 
 
 class Machine:
-    """State machine of a Boolean part that steps many states at once; `tick` is in milliseconds."""
+    """State machine of a Boolean part. It steps many states at once; `tick` is the length of a tick in milliseconds."""
 
     def __init__(self, part: Part, *, tick: float = DAY) -> None:
         self.part, net = part, part.net
@@ -127,20 +127,20 @@ class Machine:
         }
         self.cycle = math.lcm(*(thread.every for thread in net.threads if thread.functions))
         self.fresh = {name: step.start(1) for name, step in self.steps.items()}
-        # the state of an op is the outputs that its function also takes
+        # An op's state consists of the outputs that its function also takes as inputs.
         pins = (
             (name, slot.key, slot.row)
             for name, item in net.instances.items()
             for slot in item.sheet.slots.values()
             if slot.key in item.sheet.state
         )
-        # each number of a state is a pin (instance, key, row in a family) or a signal ("", name, None)
+        # Each column of a state row is a pin (instance, key, row in a family) or a signal ("", name, None).
         self.slots = [*pins, *(("", name, None) for name in _lingering(part))]
         self.outer = [name for name in net.signals if name not in part.inputs]
 
     @property
     def names(self) -> list[str]:
-        """Name of each position in a state: a pin such as `alarm.out`, or a signal."""
+        """Name of each column of a state row: a pin such as `alarm.out`, or a signal."""
         pins = {
             (name, slot.key, slot.row): f"{name}.{pin}"
             for name, item in self.part.net.instances.items()
@@ -149,7 +149,7 @@ class Machine:
         return [pins.get(slot, slot[1]) for slot in self.slots]
 
     def start(self) -> Floats:
-        """Return the state before the first tick, as one row."""
+        """Return the state before the first tick as an array with one row."""
         values = [
             self.fresh[instance][key][... if row is None else row].ravel()[0]
             if instance
@@ -159,7 +159,7 @@ class Machine:
         return np.array([values], dtype=np.float64)
 
     def step(self, states: Floats, inputs: Bools, number: int) -> MachineStep:
-        """Call the ops that are due at tick `number` (counted from 1) in order, on each row of `states`."""
+        """Run tick `number` (counted from 1) from each row of `states`, calling the ops that are due in order."""
         rows = Rows(Memory.empty(), len(states))
         ops, signals = self._unpack(states)
         signals |= dict(zip(self.part.inputs, inputs.T, strict=True))
@@ -175,7 +175,7 @@ class Machine:
         return MachineStep(after, signals, ops, before)
 
     def _unpack(self, states: Floats) -> tuple[dict[str, State], dict[str, Bools]]:
-        """Return the pins of every op and the signals written by the part, in each state."""
+        """Return the op pins and the internal signals that the given state rows encode."""
         count = len(states)
         ops: dict[str, dict[str, NDArray[np.generic]]] = {
             name: {key: np.repeat(value, count, axis=-1) if key in step.instance.sheet.outs or key in step.instance.sheet.ins
@@ -193,7 +193,7 @@ class Machine:
 
 
 def _lingering(part: Part) -> list[str]:
-    """Return the signals whose value carries over to the next tick: read before written, or not written at every tick."""
+    """Return the signals that carry over to the next tick: read before they are written, or not written on every tick."""
     net = part.net
     order = {
         name: (rank, index, thread.every)

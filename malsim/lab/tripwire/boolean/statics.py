@@ -1,4 +1,4 @@
-"""Static analysis of a tripwire: wiring, levels, loops, and the reachable states of its Boolean part."""
+"""Static analysis of a tripwire's netlist: unwired pins, unreachable levels, loops, and faults of its Boolean part."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Fault found in a netlist: its kind, the signal or pin, and the fault with its line.
+    """Fault found in a netlist, with its kind and the name of the signal or pin concerned.
 
     Kinds: `unwired` input, `dead` output, `masked` input, `stuck` bit, `unacknowledgeable` alarm, `loop` without a memory,
     `level` that its input cannot cross, `wiring` (a note from lint).
@@ -47,7 +47,7 @@ class Finding:
 
 
 def statics(document: Document, *, tick: float = DAY, inputs: Collection[str] = ()) -> list[Finding]:
-    """Return the faults of a netlist that show without running it: lint notes, then faults of its Boolean part.
+    """Return the faults that can be found in a netlist without running it, with the faults of its Boolean part last.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def statics(document: Document, *, tick: float = DAY, inputs: Collection[str] = 
 
 
 def state_faults(space: StateSpace) -> list[Finding]:
-    """Return dead outputs, masked inputs, stuck bits and alarms that cannot be acknowledged, found exhaustively."""
+    """Search all reachable states for dead outputs, masked inputs, stuck bits, and alarms that cannot be acknowledged."""
     stuck = list(_stuck_bits(space))
     names = {finding.name for finding in stuck}
     unacknowledgeable = [finding for finding in _unacknowledgeable(space) if finding.name not in names]
@@ -81,12 +81,12 @@ def state_faults(space: StateSpace) -> list[Finding]:
 
 
 def alarms(net: Net) -> list[str]:
-    """Return the signals written by latches."""
+    """Return the names of the signals that latches write."""
     return [signal.name for signal in net.alarms if signal.writer and signal.writer.pin and signal.writer.pin.name == "out"]
 
 
 def acknowledging(net: Net) -> list[str]:
-    """Return the acknowledgement signals: those a reviewer writes, or else those wired to a latch's reset."""
+    """Return the acknowledgement signals: those written by a reviewer, or otherwise those wired to a latch's reset."""
     reviews = [
         name for name, signal in net.signals.items() if signal.writer and str(signal.writer.address).startswith("reviewer.")
     ]
@@ -102,7 +102,7 @@ def _fault_at_writer(signal: Signal, problem: str, hint: str = "") -> Fault:
 
 
 def _unwired_pins(net: Net) -> Iterator[Finding]:
-    """Yield required inputs (an op's first input, or its family of inputs) with neither a wire nor a setting."""
+    """Yield a finding for each required input (an op's first input or family of inputs) without a wire or a value."""
     wires = {str(link.address) for signal in net.signals.values() for link in signal.links}
     for name, item in net.instances.items():
         first = next(iter(item.sheet.ins), None)
@@ -110,7 +110,7 @@ def _unwired_pins(net: Net) -> Iterator[Finding]:
         for pin, slot in item.sheet.slots.items():
             has_value = f"{name}.{pin}" in wires or pin in item.settings or pin.rpartition("-")[0] in item.settings
             needs_value = slot.row is not None if several else slot.key == first and item.sheet.name not in ALARMS
-            optional = slot.key == "bit"  # the bits of a selector add to its index
+            optional = slot.key == "bit"  # a selector's `bit` inputs only add to its index, so they may stay unwired
             if slot.key in item.sheet.ins and needs_value and not has_value and not optional:
                 hint = f"wire it, or give it a value: setp {name}.{pin} VALUE"
                 fault = Fault.at(item.statement, name, f"{name}.{pin} is not wired", hint=hint)
@@ -118,7 +118,7 @@ def _unwired_pins(net: Net) -> Iterator[Finding]:
 
 
 def _levels(document: Document, net: Net) -> Iterator[Finding]:
-    """Yield levels of watches that lie outside the bounds of the watched signal."""
+    """Yield a finding for each watch whose level lies outside the bounds of the signal it watches."""
     try:
         bounds = {item.name: item for item in cut(net).inputs}
     except OutsideError:
@@ -141,7 +141,7 @@ def _level(watch: Instance) -> float:
 
 
 def levels_of(net: Net) -> dict[str, list[float]]:
-    """Return the levels with which watches compare each signal."""
+    """Return, for each signal, the levels of the watches that read it."""
     return {
         name: [_level(watch) for link in signal.readers
                if link.pin and (watch := net.instances.get(link.pin.instance)) and watch.sheet.name == "watch"]
@@ -150,7 +150,7 @@ def levels_of(net: Net) -> dict[str, list[float]]:
 
 
 def _loops(net: Net) -> Iterator[Finding]:
-    """Yield loops of ops without a memory, whose values depend only on the order of addf."""
+    """Yield a finding for each loop of stateless ops, whose values depend only on the order of the `addf` statements."""
     for loop in loops(net):
         names = [step.writes.instance for step in loop.steps]
         if not any(net.instances[name].sheet.state for name in names):
@@ -169,7 +169,7 @@ def _dead(space: StateSpace) -> Iterator[Finding]:
 
 
 def _masked_inputs(space: StateSpace) -> Iterator[Finding]:
-    """Yield inputs whose value never changes an output, whatever the state and the other inputs."""
+    """Yield a finding for each input that never affects an output, whatever the state and the other inputs are."""
     net, classes = space.part.net, space.classes
     for index, name in enumerate(space.part.inputs):
         other = space.flipped(index)
@@ -182,7 +182,7 @@ def _masked_inputs(space: StateSpace) -> Iterator[Finding]:
 
 
 def _stuck_bits(space: StateSpace) -> Iterator[Finding]:
-    """Yield bits of ops with a memory that can be set in a reachable state and never reset afterwards."""
+    """Yield a finding for each bit that a stateful op can set in some reachable state and never reset afterwards."""
     net = space.part.net
     for name, on in space.signals.items():
         writer = net.signals[name].writer
@@ -196,7 +196,7 @@ def _stuck_bits(space: StateSpace) -> Iterator[Finding]:
 
 
 def _unacknowledgeable(space: StateSpace) -> Iterator[Finding]:
-    """Yield alarms that can be on and that no acknowledgement clears, although all other inputs are at rest."""
+    """Yield a finding for each alarm that no acknowledgement can clear although all other inputs are at rest."""
     net, inputs = space.part.net, space.part.inputs
     acks = [name for name in acknowledging(net) if name in inputs]
     mask = np.isin(inputs, acks)
@@ -218,7 +218,7 @@ def _unacknowledgeable(space: StateSpace) -> Iterator[Finding]:
 
 
 def _stays_off(space: StateSpace, on: Bools, valuations: Bools, mask: Bools) -> bool:
-    """Return whether an alarm never comes on from the initial state under these inputs, without an acknowledgement."""
+    """Return whether an alarm stays off forever from the initial state under constant inputs without an acknowledgement."""
     (valuation,) = np.flatnonzero(valuations & ~space.inputs[:, mask].any(axis=1))
     state, visits = 0, set[int]()
     while state not in visits:

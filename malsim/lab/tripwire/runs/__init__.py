@@ -1,1 +1,1 @@
-"""Tripwires in recorded runs: their signals, scores with intervals, reference charts, and the value of their silence."""
+"""Analysis of recorded tripwire runs: signals, scores with intervals, reference charts, and evidence from silence."""

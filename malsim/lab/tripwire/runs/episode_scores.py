@@ -1,4 +1,4 @@
-"""Scores of an alarm against episodes, with confidence intervals: run lengths, delay, misses, false alarms, floods."""
+"""Scores of an alarm against known episodes, with confidence intervals: run lengths, delay, misses, and false alarms."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 LEAST_BLOCKS = 20
-WITHIN_A_TICK = 12**-0.5  # standard deviation of a time that is known only to the tick
+WITHIN_A_TICK = 12**-0.5  # standard deviation, in ticks, of a time that is uniform within one tick
 
 
 @dataclass(frozen=True)
 class Interval:
-    """Estimate with its 95 % interval: NaN if undefined, `high` infinite if unbounded."""
+    """Estimate with a 95 % confidence interval. Undefined numbers are NaN; `high` is infinite if there is no bound."""
 
     value: float
     low: float
@@ -38,7 +38,7 @@ NONE = Interval(np.nan, np.nan, np.nan, 0, "nothing to count")
 
 
 def blocks(counts: NDArray[np.generic]) -> Floats:
-    """Sum ticks × replications per replication or, below 20 replications, per batch of consecutive ticks."""
+    """Sum counts (ticks × replications) into blocks: one per replication, or several for fewer than 20 replications."""
     ticks, reps = counts.shape
     pieces = min(ticks, -(-LEAST_BLOCKS // reps))
     cuts = np.linspace(0, ticks, pieces, endpoint=False).astype(int)
@@ -46,7 +46,7 @@ def blocks(counts: NDArray[np.generic]) -> Floats:
 
 
 def _variance(part: Floats, whole: Floats, ratio: float) -> float:
-    """Return the variance of a ratio of sums over blocks, or 0 for a single block."""
+    """Return the variance of the ratio sum(part) / sum(whole), estimated across blocks, or 0 for a single block."""
     count = len(part)
     if count < 2:  # noqa: PLR2004
         return 0.0
@@ -54,7 +54,7 @@ def _variance(part: Floats, whole: Floats, ratio: float) -> float:
 
 
 def share(part: Floats, whole: Floats) -> Interval:
-    """Return a share with Wilson's interval, for the number of independent trials that the variance over blocks implies.
+    """Return a share with Wilson's interval, computed for the effective number of independent trials.
 
     >>> share(np.array([5.0]), np.array([100.0]))
     Interval(value=0.05, low=0.02154367915436796, high=0.11175046923191913, count=100, how='Wilson, 100 trials')
@@ -73,7 +73,7 @@ def share(part: Floats, whole: Floats) -> Interval:
 
 
 def rate(count: Floats, exposure: Floats, *, per: float = 1.0) -> Interval:
-    """Return a rate with Garwood's Poisson interval, widened if counts over blocks are overdispersed.
+    """Return a rate with Garwood's Poisson interval, which is widened if the counts per block are overdispersed.
 
     >>> rate(np.array([0.0]), np.array([1000.0]), per=1000.0)
     Interval(value=0.0, low=0.0, high=3.688879..., count=0, how='Poisson')
@@ -90,7 +90,7 @@ def rate(count: Floats, exposure: Floats, *, per: float = 1.0) -> Interval:
 
 
 def run_length(length: Floats, ended: Bools) -> Interval:
-    """Return the mean run length in ticks, with unfinished runs right-censored.
+    """Return the mean run length in ticks. Runs that did not end count as right-censored.
 
     If all runs ended, the mean with Student's interval. Otherwise ticks watched / runs ended, the maximum-likelihood
     estimate of a geometric distribution, with the interval of its Poisson count; without an ended run, a lower bound only.
@@ -112,7 +112,7 @@ def run_length(length: Floats, ended: Bools) -> Interval:
 
 
 def median_length(length: Floats, ended: Bools) -> Interval:
-    """Return the Kaplan–Meier median run length in ticks with the log-log interval of the curve; NaN if not reached.
+    """Return the Kaplan–Meier median run length in ticks with a log-log interval; NaN if the curve stays above one half.
 
     At the ends of the curve, where that interval has no width, Clopper and Pearson's is used.
 
@@ -146,12 +146,12 @@ MEANINGS = {
 }
 
 
-# Limits for chatter and floods, in ticks (EEMUA 191 counts 10 alarms in 10 minutes for one operator).
+# Chatter and floods are defined in ticks and alarms (EEMUA 191: 10 alarms in 10 minutes for one operator).
 CHATTER_WITHIN, FLOOD_WINDOW, FLOOD_ALARMS = 3, 10, 3
 
 
 def scores(alarm: Bools, truth: Bools) -> pl.DataFrame:
-    """Score an alarm against the truth.
+    """Score an alarm against the known episodes.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def scores(alarm: Bools, truth: Bools) -> pl.DataFrame:
     on = onsets(alarm)
     quiet_runs, (length, ended) = waits(alarm, ~truth, skip=True), waits(alarm, truth, skip=False)
     off_before = ~np.vstack([np.zeros_like(alarm[:1]), alarm[:-1]])
-    recent = np.zeros_like(alarm)  # the alarm was on shortly before
+    recent = np.zeros_like(alarm)  # mask of the ticks at which the alarm was on two to four ticks earlier
     for lag in range(2, CHATTER_WITHIN + 2):
         recent[lag:] |= alarm[:-lag]
     total, window = np.cumsum(on, axis=0, dtype=np.int64), min(FLOOD_WINDOW, len(on))
@@ -201,12 +201,12 @@ def scores(alarm: Bools, truth: Bools) -> pl.DataFrame:
 
 
 def onsets(alarm: Bools) -> Bools:
-    """Mark the ticks at which an alarm comes on."""
+    """Return a mask of the ticks at which an alarm comes on."""
     return np.asarray(alarm & ~np.vstack([np.zeros_like(alarm[:1]), alarm[:-1]]))
 
 
 def waits(alarm: Bools, span: Bools, *, skip: bool) -> Runs:
-    """Return the waiting time for the alarm in each unbroken span, with its first tick as 1, and whether it came.
+    """Return the waiting time for the alarm in each unbroken span (1 is the first tick), and whether the alarm came.
 
     With `skip`, count from the first tick with the alarm off; otherwise leave out spans that begin with the alarm on.
     """
@@ -224,7 +224,7 @@ def waits(alarm: Bools, span: Bools, *, skip: bool) -> Runs:
 
 
 def spans(span: Bools) -> tuple[Ints, Ints, Ints]:
-    """Return arrays of replication, first tick, and tick after the last, for all unbroken spans."""
+    """Return all unbroken spans of true ticks as three arrays: replication, first tick, and tick after the last."""
     edge = np.zeros((1, span.shape[1]), dtype=np.int8)
     change = np.diff(np.vstack([edge, span.astype(np.int8), edge]), axis=0)
     rep, start = np.nonzero(change.T == 1)
@@ -232,7 +232,10 @@ def spans(span: Bools) -> tuple[Ints, Ints, Ints]:
 
 
 def next_on(bits: Bools) -> Ints:
-    """Return the first tick at or after each tick (and after the last) at which a bit is on, or the number of ticks."""
+    """Return, for each tick, the first tick from there on at which the bit is on, or the number of ticks if there is none.
+
+    An extra last row stands for the end.
+    """
     ticks = len(bits)
     on_at = np.vstack([np.where(bits, np.arange(ticks)[:, None], ticks), np.full((1, bits.shape[1]), ticks)])
     return np.minimum.accumulate(on_at[::-1], axis=0)[::-1]
@@ -243,7 +246,10 @@ def _begins_off(alarm: Bools, rep: Ints, start: Ints) -> Bools:
 
 
 def _episode_blocks(alarm: Bools, truth: Bools) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the number of missed episodes per replication, and of episodes that began with the alarm off."""
+    """Return the number of missed episodes and of episodes that began with the alarm off.
+
+    Both are counted per replication, or per episode if there is only one replication.
+    """
     rep, start, stop = spans(truth)
     fresh = _begins_off(alarm, rep, start)
     missed = fresh & (next_on(alarm)[start, rep] >= stop)

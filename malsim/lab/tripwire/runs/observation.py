@@ -1,4 +1,4 @@
-"""Observation of a tripwire in one run, the noise of its signals, and replay of its net on recorded arrays."""
+"""Recorded run of a tripwire, noise model of its signals, and replay of its netlist on recorded inputs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def standalone(net: Net) -> Net:
-    """Return the ops of the domain `run`, with free inputs in place of cells, the loop and other domains."""
+    """Return the ops of the domain `run` as a net of its own, in which every signal from outside is a free input."""
     inside = {name: item for name, item in net.instances.items() if item.domain == "run"}
     signals = {}
     for name, signal in net.signals.items():
@@ -51,7 +51,7 @@ def standalone(net: Net) -> Net:
 
 
 def replay(net: Net, stream: Mapping[str, Array], names: Iterable[str], *, tick: float = DAY) -> dict[str, Array]:
-    """Run a net on input arrays (ticks × replications) and return the signals in `names` as arrays of that shape."""
+    """Run a net on input arrays (ticks × replications) and return the signals in `names` as arrays of the same shape."""
     shapes = {np.shape(values) for values in stream.values()}
     shape = next(iter(shapes), ())
     if len(shapes) != 1 or len(shape) != 2:  # noqa: PLR2004
@@ -70,12 +70,12 @@ def replay(net: Net, stream: Mapping[str, Array], names: Iterable[str], *, tick:
 
 
 Floats = NDArray[np.float64]
-LEAST = 20  # quiet ticks to estimate from
+LEAST = 20  # minimum number of quiet ticks for an estimate of the noise
 
 
 @dataclass(frozen=True)
 class Noise:
-    """Stationary normal series x(t) − mean = correlation · (x(t−1) − mean) + sigma · sqrt(1 − correlation²) · N(0, 1).
+    """Stationary AR(1) noise: x(t) − mean = correlation · (x(t−1) − mean) + sigma · sqrt(1 − correlation²) · N(0, 1).
 
     Mean and sigma (above 0) are in the unit of the watched value; the correlation of neighbouring ticks is 0 to below 1.
     """
@@ -94,7 +94,7 @@ class Noise:
                 raise UsageError("out of bounds", where=f"noise.{name}", given=getattr(self, name), allowed=allowed)
 
     def sample(self, seed: int, name: str, ticks: int, reps: int) -> Floats:
-        """Draw ticks × replications of the series."""
+        """Draw a random series from the noise model for each replication, as an array (ticks × replications)."""
         from scipy.signal import lfilter
 
         draws = Draws(seed, f"tripwire design {name}")
@@ -105,9 +105,9 @@ class Noise:
 
     @classmethod
     def of(cls, values: Floats, quiet: Bools) -> Noise:
-        """Estimate the noise of a value (ticks × replications) from its quiet ticks, leaving out NaN.
+        """Estimate the noise of a signal (ticks × replications) from its quiet ticks, ignoring NaN.
 
-        Raises `UsageError` for fewer than 20 quiet ticks, or for a value that never moves.
+        Raises `UsageError` for fewer than 20 quiet ticks, or for a value that never changes.
         """
         valid = quiet & ~np.isnan(values)
         if valid.sum() < LEAST:
@@ -116,7 +116,7 @@ class Noise:
         mean, sigma = float(values[valid].mean()), float(values[valid].std(ddof=1))
         if sigma == 0:
             hint = "run more replications, add a population of writers, or give --noise"
-            raise UsageError("the value never moves in quiet ticks, so it has no noise", given=mean, hint=hint)
+            raise UsageError("the signal never changes in quiet ticks, so it has no noise", given=mean, hint=hint)
         both = valid[1:] & valid[:-1]
         before, after = values[:-1][both] - mean, values[1:][both] - mean
         correlation = float((before * after).sum() / (before**2).sum()) if both.any() else 0.0
@@ -125,7 +125,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Observation:
-    """Recorded run of a tripwire, with its trace, its alarm (the signal `name`) and the truth.
+    """Recorded run of a tripwire, with its trace, its alarm (the signal `name`), and the episodes that should trip it.
 
     `alarm` and `truth` (ticks × replications) are true while the alarm is on, and during an episode. `tests` are the
     episodes that test the tripwire, by name; they are part of the truth too.
@@ -140,27 +140,27 @@ class Observation:
 
     @property
     def scenario(self) -> Scenario:
-        """Scenario of the run."""
+        """Scenario that was run."""
         return self.run.scenario
 
     @property
     def days(self) -> NDArray[np.float64]:
-        """Day of each tick."""
+        """Time of each tick in days."""
         return np.asarray(self.trace.times / DAY)
 
     def signal(self, name: str) -> Array:
-        """Return a signal as ticks × replications, NaN where it has no value."""
+        """Return the values of a signal (ticks × replications), with NaN where the signal has no value."""
         if name not in self.run.signals["signal"]:
             return np.full((len(self.trace.times), len(self.trace.replications)), np.nan)
         return np.asarray(self.trace.read(name), dtype=np.float64)
 
     def bit(self, name: str) -> Bools:
-        """Return a bit as ticks × replications."""
+        """Return the values of a bit as a Boolean array (ticks × replications)."""
         return np.asarray(self.signal(name) == 1.0)
 
 
 def netlist_of(scenario: Scenario) -> NetlistConfig:
-    """Return the netlist of a scenario; raise `UsageError` if it has none."""
+    """Return the netlist of a scenario, or raise `UsageError` if there is none."""
     if scenario.netlist is None:
         hint = "add [netlist] file = …, or name a netlist file"
         raise UsageError("this scenario has no netlist", where=scenario.path, hint=hint)
@@ -168,7 +168,7 @@ def netlist_of(scenario: Scenario) -> NetlistConfig:
 
 
 def alarm_of(net: Net, name: str | None = None) -> str:
-    """Return the signal that is the alarm: `name`, or else the only candidate of the first kind found in the netlist.
+    """Return the name of the alarm signal: `name` if given, otherwise the net's only candidate of the first kind found.
 
     The kinds are signals written by a latch, signals written by a watchdog, bits that set a flag or act on the loop, and
     outputs of the Boolean part. Raises `UsageError` if `name` is not a bit, if there is no alarm, or if there are several.
@@ -196,7 +196,7 @@ def _with_lines(net: Net, names: list[str]) -> str:
 
 
 def observe(scenario: Scenario, alarm: str | None = None) -> Observation:
-    """Run a scenario and return its alarm and episodes; raise `UsageError` without a netlist or a single alarm."""
+    """Run a scenario and return its alarm and episodes. Raise `UsageError` if it has no netlist or no unique alarm."""
     name = alarm_of(netlist_of(scenario).net, alarm)
     run = bench.run(scenario.replace(record="all", record_every=1))
     trace = trace_of(run)
@@ -207,11 +207,11 @@ def observe(scenario: Scenario, alarm: str | None = None) -> Observation:
 
 
 def noise_of(scenario: ScenarioOrPath, signal: str, *, alarm: str | None = None) -> tuple[Noise, float]:
-    """Return the noise of a signal in quiet ticks, and the shift of its mean during the episodes."""
+    """Estimate the noise of a signal in quiet ticks, and the shift of its mean during episodes."""
     observation = observe(scenario_of(scenario), alarm)
     values = observation.signal(signal)
     noise = Noise.of(values, ~observation.truth)
     in_episodes = values[observation.truth & ~np.isnan(values)]
     if not len(in_episodes):
-        raise UsageError("the signal has no value in an episode", given=signal, hint="add an [[episode]], or give --shift")
+        raise UsageError("the signal has no value in any episode", given=signal, hint="add an [[episode]] or give --shift")
     return noise, float(in_episodes.mean()) - noise.mean

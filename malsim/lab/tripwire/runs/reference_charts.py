@@ -1,4 +1,4 @@
-"""Reference charts for comparison with a tripwire: CUSUM and EWMA of the first number that the tripwire watches."""
+"""CUSUM and EWMA control charts of the first number that a tripwire watches, for comparison with the tripwire."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ addf beyond tick
 
 @dataclass(frozen=True)
 class Charts:
-    """Control charts of one signal by name, fitted to the quiet ticks of one run.
+    """Control charts of one signal, keyed by name and fitted to the quiet ticks of one run.
 
     `target` stands for the signal before it has a value.
     """
@@ -71,7 +71,7 @@ class Charts:
 
     @classmethod
     def of(cls, base: Observation) -> Charts:
-        """Fit the charts to a run; the result is empty if no watched signal has a value in quiet ticks."""
+        """Fit the charts to a run. The result has no charts if no watched signal has a value in quiet ticks."""
         for name in sensors(netlist_of(base.scenario).net):
             values = _filled_forward(base.signal(name))
             quiet = values[~base.truth & ~np.isnan(values)]
@@ -82,7 +82,7 @@ class Charts:
         return cls()
 
     def alarms(self, observation: Observation) -> dict[str, Bools]:
-        """Return the alarm of each chart on a run, as ticks × replications."""
+        """Return the alarms that the charts raise on a run, as arrays (ticks × replications) keyed by chart name."""
         if not self.nets:
             return {}
         values = _filled_forward(observation.signal(self.signal))
@@ -95,7 +95,9 @@ def _filled_forward(values: Array) -> Array:
 
 
 def cusum(*, target: float = 0.0, sigma: float = 1.0, slack: float = 0.5, threshold: float = 5.0) -> Net:
-    """Return a two-sided CUSUM chart of the signal `x` with output bit `alarm`; `slack` and `threshold` in sigma.
+    """Return a net with a two-sided CUSUM chart of the signal `x` and the output bit `alarm`.
+
+    Slack and threshold are in units of sigma.
 
     The sums restart after each alarm. With slack 0.5 the published ARL0 and ARL1 (one sigma) are 167.7 and 8.38 for
     threshold 4, 465.4 and 10.38 for 5 (Hawkins and Olwell, Cumulative Sum Charts, 1998).
@@ -104,7 +106,7 @@ def cusum(*, target: float = 0.0, sigma: float = 1.0, slack: float = 0.5, thresh
 
 
 def ewma(*, target: float = 0.0, sigma: float = 1.0, gain: float = 0.1, width: float = 2.814) -> Net:
-    """Return an EWMA (exponentially weighted moving average) chart of the signal `x` with output bit `alarm`.
+    """Return a net with an EWMA (exponentially weighted moving average) chart of the signal `x` and the output bit `alarm`.
 
         mean += gain · (x − mean);  alarm if |mean − target| > width · sigma · sqrt(gain / (2 − gain))
 

@@ -1,4 +1,4 @@
-"""Evidence that a silent tripwire works: ticks watched, freshness of its inputs, and when a test last tripped it."""
+"""Evidence that a silent tripwire still works: ticks watched, freshness of its inputs, and the last successful test."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Net
     from ops.pin import Array
 
-JOINTLY = 10  # ticks without a change in any watched signal, after which a tripwire without a watchdog counts as blind
+JOINTLY = 10  # a tripwire without a watchdog counts as blind after this many ticks in which no watched signal changes
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """Evidence on whether the silence of a tripwire means that all is well.
+    """Evidence for or against taking a tripwire's silence as a sign that all is well.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Receipt:
 
     @property
     def verdict(self) -> str:
-        """Interpretation of the silence in one sentence."""
+        """Interpretation of the tripwire's silence in one sentence."""
         if self.ends_blind:
             stale = ", ".join(self.inputs.filter(pl.col("stale"))["signal"].to_list())
             return f"blind: its inputs went stale ({stale}), so its silence proves nothing"
@@ -67,17 +67,17 @@ class Receipt:
 
     @property
     def alive(self) -> bool:
-        """True if a test tripped the tripwire in every replication and its inputs are fresh at the end."""
+        """True if a test tripped the tripwire in every replication and its inputs were still fresh at the end."""
         return not self.ends_blind and bool(self.tests) and self.last_test is not None
 
     @property
     def reason(self) -> str:
-        """Evidence that the tripwire is alive."""
+        """Evidence, in words, that the tripwire is alive."""
         return f"last tripped on purpose on day {self.last_test:g}, inputs fresh to the end"
 
     @property
     def watched(self) -> str:
-        """Number of ticks watched, and the shares silent, tripped and blind."""
+        """Summary of the number of ticks watched and the shares of silent, tripped, and blind ticks."""
         ticks, reps = self.ticks
         shares = ", ".join(
             f"{name} {interval.value:.1%}" + (f" [{interval.low:.1%}, {interval.high:.1%}]" if reps > 1 else "")
@@ -90,7 +90,7 @@ class Receipt:
 
 
 def sensors(net: Net) -> list[str]:
-    """Return the signals that a net watches: numbers from outside the net, or bits if it has no such numbers.
+    """Return the names of the signals that a net watches: numbers from outside the net or, if there are none, outside bits.
 
     Signals of the clock and acknowledgements are not watched.
     """
@@ -103,7 +103,7 @@ def sensors(net: Net) -> list[str]:
 
 
 def watchdog_limits(net: Net, *, tick: float) -> dict[str, int]:
-    """Return, for each signal guarded by a watchdog, the number of ticks for which it may stay unchanged."""
+    """Return, for each signal guarded by a watchdog, how many ticks the signal may stay unchanged."""
     limits = {}
     for name, signal in net.signals.items():
         for link in signal.readers:
@@ -115,7 +115,7 @@ def watchdog_limits(net: Net, *, tick: float) -> dict[str, int]:
 
 
 def blind(watched: Mapping[str, Array], limits: Mapping[str, int]) -> dict[str, Bools]:
-    """Mark the ticks × replications at which each watched signal is stale or absent."""
+    """Return, for each watched signal, a mask (ticks × replications) of where the signal is stale or absent."""
     ages = {name: _unchanged(values) for name, values in watched.items()}
     unguarded = [ages[name] for name in watched if name not in limits]
     all_stale = np.min(unguarded, axis=0) > JOINTLY if unguarded else None
@@ -126,7 +126,7 @@ def blind(watched: Mapping[str, Array], limits: Mapping[str, int]) -> dict[str, 
 
 
 def _unchanged(values: Array) -> Array:
-    """Return the number of ticks since each value last changed."""
+    """Return, for each tick, the number of ticks since the value last changed."""
     same = (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
     changed = np.vstack([np.ones_like(values[:1], dtype=bool), ~same])
     ticks = np.arange(len(values))[:, None]
@@ -136,7 +136,7 @@ def _unchanged(values: Array) -> Array:
 def receipt(
     signals: Mapping[str, Array], stale: Mapping[str, Bools], alarm: Bools, tests: Mapping[str, Bools], *, days: Array
 ) -> Receipt:
-    """Return the evidence of a tripwire from its inputs, the ticks at which any signal is stale, its alarm and tests."""
+    """Assess a tripwire's silence from its inputs, the stale ticks of each signal, its alarm, and its test episodes."""
     any_stale = np.any(list(stale.values()), axis=0) if stale else np.zeros_like(alarm)
     total = blocks(np.ones_like(alarm))
     shares = [share(blocks(mask), total) for mask in (~alarm & ~any_stale, alarm, ~alarm & any_stale)]
@@ -157,7 +157,10 @@ def receipt(
 
 
 def _last_test(alarm: Bools, tests: Mapping[str, Bools], days: Array) -> float | None:
-    """Return the last day on which a test had the alarm on, or None if some replication was never tripped by a test."""
+    """Return the last day on which a test tripped the alarm, or None if some replication has no such day.
+
+    The earliest of these days over all replications counts.
+    """
     if not tests:
         return None
     trips = alarm & np.any(list(tests.values()), axis=0)

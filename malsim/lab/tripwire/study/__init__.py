@@ -1,1 +1,1 @@
-"""Studies of a tripwire: the scorecard, its mutants and faults, comparison, and design from targets."""
+"""Tripwire studies: scorecards, mutation tests, fault injection, comparisons, and design from targets or examples."""

@@ -1,4 +1,4 @@
-"""Design of a tripwire from target run lengths: level, hysteresis, hold and smoothing found by simulation.
+"""Tripwire design from target run lengths. The level, hysteresis, hold time and smoothing are found by simulation.
 
 A structure is a smoothing gain and a hold; each is tried at the level that gives the target ARL0.
 """
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 GAINS = (1.0, 0.5, 0.3, 0.2, 0.1)
 HOLDS = (1, 2, 3, 5)
-BANDS = (0.0, 0.5, 1.0, 2.0)  # hystereses to try, in standard deviations of the compared value
-WARM = 60  # quiet ticks before the shift
-AIM = 1.05  # multiple of the target ARL0 to aim at, so that chance alone seldom misses the target
-STEPS = 40  # bisections of the level
-DETECTION = ("arl1", "delay", "missed")  # metrics of the shifted stream; the others come from the quiet stream
+BANDS = (0.0, 0.5, 1.0, 2.0)  # hysteresis widths to try, in standard deviations of the smoothed value
+WARM = 60  # number of quiet ticks before the shift
+AIM = 1.05  # multiple of the target ARL0 to aim for, so that random variation rarely misses the target
+STEPS = 40  # number of bisection steps in the search for the level
+DETECTION = ("arl1", "delay", "missed")  # metrics computed from the shifted stream; the others use the quiet stream
 REPS = 400
 MOST_NUMBERS = 4_000_000
 
@@ -66,7 +66,7 @@ addf alarm tick
 
 @dataclass(frozen=True)
 class AlarmDesign:
-    """Proposed tripwire. A notebook displays the figure; `print` shows the text.
+    """Tripwire proposed for given target run lengths. A notebook displays its figure, and `print` shows its text.
 
     Parameters
     ----------
@@ -99,13 +99,13 @@ class AlarmDesign:
 
     @property
     def reached(self) -> bool:
-        """True if on fresh seeds the interval of ARL0 reaches its target or above, and that of ARL1 its target or below."""
+        """True if, on fresh seeds, the intervals of ARL0 and ARL1 both reach their targets or better values."""
         figures = self._figures
         return bool(figures["arl0"]["high"] >= self.arl0 and figures["arl1"]["low"] <= self.delay)
 
     @property
     def figure(self) -> Sheet:
-        """Figure of the delay of each structure at the target ARL0, with the chosen structure."""
+        """Figure of each structure's detection delay at the target ARL0, with the chosen structure marked."""
         from malsim.showing.plots.wiring.tripwire import design
 
         title = f"ARL0 {self.arl0:g} ticks, shift of {self.shift:g}"
@@ -141,7 +141,7 @@ def design_tripwire(
     seed: int = 0,
     chatter: float = 0.1,
 ) -> AlarmDesign:
-    """Find a level, a hysteresis, a hold and a smoothing with few enough false alarms and a short enough delay.
+    """Find a level, hysteresis, hold time and smoothing that meet targets for false alarms and for detection delay.
 
     For every smoothing and hold the level is solved for the target ARL0 on one quiet stream. The choice is the simplest
     structure that is fast enough, or else the fastest. The hysteresis is the narrowest of a few that limits the chatter.
@@ -194,7 +194,7 @@ def design_tripwire(
 
 
 def _text(structure: dict[str, float], band: float, noise: Noise, shift: float, tick: float, arl0: float) -> str:
-    """Return the netlist of a structure, whose level is the upper edge of the hysteresis band."""
+    """Return the netlist of a structure. Its level is the upper edge of the hysteresis band."""
     sign = 1 if shift > 0 else -1
     return _TEXT.format(
         shift=shift, mean=noise.mean, arl0=arl0, arl1=structure["arl1"], sign=sign, offset=-sign * noise.mean + 0.0,
@@ -203,7 +203,7 @@ def _text(structure: dict[str, float], band: float, noise: Noise, shift: float, 
 
 
 def _streams(noise: Noise, shift: float, arl0: float, delay: float, seed: int, name: str) -> tuple[Floats, Floats]:
-    """Draw a quiet stream, and one that shifts after 60 ticks."""
+    """Draw one quiet stream, and one stream whose mean shifts after 60 ticks."""
     ticks = int(min(max(1.5 * arl0, 200), MOST_NUMBERS / REPS))
     quiet = noise.sample(seed, f"{name}, quiet", ticks, REPS)
     shifted = noise.sample(seed, f"{name}, shifted", WARM + int(20 * delay), REPS)
@@ -212,12 +212,12 @@ def _streams(noise: Noise, shift: float, arl0: float, delay: float, seed: int, n
 
 
 def _alarm(text: str, values: Floats) -> Bools:
-    """Run a netlist on the signal x; return the alarm before its latch."""
+    """Run a netlist on the signal `x` and return the alarm bit before the latch."""
     return replay(standalone(link(parse(text))), {"x": values}, ["stands"])["stands"]
 
 
 def _compared(distance: Floats, gain: float, hold: int) -> Floats:
-    """Return the value compared with the level: the least smoothed value of the last `hold` ticks."""
+    """Return the value that is compared with the level: the minimum of the last `hold` smoothed values."""
     from scipy.signal import lfilter
 
     smooth: Floats = distance if gain == 1 else np.asarray(lfilter([gain], [1.0, gain - 1.0], distance, axis=0))
@@ -228,14 +228,14 @@ def _compared(distance: Floats, gain: float, hold: int) -> Floats:
 
 
 def _run_length_to(maxima: Floats, level: float) -> Interval:
-    """Return the average run length to the first value above a level, from running maxima (ticks × replications)."""
+    """Return the average run length until a level is first exceeded, given running maxima (ticks × replications)."""
     ticks = len(maxima)
     below = (maxima <= level).sum(axis=0)
     return run_length(np.minimum(below + 1, ticks).astype(np.float64), below < ticks)
 
 
 def _level(maxima: Floats, arl0: float) -> float:
-    """Find by bisection the level at which the running maxima of a quiet stream give the ARL0."""
+    """Find the level that yields the target ARL0 by bisection on the running maxima of a quiet stream."""
     low, high = float(maxima[np.isfinite(maxima)].min()), float(maxima[-1].max())
     for _ in range(STEPS):
         middle = (low + high) / 2
@@ -245,7 +245,7 @@ def _level(maxima: Floats, arl0: float) -> float:
 
 
 def _structures(quiet: Floats, shifted: Floats, arl0: float, delay: float) -> pl.DataFrame:
-    """Return each structure at its level: gain, hold, level, arl0, arl1, reached."""
+    """Return one row per structure at its solved level: gain, hold, level, arl0, arl1, reached."""
     rows = []
     for gain in GAINS:
         for hold in HOLDS:
@@ -259,7 +259,7 @@ def _structures(quiet: Floats, shifted: Floats, arl0: float, delay: float) -> pl
 
 
 def _preferred(structures: pl.DataFrame) -> dict[str, float]:
-    """Return the simplest structure that is fast enough, or else the fastest."""
+    """Return the simplest structure that is fast enough, or the fastest structure if none is."""
     fast = structures.filter("reached")
     if fast.is_empty():
         return structures.sort("arl1", "hold").row(0, named=True)

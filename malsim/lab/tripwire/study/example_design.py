@@ -1,4 +1,4 @@
-"""Design of a tripwire from examples: spans of days in which it must trip, and days on which it must be silent."""
+"""Tripwire design from examples: spans of days on which it must trip, and days on which it must stay silent."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 WIRING = (Load, Schedule, Set, Thread, Wire)
 SCORES = {"eff": "effective", "curr": "currency"}
 HOLDS = (1, 2, 3, 5)
-PAIRED = 24  # number of watches tried in pairs, one per score and side
-FRESH = 20  # replications on fresh seeds
+PAIRED = 24  # maximum number of watches (one per score and side) to combine in pairs
+FRESH = 20  # number of replications with fresh seeds in which the design's cost is measured
 SHOWN = ("missed", "delay", "false alarms", "standing")
 
 
 @dataclass(frozen=True)
 class Watching:
-    """Watch on one score of one cell, which is on when the score is beyond `level` for `hold` ticks.
+    """Watch on one score of one cell. The watch trips when the score has been beyond `level` for `hold` ticks.
 
     `side` is `below` or `above`; for `below`, values and level have their sign changed.
     """
@@ -54,12 +54,12 @@ class Watching:
 
     @property
     def ops(self) -> int:
-        """Number of ops."""
+        """Number of ops that the watch needs."""
         return 1 + (self.hold > 1)
 
     @property
     def on(self) -> Bools:
-        """Mask of the ticks × replications beyond the level."""
+        """Mask (ticks × replications) of the values beyond the level."""
         return np.asarray(self.values > self.level)
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ class Watching:
         return f"{self.address} {self.side} {abs(self.level):.4g}{duration} (margin {self.margin:.3g} either way)"
 
     def lines(self, name: str, target: str) -> list[str]:
-        """Return the netlist of the watch, which writes the signal `target`; the hysteresis is half the margin."""
+        """Return the netlist lines of the watch, which writes the signal `target`. The hysteresis is half the margin."""
         timer = f"{name}-held"
         lines = [f"loadrt watch names={name}", f"net {name}-value {name}.in < {self.address}",
                  f"setp {name}.level {abs(self.level):.6g}", f"setp {name}.hysteresis {self.margin / 2:.6g}",
@@ -80,7 +80,7 @@ class Watching:
 
 @dataclass(frozen=True)
 class ExampleDesign:
-    """Smallest composition that separates the days: one watch, or two joined by `or2` or `and2`.
+    """Smallest netlist that separates alarm days from silent days: one watch, or two watches joined by `or2` or `and2`.
 
     `watches` is empty if nothing separates them. `cost` has the columns of `episode_scores.scores`, measured on fresh seeds
     or, for a store, on its history.
@@ -94,7 +94,7 @@ class ExampleDesign:
 
     @property
     def text(self) -> str:
-        """Netlist of the design, whose alarm is the signal `alarm`."""
+        """Netlist of the design as text. Its alarm is the signal `alarm`."""
         lines = [f"# trips if {f' {self.join} '.join(map(str, self.watches))}"]
         if len(self.watches) == 1:
             return "\n".join([*lines, *self.watches[0].lines("first", "alarm")]) + "\n"
@@ -118,7 +118,7 @@ class ExampleDesign:
 
 
 def design_from_examples(source: str | Path, speak: str, silent: str, *, seed: int = 1) -> ExampleDesign:
-    """Find the smallest composition that trips within each span of `speak` and is silent on all days of `silent`.
+    """Find the smallest netlist that trips within each span of `speak` and stays silent on all days of `silent`.
 
     Parameters
     ----------
@@ -137,10 +137,10 @@ def design_from_examples(source: str | Path, speak: str, silent: str, *, seed: i
     scenario, days, values = _recorded(Path(source))
     spans, quiet = _spans(speak, days, "--speak"), np.any(_spans(silent, days, "--silent"), axis=0)
     if np.any(spans, axis=0)[quiet].any():
-        raise UsageError("--speak and --silent overlap", where="--speak, --silent", given=f"{speak} and {silent}")
+        raise UsageError("the spans overlap", where="--speak, --silent", given=f"{speak} and {silent}")
     candidates = sorted(_candidates(values, spans, quiet), key=lambda watch: (watch.margin <= 0, watch.ops, -watch.margin))
     if not candidates:
-        raise DataError("no score of a cell was recorded on these days", where=str(source))
+        raise DataError("no cell scores were recorded on these days", where=str(source))
     watches, join = ((candidates[0],), "") if candidates[0].margin > 0 else _pair(candidates, spans, quiet)
     nearest = max(candidates, key=lambda watch: watch.margin)
     design = ExampleDesign(watches, join, str(nearest), pl.DataFrame(), "")
@@ -160,7 +160,7 @@ def design_from_examples(source: str | Path, speak: str, silent: str, *, seed: i
 
 
 def _with_cells(scenario: Scenario, text: str) -> NetlistConfig:
-    """Return the netlist `text` preceded by the cells of the scenario's netlist."""
+    """Return the netlist `text` preceded by the cell statements of the scenario's netlist."""
     document = parse(text)
     if scenario.netlist is None:
         return NetlistConfig(document=document)
@@ -170,7 +170,7 @@ def _with_cells(scenario: Scenario, text: str) -> NetlistConfig:
 
 
 def _recorded(path: Path) -> tuple[Scenario | None, Floats, dict[str, Floats]]:
-    """Return the scenario of a run (None for a store), the days, and each score of each cell as ticks × replications."""
+    """Return the scenario (None for a store), the days, and each score of each cell as an array (ticks × replications)."""
     scenario = None
     if path.is_dir():
         manifest = path / "manifest.json"
@@ -179,7 +179,8 @@ def _recorded(path: Path) -> tuple[Scenario | None, Floats, dict[str, Floats]]:
     elif is_store(path):
         cells = store_history(path, Scenario(name=path.name, why="A store, read only.")).cells
     else:
-        raise UsageError("examples come from a recorded run or a store", given=str(path), hint="malsim run … -o FOLDER")
+        hint = "record a run with `malsim run SCENARIO -o FOLDER`"
+        raise UsageError("neither a recorded run nor a store", given=str(path), hint=hint)
     days = cells["t"].unique().sort().to_numpy()
     reps = cells["rep"].unique().sort().to_list()
     values = {}
@@ -192,7 +193,7 @@ def _recorded(path: Path) -> tuple[Scenario | None, Floats, dict[str, Floats]]:
 
 
 def _spans(text: str, days: Floats, option: str) -> Bools:
-    """Parse spans of days and return a mask, spans × ticks."""
+    """Parse day spans such as `6:9,33:` into a mask (spans × ticks)."""
     rows = []
     for part in text.split(","):
         low, colon, high = part.partition(":")
@@ -200,7 +201,7 @@ def _spans(text: str, days: Floats, option: str) -> Bools:
             first = float(low) if low else -np.inf
             last = (float(high) if high else np.inf) if colon else first
         except ValueError:
-            raise UsageError("not a span of days", where=option, given=part, allowed="6, 6:9, 33: or :5") from None
+            raise UsageError("not a span of days", where=option, given=part, allowed="such as 6, 6:9, 33: or :5") from None
         rows.append((days >= first) & (days <= last))
         if not rows[-1].any():
             given, allowed = part, f"days {days[0]:g} to {days[-1]:g}"
@@ -209,7 +210,10 @@ def _spans(text: str, days: Floats, option: str) -> Bools:
 
 
 def _candidates(values: Mapping[str, Floats], spans: Bools, quiet: Bools) -> Iterator[Watching]:
-    """Yield a watch per score, side and hold, with its level halfway between the days to trip and the silent days."""
+    """Yield a watch for each score, side and hold time.
+
+    Its level lies midway between the values on alarm days and those on silent days.
+    """
     for address, series in values.items():
         for side, sign in (("below", -1.0), ("above", 1.0)):
             beyond = np.where(np.isnan(series), -np.inf, sign * series)
@@ -223,12 +227,15 @@ def _candidates(values: Mapping[str, Floats], spans: Bools, quiet: Bools) -> Ite
 
 
 def _peaks(values: Floats, spans: Bools) -> Floats:
-    """Return the greatest value in each span, as spans × replications."""
+    """Return the maximum within each span as an array (spans × replications)."""
     return np.array([values[span].max(axis=0) for span in spans])
 
 
 def _pair(candidates: Sequence[Watching], spans: Bools, quiet: Bools) -> tuple[tuple[Watching, ...], str]:
-    """Return the pair of watches with the fewest ops and the widest margins, joined by `or` or `and`; empty if none."""
+    """Return the best pair of watches and the word `or` or `and` that joins them; empty if no pair works.
+
+    The best pair has the fewest ops and then the widest margin.
+    """
     pairs: list[tuple[tuple[int, float], tuple[Watching, ...], str]] = []
     distinct = {(watch.address, watch.side): watch for watch in sorted(candidates, key=lambda watch: watch.margin)}
     for first, second in combinations(sorted(distinct.values(), key=lambda watch: -watch.margin)[:PAIRED], 2):
@@ -240,7 +247,7 @@ def _pair(candidates: Sequence[Watching], spans: Bools, quiet: Bools) -> tuple[t
 
 
 def _either(first: Watching, second: Watching, spans: Bools, quiet: Bools) -> tuple[Watching, ...]:
-    """Set both levels above all silent values; return the pair if in each span at least one watch trips, else ()."""
+    """Set both levels above all silent-day values. Return the pair if one of them trips in each span, otherwise ()."""
     tops = [watch.values[quiet].max() for watch in (first, second)]
     reached = [_peaks(watch.values, spans) - top for watch, top in zip((first, second), tops, strict=True)]
     by_first = reached[0] >= reached[1]
@@ -254,7 +261,10 @@ def _either(first: Watching, second: Watching, spans: Bools, quiet: Bools) -> tu
 
 
 def _both(first: Watching, second: Watching, spans: Bools, quiet: Bools) -> tuple[Watching, ...]:
-    """Set both levels below the peaks; return the pair if both are on in each span and never on a silent day, else ()."""
+    """Set both levels below the peaks.
+
+    Return the pair if both watches are on in each span but never on a silent day, otherwise ().
+    """
     peaks = [_peaks(watch.values, spans).min() for watch in (first, second)]
     with_second = first.values[quiet][second.values[quiet] >= peaks[1]].max(initial=-np.inf)
     if not np.isfinite(with_second) or with_second >= peaks[0]:

@@ -1,4 +1,4 @@
-"""Export of a tripwire's scorecard as JSON, and as JUnit XML for CI services."""
+"""Export of tripwire scorecards as JSON, and as JUnit XML for CI services."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TAGS = {"sound": "", "FLAW": "failure", "not decided": "error", "not asked": "sk
 
 
 def json_text(card: Scorecard) -> str:
-    """Return the contents of a scorecard as JSON."""
+    """Return a scorecard as JSON text."""
     scenario, receipt = card.scenario, card.receipt
     answers = [{"status": answer.status, "question": answer.question, "how": answer.how, "line": answer.line or None}
                for answer in card.proofs]  # fmt: skip
@@ -44,7 +44,7 @@ def json_text(card: Scorecard) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """Replace infinite numbers and NaN by None, also inside lists and dictionaries."""
+    """Replace infinities and NaN with None, including inside lists and dictionaries."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -53,7 +53,7 @@ def _finite(value: Any) -> Any:
 
 
 def junit_text(card: Scorecard) -> str:
-    """Return JUnit XML with test suites for the silence, the safety answers and wiring, and the mutants.
+    """Return a scorecard as JUnit XML with three test suites: silence, safety answers and wiring, and mutants.
 
     A mutant whose level is moved by a fifth need not be caught: it is skipped if no check fails on it.
     """

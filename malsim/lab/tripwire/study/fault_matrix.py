@@ -1,4 +1,4 @@
-"""Effect of faults in the loop on alarms, per episode: claims lost, doubled, late or reordered, ticks lost, clock jumps."""
+"""Effect of injected faults on alarms: lost, doubled, late or reordered claims, lost ticks, and clock jumps."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 HALF = 0.5
-LATE = 3  # turns
+LATE = 3  # delay of a late claim, in turns
 LOST_TICKS = 0.3
 FAULTS = {
     "lost claims": "half of the claims never arrive",
@@ -47,7 +47,7 @@ KINDS = {
 
 
 def matrix(base: Observation, charts: Charts) -> pl.DataFrame:
-    """Run the scenario under each fault and compare its alarms, on common random numbers.
+    """Run a scenario under each fault and compare its alarms with those of the fault-free run, on common random numbers.
 
     Returns
     -------
@@ -74,7 +74,9 @@ def matrix(base: Observation, charts: Charts) -> pl.DataFrame:
 
 
 def faulty_scenarios(scenario: Scenario) -> Iterator[tuple[str, Scenario]]:
-    """Yield the scenario with each fault, by name; claims about cells that its netlist is wired to are never lost.
+    """Yield the name of each fault and the scenario with that fault.
+
+    Claims about cells wired to the netlist are never lost.
 
     Faults hit the claims of populations by noise on their lines, and scripted claims by separate draws.
     """
@@ -119,14 +121,14 @@ def _hit(scenario: Scenario, purpose: str) -> pl.Series:
 
 
 def _random_times(scenario: Scenario) -> pl.Series:
-    """Return a random time for each claim within its turn."""
+    """Draw a random time for each scripted claim within its turn."""
     turn = scenario.turn_every / DAY
     position = _draws(scenario).uniform("place", rep=0, member=np.arange(scenario.claims.height))
     return (scenario.claims["t"] / turn).floor() * turn + pl.Series(position) * turn
 
 
 def _effect(truth: Bools, without: Bools, alarm: Bools) -> dict[str, object]:
-    """Return the effect of a fault on an alarm: verdict, episodes lost, added delay and false alarms, with intervals."""
+    """Compare an alarm with and without a fault: verdict, lost episodes, added delay and false alarms, with intervals."""
     rep, start, stop = spans(truth)
     before, after = (np.minimum(next_on(bits)[start, rep], stop) for bits in (without, alarm))
     detected = before < stop
@@ -147,6 +149,6 @@ def _effect(truth: Bools, without: Bools, alarm: Bools) -> dict[str, object]:
 
 
 def _above(interval: tuple[float | None, float | None, float | None]) -> bool:
-    """Return whether the interval of a mean, or the mean itself if it has none, lies above 0."""
+    """Return whether an interval, or its mean if it has no lower end, lies above 0."""
     mean, low, _ = interval
     return mean is not None and mean > 0 and (low is None or low > 0)

@@ -1,4 +1,4 @@
-"""Mutation testing of a tripwire: mutants of its netlist with one small fault each, judged by the scenario's checks."""
+"""Mutation testing of a tripwire: netlists with one small fault each, judged by the scenario's checks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FACTORS = (0.8, 1.2)
 
 @dataclass(frozen=True)
 class Mutant:
-    """Netlist with one fault: the kind of fault, the change in words, and its line."""
+    """Netlist with one injected fault, described by its kind, the change in words, and its line."""
 
     kind: str
     what: str
@@ -44,7 +44,7 @@ class Mutant:
 
 
 def mutants(document: Document, net: Net) -> list[Mutant]:
-    """Return every mutant that still links."""
+    """Return all mutants of a netlist that still link."""
     kinds = (_polarities, _missing_wires, _thresholds, _missing_latches)
     return [mutant for kind in kinds for mutant in kind(document, net) if not linked(mutant.document)[1]]
 
@@ -57,7 +57,7 @@ def _replaced(document: Document, old: Statement, *new: Statement) -> Document:
 
 
 def _wires(document: Document, net: Net) -> Iterator[tuple[Wire, int, str, str]]:
-    """Yield each end of a wire that is a pin, as (wire, index of the end, instance, pin)."""
+    """Yield each wire end that is a pin, as (wire, index of the end, instance, pin)."""
     for statement in document.statements:
         for index, end in enumerate(statement.ends if isinstance(statement, Wire) else ()):
             owner, _, pin = end.address.rpartition(".")
@@ -66,7 +66,7 @@ def _wires(document: Document, net: Net) -> Iterator[tuple[Wire, int, str, str]]
 
 
 def _with_end(wire: Wire, index: int, *end: End) -> Wire:
-    """Return a wire with one end replaced, or removed if no new end is given."""
+    """Return the wire with one end replaced, or removed if no new end is given."""
     return replace(wire, ends=(*wire.ends[:index], *end, *wire.ends[index + 1 :]))
 
 
@@ -92,7 +92,7 @@ def _missing_wires(document: Document, net: Net) -> Iterator[Mutant]:
 
 
 def _thresholds(document: Document, net: Net) -> Iterator[Mutant]:
-    """Yield mutants with one numeric setting a fifth lower or higher; a setting of 0 is moved by 0.1."""
+    """Yield two mutants per numeric setting: 20 % lower and 20 % higher. A setting of 0 becomes −0.2 and 0.2."""
     for statement in document.statements:
         if not isinstance(statement, Set):
             continue
@@ -123,7 +123,7 @@ def _missing_latches(document: Document, net: Net) -> Iterator[Mutant]:
 
 
 def _with_gate(document: Document, name: str) -> Document:
-    """Move the `set` wire of a former latch to the input of its gate, and drop its other inputs and settings."""
+    """Turn a former latch into a gate: wire `set` to the gate's input, and drop all other inputs and settings."""
     statements: list[Statement] = []
     for statement in document.statements:
         if isinstance(statement, Wire):
@@ -145,7 +145,7 @@ KINDS = {
 
 
 def mutation_results(base: Observation) -> pl.DataFrame:
-    """Judge every mutant of the scenario's netlist by the scenario's own checks.
+    """Run every mutant of the scenario's netlist and judge it by the scenario's own checks.
 
     Returns
     -------
@@ -187,7 +187,7 @@ def _row(mutant: Mutant, config: NetlistConfig, passing: set[str], base: Observa
 
 
 def _sound_questions(net: Net) -> frozenset[str]:
-    """Return the safety questions with a sound answer; none if they cannot be asked, such as without a solver."""
+    """Return the safety questions answered as sound, or an empty set if none can be asked (no solver, for example)."""
     try:
         return frozenset(answer.question for answer in safety(net) if answer.status == "sound")
     except MalsimError:
@@ -195,7 +195,7 @@ def _sound_questions(net: Net) -> frozenset[str]:
 
 
 def _proved(row: tuple[object, ...], mutant: Mutant, config: NetlistConfig, sound: frozenset[str]) -> tuple[object, ...]:
-    """Return the row of a mutant after a proof that it is equal to the netlist, or that it is unsafe."""
+    """Return the row of a mutant, updated if a proof shows that the mutant is equivalent to the netlist or unsafe."""
     kind, what, line, verdict, by, shows = row
     if verdict == "not caught":
         net = replace(config, document=mutant.document).net

@@ -1,4 +1,4 @@
-"""Scorecard of a tripwire, as text, figure, page, JSON and JUnit XML."""
+"""Scorecard of a tripwire, available as text, figure, HTML page, JSON, and JUnit XML."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from malsim.showing.plots.wiring.tripwire import CardFrames
     from malsim.sim.settings.scenario import Scenario
 
-STANDING = 0.5  # share of the quiet ticks above which an alarm that is on means nothing
+STANDING = 0.5  # an alarm that is on in a larger share of the quiet ticks carries no information
 
 
 @dataclass(frozen=True)
 class CardVerdict:
-    """Verdict on a tripwire, which is never better than its weakest answer.
+    """Overall verdict on a tripwire, which is never better than the worst safety answer.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class CardVerdict:
 
 
 def flaws_of(answers: Iterable[SafetyAnswer], findings: Iterable[Finding]) -> list[tuple[int, str]]:
-    """Return the flaws shown by the safety answers and by the netlist itself, as (line, sentence) sorted by line."""
+    """Return the flaws found by the safety answers and in the netlist itself, as (line, sentence) pairs sorted by line."""
     flaws = [(answer.line, answer.sentence) for answer in answers if answer.flaw]
     flaws += [(finding.fault.line, f"FLAW (line {finding.fault.line}), {finding.kind}: {finding.fault.problem}")
               for finding in findings if finding.kind != "wiring"]  # fmt: skip
@@ -56,7 +56,7 @@ def flaws_of(answers: Iterable[SafetyAnswer], findings: Iterable[Finding]) -> li
 def verdict_of(
     receipt: Receipt, answers: Sequence[SafetyAnswer], findings: Sequence[Finding], scores: pl.DataFrame
 ) -> CardVerdict:
-    """Return the verdict; a dead or blind tripwire outweighs flaws, and flaws outweigh undecided questions."""
+    """Return the overall verdict on a tripwire. Dead or blind outranks flawed, and flawed outranks undecided."""
     flaws = flaws_of(answers, findings)
     standing = scores.filter(metric="standing")["value"].head(1).to_list()
     if standing and standing[0] is not None and standing[0] > STANDING:
@@ -83,7 +83,7 @@ def _count(number: int, word: str) -> str:
 
 @dataclass(frozen=True)
 class Scorecard:
-    """Scorecard of a tripwire. A notebook displays the figure; `print` shows the text.
+    """Scorecard of a tripwire. A notebook displays its figure, and `print` shows its text.
 
     Parameters
     ----------
@@ -127,24 +127,24 @@ class Scorecard:
 
     @property
     def mutation_score(self) -> float | None:
-        """Share of mutants caught by a check or a proof, out of caught and not caught; None without mutants."""
+        """Share of mutants that a check or proof caught, out of all caught and uncaught mutants; None if there are none."""
         counts = dict(self.mutants["verdict"].value_counts().rows())
         ran = counts.get("caught", 0) + counts.get("not caught", 0)
         return counts.get("caught", 0) / ran if ran else None
 
     @property
     def uncaught(self) -> list[str]:
-        """Mutants caught by no check and no proof, with their lines."""
+        """Mutants that no check and no proof caught, with their lines."""
         return _not_caught(self.mutants)
 
     @property
     def coverage_share(self) -> float | None:
-        """Share of outputs seen true and false, and of inputs shown to matter on their own; None without pins."""
+        """Share of outputs seen both true and false, and of inputs shown to matter on their own; None without pins."""
         return float(self.coverage["shown"].to_numpy().mean()) if self.coverage.height else None
 
     @property
     def figure(self) -> Sheet:
-        """Figure of the watched signals and the alarm, truth table, operating points, mutants and faults."""
+        """Figure with the watched signals, the alarm, the truth table, operating points, mutants, and faults."""
         from malsim.showing.plots.wiring.tripwire import scorecard
 
         return scorecard(self._frames, title=f"{self.name} in {self.scenario.name}. {self.verdict.headline}")
@@ -162,17 +162,17 @@ class Scorecard:
 
     @property
     def single(self) -> bool:
-        """True for a single replication, which has no intervals."""
+        """True if there is only one replication, in which case no intervals are shown."""
         return self.scenario.replications == 1
 
     @property
     def must_be_caught(self) -> list[str]:
-        """Mutants not caught that should have been: all but levels moved by a fifth."""
+        """Uncaught mutants that the checks should have caught. Shifted thresholds are exempt."""
         return _not_caught(self.mutants.filter(pl.col("kind") != "threshold"))
 
     @property
     def html(self) -> str:
-        """Self-contained HTML page."""
+        """Scorecard as a self-contained HTML page."""
         from malsim.showing.plots.wiring.tripwire import panels
 
         scenario = self.scenario
@@ -234,5 +234,5 @@ def _not_caught(mutants: pl.DataFrame) -> list[str]:
 
 
 def replications(scenario: Scenario) -> str:
-    """Return the number of replications in words."""
+    """Return the number of replications as text, for example `20 replications`."""
     return f"{scenario.replications} replication{'s' if scenario.replications > 1 else ''}"

@@ -1,4 +1,4 @@
-"""Validation of a tripwire in a scenario, and comparison of several."""
+"""Validation of a tripwire in a scenario, and comparison of several tripwires."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def validate(
     mutate: bool = True,
     faults: bool = True,
 ) -> Scorecard:
-    """Score a tripwire in a scenario and prove what can be proved about it for all inputs.
+    """Score a tripwire in a scenario and prove, where possible, that it is safe for all inputs.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def validate(
     inner = {name: base.signal(name) for name, signal in signals if signal.writer is not None and signal.type == "float"}
     stale = blind(watched, watchdog_limits(net, tick=tick))
     stale |= {signal: np.isnan(values) for signal, values in inner.items()}
-    # signals that the scenario feeds are free inputs of the proofs, whatever their initial values
+    # Signals that the scenario drives are free inputs in the proofs, so their initial values are dropped.
     free = replace(net, initial={signal: first for signal, first in net.initial.items() if signal not in inputs})
     answers = _answers(free, base.name)
     undefined = {signal: values for signal, values in inner.items() if stale[signal].any()}
@@ -103,7 +103,7 @@ def validate(
 
 
 def _answers(net: Net, alarm: str) -> tuple[SafetyAnswer, ...]:
-    """Return the safety answers, or the reason for having none: no solver, or an op without an exact translation."""
+    """Return the safety answers, or one answer that explains why there are none (for example, no solver)."""
     try:
         return safety(net, alarm=alarm)
     except MalsimError as problem:
@@ -111,7 +111,7 @@ def _answers(net: Net, alarm: str) -> tuple[SafetyAnswer, ...]:
 
 
 def _goals(base: Observation) -> pl.DataFrame:
-    """Return the scenario's `sometimes` goals as rows of the coverage; a goal that cannot be judged is not reached."""
+    """Return the scenario's `sometimes` goals as coverage rows. A goal that cannot be judged counts as not reached."""
     rows = []
     for goal in base.scenario.checks:
         if isinstance(goal, Goal):
@@ -124,7 +124,7 @@ def _goals(base: Observation) -> pl.DataFrame:
 
 
 def compare_tripwires(netlists: Sequence[str | Path], scenario: ScenarioOrPath, *, alarm: str | None = None) -> pl.DataFrame:
-    """Score several tripwires in one scenario on common random numbers, with CUSUM and EWMA charts for comparison.
+    """Score several tripwires in one scenario on common random numbers, together with CUSUM and EWMA reference charts.
 
     The charts are of the first number that the first tripwire watches.
 
@@ -141,7 +141,7 @@ def compare_tripwires(netlists: Sequence[str | Path], scenario: ScenarioOrPath, 
         As `episode_scores.scores`, with `tripwire` as the first column.
     """
     if not netlists:
-        raise UsageError("nothing to compare", hint="name two netlists")
+        raise UsageError("no netlist to compare", hint="name at least one netlist")
     base = scenario_of(scenario)
     runs = {Path(path).name: observe(_with_netlist(base, read(path)), alarm) for path in netlists}
     first = next(iter(runs.values()))
@@ -160,7 +160,7 @@ def _document(netlist: Document | str | Path | None) -> Document | None:
 
 
 def _states(document: Document, part: Part, tick: float, inputs: set[str]) -> tuple[Card | None, str, list[Finding]]:
-    """Return the truth table, the reason for having none, and the findings.
+    """Return the truth table, the reason if there is none, and the findings.
 
     If the Boolean part is too large to explore, the findings are those of lint only.
     """
