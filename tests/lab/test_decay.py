@@ -306,7 +306,7 @@ INTERVALS = {"after": [1.0] * 12, "before": [3.0] * 12}
         *((INTERVALS, name, np.nan, "not a number of days") for name in ("after", "before", "entered")),
         (INTERVALS, "after", None, "not a number of days"),
         (INTERVALS, "before", 0.5, "ended before it was last true"),
-        (INTERVALS, "entered", 2.0, "entered lies after the claim was last seen"),
+        (INTERVALS, "entered", 2.0, "first seen after it was last seen"),
     ],
 )
 def test_malformed_logs_are_refused(columns: dict[str, list[Any]], name: str, value: object, message: str) -> None:
@@ -370,7 +370,7 @@ def test_wide_interval_is_undecided_and_gives_needed_count() -> None:
     assert fit.more_claims is not None
     assert f"cannot tell; about {fit.more_claims} more claims would" in str(fit)
     assert "1.834e+06" not in str(fit)
-    with pytest.raises(UsageError, match="no time constant"):
+    with pytest.raises(UsageError, match="does not determine a time constant"):
         fit.currency(stability="volatile")
 
 

@@ -1,4 +1,4 @@
-"""Fits of how long claims stay true, from histories in which claims that are still true are censored."""
+"""Estimation of how long claims stay true, from histories in which claims that are still true are censored."""
 
 from malsim.lab.decay.fit import fit_decay
 from malsim.lab.decay.histories import histories, restatements

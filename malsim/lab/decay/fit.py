@@ -1,4 +1,4 @@
-"""Fit of time constants to logs of how long claims stayed true, with intervals and a test of the exponential law."""
+"""Fits of decay time constants to logs of claim lifetimes, with intervals and a test of the exponential law."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FIT = {
     "law": pl.String, "parameter": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "unit": pl.String,
 }  # fmt: skip
-FEWEST = 10  # claims in a group
+FEWEST = 10  # minimum number of claims in a group that is fitted
 NEVER = "the log is consistent with no change: the time constant has only a lower bound"
 NOTHING = "the log cannot tell how fast truth changes: any time constant fits"
 
@@ -75,7 +75,7 @@ def fit_decay(log: pl.DataFrame, *, by: str | None = None, floor: float | None =
 
 
 def _groups(log: pl.DataFrame, by: str) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the name and the rows of each group, sorted by name."""
+    """Yield the name and the rows of each group of a log, sorted by name."""
     keys = {"topic": "topics", "namespace": "object"}
     if keys.get(by, by) not in log.columns:
         allowed = f"stability, topic, namespace, or a column of {', '.join(log.columns)}"
@@ -90,7 +90,7 @@ def _groups(log: pl.DataFrame, by: str) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def _claims(log: pl.DataFrame) -> int:
-    """Count the claims of a log, restatements included."""
+    """Return the number of claims in a log, including restatements."""
     return log.height + (int(log["restated"].list.len().sum()) if "restated" in log.columns else 0)
 
 

@@ -1,4 +1,4 @@
-"""Stretches of time in which the claims about an object agree, and their ends."""
+"""Stretches of time during which the claims about an object agree, and the changes that end them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Ints
 
 ENDINGS = ("anyone", "other_writer", "verified", "either", "superseded", "contradicted")
-ALONE = "\0"  # prefix of objects made up for claims without an object; no real name begins with it
+ALONE = "\0"  # prefix of generated object names for claims without an object; no real name begins with it
 _DROPPED = -1
 _ROW = pl.col("row")
 _OBJECT = ["rep", "object"]
 
 
 def histories(source: Any, *, ended_by: str = "anyone", until: float | None = None) -> pl.DataFrame:
-    """Return a log for `fit_decay` with one row per stretch, a period in which the claims about an object agree.
+    """Return a log for `fit_decay` with one row per stretch: a period during which the claims about an object agree.
 
     A stretch ends with the next claim of another value about the object; restatements do not end it. Columns: rep, object,
     cell (of the first claim), stability, topics, value (as claimed), start (day of the first claim), after (days from there
@@ -60,8 +60,8 @@ def histories(source: Any, *, ended_by: str = "anyone", until: float | None = No
     end = _last_day(source, claims) if until is None else until
     first_day = claims["t"].to_numpy().min()
     if first_day > end:
-        hint = f"the first claim came on day {first_day:g}"
-        raise UsageError("before the first claim", where="histories: until", given=until, hint=hint)
+        allowed = f"{first_day:g} or later"
+        raise UsageError("this day is before the first claim", where="histories: until", given=until, allowed=allowed)
     claims = claims.filter(pl.col("t") <= end)
     claims = claims.with_columns(pl.Series("stretch", _stretches(claims, ended_by))).filter(pl.col("stretch") != _DROPPED)
     first, t = pl.col("stretch") == 0, pl.col("t")
@@ -80,12 +80,12 @@ def histories(source: Any, *, ended_by: str = "anyone", until: float | None = No
 
 
 def restatements(log: pl.DataFrame) -> pl.DataFrame:
-    """Return a row per restatement of a value: rep, object, value, interval (days since the previous claim)."""
+    """Return one row per restatement of a value: rep, object, value, interval (days since the previous claim)."""
     return log.select("rep", "object", "value", interval="restated").explode("interval").drop_nulls("interval")
 
 
 def _stretches(claims: pl.DataFrame, ended_by: str) -> Ints:
-    """Return the index of each claim's stretch within its object, from 0; -1 for claims that are left out.
+    """Return the index of each claim's stretch within its object, counted from 0; −1 for claims that are left out.
 
     Round k handles the k-th claim of every object at once.
     """
@@ -127,7 +127,7 @@ def _last_day(source: Any, claims: pl.DataFrame) -> float:
 
 
 def _sightings(source: Any) -> pl.DataFrame:
-    """Return a row per claim, restatements included, sorted by replication, object, time and row.
+    """Return one row per claim, including restatements, sorted by replication, object, time, and row.
 
     Columns: rep, object, first (row of the cell made or restated), cell, stability, topics, t (days), writer, said (value or
     title), verified, superseded and contradicted (true if the claim replaced an earlier claim, or contradicts a claim of
@@ -139,7 +139,8 @@ def _sightings(source: Any) -> pl.DataFrame:
     memory: Memory = getattr(source, "memory", source)
     cells = _cells(memory)
     claims = pl.concat([cells, _restatements(source, cells)])
-    claims = claims.filter(pl.col("writer").fill_null("") != WRITER)  # the first ten cells are not claims about the world
+    # The ten cells with which every memory starts are not claims about the world.
+    claims = claims.filter(pl.col("writer").fill_null("") != WRITER)
     if claims.is_empty():
         raise UsageError("the memory has no claims", where="histories", hint="admit claims first")
     return claims.sort("rep", "object", "t", "first", "restated", maintain_order=True).drop("restated")
@@ -169,7 +170,7 @@ def _cells(memory: Memory) -> pl.DataFrame:
 
 
 def _groups(cells: pl.DataFrame, edges: pl.DataFrame) -> np.ndarray[Any, Any]:
-    """Return a group number per cell; cells linked by supersession or contradiction share it."""
+    """Return a group number for each cell. Cells linked by supersession or contradiction share a group."""
     old = cells.filter(pl.col("successor") >= 0)
     source, target = pl.concat([old["row"], edges["source"]]), pl.concat([old["successor"], edges["target"]])
     ends = source.to_numpy(), target.to_numpy()
@@ -178,7 +179,7 @@ def _groups(cells: pl.DataFrame, edges: pl.DataFrame) -> np.ndarray[Any, Any]:
 
 
 def _restatements(source: Any, cells: pl.DataFrame) -> pl.DataFrame:
-    """Return the claims that the gate deduplicated, from the verdicts of a store or the events of a run."""
+    """Return the claims that the gate deduplicated, taken from a store's verdicts or a run's events."""
     if isinstance(source, Store):
         verdicts = source.verdicts.filter(pl.col("verdict") == "deduplicated").select("rep", "t", "writer", first="cell")
         again = verdicts.join(cells.drop("t", "writer", "rep"), on="first")

@@ -1,4 +1,4 @@
-"""Laws of survival, their maximum-likelihood parameters, and profile-likelihood intervals."""
+"""Survival laws, their maximum-likelihood parameters, and profile-likelihood intervals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = NDArray[np.float64]
 WIDE, STEEPEST, MOST_FLOOR = 9.0, 7.0, 0.999
 TINY, LARGEST = 1e-300, 600.0
-CHI_SQUARE = 3.841458820694124  # 95 % of a χ² of one degree of freedom
+CHI_SQUARE = 3.841458820694124  # 95 % quantile of the χ² distribution with one degree of freedom
 CLOSE = 1e-5
 EDGE = 0.05
 FIRST_STEP = 0.02
@@ -28,7 +28,7 @@ FIRST_STEP = 0.02
 
 @dataclass(frozen=True)
 class Law:
-    """Law of survival S with a time constant (days) and a second parameter: log S(t), log −S'(t), and its bounds.
+    """Survival law S with a time constant (days) and a second parameter, defined by log S(t) and log −S'(t).
 
     Both functions take times above 0, shape (n,), log τ, and the second parameter: a floor, or if `logarithmic` the
     logarithm of a shape.
@@ -42,25 +42,25 @@ class Law:
 
 
 def _exponential(t: Array, log_tau: float, floor: float) -> Array:
-    """Compute log(floor + (1 − floor) e^(−t/τ))."""
+    """Return the log survival of an exponential law with a floor, log(floor + (1 − floor) e^(−t/τ))."""
     survival: Array = np.log(floor + (1.0 - floor) * np.exp(-t * np.exp(-log_tau)) + TINY)
     return survival
 
 
 def _exponential_density(t: Array, log_tau: float, floor: float) -> Array:
-    """Compute log((1 − floor)/τ e^(−t/τ))."""
+    """Return the log density of an exponential law with a floor, log((1 − floor)/τ e^(−t/τ))."""
     density: Array = np.log1p(-floor) - log_tau - t * np.exp(-log_tau)
     return density
 
 
 def _weibull(t: Array, log_tau: float, log_k: float) -> Array:
-    """Compute −(t/τ)^k."""
+    """Return the log survival of a Weibull law, −(t/τ)^k."""
     survival: Array = -np.exp(np.minimum(np.exp(log_k) * (np.log(np.maximum(t, TINY)) - log_tau), LARGEST))
     return survival
 
 
 def _weibull_density(t: Array, log_tau: float, log_k: float) -> Array:
-    """Compute log(k/τ (t/τ)^(k−1) e^(−(t/τ)^k))."""
+    """Return the log density of a Weibull law, log(k/τ (t/τ)^(k−1) e^(−(t/τ)^k))."""
     scaled = np.log(np.maximum(t, TINY)) - log_tau
     density: Array = log_k - log_tau + (np.exp(log_k) - 1.0) * scaled + _weibull(t, log_tau, log_k)
     return density
@@ -72,7 +72,7 @@ WEIBULL = Law("weibull", (-STEEPEST, STEEPEST), _weibull, _weibull_density, loga
 
 @dataclass(frozen=True)
 class Likelihood:
-    """Likelihood of lifetimes under a law of survival S; a given `floor` fixes the second parameter of the law.
+    """Likelihood of lifetimes under a survival law S. A given `floor` fixes the law's second parameter.
 
     The log-likelihood is Σ log −S'(a) over ends seen at age a, + Σ log(S(a) − S(b)) over ends between ages a and b,
     + Σ log S(a) over lifetimes that have not ended, − Σ log S(e) over all, where e is the age at the first sighting.
@@ -84,7 +84,7 @@ class Likelihood:
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """Search bounds of log τ and the second parameter: log τ within ±9 of log(exposure / events)."""
+        """Search bounds of log τ, which are log(exposure / events) ± 9, and of the second parameter."""
         exposure = self.log.duration.sum() - self.log.entered.sum()
         middle = float(np.log(exposure / max(int(self.log.ended.sum()), 1)))
         second = self.law.bounds if self.floor is None else (self.floor, self.floor)
@@ -92,13 +92,13 @@ class Likelihood:
 
     @cached_property
     def _ages(self) -> tuple[Array, Array, Array, Array, Array]:
-        """Ages by kind: exact ends, lower and upper bounds of censored ends, open lifetimes, late first sightings."""
+        """Ages at exact ends, lower and upper bounds of censored ends, ages of open lifetimes, and ages at late entry."""
         log, exact = self.log, self.log.after == self.log.before
         between = log.ended & ~exact
         return log.after[exact], log.after[between], log.before[between], log.after[~log.ended], log.entered[log.entered > 0]
 
     def loss(self, point: Array) -> float:
-        """Compute minus the log-likelihood at (log τ, second).
+        """Return the negative log-likelihood at (log τ, second parameter).
 
         >>> from malsim.lab.decay.log import Log
         >>> log = Log(np.array([1.0, 3.0, 4.0]), np.array([1.0, 3.0, np.inf]), np.zeros(3))
@@ -119,7 +119,7 @@ class Likelihood:
         return np.array([self._profile(1, second)[1], second])
 
     def interval(self, best: Array, parameter: int) -> tuple[float, float]:
-        """Return the 95 % profile-likelihood interval of a parameter; an end that the data do not bound is infinite.
+        """Return the 95 % profile-likelihood interval of a parameter. An end that the data do not bound is infinite.
 
         All values v with 2 (ℓ(best) − max over the other parameter of ℓ(v, ·)) ≤ 3.84.
         """
@@ -130,7 +130,7 @@ class Likelihood:
         return self._end(best, parameter, -1.0, allowed), self._end(best, parameter, 1.0, allowed)
 
     def _end(self, best: Array, parameter: int, sign: float, allowed: float) -> float:
-        """Return an end of the interval: double the step until the loss exceeds `allowed`, then find the crossing.
+        """Find one end of the interval: double the step until the loss exceeds `allowed`, then locate the crossing.
 
         The end is infinite if either parameter reaches the end of its search range there; a floor has real bounds instead.
         """
@@ -151,7 +151,7 @@ class Likelihood:
         return sign * np.inf if unbounded else end
 
     def _profile(self, parameter: int, value: float) -> tuple[float, float]:
-        """Return the lowest loss with one parameter fixed, and the value of the other parameter at this minimum."""
+        """Return the minimum loss with one parameter fixed, and the value of the other parameter at that minimum."""
 
         def loss(other: float) -> float:
             return self.loss(np.array([value, other] if parameter == 0 else [other, value]))
@@ -161,7 +161,7 @@ class Likelihood:
 
 
 def _minimiser(loss: Callable[[float], float], bounds: tuple[float, float]) -> float:
-    """Return the minimiser of a unimodal loss within bounds, which are possible results."""
+    """Return the minimiser of a unimodal loss within bounds. The bounds themselves are possible results."""
     low, high = bounds
     if low == high:
         return low

@@ -1,4 +1,4 @@
-"""Log of how long claims stayed true, read from a frame and checked."""
+"""Log of claim lifetimes, read from a frame and validated."""
 
 from __future__ import annotations
 
@@ -14,20 +14,14 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools
 
 FEWEST = 10
-SIGHTED = {
-    "rep",
-    "object",
-    "value",
-    "start",
-    "restated",
-    "until",
-}  # columns of `histories` with writer, value and time of each claim
+# columns of a log from `histories`, which contains the value and time of every claim
+SIGHTED = {"rep", "object", "value", "start", "restated", "until"}
 _INTERVALS = "after and before, or duration and ended"
 
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """Lifetimes by age in days: true up to `after`, ended by `before` (infinite: still true), first seen at `entered`.
+    """Claim lifetimes as ages in days: last true at `after`, ended by `before` (infinite if open), first seen at `entered`.
 
     `entered` is NaN if the age at the first sighting is unknown.
     """
@@ -38,7 +32,7 @@ class Log:
 
     @property
     def of_known_age(self) -> Log:
-        """Lifetimes whose age at the first sighting is known."""
+        """Lifetimes for which the age at the first sighting is known."""
         mask = ~np.isnan(self.entered)
         return Log(self.after[mask], self.before[mask], self.entered[mask])
 
@@ -48,7 +42,7 @@ class Log:
 
     @property
     def duration(self) -> Array:
-        """Observed duration of each lifetime; the midpoint if it ended between two ages."""
+        """Observed duration of each lifetime, or the midpoint if the lifetime ended between two ages."""
         return np.where(self.ended, (self.after + np.where(self.ended, self.before, 0.0)) / 2.0, self.after)
 
     def __len__(self) -> int:
@@ -56,7 +50,7 @@ class Log:
 
 
 def read_log(log: pl.DataFrame, *, floor: float | None) -> Log:
-    """Return the lifetimes of a frame; see `fit_decay`. A null in `entered` becomes NaN.
+    """Read the lifetimes of claims from a frame (see `fit_decay`). A null in `entered` becomes NaN.
 
     A lifetime that ended at age 0 is read as ended after half of the shortest other duration, because a density may be
     infinite at 0. Raises `DataError` for a malformed log, `UsageError` for a floor out of bounds.
@@ -69,18 +63,18 @@ def read_log(log: pl.DataFrame, *, floor: float | None) -> Log:
     if late.any():
         row = int(late.argmax())
         where, allowed = f"fit_decay: entered, row {row}", f"0 to {after[row]}"
-        raise DataError("entered lies after the claim was last seen", where=where, given=entered[row], allowed=allowed)
+        raise DataError("the claim was first seen after it was last seen", where=where, given=entered[row], allowed=allowed)
     positive = np.concatenate([after, before[np.isfinite(before)]])
     positive = positive[positive > 0.0]
     if not positive.size and not log.is_empty() and not set(log.columns) >= SIGHTED:
-        raise DataError("every duration is 0", where="fit_decay: duration", given=0.0)
+        raise DataError("every duration is 0", where="fit_decay: duration", allowed="at least one duration above 0")
     at_once = before == 0.0
     shortest = positive.min() / 2.0 if positive.size else 0.0
     return Log(np.where(at_once, shortest, after), np.where(at_once, shortest, before), entered)
 
 
 def _durations(log: pl.DataFrame) -> tuple[Array, Array]:
-    """Return the bounds of each lifetime from the columns `duration` and `ended`."""
+    """Return the bounds of each lifetime, read from the columns `duration` and `ended`."""
     if missing := [name for name in ("duration", "ended") if name not in log.columns]:
         given, hint = ", ".join(log.columns), f"add {' and '.join(missing)}"
         raise DataError("columns are missing", where="fit_decay", given=given, allowed=_INTERVALS, hint=hint)
@@ -88,8 +82,8 @@ def _durations(log: pl.DataFrame) -> tuple[Array, Array]:
         raise DataError("too few claims to fit", where="fit_decay", given=log.height, allowed=f"{FEWEST} or more")
     duration = _numbers(log, "duration")
     if log["ended"].dtype != pl.Boolean or log["ended"].null_count():
-        given = str(log["ended"].dtype)
-        raise DataError("not true or false in every row", where="fit_decay: ended", given=given, allowed="Boolean")
+        given, allowed = str(log["ended"].dtype), "Boolean without nulls"
+        raise DataError("not true or false in every row", where="fit_decay: ended", given=given, allowed=allowed)
     ended = log["ended"].to_numpy()
     if not ended.any():
         raise DataError("no claim has ended", where="fit_decay", given=f"{log.height} claims", hint="observe for longer")
@@ -97,9 +91,9 @@ def _durations(log: pl.DataFrame) -> tuple[Array, Array]:
 
 
 def _intervals(log: pl.DataFrame) -> tuple[Array, Array]:
-    """Return the bounds of each lifetime from the columns `after` and `before` (null: still true)."""
+    """Return the bounds of each lifetime, read from the columns `after` and `before` (null: still true)."""
     if log.is_empty():
-        raise DataError("the log is empty", where="fit_decay", given=0, allowed="1 or more")
+        raise DataError("the log is empty", where="fit_decay", allowed="1 or more rows")
     after, before = _numbers(log, "after"), _numbers(log, "before", unknown=True)
     wrong = before < after
     if wrong.any():
@@ -110,7 +104,7 @@ def _intervals(log: pl.DataFrame) -> tuple[Array, Array]:
 
 
 def _numbers(log: pl.DataFrame, name: str, *, unknown: bool = False) -> Array:
-    """Return a column of days; with `unknown`, null is allowed and becomes NaN. NaN and infinity are refused."""
+    """Return a column of days as floats. Null becomes NaN if `unknown` is true; NaN and infinity are always refused."""
     column = log[name]
     if not (column.dtype.is_numeric() or (unknown and column.dtype == pl.Null)):
         raise DataError("not a number of days", where=f"fit_decay: {name}", given=str(column.dtype))

@@ -1,4 +1,4 @@
-"""Rates of changes, errors and reports, estimated from the writer, value and time of each claim."""
+"""Rates of change, error and reporting, estimated from the writer, value and time of each claim."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
 
 LEAST_ERROR = 1e-6
-MOST_ERROR = 0.95  # as a share of (K − 1)/K, the error rate at which claims carry no information
+MOST_ERROR = 0.95  # highest error rate, as a share of (K − 1)/K, at which claims carry no information
 MOST_CELLS = 2_000_000
-SHORT, LONG = 0.05, 50.0  # shares of the shortest gap and of the sum of all gaps
+SHORT, LONG = 0.05, 50.0  # bounds of τ, as multiples of the shortest gap and of the sum of all gaps
 POINTS, NEAR, ROUNDS = 9, 5, 5
 GRID, CLOSER = 21, 5
-CLOSINGS = (3, 2)  # refinements of the grids of τ and ε
+CLOSINGS = (3, 2)  # number of times that the grids of τ and ε are refined
 RATES = {"quantity": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "unit": pl.String}
 Estimate = tuple[float, float, float]
 UNKNOWN: Estimate = (np.nan, 0.0, np.inf)
@@ -28,7 +28,7 @@ UNKNOWN: Estimate = (np.nan, 0.0, np.inf)
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """Hidden Markov model of claims about n objects. Row k holds the k-th claims; columns are objects, longest first.
+    """Hidden Markov model of claims about n objects. Row k holds the k-th claim about each object, longest columns first.
 
     `gap` (days since the previous claim) and `value` (index of the claimed value) have shape (T, n). `counts` is the number
     of claims per object, `choices` the number of values K, at least 2.
@@ -68,19 +68,19 @@ class Chain:
 
     @property
     def gaps(self) -> Array:
-        """Days between successive claims about the same object, flattened."""
+        """Days between successive claims about the same object, as a flat array."""
         inside = np.arange(1, len(self.gap))[:, None] < self.counts
         return self.gap[1:][inside]
 
     @property
     def bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Search bounds of log τ and log ε; beyond them, the log cannot distinguish τ from 0 or infinity."""
+        """Search bounds of log τ and log ε. Beyond those of τ, the log cannot distinguish τ from 0 or infinity."""
         gaps = self.gaps[self.gaps > 0.0]
         most = MOST_ERROR * float((1.0 - 1.0 / self.choices).min())
         return (np.log(SHORT * gaps.min()), np.log(LONG * gaps.sum())), (np.log(LEAST_ERROR), np.log(most))
 
     def loss(self, tau: Array, error: Array) -> Array:
-        """Compute minus the log-likelihood at points (τ in days, ε), both of shape (P,)."""
+        """Return the negative log-likelihood at points (τ in days, ε), both of shape (P,)."""
         size = max(1, MOST_CELLS // (len(self.counts) * int(self.choices.max())))
         parts = range(0, len(tau), size)
         return np.concatenate([self._loss(tau[at : at + size], error[at : at + size]) for at in parts])
@@ -88,17 +88,17 @@ class Chain:
     def _loss(self, tau: Array, error: Array) -> Array:
         k = self.choices.astype(np.float64)
         most, points = int(self.choices.max()), len(tau)
-        even = np.where(np.arange(most) < k[:, None], 1.0 / k[:, None], 0.0)  # (n, K)
-        speed = -(k / (k - 1.0)) / tau[:, None]  # (P, n)
+        even = np.where(np.arange(most) < k[:, None], 1.0 / k[:, None], 0.0)  # shape (n, K)
+        speed = -(k / (k - 1.0)) / tau[:, None]  # shape (P, n)
         right, wrong = (1.0 - error)[:, None], error[:, None] / (k - 1.0)
-        belief = np.tile(even, (points, 1, 1))  # (P, n, K)
+        belief = np.tile(even, (points, 1, 1))  # shape (P, n, K)
         total = np.zeros(points)
         for turn in range(len(self.gap)):
             n = int(np.searchsorted(-self.counts, -turn))  # number of objects with more than `turn` claims
             same = np.exp(speed[:, :n] * self.gap[turn, :n])[:, :, None]
             belief = belief[:, :n] * same + (1.0 - same) * even[:n]
             index = np.arange(n) * most + self.value[turn, :n]
-            claimed = belief.reshape(points, -1)[:, index]  # probability of the claimed value
+            claimed = belief.reshape(points, -1)[:, index]  # probability that the claimed value is true
             chance = claimed * right + (1.0 - claimed) * wrong[:, :n]
             total += np.log(chance).sum(axis=1)
             belief *= (wrong[:, :n] / chance)[:, :, None]
@@ -106,7 +106,7 @@ class Chain:
         return -total
 
     def profile(self, fixed: Array, *, parameter: int) -> tuple[Array, Array]:
-        """Return the lowest loss for each fixed log τ (`parameter` 0) or log ε (1), and the minimising other parameter.
+        """Return the minimum loss for each fixed log τ (`parameter` 0) or log ε (1), and the other parameter there.
 
         The other parameter is searched on a grid that narrows in each round.
         """
@@ -125,7 +125,7 @@ class Chain:
 
 @dataclass(frozen=True, kw_only=True)
 class Rates:
-    """Time constant `tau` (days) and rates of `error`, `reports` and `invisible` changes, each as value, low, high.
+    """Time constant `tau` (days) and rates of `error`, `reports` and `invisible` changes, each as (value, low, high).
 
     An unbounded end of τ is 0 or infinity; if both are unbounded, the value is NaN.
     """
@@ -137,13 +137,13 @@ class Rates:
 
     @property
     def table(self) -> pl.DataFrame:
-        """Table of error (share of wrong claims), reports (per object and day) and invisible (share of changes)."""
+        """Table of the rates: error (share of wrong claims), reports (per object and day), invisible (share of changes)."""
         rows = (("error", self.error, "1"), ("reports", self.reports, "1/d"), ("invisible", self.invisible, "1"))
         return pl.DataFrame([(name, *ends, unit) for name, ends, unit in rows], schema=RATES, orient="row")
 
 
 def rates(log: pl.DataFrame) -> Rates:
-    """Estimate the rates in a log of `histories`.
+    """Estimate the rates of change, error and reporting from a log that `histories` returned.
 
     Changes and errors are estimated together by a hidden Markov likelihood (`Chain`), with 95 % profile intervals. Reports
     are claims per object and day after its first claim, with the exact interval of a Poisson count. A change is invisible if
@@ -171,7 +171,7 @@ def _reports(log: pl.DataFrame) -> Estimate:
 
 
 def _estimate(chain: Chain, parameter: int) -> Estimate:
-    """Return the most likely τ (`parameter` 0) or ε (1), with its 95 % profile interval."""
+    """Return the maximum-likelihood estimate of τ (`parameter` 0) or ε (1) with its 95 % profile interval."""
     grid = np.linspace(*chain.bounds[parameter], GRID)
     losses = chain.profile(grid, parameter=parameter)[0]
     for _ in range(CLOSINGS[parameter]):
@@ -190,7 +190,7 @@ def _estimate(chain: Chain, parameter: int) -> Estimate:
 
 
 def _refined(losses: Array) -> list[int]:
-    """Return the indexes of the grid steps to refine: next to the minimum, and where the loss crosses the 95 % bound."""
+    """Return the grid steps to refine: those next to the minimum, and those where the loss crosses the 95 % bound."""
     best, last = int(losses.argmin()), len(losses) - 2
     inside = losses <= losses[best] + CHI_SQUARE / 2.0
     crossings = np.flatnonzero(inside[:-1] != inside[1:])

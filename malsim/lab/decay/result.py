@@ -1,4 +1,4 @@
-"""Result of a decay fit: constants with intervals, the test of the law, and curves to plot."""
+"""Result of a decay fit: constants with intervals, goodness of fit, and curves for plotting."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from malsim.showing.plots.style import Sheet
 
 POINTS = 200
-FACTOR = 10.0  # largest ratio of the ends of an interval that determines τ
+FACTOR = 10.0  # an interval determines τ if the ratio of its ends is at most this large
 MEANING = {
     "error": "share of claims that are wrong",
     "reports": "reports per object and day",
@@ -35,7 +35,7 @@ MEANING = {
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Decay:
-    """Fitted law of survival.
+    """Survival law that was fitted to a log of claim lifetimes.
 
     `constants` has the rows tau (days) and floor with law, parameter, value, low, high (95 % profile likelihood) and unit.
     An end that the log does not bound is 0 or infinity; the value is NaN if neither end is bounded, or if the law is
@@ -58,12 +58,12 @@ class Decay:
 
     @property
     def cannot_tell(self) -> bool:
-        """True if the interval of τ is open at both ends, or spans more than a factor of ten."""
+        """True if the interval of τ is unbounded on both sides or spans more than a factor of ten."""
         return _is_wide(self._tau) and not self.goodness.rejected
 
     @property
     def more_claims(self) -> int | None:
-        """Approximate number of further claims needed for an interval of τ within a factor of ten; None if unknown.
+        """Approximate number of additional claims needed to bound τ within a factor of ten; None if unknown.
 
         The width on the logarithmic scale shrinks as 1/√N, so N (ln(high / low) / ln 10)² claims are needed.
         """
@@ -74,7 +74,7 @@ class Decay:
         return int(float(f"{more:.1g}"))
 
     def rules(self, stability: str | None = None) -> str:
-        """Return the lines of a scenario or rules file that set the fitted constant for a class of claims.
+        """Return the `[rules]` lines of a scenario or rules file that set the fitted constant for a class of claims.
 
         Raises `UsageError` if the log cannot tell τ, or for an unknown or missing class.
         """
@@ -84,12 +84,12 @@ class Decay:
             allowed, hint = ", ".join(STABILITY), "fit one class alone, or name the class: rules('volatile')"
             raise UsageError(problem, where="rules", given=name or None, allowed=allowed, hint=hint)
         if not np.isfinite(row["value"]) or _is_wide(row):
-            hint = "print the fit to see what the log cannot tell"
-            raise UsageError("no time constant to write", where="rules", hint=hint)
+            hint = "print the fit to see why"
+            raise UsageError("the log does not determine a time constant", where="rules", hint=hint)
         return f"[rules]\ntau_{name} = {row['value']:.4g}  # days, 95 % interval {row['low']:.4g} to {row['high']:.4g}\n"
 
     def currency(self, rules: Rules | None = None, *, stability: str | None = None) -> Sheet:
-        """Draw currency over a claim's age under the fitted τ, with its interval as a band, and under the τ of the rules.
+        """Plot currency over a claim's age for the fitted τ, with its interval as a band, and for the τ of the rules.
 
         Raises `UsageError` as `rules` does.
         """
@@ -110,13 +110,13 @@ class Decay:
         return currency_band(pl.DataFrame({"age": ages, **lines}), labels, title=title)
 
     def survival(self, t: Array | Sequence[float]) -> Array:
-        """Return the share of claims still true after t days, shape (n,); NaN where the log cannot tell."""
+        """Return the share of claims still true after t days, shape (n,); NaN if no constants could be fitted."""
         tau, floor = self.constants["value"]
         return np.exp(EXPONENTIAL.log_survival(np.asarray(t, dtype=np.float64), float(np.log(tau)), floor))
 
     @property
     def curves(self) -> pl.DataFrame:
-        """Survival as observed (Kaplan-Meier, with low and high) and as fitted: law, t (days), survival, low, high."""
+        """Observed survival (Kaplan-Meier, with low and high) and fitted survival: law, t (days), survival, low, high."""
         t, share, low, high = kaplan_meier(self.log.duration, self.log.ended)
         observed = pl.DataFrame({"law": ["observed"] * len(t), "t": t, "survival": share, "low": low, "high": high})
         grid = np.linspace(0.0, self.log.duration.max(), POINTS)
@@ -125,7 +125,7 @@ class Decay:
 
     @property
     def at_risk(self) -> pl.DataFrame:
-        """Number of claims at risk (neither ended nor censored) at each age: t (days), standing."""
+        """Number of claims at risk (neither ended nor censored) at each age, in the columns t (days) and standing."""
         ages, leaving = np.unique(self.log.duration, return_counts=True)
         standing = len(self.log) - np.cumsum(leaving)
         return pl.DataFrame({"t": np.append(0.0, ages), "standing": np.append(len(self.log), standing)})
@@ -162,7 +162,7 @@ class Decay:
 
 @dataclass(frozen=True)
 class DecayGroups(Mapping[str, Decay]):
-    """Fits by group: class, topic, namespace or another column of the log."""
+    """Decay fits keyed by group: a class, topic, namespace, or value of another column of the log."""
 
     by: str
     fits: dict[str, Decay]
@@ -177,7 +177,7 @@ class DecayGroups(Mapping[str, Decay]):
         return len(self.fits)
 
     def rules(self) -> str:
-        """Return `[rules]` with a line for every class whose constant could be fitted."""
+        """Return a `[rules]` section with one line for each class whose constant could be fitted."""
         able = [fit for fit in self.fits.values() if fit.stability and not fit.cannot_tell]
         lines = [fit.rules().splitlines()[1] for fit in able if np.isfinite(fit._tau["value"])]  # noqa: SLF001  # of this module
         return "\n".join(["[rules]", *dict.fromkeys(lines)]) + "\n"
@@ -188,7 +188,7 @@ class DecayGroups(Mapping[str, Decay]):
 
 
 def _is_wide(row: dict[str, Any]) -> bool:
-    """Return True if an interval is open at both ends, or spans more than a factor of ten."""
+    """Return whether an interval is unbounded on both sides or spans more than a factor of ten."""
     low, high = row["low"], row["high"]
     return bool((low, high) == (0.0, np.inf) or (np.isfinite(high) and low > 0.0 and high > FACTOR * low))
 

@@ -1,4 +1,4 @@
-"""Live page for changing the settings, netlist and checks of a scenario and seeing the result at once."""
+"""Workbench: a live page for changing a scenario's settings, netlist and checks and seeing the results at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["needs_panel", "workbench"]
 
 
 def workbench(scenario: Scenario | str | Path) -> Any:
-    """Return the workbench for a scenario as a Panel component, which JupyterLab and marimo display.
+    """Return the workbench for a scenario as a Panel component, which JupyterLab and marimo can display.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Scenario with the user's changes, the thread that runs it, and its encoding as a query string."""
+"""Changes that a user makes to a scenario, the thread that runs them, and their encoding as a query string."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
 
 LAW = "law"
-RESERVED = ("scenario", "netlist", "check", "input")  # query keys that are not settings
-LONG = 0.4  # seconds after which a run is abandoned if a newer change waits
-PROGRESS = 0.2  # seconds after which progress is reported
-INTERVAL = 0.1  # seconds between two reports
+RESERVED = ("scenario", "netlist", "check", "input")  # query keys that do not name a setting
+LONG = 0.4  # seconds after which a run is abandoned if a newer change is waiting
+PROGRESS = 0.2  # seconds after which a run starts to report its progress
+INTERVAL = 0.1  # minimum number of seconds between two progress reports
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning:
-    """Scenario and the user's changes to it.
+    """Scenario together with the user's changes to it.
 
     `values` maps dotted setting names to their new values, with the law under `law`. `netlist` is the text of a
     replacement netlist. `checks` and `inputs` are added to those of the scenario.
@@ -54,7 +54,7 @@ class Tuning:
 
     @cached_property
     def scenario(self) -> Scenario:
-        """Scenario with the changes applied. Raises `MalsimError` for a refused value, netlist or check."""
+        """Scenario with all changes applied. Raises `MalsimError` for an invalid value, netlist or check."""
         scenario = self.law_scenario
         if self.netlist is not None:
             wires = scenario.netlist or NetlistConfig.of("")
@@ -72,13 +72,13 @@ class Tuning:
 
     @property
     def law_scenario(self) -> Scenario:
-        """Scenario as in its file, but with the chosen law."""
+        """Scenario as read from its file, but with the chosen law."""
         law = self.values.get(LAW, self.base.law)
         return self.base if law == self.base.law else self.base.replace(law=law)
 
     @property
     def unset(self) -> Scenario:
-        """Scenario with the chosen law and netlist and every other setting as in its file."""
+        """Scenario with the chosen law and netlist, and with every other setting as in its file."""
         return replace(self, values={LAW: self.values[LAW]} if LAW in self.values else {}, inputs=(), checks=()).scenario
 
     @property
@@ -88,7 +88,7 @@ class Tuning:
         return self.base.netlist.text if self.base.netlist else ""
 
     def with_value(self, name: str, value: Any) -> Tuning:
-        """Return the tuning with one setting changed. Setting the file's value removes the change."""
+        """Return a copy of the tuning with one setting changed. Setting the value from the file removes the change."""
         values = {key: old for key, old in self.values.items() if key != name}
         if name == LAW:
             values = {key: old for key, old in values.items() if not key.startswith("law.")}
@@ -105,10 +105,12 @@ class Tuning:
         return replace(self, values=values)
 
     def with_check(self, name: str, text: str) -> Tuning:
-        """Return the tuning with one more check. Raises `ScenarioError` for an invalid property."""
+        """Return a copy of the tuning with one more check. Raise `ScenarioError` if the property is invalid."""
         names = [check.name for check in (*self.base.checks, *self.checks)]
         if not name.strip() or name in names:
-            raise UsageError("this name is missing or already used", where="check", given=name or None)
+            raise UsageError(
+                "the name of the check is missing or already used", given=name or None, hint="choose another name"
+            )
         return replace(self, checks=(*self.checks, Check(name=name.strip(), property=Property(text).text)))
 
     def _accepts(self, input_: Input) -> bool:
@@ -121,7 +123,7 @@ class Tuning:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Result:
-    """Run of a tuning with the outcome of each check and the traces by panel."""
+    """Result of running a tuned scenario: the run, the outcome of each check, and the traces keyed by panel."""
 
     tuning: Tuning
     run: Run
@@ -133,17 +135,17 @@ class Result:
 
 
 def run_tuning(tuning: Tuning, *, watch: Any = iter) -> Result:
-    """Run a tuning and judge its checks. `watch` wraps the sequence of ticks, as in `malsim.sim.bench.run`."""
+    """Run a tuned scenario and judge its checks. `watch` wraps the sequence of ticks, as in `malsim.sim.bench.run`."""
     run = api.run(tuning.scenario, watch=watch)
     return Result(tuning=tuning, run=run, outcomes=judge_run(run), traces=traces_of(run))
 
 
 class _AbandonedError(Exception):
-    """Error raised inside a run to abandon it for a newer change."""
+    """Exception that abandons a run in favour of a newer change."""
 
 
 class Runner:
-    """Runner of one tuning at a time. Of the tunings that arrive during a run, only the latest is kept.
+    """Runner that executes one tuning at a time. Of the tunings that arrive during a run, it keeps only the latest.
 
     `schedule` calls a function on the page's thread. `done` receives the result, `failed` the tuning and an error message,
     and `progress` the share of completed ticks, or -1 at the end. With `at_once`, tunings run on the calling thread, as
@@ -166,7 +168,7 @@ class Runner:
         self._busy = False
 
     def ask(self, tuning: Tuning) -> None:
-        """Run a tuning after the current run, or immediately if the runner is idle."""
+        """Run a tuning as soon as the current run ends, or immediately if the runner is idle."""
         if self._at_once:
             self._run(tuning)
             return
@@ -175,7 +177,7 @@ class Runner:
             if self._busy:
                 return
             self._busy = True
-        work = partial(copy_context().run, self._work)  # keep the limits of this context
+        work = partial(copy_context().run, self._work)  # the copied context carries the caller's limits into the thread
         threading.Thread(target=work, daemon=True, name="malsim workbench").start()
 
     def _work(self) -> None:
@@ -207,7 +209,7 @@ class Runner:
         self._schedule(tell)
 
     def _watch(self, times: Sequence[int]) -> Iterator[int]:
-        """Yield the ticks and report progress. Abandon the run if a newer change waits."""
+        """Yield the ticks while reporting progress. Abandon the run if a newer change is waiting."""
         start = reported = time.monotonic()
         for index, time_ms in enumerate(times):
             now = time.monotonic()
@@ -220,7 +222,7 @@ class Runner:
 
 
 def query_of(tuning: Tuning, scenario: str, token: str = "") -> str:
-    """Return a tuning as a query string, for example `?scenario=tripwire&rules.challenge_ceiling=0.3`."""
+    """Encode a tuning as a query string, for example `?scenario=tripwire&rules.challenge_ceiling=0.3`."""
     pairs: list[tuple[str, Any]] = [(name, text) for name, text in (("token", token), ("scenario", scenario)) if text]
     pairs += list(tuning.values.items())
     if tuning.netlist is not None:
@@ -231,7 +233,7 @@ def query_of(tuning: Tuning, scenario: str, token: str = "") -> str:
 
 
 def tuning_of(base: Tuning, query: Mapping[str, Sequence[str]]) -> Tuning:
-    """Return a tuning with the changes of a parsed query string. Raises `MalsimError` for a refused name or value."""
+    """Apply the changes in a parsed query string to a tuning. Raise `MalsimError` for an invalid name or value."""
     tuning = base
     if "netlist" in query:
         tuning = replace(tuning, netlist=query["netlist"][0])
@@ -251,4 +253,4 @@ def _input(text: str) -> Input:
     try:
         return Input(signal, int(at), float(value))
     except ValueError as error:
-        raise UsageError("not an input", where="input", given=text, allowed="SIGNAL@MILLISECONDS=VALUE") from error
+        raise UsageError("not a scheduled input", where="input", given=text, allowed="SIGNAL@MILLISECONDS=VALUE") from error

@@ -1,4 +1,4 @@
-"""Rows of the settings panel, in groups, built from the settings of a scenario."""
+"""Rows of the workbench's settings panel, built from a scenario's settings and grouped."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from malsim.lab.space.setting import Setting
     from malsim.sim.settings.scenario import Scenario
 
-ENDLESS = 1e6  # a bound beyond this is treated as absent
-WIDE = 200.0  # sliders whose ends have at least this ratio are logarithmic
+ENDLESS = 1e6  # a bound of larger magnitude counts as infinite
+WIDE = 200.0  # a slider is logarithmic if the ratio of its ends is at least this large
 FIRST = (
     "support_ceiling", "challenge_ceiling", "damping", "confidence_cap", "currency_floor", "calibration_floor",
     "salience_floor", "tau_stable", "tau_volatile", "tau_ephemeral", "salience_tau", "calibration",
@@ -28,7 +28,7 @@ TITLES = {
 
 
 def setting_groups(scenario: Scenario) -> list[dict[str, Any]]:
-    """Return groups of rows with name, label, value, unit, choices, slider range and description."""
+    """Return the settings as groups of rows with name, label, value, unit, choices, slider range and description."""
     about = {
         f"rules.{rule.name}": f"{rule.metadata.get('why', '')}. Default: {rule.default}. "
         f"Source: {rule.metadata.get('source', '')}."
@@ -66,7 +66,7 @@ def _row(setting: Setting, about: str) -> dict[str, Any]:
 
 
 def reach(setting: Setting) -> tuple[float, float]:
-    """Return the range of a setting's slider. A practically infinite bound is replaced by a multiple of the value."""
+    """Return the slider range of a setting. A practically infinite bound is replaced with a multiple of the value."""
     value = float(setting.value)
     size = abs(value) or 1.0
     low, high = setting.low, setting.high

@@ -26,7 +26,7 @@ TITLES = {
 
 @dataclass(frozen=True, kw_only=True)
 class TraceLine:
-    """Step line whose `values` hold from each day of `t` until the next. NaN means no value.
+    """Step line in which each value holds from its day in `t` until the next day in `t`. NaN means no value.
 
     `low` and `high` are the 5th and 95th percentiles over replications, empty for a single replication. `same_as` names
     an earlier trace of the panel with equal values.
@@ -53,7 +53,7 @@ class TraceLine:
 
 
 def traces_of(run: Any) -> dict[str, tuple[TraceLine, ...]]:
-    """Return the traces of a run by panel, in order of appearance.
+    """Return the traces of a run, grouped by panel in order of display.
 
     Several replications are reduced to mean and band. Randomly drawn writers write different cells in each replication;
     the traces of cells are then those of the first replication.
@@ -85,7 +85,7 @@ def traces_of(run: Any) -> dict[str, tuple[TraceLine, ...]]:
 
 
 def steps(t: tuple[float, ...], values: tuple[float, ...]) -> tuple[list[float], list[float]]:
-    """Return the corner points of a line that holds each value until the next day.
+    """Return the corner points of a step line that holds each value until the next day.
 
     >>> steps((0.0, 1.0), (5.0, 7.0))
     ([0.0, 1.0, 1.0], [5.0, 5.0, 7.0])
@@ -110,7 +110,7 @@ def title_of(panel: str) -> str:
 
 
 def _signals(run: Any, *, several: bool) -> pl.DataFrame:
-    """Return the columns t, name, signal and value, and low and high for several replications."""
+    """Return a run's signals with the columns t, name, signal, value and, for several replications, low and high."""
     with_row = pl.format("{}({})", "signal", "row")
     name = pl.when(pl.col("row").is_null()).then("signal").otherwise(with_row).alias("name")
     if run.bands.height or several:
@@ -121,7 +121,7 @@ def _signals(run: Any, *, several: bool) -> pl.DataFrame:
 
 
 def _with_panels(signals: pl.DataFrame, bits: set[str]) -> pl.DataFrame:
-    """Add the panel of each signal: one for bits, one for signals within [0, 1], and one for every other signal."""
+    """Assign signals to panels: bits share one, signals within [0, 1] share another, and any other has its own."""
     value = pl.col("value")
     unit = value.is_between(0.0, 1.0).all().over("signal")
     bits_first = pl.when(pl.col("signal").is_in(sorted(bits)), unit).then(pl.lit("bits"))
@@ -144,7 +144,7 @@ def _add(panels: dict[str, list[TraceLine]], frame: pl.DataFrame, labels: Mappin
 
 
 def _marked(traces: list[TraceLine]) -> list[TraceLine]:
-    """Return the traces that moved most, in their original order and with duplicates marked."""
+    """Return the traces that moved most, in their original order, with duplicates marked."""
     first: dict[tuple[tuple[float, ...], ...], str] = {}
     marked = []
     for trace in most_moved(traces, MOST):

@@ -1,1 +1,1 @@
-"""Live page and its server, built with Panel and Bokeh."""
+"""Live page of the workbench and its server, built with Panel and Bokeh."""

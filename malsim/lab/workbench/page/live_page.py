@@ -1,4 +1,4 @@
-"""Page for one scenario, which runs each change and updates its figures."""
+"""Workbench page for one scenario, which runs every change and updates the figures."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MOST_BITS = 16
 
 
 class LivePage:
-    """Live page for a scenario. `tuning` holds the changes, `result` the last finished run.
+    """Live page for one scenario. `tuning` holds the user's changes, `result` the last completed run.
 
     `schedule` calls a function on the page's thread. Files are saved in `folder`. `address` receives each tuning that
     ran. `notice` is shown in the head until the first change. With `at_once`, runs are made on the calling thread.
@@ -124,7 +124,7 @@ class LivePage:
         return float(self.stack.x_range.start), float(self.stack.x_range.end)
 
     def visible(self, result: Result) -> dict[str, list[TraceLine]]:
-        """Return the traces to draw by panel: the user's choice, or by default the traces that moved most."""
+        """Return the traces to draw in each panel: those the user picked or, by default, those that moved most."""
         panels = {}
         for panel, traces in result.traces.items():
             picked = self.picked.get(panel, {})
@@ -133,7 +133,7 @@ class LivePage:
         return panels
 
     def _default_traces(self, panel: str, traces: Sequence[TraceLine]) -> set[str]:
-        """Return the names of the traces to draw by default: traces drawn before, then those that moved most."""
+        """Return the names of the traces drawn by default: those drawn before, then those that moved most."""
         most = MOST_BITS if panel == "bits" else SHOWN
         before = [trace.name for trace in traces if trace.name in self.default_names.get(panel, set())]
         others = [trace for trace in traces if trace.name not in before]
@@ -232,7 +232,7 @@ def changes_text(tuning: Tuning) -> str:
 
 
 def nearest_trace(traces: list[TraceLine], day: float, height: float, *, lanes: bool) -> TraceLine | None:
-    """Return the trace whose value on a day is nearest to a height. For lanes, return the trace of that lane."""
+    """Return the trace whose value on a day is nearest to a height. In a panel of lanes, use the lane at that height."""
     if lanes:
         lane = len(traces) - 1 - int(max(0.0, min(height, len(traces) - 0.01)))
         return traces[lane] if 0 <= lane < len(traces) else None

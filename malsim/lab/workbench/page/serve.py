@@ -1,4 +1,4 @@
-"""Workbench pages for notebooks and for a server, which listens on loopback and checks origins."""
+"""Workbench pages for notebooks and for a server that listens on loopback and checks request origins."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ body { padding: 14px max(14px, calc((100vw - 1500px) / 2)); box-sizing: border-b
 
 
 def example_path(name: str) -> Path:
-    """Return the path of a shipped scenario. Raises `UsageError` for an unknown name."""
+    """Return the path of a shipped scenario. Raise `UsageError` if there is none of this name."""
     names = {path.stem: path for path in (root() / "scenarios").glob("*.toml")}
     if name not in names:
         raise UsageError("no such example", where="scenario", given=name, hint=nearest(name, names, "see the gallery"))
@@ -72,7 +72,7 @@ def example_path(name: str) -> Path:
 
 
 def path_of_name(name: str, folder: Path) -> Path:
-    """Return the file of this name below `folder`, or the shipped scenario of this name."""
+    """Return the file with this name in `folder` or below, or the shipped scenario with this name."""
     if "/" in name or "." in name:
         path = inside(folder, name, where="scenario")
         if path.is_file():
@@ -81,7 +81,7 @@ def path_of_name(name: str, folder: Path) -> Path:
 
 
 def scenario_of_path(path: str | Path, *, allow_code: bool = False) -> Scenario:
-    """Read a scenario, or make one that runs a netlist for 30 days or replays a file of up to 3,000 claims."""
+    """Read a scenario, or create one that runs a netlist for 30 days or replays a file of up to 3,000 claims."""
     path = Path(path)
     if path.suffix == ".malnet":
         netlist = NetlistConfig(document=read_netlist(path))
@@ -92,7 +92,7 @@ def scenario_of_path(path: str | Path, *, allow_code: bool = False) -> Scenario:
 
 
 def _scenario_of_claims(path: Path) -> Scenario:
-    """Return a scenario in which the claims of a file arrive at their recorded times, or 1 % per day without times."""
+    """Return a scenario that replays a file of claims at their recorded times or, without times, at 1 % per day."""
     claims = read_claims(path).claims
     if claims.height > MOST_CLAIMS:
         hint, allowed = "use malsim compare for longer files", f"at most {MOST_CLAIMS}"
@@ -117,7 +117,7 @@ def component(scenario: Scenario | str | Path) -> Any:
 def page_for(
     target: str | None, query: Mapping[str, Sequence[str]], *, folder: Path, allow_code: bool, token: str = ""
 ) -> Any:
-    """Return the page for a parsed query: a scenario, an op, a store, or by default the gallery."""
+    """Return the page that a parsed query selects: a scenario, an op, a store, or by default the gallery."""
     document, location = pn.state.curdoc, pn.state.location
     schedule = document.add_next_tick_callback
     name = query.get("scenario", [""])[0]
@@ -148,7 +148,8 @@ def page_for(
     resolved, below = path.resolve(), folder.resolve()
     name = name or (resolved.relative_to(below).as_posix() if resolved.is_relative_to(below) else "")
     page = LivePage(tuning, schedule, folder=folder, address=update_address, notice=plain_text(refused))
-    pn.state.onload(partial(page.runner.ask, tuning))  # before loading, a call from another thread can be lost
+    # Run only once the page has loaded, because earlier calls from another thread can be lost.
+    pn.state.onload(partial(page.runner.ask, tuning))
     return page.view
 
 
@@ -157,7 +158,7 @@ def _message(text: str) -> Any:
 
 
 def gallery(schedule: Callable[[Callable[[], None]], None], onload: Callable[[Callable[[], None]], None]) -> Any:
-    """Return a pane with one card per example. Figures are added as the runs finish."""
+    """Return a pane with one card per example. Each card's figure is added when its run finishes."""
     pane = html(_cards({}))
 
     def draw() -> None:
@@ -207,7 +208,7 @@ def _polyline(trace: TraceLine, colour: str, days: float) -> str:
 
 
 def serve(*, target: str | None, host: str | None, port: int, allow_code: bool, show: bool, ready: Any = print) -> None:
-    """Serve the page until Ctrl-C. `ready` is called with the address, and `port` 0 selects a free port.
+    """Serve the workbench until Ctrl-C. `ready` is called with the address; port 0 selects a free port.
 
     If `host` is given, the page is open to other machines and its address carries a token.
     """

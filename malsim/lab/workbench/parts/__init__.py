@@ -1,1 +1,1 @@
-"""Parts of the workbench: checks, stepping, netlist, saving, explanations, op bench and store."""
+"""Parts of the workbench page: checks, stepping, netlist, saving, explanations, op bench, and store view."""

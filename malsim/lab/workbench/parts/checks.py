@@ -1,4 +1,4 @@
-"""Table of checks with their margins, and a form that adds a band of a trace as a check."""
+"""Table of checks with their margins, and a form that turns the range of a trace into a check."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOOKS = {"pass": ("✓", "good"), "fail": ("✗", "bad"), "error": ("!", "odd")}
 
 
 class ChecksPart:
-    """Table of checks. A click on a row moves the mark to the day of its witness."""
+    """Table of checks. Clicking a row moves the page to the day of the check's witness."""
 
     def __init__(self, page: Any) -> None:
         self.table: Any = RowTable(
@@ -41,7 +41,7 @@ class ChecksPart:
         ]
 
     def offer(self, trace: TraceLine, window: tuple[float, float], days: float) -> None:
-        """Fill the form with the range of a trace in a window of days."""
+        """Fill in the form with the range of a trace in a window of days."""
         first, last = max(0.0, window[0]), min(days, window[1])
         inside = [value for t, value in zip(trace.t, trace.values, strict=True) if first <= t <= last and value == value]  # noqa: PLR0124  # NaN
         low, high = (min(inside), max(inside)) if inside else (0.0, 1.0)
@@ -65,7 +65,7 @@ class ChecksPart:
 
 
 def property_text(*, of: str, low: str, high: str, start: str, end: str) -> str:
-    """Return the property that a value stays within bounds during a window of days. Empty bounds are left out.
+    """Return a property which states that a value stays within bounds during a window of days. Empty bounds are omitted.
 
     >>> property_text(of="eff(dec_a3ee)", low="0.3", high="", start="10", end="30")
     'always[10d:30d] (eff(dec_a3ee) >= 0.3)'

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 CALLS, TICK = 120, "1d"
 LOOP, NOISE, FILE = "closed loop", "noise", "CSV file"
-LAG = 0.2  # fraction of the distance to its input that the plant of the closed loop covers in a day
+LAG = 0.2  # fraction of the distance to its input that the closed loop's plant covers per day
 ENDLESS, LARGEST = 1e6, 5.0
 
 
 @dataclass
 class OpsBench:
-    """Page for one op. CSV files are read from `folder` or below."""
+    """Page for testing a single op. CSV files are read only from `folder` and its subfolders."""
 
     name: str
     folder: Path
@@ -69,7 +69,7 @@ class OpsBench:
         return wrap(settings, main)
 
     def draw(self) -> None:
-        """Draw the response to the signal. Errors are shown below the fields, and the last figure stays."""
+        """Draw the op's response to the selected signal. On an error, show the message and keep the last figure."""
         try:
             frame = self.answer()
         except (MalsimError, OpError, OSError) as problem:
@@ -79,7 +79,7 @@ class OpsBench:
         self.plots.objects = [pn.pane.Bokeh(_figure(frame), sizing_mode="stretch_width", margin=0)]
 
     def answer(self) -> pl.DataFrame:
-        """Return t (days), the input and every output of the op for the current parameters."""
+        """Return the op's response under the current parameters: t (days), the input, and every output."""
         if self.signal == LOOP:
             return closed_loop(self.values)
         if self.signal in SIGNALS:
@@ -93,7 +93,7 @@ class OpsBench:
             table = read_table(inside(self.folder, file, where="CSV file"))
             column = next((name for name in table.columns if name != "t" and table[name].dtype.is_numeric()), None)
             if column is None:
-                raise UsageError("no column of numbers", where=file, hint="add a numeric column next to t")
+                raise UsageError("the file has no numeric column", where=file, hint="add a numeric column next to t")
             frame = table.rename({column: "input"}).select(*(["t"] if "t" in table.columns else []), "input")
         enable = {"enable": True} if "enable" in self.sheet.slots else {}
         out: pl.DataFrame = ops.over(frame, self.sheet.name, x="input", tick=TICK, **enable, **self.values)
@@ -119,7 +119,7 @@ class OpsBench:
 
 
 def parameters(sheet: Any) -> dict[str, Any]:
-    """Return the numeric settings of an op, except its first input, as a group of the settings panel."""
+    """Return the numeric settings of an op, except for its first input, as one group of the settings panel."""
     first, rows = next(iter(sheet.slots)), []
     for name, slot in sheet.slots.items():
         pin = slot.pin
@@ -135,7 +135,7 @@ def parameters(sheet: Any) -> dict[str, Any]:
 
 
 def closed_loop(settings: Mapping[str, Any]) -> pl.DataFrame:
-    """Return the step response of `pid` in a closed loop with a plant: t, input, y, output.
+    """Return the step response of the op `pid` in a closed loop with a plant: t, input, y, output.
 
     The plant is of first order: y ← y + 0.2 (output − y) per day.
     """

@@ -1,4 +1,4 @@
-"""Saving of the scenario, netlist, rules, figure and traces to the working folder or as a download."""
+"""Form that saves the scenario, netlist, rules, figure or traces to the working folder or as a download."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ KINDS = {
 
 
 def content(kind: str, result: Result, visible: Mapping[str, Sequence[TraceLine]], title: str) -> bytes:
-    """Return the bytes of a file of one of `KINDS`. `visible` holds the traces of the figure, `title` its title."""
+    """Return the bytes of a file of the given kind (see `KINDS`). A figure shows the `visible` traces under `title`."""
     tuning = result.tuning
     if kind == "scenario":
         return scenario_text(tuning).encode()
@@ -59,7 +59,7 @@ def content(kind: str, result: Result, visible: Mapping[str, Sequence[TraceLine]
 
 
 def samples_of(visible: Mapping[str, Sequence[TraceLine]]) -> pl.DataFrame:
-    """Return one row per sample: panel, trace, t (days), value, low and high (null without a band)."""
+    """Return one row per sample: panel, trace, t (days), value, low, high (both null if there is no band)."""
     frames = []
     for panel, traces in visible.items():
         for trace in traces:
@@ -71,7 +71,7 @@ def samples_of(visible: Mapping[str, Sequence[TraceLine]]) -> pl.DataFrame:
 
 
 def scenario_text(tuning: Tuning) -> str:
-    """Return the changed scenario as TOML, with its netlist inside. Raises `MalsimError` if it cannot be read back."""
+    """Return the changed scenario as TOML with its netlist embedded. Raise `MalsimError` if it cannot be read back."""
     base = tuning.base
     document: dict[str, Any] = json.loads(json.dumps(tomllib.loads(base.text), default=str)) if base.text else {}
     document.setdefault("why", base.why or "Made in the workbench.")
@@ -91,7 +91,7 @@ def scenario_text(tuning: Tuning) -> str:
         added = [{"signal": input_.signal, "at": f"{input_.at}ms", "value": input_.value} for input_ in tuning.inputs]
         inputs = {"input": [*table.pop("input", []), *added]}
         document["netlist"] = {"text": wires.text, **table, **(inputs if inputs["input"] else {})}
-        document.pop("derive", None)  # the derived nets are part of the text
+        document.pop("derive", None)  # the netlist text already contains the derived nets
     for check in tuning.checks:
         document.setdefault("check", []).append({"name": check.name, "property": check.property})
     order = ("why", "seed", "run", "memory", "law", "rules", "netlist")
@@ -128,7 +128,7 @@ TYPES = {".png": "image/png", ".svg": "image/svg+xml"}
 
 
 class SavePart:
-    """Form for saving a file. An existing file is replaced only after a second press of the button."""
+    """Form for saving a file. Overwriting an existing file takes a second press of the button."""
 
     def __init__(self, page: Any, folder: Path) -> None:
         self._page, self._folder, self._to_confirm = page, folder, ""

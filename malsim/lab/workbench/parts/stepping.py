@@ -1,4 +1,4 @@
-"""Forms for stepping through a run, finding days and scheduling inputs."""
+"""Forms for stepping through a run, finding days, and scheduling inputs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DAY_FIELD = {"name": "day", "label": "day", "kind": "number", "value": "", "widt
 
 
 class StepPart:
-    """Buttons for the previous and next tick, and a table of the changes in the marked tick."""
+    """Buttons for stepping to the previous or next tick, and a table of the changes in the current tick."""
 
     def __init__(self, page: Any) -> None:
         self._page = page
@@ -73,7 +73,7 @@ def ticks_of(result: Result) -> list[float]:
 
 
 def changes_at(result: Result, day: float) -> list[tuple[str, str, str, str]]:
-    """Return the events and the changed signals and cells of a tick, as (subject, before, after, cause)."""
+    """Return the events and the changes of signals and cells in a tick, as (subject, before, after, cause)."""
     times = ticks_of(result)
     now = max((t for t in times if t <= day), default=times[0])
     before = max((t for t in times if t < now), default=None)
@@ -109,7 +109,7 @@ FIND_BACK, FIND_FORWARD, SET = "◀ find", "find ▶", "Set at next click"
 
 
 class FindPart:
-    """Form that moves to the next or previous day on which a condition holds, rises or falls."""
+    """Form that jumps to the previous or next day on which a condition holds, rises or falls."""
 
     def __init__(self, page: Any) -> None:
         self._page = page
@@ -141,7 +141,7 @@ class FindPart:
 
 
 def days_where(result: Result, condition: str, edge: str = "holds") -> list[float]:
-    """Return the days on which a condition holds, rises or falls in the first replication."""
+    """Return the days of the first replication on which a condition holds, becomes true, or becomes false."""
     formula = parse(WORDS[edge].format(condition))
     trace = trace_of(result.run)
     truth = Margins(trace, truth=True).of(formula)[:, 0]
@@ -149,7 +149,7 @@ def days_where(result: Result, condition: str, edge: str = "holds") -> list[floa
 
 
 class InputsPart:
-    """Form that schedules values of the netlist's free inputs. A click on a figure selects the day."""
+    """Form that schedules values for the netlist's free inputs. A click on a figure selects the day."""
 
     def __init__(self, page: Any) -> None:
         self._page = page
@@ -184,7 +184,7 @@ class InputsPart:
             self.form.say("Click on a figure to choose the day.")
 
     def schedule(self, day: float) -> bool:
-        """Schedule the waiting value on the clicked day. Return whether a value was waiting."""
+        """Schedule the pending value for the clicked day. Return whether a value was pending."""
         if self._waiting is None or self._page.result is None:
             return False
         (signal, value), self._waiting = self._waiting, None

@@ -1,4 +1,4 @@
-"""Read-only page of a live store: past ticks as traces, current signals, and new ticks as they are written."""
+"""Read-only page for a live store: past ticks as traces, current signals, and new ticks as they are written."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from malsim.sim.settings.scenario import Scenario
 if TYPE_CHECKING:
     from pathlib import Path
 
-INTERVAL = 1_000  # ms between two checks of the file
+INTERVAL = 1_000  # milliseconds between two checks of the store file
 
 
 def read_store(path: Path) -> SimpleNamespace:
-    """Return the history of a store in the frames of a run. Raises `StoreError` if the file is not a store."""
+    """Return the history of a store as the frames of a run. Raise `StoreError` if the file is not a store."""
     history = store_history(path, Scenario(name=path.name, why=f"The store {path.name}, read only."))
     first = history.scenario.first
     frames = (history.cells, history.events, history.signals)
@@ -42,7 +42,7 @@ def read_store(path: Path) -> SimpleNamespace:
 
 
 class StoreView:
-    """Page of a store. `refresh` reads the store again after a write."""
+    """Read-only page for one store. `refresh` updates the page after the store has been written to."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.key, self.looks = path, uuid4().hex, Looks()
@@ -61,11 +61,11 @@ class StoreView:
         self.refresh()
 
     def follow(self) -> None:
-        """Refresh the page once a second."""
+        """Refresh the page every second."""
         pn.state.add_periodic_callback(self.refresh, period=INTERVAL)
 
     def refresh(self) -> None:
-        """Read the store again if it was written to. Errors are shown in the head, and the last figures stay."""
+        """Read the store again if it has been written to. On an error, show the message and keep the last figures."""
         try:
             stamp = _stamp(self.path)
             if stamp != self._stamp:
@@ -112,6 +112,6 @@ class StoreView:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """Return the modification times and sizes of a store and its write-ahead log."""
+    """Return the modification times and sizes of a store file and its write-ahead log."""
     files = [path, path.with_name(f"{path.name}-wal")]
     return tuple(number for file in files if file.exists() for number in (file.stat().st_mtime_ns, file.stat().st_size))

@@ -1,4 +1,4 @@
-"""Explanation of a value on a day: its terms as bars, a sentence, what would overturn it, and its readers."""
+"""Explanation of a value on a day: bars for its terms, a sentence, what would overturn it, and what reads it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLACEHOLDER = "<h2>Why</h2><p class='soft'>Click a trace to see why it has that 
 
 
 class WhyPart:
-    """Explanation of the last clicked trace, updated with each result."""
+    """Explanation of the most recently clicked trace, updated with each new result."""
 
     def __init__(self) -> None:
         self.view: Any = html(PLACEHOLDER)
@@ -45,7 +45,7 @@ class WhyPart:
 
 
 def explained(result: Result, trace: TraceLine, day: float) -> str:
-    """Return the explanation of a trace on a day as HTML. All text from the scenario is escaped."""
+    """Return the explanation of a trace's value on a day as HTML. All text from the scenario is escaped."""
     value = trace.at(day)
     text = "no value yet" if value is None or math.isnan(value) else f"{value:.4g}"
     parts = [f"<h2>Why {_text(trace.name)} is {text} on day {day:g}</h2>"]
@@ -68,7 +68,7 @@ def explained(result: Result, trace: TraceLine, day: float) -> str:
 
 
 def _bars(terms: list[tuple[str, float]], total: float) -> str:
-    """Return the terms as a waterfall chart, in which each bar begins where the previous one ended."""
+    """Return an HTML waterfall chart of the terms, in which each bar begins where the previous one ends."""
     ends, subtotal = [], 0.0
     for _, value in terms:
         ends.append((subtotal, subtotal + value))

@@ -1,4 +1,4 @@
-"""Netlist editor that checks while the user types, and a diagram with the values on the marked day."""
+"""Netlist editor that checks the text as the user types, and a diagram with the values on the current day."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class WiresPart:
-    """Editor and diagram of the netlist. An edited netlist runs as soon as it links."""
+    """Netlist editor and diagram. An edited netlist runs as soon as it links."""
 
     def __init__(self, page: Any) -> None:
         self._page, self._text = page, ""
@@ -39,7 +39,7 @@ class WiresPart:
 
     def _typed(self, message: dict[str, Any]) -> None:
         text = str(message["text"])
-        self.editor.text = text  # keep the text when the tab is opened again
+        self.editor.text = text  # stored, so that the tab still shows the typed text when it is reopened
         self.editor.notes, links = notes_of(text, self._page.tuning)
         if links:
             original = self._page.tuning.base.netlist
@@ -48,7 +48,7 @@ class WiresPart:
 
 
 def notes_of(text: str, tuning: Any) -> tuple[list[dict[str, Any]], bool]:
-    """Return the linter's notes on a netlist, or its faults, and whether the netlist can run."""
+    """Return the lint notes on a netlist (or its faults if it is invalid), and whether the netlist can run."""
     try:
         document = parse(text, file="netlist")
         config = NetlistConfig(document=document)

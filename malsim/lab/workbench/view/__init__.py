@@ -1,1 +1,1 @@
-"""Components and figures of the page."""
+"""Components and figures of the workbench page."""

@@ -1,4 +1,4 @@
-"""Panel components of the page, each with a small JavaScript file, and the layout of the page."""
+"""Panel components of the workbench page, each with a small JavaScript file, and the page layout."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ CSS, WRAP, CARD, TABS = (_read(f"{name}.css") for name in ("workbench", "wrap", 
 
 
 class PageComponent(JSComponent):  # type: ignore[misc]  # Panel ships no types
-    """Base class of components that share the page's style."""
+    """Base class of the page's components, which share one style sheet."""
 
     __abstract = True
     _stylesheets: ClassVar[list[str]] = [CSS]
 
     def answer(self, callback: Callable[[dict[str, Any]], None]) -> None:
-        """Call `callback` with each message of the component."""
+        """Call `callback` with each message that the component sends."""
         self.on_msg(lambda event: callback(event.data))
 
 
 class PageHead(PageComponent):
-    """Head of the page. Sends `press` with a button's label and `drop` with the index of a held picture."""
+    """Header of the page. Sends `press` with a button's label, or `drop` with the index of a held picture."""
 
     title = param.String()
     about = param.String()
@@ -48,7 +48,7 @@ class PageHead(PageComponent):
 
 
 class SettingsPanel(PageComponent):
-    """Settings in groups. Sends `name` and `value` of a change, or `reset` with a name or `all`."""
+    """Panel of grouped settings. Sends the `name` and `value` of a change, or `reset` with a name or `all`."""
 
     groups = param.List([])
     values = param.Dict({})
@@ -57,7 +57,7 @@ class SettingsPanel(PageComponent):
 
 
 class Legend(PageComponent):
-    """Traces by panel with their values under the cursor. Sends `panel`, `name` and `shown` of a trace."""
+    """Legend of all traces with their values under the cursor. Sends `panel`, `name` and `shown` of a toggled trace."""
 
     key = param.String()
     panels = param.List([])
@@ -66,7 +66,7 @@ class Legend(PageComponent):
 
 
 class RowTable(PageComponent):
-    """Table of text. Sends the index of a clicked row."""
+    """Table of text rows. Sends the index of a row that is clicked."""
 
     heads = param.List([])
     rows = param.List([])
@@ -75,7 +75,7 @@ class RowTable(PageComponent):
 
 
 class FieldForm(PageComponent):
-    """Fields and buttons. Sends `press` with a button's label and the values of the fields."""
+    """Form with fields and buttons. Sends `press` with a button's label and the values of the fields."""
 
     fields = param.List([])
     buttons = param.List([])
@@ -85,7 +85,7 @@ class FieldForm(PageComponent):
     _esm = _read("form.js")
 
     def answer(self, callback: Callable[[dict[str, Any]], None]) -> None:
-        """Call `callback` with each press of a button, after storing the typed values in the fields."""
+        """Call `callback` after each press of a button, once the typed values have been stored in the fields."""
 
         def keep(message: dict[str, Any]) -> None:
             self.fields = [field | {"value": message["values"].get(field["name"])} for field in self.fields]
@@ -98,7 +98,7 @@ class FieldForm(PageComponent):
 
 
 class TextEditor(PageComponent):
-    """Text editor with notes on its lines. Sends `text` 300 ms after the last key."""
+    """Text editor with notes on individual lines. Sends `text` 300 ms after the last keystroke."""
 
     text = param.String("")
     label = param.String("")
@@ -116,7 +116,7 @@ class NetDiagram(PageComponent):
 
 
 def html(text: str, **options: Any) -> Any:
-    """Return a pane of HTML in the page's style. The caller must escape foreign text."""
+    """Return an HTML pane in the page's style. The caller must escape untrusted text."""
     return pn.pane.HTML(text, stylesheets=[CSS], sizing_mode="stretch_width", **options)
 
 

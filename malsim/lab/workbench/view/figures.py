@@ -1,4 +1,4 @@
-"""Figures of the page, one per panel, with a shared time axis, crosshair, mark and held pictures."""
+"""Figures of the workbench page, one per panel, with a shared time axis, crosshair, day mark and held traces."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 COLOURS = ("#2b83c6", "#e08a00", "#12a176", "#c8649b", "#56b4e9", "#d9541e", "#8a6fd1", "#9a8b2f")
 DASHES = ("solid", "dashed", "dotted", "dotdash", "dashdot")
-INK = "#7b8490"  # readable on white and on black
-LANE = 0.7  # height of a bit in its lane
+INK = "#7b8490"  # colour that is readable on light and dark backgrounds
+LANE = 0.7  # height of a true bit as a fraction of its lane
 MOST_EVENTS = 2_000
-MOST_BANDS = 3  # per panel; more bands would hide each other
+MOST_BANDS = 3  # maximum number of bands per panel, because more would hide each other
 FOLLOW = """
 window.dispatchEvent(new CustomEvent("malsim-day", {detail: {key, day: cb_obj.x}}))
 """
@@ -45,7 +45,7 @@ window.dispatchEvent(new CustomEvent("malsim-day", {detail: {key, day: cb_obj.x}
 
 @dataclass
 class Looks:
-    """Colour and dash of each name, assigned in order of appearance and equal in all panels."""
+    """Line colour and dash style of each trace name, assigned in order of appearance and the same in all panels."""
 
     indexes: dict[str, int] = field(default_factory=dict)
 
@@ -56,14 +56,14 @@ class Looks:
 
 @dataclass(frozen=True)
 class Hold:
-    """Traces of an earlier result, by panel, that stay visible in pale colours for comparison."""
+    """Traces of an earlier result that stay visible in pale colours for comparison."""
 
     label: str
     traces: Mapping[str, Sequence[TraceLine]]
 
 
 class Stack:
-    """Column of figures, one per panel."""
+    """Column of figures with one figure per panel and a strip of events."""
 
     def __init__(self, panels: Sequence[str], key: str, days: float, tap: Callable[[str, float, float], None]) -> None:
         self.panels = tuple(panels)
@@ -85,7 +85,7 @@ class Stack:
 
     @property
     def panes(self) -> list[Any]:
-        """Panes of the figures and of the strip of events."""
+        """Panel panes that hold the figures and the strip of events."""
         figures = [*self.figures.values(), self.events]
         return [pn.pane.Bokeh(figure, sizing_mode="stretch_width", margin=0) for figure in figures]
 
@@ -162,7 +162,7 @@ def _label_lanes(plot: Any, lanes: Mapping[str, int]) -> None:
 
 
 def bare_figure(x_range: Range1d, height: int, guide: Span, title: str, **options: Any) -> Any:
-    """Return an empty figure with the page's tools and colours that are readable on light and dark backgrounds."""
+    """Return an empty figure with the page's tools, in colours that suit light and dark backgrounds."""
     wheel = WheelZoomTool(dimensions="width", modifiers={"ctrl": True})
     tools = [PanTool(dimensions="width"), BoxZoomTool(dimensions="width"), wheel, ResetTool()]
     crosshair = CrosshairTool(overlay=guide)
