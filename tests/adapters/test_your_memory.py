@@ -188,7 +188,7 @@ def test_several_memories_are_compared_in_one_table(capsys: pytest.CaptureFixtur
     table = capsys.readouterr().out
     assert table.count("own_memory:Last") == table.count("own_memory:Notes") == 1
     assert main(["run", "mine.toml", *both]) == 2
-    assert "more than one memory" in capsys.readouterr().err
+    assert "only one memory can be run" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["nothing", "own_memory:Nobody", "no_such_module:Memory", "own_memory:BROKEN_BY"])

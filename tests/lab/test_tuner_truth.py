@@ -100,7 +100,7 @@ def test_support_ceiling_excludes_a_requirement() -> None:
     assert not result.recommended
     assert "stated 0.5 · factor 1 + support ceiling 0.2 · tanh(1) = 0.65" in str(result)
     assert "high end of its range, 0 to 0.2" in str(result)
-    with pytest.raises(UsageError, match="nothing to recommend"):
+    with pytest.raises(UsageError, match="nothing is recommended"):
         result.toml()
     assert "# not recommended: no setting tried meets" in result.toml(anyway=True)
 

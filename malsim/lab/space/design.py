@@ -1,4 +1,4 @@
-"""Design of a study: a grid of settings, a table of points, or points spread evenly over a space."""
+"""Designs of studies: a grid of settings, a table of points, or points spread evenly over a space."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Given: TypeAlias = "Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | 
 
 @dataclass(frozen=True)
 class Design:
-    """Points of a study: all combinations of `axes`, or the rows of a `table`; iterated lazily."""
+    """Points of a study, iterated lazily: all combinations of `axes`, or the rows of `table`."""
 
     axes: dict[str, tuple[Any, ...]]
     table: pl.DataFrame | None = None
@@ -36,7 +36,7 @@ class Design:
 
     @property
     def size(self) -> int:
-        """Number of points; for a large grid it may exceed the range of len()."""
+        """Number of points, which for a large grid can exceed the largest len()."""
         return math.prod(map(len, self.axes.values())) if self.table is None else self.table.height
 
     def __len__(self) -> int:
@@ -52,7 +52,7 @@ class Design:
 
 
 def designed(points: Given, scenario: Scenario) -> Design:
-    """Build a design from a grid (names to values, all combinations), a list of points, or a frame (a row per point).
+    """Build a design from a grid (all combinations of values), a list of points, or a frame with one row per point.
 
     Every name and value is checked here, before anything is run; duplicate points are merged.
 
@@ -71,8 +71,8 @@ def designed(points: Given, scenario: Scenario) -> Design:
         rows = [dict(point) for point in points]
         for row in rows:
             if set(row) != set(rows[0]):
-                hint = f"the first sets {', '.join(rows[0])}"
-                raise UsageError("the points do not set the same settings", where="design", given=list(row), hint=hint)
+                hint = f"set {', '.join(rows[0])}, as the first point does"
+                raise UsageError("all points must set the same settings", where="design", given=list(row), hint=hint)
         table = pl.DataFrame(rows, infer_schema_length=None, strict=False) if rows else pl.DataFrame()
     columns = [pl.Series(name, _checked(name, table[name], scenario)) for name in table.columns]
     return _not_empty(Design({}, pl.DataFrame(columns).unique(maintain_order=True)))
@@ -86,7 +86,7 @@ def design(
     method: Literal["sobol", "latin"] = "sobol",
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Return points spread evenly over a space, one per row: a scrambled Sobol sequence or a Latin hypercube.
+    """Return points spread evenly over a space, one per row, from a scrambled Sobol sequence or a Latin hypercube.
 
     Parameters
     ----------

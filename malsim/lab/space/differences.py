@@ -21,14 +21,14 @@ Changes = dict[str, tuple[Any, Any]]
 
 
 def changes_of(scenario: Scenario) -> Changes:
-    """Return (value, default) of each setting that was changed, by name.
+    """Return the settings of a scenario that differ from their defaults, as a map from name to (value, default).
 
     The default of a rule is that of `Rules()`; the default of any other setting is its value in the scenario's own file.
     """
     current, defaults = _values(scenario), _rules(Rules()) | {"law": "mal"}
     try:
         file = _values(parse(scenario.text, name=scenario.name, where=scenario.path)) if scenario.text else current
-    except MalsimError:  # files that the text names no longer exist
+    except MalsimError:  # the text names files that no longer exist
         file = current
     left_out = (RULES, "law.") if scenario.law != "mal" else (RULES,)
     defaults |= {name: value for name, value in file.items() if name != "law" and not name.startswith(left_out)}
@@ -36,7 +36,7 @@ def changes_of(scenario: Scenario) -> Changes:
 
 
 def differences(scenarios: Sequence[Scenario]) -> dict[str, list[Any]]:
-    """Return the values of each setting in which the scenarios differ, by name; None for a scenario without the setting.
+    """Return the settings in which scenarios differ, each with its value per scenario (None where it does not exist).
 
     If they differ in no setting, the result has their names.
     """
@@ -48,7 +48,7 @@ def differences(scenarios: Sequence[Scenario]) -> dict[str, list[Any]]:
 
 
 def words(name: str) -> str:
-    """Return a setting's name as words for a title.
+    """Return a setting's name in words, for use in a title.
 
     >>> words("rules.challenge_ceiling"), words("rules.tau_volatile"), words("run.days")
     ('challenge ceiling', 'tau_volatile', 'run.days')
@@ -58,7 +58,7 @@ def words(name: str) -> str:
 
 
 def value_text(value: object) -> str:
-    """Format a value for a label.
+    """Format the value of a setting for a label.
 
     >>> value_text(0.3), value_text(30.0), value_text("records"), value_text(None)
     ('0.30', '30', 'records', 'none')
@@ -70,7 +70,7 @@ def value_text(value: object) -> str:
 
 
 def in_title(changes: Changes) -> str:
-    """Return the changed settings with their defaults as part of a title, or only their number if there are many.
+    """Return the changed settings with their defaults, for use in a title. If there are many, return only their number.
 
     >>> in_title({"rules.challenge_ceiling": (0.3, 0.6)})
     'challenge ceiling 0.30 (default 0.60)'

@@ -1,4 +1,4 @@
-"""User-defined formula that can be plotted, tuned, and written as rules."""
+"""User-defined formula that can be plotted, tuned, and written to a rules file."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ MOST = {"stated": 1.0, "calibration": 1.0, "support": 3.0, "challenge": 3.0}
 
 
 class Formula(UserFormula):
-    """User-defined formula with methods to plot and to write it; see `UserFormula`."""
+    """User-defined formula (see `UserFormula`) with methods to plot it and to write it to a file."""
 
     def plot(self, rules: Rules | None = None, **others: float) -> Sheet:
-        """Draw effective confidence over each of the four inputs, under this formula and under the shipped one.
+        """Plot effective confidence against each of the four inputs, under this formula and under the shipped one.
 
         The other inputs are held at stated 0.7, calibration 1, support 0 and challenge 0, or at the values in `others`.
         """
@@ -46,7 +46,10 @@ class Formula(UserFormula):
         return over_inputs(pl.concat(parts), title=title, note=note)
 
     def write(self, path: Path, rules: Rules | None = None) -> None:
-        """Write a rules file with the formula's source, hash and values; running it elsewhere needs consent."""
+        """Write a rules file with the formula's source, hash and values.
+
+        Others who run the formula must consent to its code.
+        """
         base, default, lines = rules or Rules(), Rules(), ["[rules]"]
         for name in base.__dataclass_fields__:
             value = getattr(base, name)
@@ -56,7 +59,7 @@ class Formula(UserFormula):
 
 
 def formula(function: Any, **bounds: tuple[float, float]) -> Formula:
-    """Return a user-defined formula; the keyword arguments are the bounds of its parameters.
+    """Return a user-defined formula. The keyword arguments are the bounds of its parameters.
 
     Parameters
     ----------

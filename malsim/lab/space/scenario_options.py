@@ -38,17 +38,17 @@ def memory_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def with_memory(scenario: Scenario, args: argparse.Namespace) -> Scenario:
-    """Return the scenario with the user-defined memory and the limits of the options."""
+    """Return the scenario with the user-defined memory and the limits that the options specify."""
     given = [*args.memory, *([f"--law {args.law}"] if getattr(args, "law", None) else [])]
     if args.memory and len(given) > 1:
-        hint = "malsim compare takes several"
-        raise UsageError("more than one memory", where="--memory", given=" and ".join(given), allowed="one", hint=hint)
+        hint = "use malsim compare to compare several memories"
+        raise UsageError("only one memory can be run", where="--memory", given=" and ".join(given), allowed="one", hint=hint)
     adapter = Adapter.of(args.memory[0]) if args.memory else scenario.adapter
     return scenario.replace(adapter=with_limits(adapter, args)) if adapter else scenario
 
 
 def with_limits(adapter: Adapter, args: argparse.Namespace) -> Adapter:
-    """Return a user-defined memory with the limits of the options."""
+    """Return a user-defined memory with the call limit and the tool mapping that the options specify."""
     adapter = adapter if args.call_limit is None else replace(adapter, limit=args.call_limit)
     if args.mapping and "mcp:" in adapter.name:
         start, _, command = adapter.name.partition("mcp:")
@@ -57,11 +57,11 @@ def with_limits(adapter: Adapter, args: argparse.Namespace) -> Adapter:
 
 
 def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | None = None, strict: bool = False) -> Scenario:
-    """Return the scenario with the options applied, under `rules` if given.
+    """Return the scenario with the options applied, and with `rules` if given.
 
     Checks that the law cannot answer are left out and named on stderr; with `strict` they stay, and the judge refuses them.
     """
-    from malsim.lab.space.settings import changed  # heavy, while every command declares these options
+    from malsim.lab.space.settings import changed  # imported late: every command loads this module
     from malsim.sim.settings.memory_law import askable
     from malsim.sim.settings.scenario import check_size
 
@@ -92,7 +92,7 @@ def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | No
 
 
 def law_settings(given: list[str]) -> dict[str, float | str]:
-    """Parse texts `law.NAME=VALUE` as parameters of a law; raise `UsageError` for any other text."""
+    """Parse texts `law.NAME=VALUE` as parameters of a law. Raises `UsageError` for any other text."""
     settings = {}
     for text in given:
         name, equals, value = text.partition("=")

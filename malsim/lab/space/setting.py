@@ -1,4 +1,4 @@
-"""Setting that a study can change: a number with bounds, a choice, or a parameter of a netlist's op."""
+"""Setting that a study can change: a bounded number, a choice, or a parameter of an op in a netlist."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """Number or choice with its current value, unit, and bounds (`low` excluded if `above`) or choices."""
+    """Number or choice with its current value, unit, and bounds or choices. With `above`, the bound `low` is excluded."""
 
     name: str
     value: Any
@@ -42,7 +42,7 @@ class Setting:
         return f"{'whole, ' if self.whole else ''}{'above ' if self.above else ''}{self.low:g} to {self.high:g}"
 
     def checked(self, value: object, *, where: str = "settings") -> Any:
-        """Return a value in the setting's type; raise `UsageError` if it is of the wrong kind or out of bounds."""
+        """Convert a value to the setting's type. Raises `UsageError` if it has the wrong type or is out of bounds."""
         plain: Any = value.item() if isinstance(value, np.generic) else value
         if self.choices:
             good = plain in self.choices
@@ -50,7 +50,9 @@ class Setting:
             good = isinstance(plain, (int, float)) and not isinstance(plain, bool)
             good = good and self.holds(float(plain)) and (not self.whole or float(plain).is_integer())
         if not good:
-            raise UsageError("not a value of this setting", where=f"{where}: {self.name}", given=value, allowed=self.allowed)
+            raise UsageError(
+                "not a valid value of this setting", where=f"{where}: {self.name}", given=value, allowed=self.allowed
+            )
         return plain if self.choices else int(plain) if self.whole else float(plain)
 
     def holds(self, value: float) -> bool:
@@ -58,7 +60,7 @@ class Setting:
 
 
 def op_settings(wires: NetlistConfig) -> Iterator[Setting]:
-    """Yield the numeric settings of a netlist's ops, named `netlist.INSTANCE.PIN`; times have the op's own unit.
+    """Yield the numeric settings of a netlist's ops, named `netlist.INSTANCE.PIN`. Times are in the op's own unit.
 
     These are the ops' parameters, and the inputs that the netlist itself sets, such as the level of a watch.
     """
@@ -67,12 +69,12 @@ def op_settings(wires: NetlistConfig) -> Iterator[Setting]:
             settable = slot.key in instance.sheet.params or key in instance.settings
             if settable and slot.pin.type in {"int", "float"}:
                 setting = _setting(f"netlist.{name}.{key}", key, instance, slot.pin)
-                if setting.low < setting.high:  # a preset op fixes some of its parameters
+                if setting.low < setting.high:  # skip the parameters that a preset op fixes
                     yield setting
 
 
 def with_op_settings(wires: NetlistConfig, tables: Mapping[str, Mapping[str, Any]]) -> NetlistConfig:
-    """Return the netlist with other values, by instance and parameter."""
+    """Return the netlist with other values for op settings. `tables` maps instance and parameter to the value."""
     lines = []
     for name, values in tables.items():
         for key, value in values.items():

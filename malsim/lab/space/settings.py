@@ -1,4 +1,4 @@
-"""Settings of a scenario by dotted name: current values, bounds, and copies with other values."""
+"""Settings of a scenario by dotted name: their values, their bounds, and copies of the scenario with other values."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ DURATIONS = {"run.turn_every", "reviewers.each", "reviewers.late"}
 
 
 def scenario_of(scenario: ScenarioOrPath) -> Scenario:
-    """Return the scenario itself, or read it from the file at a path."""
+    """Return the scenario, which is read from a file if a path is given."""
     return scenario if isinstance(scenario, Scenario) else read(scenario)
 
 
 def settings_of(subject: Rules | Scenario) -> dict[str, Setting]:
-    """Return the settings of rules, or of a scenario, by name.
+    """Return all settings of rules, or of a scenario, by name.
 
     Rules have `rules.NAME` (the push's weights are `rules.rank_…`), and `formula.PARAMETER` of a user-defined formula. A
     scenario also has `law.PARAMETER`, `seed`, `run.days`, `run.turn_every` (days), `run.replications`, `run.first`,
@@ -54,13 +54,13 @@ def settings_of(subject: Rules | Scenario) -> dict[str, Setting]:
     """
     if isinstance(subject, Rules):
         return {setting.name: setting for setting in _rules(subject)}
-    netlist = with_reader_ops(subject.netlist, None)  # the ops of a reader follow from its own settings
+    netlist = with_reader_ops(subject.netlist, None)  # reader ops are determined by the reader's own settings
     parts = (_rules(subject.rules), _run(subject), _people(subject), op_settings(netlist) if netlist else ())
     return {setting.name: setting for part in parts for setting in part}
 
 
 def setting(name: str, subject: Rules | Scenario, *, where: str = "settings") -> Setting:
-    """Return the setting with this name; raise `UsageError` with similar names if it does not exist."""
+    """Return the setting with this name. If there is none, raise `UsageError` with similar names."""
     settings = settings_of(subject)
     if name not in settings:
         ending = [full for full in settings if full.endswith(f".{name}")][:MOST_LISTED]
@@ -71,7 +71,7 @@ def setting(name: str, subject: Rules | Scenario, *, where: str = "settings") ->
 
 
 def changed(subject: Subject, values: Mapping[str, object], *, where: str = "settings") -> Subject:
-    """Return a copy of rules or a scenario with other values, by name.
+    """Return a copy of rules or of a scenario in which the named settings have other values.
 
     Raises `UsageError` for an unknown name, a value of the wrong kind, or a value beyond its bounds.
 
@@ -162,7 +162,7 @@ def _run(scenario: Scenario) -> Iterator[Setting]:
 
 
 def _people(scenario: Scenario) -> Iterator[Setting]:
-    """Yield the settings of writers, reader, reviewers and faults."""
+    """Yield the settings of the writers, the reader, the reviewers and the faults."""
     for population in scenario.writers:
         name = f"writers.{population.name}"
         yield Setting(name=f"{name}.count", value=population.count, unit="writers", low=1, high=MOST_MEMBERS, whole=True)
@@ -190,7 +190,7 @@ def _people(scenario: Scenario) -> Iterator[Setting]:
 
 
 def _with_labels(scenario: Scenario) -> Iterator[tuple[str, Any]]:
-    """Yield each fault with its label: the population, with a number from its second fault on."""
+    """Yield each fault with its label: the name of its population, numbered from the population's second fault on."""
     counts: dict[str, int] = {}
     for fault in scenario.faults:
         name = fault.population
@@ -199,7 +199,7 @@ def _with_labels(scenario: Scenario) -> Iterator[tuple[str, Any]]:
 
 
 def _of_params(table: str, params: Mapping[str, Param], values: Mapping[str, Any]) -> Iterator[Setting]:
-    """Yield the numeric parameters of a behaviour; a parameter that names a file is not a setting."""
+    """Yield the numeric parameters of a behaviour. Parameters that name a file are not settings."""
     for name, param in params.items():
         if not isinstance(param.default, str):
             bounds: dict[str, Any] = {"unit": param.unit, "low": param.low, "high": param.high}
@@ -207,14 +207,14 @@ def _of_params(table: str, params: Mapping[str, Param], values: Mapping[str, Any
 
 
 def set_in_document(document: dict[str, Any], name: str, value: Any) -> None:
-    """Set a setting in a scenario file's document: `rules.NAME`, `seed`, `law.NAME`, `writers.NAME.PARAMETER`, …."""
+    """Set a setting, such as `rules.NAME` or `writers.NAME.PARAMETER`, in the parsed document of a scenario file."""
     head, _, rest = name.partition(".")
     plain = f"{round(value * DAY)}ms" if name in DURATIONS else value
     if not rest:
         document[head] = plain
     elif head in ("rules", "run", "reader", "reviewers", "law"):
         document.setdefault(head, {})[rest] = plain
-    else:  # an entry of a list: a fact, a population, or the nth fault of a population
+    else:  # the name refers to a list entry: a fact, a population, or a population's nth fault
         key = "population" if head == "faults" else "name"
         names = [table.get(key, table.get("behaviour")) for table in document[head]]
         longest_first = sorted(names, key=len, reverse=True)

@@ -1,4 +1,4 @@
-"""Search space: settings by dotted name, each with a range or choices within its documented bounds."""
+"""Search space: settings by dotted name, each with a range or a list of choices within its documented bounds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BOTH_ENDS = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Dimension:
-    """Setting with a search range (low, high) or choices; `value` is the current value.
+    """Setting with a search range (low, high) or a list of choices. `value` is the setting's current value.
 
     A range wider than a factor of 100 is searched on a logarithmic scale; whole numbers have equal shares.
     """
@@ -44,7 +44,7 @@ class Dimension:
         return not self.choices and not self.whole and self.low > 0.0 and self.high / self.low > WIDE
 
     def at(self, share: float) -> Any:
-        """Return the value at a share of the range, 0 to 1.
+        """Return the value at `share` (0 to 1) of the range.
 
         >>> Dimension(name="rules.tau_volatile", low=0.1, high=1000.0).at(0.5)
         10.0
@@ -57,7 +57,7 @@ class Dimension:
         return float(np.clip(value, self.low, self.high))
 
     def share(self, value: Any) -> float:
-        """Return the share of the range at which a value lies, 0 to 1, clipped at the ends; the inverse of `at`."""
+        """Return the share of the range at which a value lies, clipped to 0 to 1. This is the inverse of `at`."""
         if self.choices:
             return (self.choices.index(value) + 0.5) / len(self.choices) if value in self.choices else 0.5
         inside = float(np.clip(value, self.low, self.high))
@@ -70,7 +70,7 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Space:
-    """Search dimensions in order; a point is an array of shares in [0, 1], shape (dimensions,).
+    """Search dimensions in order. A point is an array of positions within their ranges, in [0, 1], shape (dimensions,).
 
     >>> Space.of({"rules.support_ceiling": (0, 0.9)}).values(np.array([0.5]))
     {'rules.support_ceiling': 0.45}
@@ -80,7 +80,7 @@ class Space:
 
     @classmethod
     def of(cls, table: Mapping[str, Sequence[Any]], *subjects: Rules | Scenario) -> Space:
-        """Return a space from names to (low, high), or to a list of choices.
+        """Build a space from a map of names to (low, high) or to a list of choices.
 
         Each name must be a setting of every subject (of `Rules()` if none is given); see `settings.settings_of`.
 
@@ -106,7 +106,7 @@ class Space:
         return {dimension.name: dimension.at(float(share)) for dimension, share in zip(self.dimensions, point, strict=True)}
 
     def point(self, values: Mapping[str, Any]) -> NDArray[np.float64]:
-        """Return the point at which the dimensions have these values; an unnamed dimension has its current value."""
+        """Return the point that has these values. Dimensions without a value are at their current value."""
         return np.array([dimension.share(values.get(dimension.name, dimension.value)) for dimension in self.dimensions])
 
 
@@ -116,7 +116,7 @@ def _dimension(name: str, ends: Sequence[Any], setting_: Setting) -> Dimension:
         choices = () if isinstance(ends, str) else tuple(ends)
         if len(set(choices)) < BOTH_ENDS or not set(choices) <= set(setting_.choices):
             allowed = f"two or more of {setting_.allowed}"
-            raise UsageError("not choices of this setting", where=where, given=ends, allowed=allowed)
+            raise UsageError("not a list of choices", where=where, given=ends, allowed=allowed)
         return Dimension(name=name, value=setting_.value, choices=tuple(dict.fromkeys(choices)))
     is_number = [isinstance(end, (int, float, np.integer, np.floating)) and not isinstance(end, bool) for end in ends]
     if isinstance(ends, str) or len(ends) != BOTH_ENDS or not all(is_number):

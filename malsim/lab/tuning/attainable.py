@@ -1,9 +1,9 @@
-"""Bounds on a claim's effective confidence under the published law, valid for every setting in a space.
+"""Bounds on a claim's effective confidence under the published law that hold for every setting in a space.
 
 stated · least factor − highest challenge ceiling · tanh(challenge)  ≤  effective
 effective  ≤  stated · 1 + highest support ceiling · tanh(support)
 
-Support and challenge are the masses that a claim's edges would have if each neighbour were worth 1.
+Support and challenge are the masses that a claim's edges would have if each neighbour had an effective confidence of 1.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OTHER_LAW = {"rules.weight_supports", "rules.weight_contradicts", "rules.edge_we
 
 
 def exclusions(requirements: tuple[str, ...], scenario: Scenario, space: Space) -> dict[str, str]:
-    """Return the requirements that no setting in the space can meet, each with the reason.
+    """Return the requirements that no setting in the space can meet, with the reason for each.
 
     Only comparisons of `eff(CLAIM)` with a number that the requirement implies are examined. The bounds are those of the
     published formula, so the result is empty for another law, a user-defined formula, or a space that changes edge weights.
@@ -55,7 +55,10 @@ def exclusions(requirements: tuple[str, ...], scenario: Scenario, space: Space) 
 
 
 def _bounds(run: Run, rows: pl.DataFrame, ends: Mapping[str, float]) -> tuple[tuple[float, str], tuple[float, str]]:
-    """Return the lower and upper bound of a claim's effective confidence, each with its terms; `rows` are its cells."""
+    """Return a lower and an upper bound of a claim's effective confidence, each with its terms.
+
+    `rows` has the claim's cells.
+    """
     stated = rows["stated"]
     least, most = float(stated.to_numpy().min()), float(stated.to_numpy().max())
     weights = run.memory.edges.filter(pl.col("target").is_in(rows["row"].implode())).group_by("target").agg(
@@ -71,7 +74,7 @@ def _bounds(run: Run, rows: pl.DataFrame, ends: Mapping[str, float]) -> tuple[tu
 
 
 def _ends(scenario: Scenario, space: Space) -> dict[str, float]:
-    """Return the highest ceilings and the lowest calibration factor in the space."""
+    """Return the highest ceilings and the lowest calibration factor that the space allows."""
     rules, ranges = scenario.rules, {dimension.name.removeprefix("rules."): dimension for dimension in space.dimensions}
     support, challenge = (
         ranges[name].high if name in ranges else getattr(rules, name) for name in ("support_ceiling", "challenge_ceiling")
@@ -82,7 +85,7 @@ def _ends(scenario: Scenario, space: Space) -> dict[str, float]:
 
 
 def _atoms(formula: stl.Formula) -> Iterator[tuple[str, str, float]]:
-    """Yield claim, relation and number of each comparison that must hold at some tick for the formula to hold."""
+    """Yield (claim, relation, number) for each comparison that must be true at some tick for the formula to be true."""
     if isinstance(formula, stl.Over):
         yield from _atoms(formula.operand)
     elif isinstance(formula, stl.Join) and formula.word == "and":

@@ -1,4 +1,4 @@
-"""Choice of the best point, its interval, and the significance of its gain on held-out data."""
+"""Choice of the best point tried, its intervals, and the test of its gain on held-out data."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from malsim.lab.space.space import Space
     from malsim.lab.studies.measure import Array
 
-Tuner = Any  # of the module `tuner`, which imports this one
+Tuner = Any  # alias for `tuner.Tuner`, which cannot be imported here without a cycle
 SHARE = 0.95
 EQUAL = 1e-12
-NEAR_END = 0.005  # as a share of the range
+NEAR_END = 0.005  # distance below which a value is at the end of its range, as a share of the range
 UNKNOWN = "with the original settings more than half of the spells outlast the run; this is the best setting tried"
 BOUND = "the original settings do not keep the bounds; this is the best setting tried that does"
 MISSED = "no setting tried meets the requirements; this is the closest"
@@ -36,7 +36,7 @@ NAN = float("nan")
 
 
 def evaluate_tries(tuner: Tuner) -> TuningResult:
-    """Choose the best of the tries (the first has the original settings) and judge it on held-out units.
+    """Choose the best point tried and evaluate it on held-out units. The first point has the original settings.
 
     Among many points that differ only by chance, one always looks best and one worst, so flatness of the objective is tested
     on units that chose neither. The original settings are not chosen if they break a bound on prices. If the units of every
@@ -44,7 +44,7 @@ def evaluate_tries(tuner: Tuner) -> TuningResult:
     """
     values, tries, losses = tuner.values, tuner.tries, np.stack(tuner.rescale())
     if np.isnan(losses).all(axis=0).any():
-        raise UsageError("no point has a value", where="tune", hint="add truth to score against")
+        raise UsageError("the objective has no value at any point tried", where="tune", hint="add a truth to score against")
     total = losses.mean(axis=-1)
     starts = tuner.starts_within and not np.isnan(total[0])
     best = int(np.nanargmin(total)) if starts else 1 + int(np.nanargmin(total[1:]))
@@ -91,7 +91,7 @@ def _with_chance(tuner: Tuner, holdout: Callable[[Any], list[list[Array]]], tota
 
 
 def _without_chance(tuner: Tuner, total: Array, best: int) -> dict[str, Any]:
-    """Return the results of problems without randomness: no intervals; held_out is None unless others were held out."""
+    """Return the results if nothing is random, without intervals. `held_out` is None unless other problems are held out."""
     figures: dict[str, Any] = {"interval": {}, "held_out": None, "held_gain": None, "flat": False}
     figures |= {"loss": (float(total[best]), NAN, NAN), "gain": (float(total[0] - total[best]), NAN, NAN)}
     if tuner.holdout is not None and tuner.holds_others:
@@ -102,7 +102,7 @@ def _without_chance(tuner: Tuner, total: Array, best: int) -> dict[str, Any]:
 
 
 def _margins(tuner: Tuner, best: int, *, random: bool) -> pl.DataFrame:
-    """Return requirement, margin, held_out (null if nothing was held out), scale, met, and excluded."""
+    """Return one row per requirement: requirement, margin, held_out (null without held-out units), scale, met, excluded."""
     others = worst_margins(tuner.holdout(tuner.values[best])) if tuner.holdout is not None and random else None
     margins, texts = worst_margins(tuner.tries[best]), [name_of(measure) for measure in tuner.measures]
     both, exclusions = margins if others is None else np.minimum(margins, others), tuner.exclusions()
@@ -114,7 +114,7 @@ def _margins(tuner: Tuner, best: int, *, random: bool) -> pl.DataFrame:
 
 
 def _verdict(figures: dict[str, Any], margins: pl.DataFrame | None, *, starts: bool, objectives: int) -> str:
-    """Return the reason why nothing is recommended; empty if the best setting is recommended."""
+    """Return the reason why nothing is recommended, or "" if the best setting is recommended."""
     gain = figures["held_gain"] or figures["gain"]
     least = gain[0] if np.isnan(gain[1]) else gain[1]
     reasons = (
@@ -138,7 +138,7 @@ def _recommendation(tuner: Tuner, figures: dict[str, Any], *, starts: bool) -> s
 
 
 def _at_ends(space: Space, best: dict[str, Any]) -> tuple[str, ...]:
-    """Return a sentence for each setting whose best value lies at an end of its range: the optimum may lie beyond it."""
+    """Return a note for each setting whose best value is at an end of its range, because the optimum may lie outside."""
     lines = []
     for dimension in space.dimensions:
         share = 0.5 if dimension.choices else (best[dimension.name] - dimension.low) / (dimension.high - dimension.low)
@@ -150,7 +150,7 @@ def _at_ends(space: Space, best: dict[str, Any]) -> tuple[str, ...]:
 
 
 def pareto_front(losses: Array) -> NDArray[np.bool_]:
-    """Return the mask of non-dominated points. Losses have shape (points, objectives).
+    """Return a mask of the non-dominated points. Losses have shape (points, objectives), and lower is better.
 
     >>> pareto_front(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])).tolist()
     [True, True, False]
@@ -162,7 +162,7 @@ def pareto_front(losses: Array) -> NDArray[np.bool_]:
 
 
 def _candidates(tuner: Tuner, losses: Array, names: tuple[str, ...]) -> pl.DataFrame:
-    """Return one row per point, with the Pareto front of the objectives or of the requirements' margins."""
+    """Return one row per point, with a column that marks the Pareto front of the losses or of the requirements' margins."""
     points = pl.DataFrame(tuner.values, infer_schema_length=None).with_row_index("number")
     titles = [f"loss of {name}" for name in names] if len(names) > 1 else ["loss"]
     columns, front = pl.DataFrame(losses, schema=titles), pareto_front(losses)
@@ -174,7 +174,7 @@ def _candidates(tuner: Tuner, losses: Array, names: tuple[str, ...]) -> pl.DataF
 
 
 def _intervals(space: Space, values: list[dict[str, Any]], spreads: Array, best: int) -> dict[str, tuple[Any, Any]]:
-    """Return, per setting, the range over points not significantly worse than the best and over resampled minima.
+    """Return each setting's range over the points not significantly worse than the best, and over resampled minima.
 
     A point is significantly worse if the 95 % interval of its paired difference from the best excludes 0. Between the points
     tried, a quadratic through the points with the same choices is minimised in each resample.

@@ -1,4 +1,4 @@
-"""Problems to tune on: scenarios and real claims, with a loss per random unit."""
+"""Tuning problems: scenarios and real claims, with one loss per random unit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ REPLICATIONS = 16
 
 
 class Problem(Protocol):
-    """Problem to tune on, with one loss per unit; its units do not depend on the settings."""
+    """Problem to tune on, with one loss per unit (replication or question). The units do not depend on the settings."""
 
     @property
     def name(self) -> str: ...
@@ -39,15 +39,15 @@ class Problem(Protocol):
     def under(self, values: Mapping[str, Any]) -> Rules | Scenario: ...
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
-        """Return, per measure, the loss of each unit (replication or question) under some settings; lower is better."""
+        """Return one array per measure with each unit's loss under the settings `values`. Lower is better."""
 
     def halved(self, seed: int) -> tuple[Problem, Problem | None]:
-        """Return two problems with disjoint units, one to tune on and one to hold out (None if nothing is random)."""
+        """Return two problems with disjoint units: one to tune on, and one to hold out (None if nothing is random)."""
 
 
 @dataclass(frozen=True, eq=False)
 class OfScenario:
-    """Scenario to tune on; its units are replications, and further replications are held out."""
+    """Scenario to tune on. The units are replications, and additional replications are held out."""
 
     subject: Scenario
 
@@ -64,20 +64,20 @@ class OfScenario:
         return [-column if is_better_high(measure) else column for measure, column in zip(measures, columns, strict=True)]
 
     def halved(self, seed: int) -> tuple[Problem, Problem | None]:  # noqa: ARG002  # replications are independent already
-        """Return this problem, and another with as many further replications (None if nothing is random)."""
+        """Return this problem, and one with as many additional replications (None if nothing is random)."""
         later = self.subject.replace(first=self.subject.first + self.subject.replications)
         return self, OfScenario(later) if has_chance(self.subject) else None
 
 
 def has_chance(scenario: Scenario) -> bool:
-    """Return True if replications of the scenario can differ; scripted claims are the same in each."""
+    """Return whether replications of the scenario can differ. Scripted claims are the same in every replication."""
     actors = (scenario.writers, scenario.faults, scenario.reader, scenario.reviewers, scenario.processes, scenario.adapter)
     return any(actors) or any(fact.hazard for fact in scenario.facts)
 
 
 @dataclass(frozen=True, eq=False)
 class OfClaims:
-    """Real claims to tune on; the units are questions about `objects`."""
+    """Real claims to tune on. The units are questions about `objects`."""
 
     claims: RealClaims
     subject: Rules
@@ -91,7 +91,7 @@ class OfClaims:
         return changed(self.subject, values, where="space")
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
-        """Return the Brier loss (p − right)², with p · currency for `trust_brier`, 1 − right, or log loss of each answer."""
+        """Return each answer's loss: 1 − right, log loss, Brier (p − right)²; for `trust_brier` (p · currency − right)²."""
         answers = self.claims.answers(self.under(values), self.objects)
         probability, right = (answers[name].to_numpy().astype(np.float64) for name in ("probability", "right"))
         clipped = np.clip(probability, CLIPPED, 1.0 - CLIPPED)
@@ -107,25 +107,29 @@ class OfClaims:
         return [by_name[measure] for measure in measures]
 
     def halved(self, seed: int) -> tuple[Problem, Problem]:
-        """Split the objects into two halves; all claims stay in the memory, only truths are held out."""
+        """Split the objects into two halves. Both halves keep all claims; only the true values are held out."""
         training, test = halves(self.objects, seed=seed)
         return OfClaims(self.claims, self.subject, training), OfClaims(self.claims, self.subject, test)
 
 
 def drawn_subject(problem: Problem) -> Scenario | Path | None:
-    """Return the scenario, or the path of the claims file, whose trajectories can be drawn."""
+    """Return the scenario or the path of the claims file whose trajectories can be drawn, or None."""
     if isinstance(problem, OfClaims):
         return problem.claims.path
     return problem.subject if isinstance(problem.subject, Scenario) else None
 
 
 def as_problem(subject: object, *, replications: int = REPLICATIONS, rules: Rules | None = None) -> Problem:
-    """Return a problem from a scenario, real claims, or the path of either; objects with losses are returned unchanged.
+    """Convert a scenario, real claims, or the path of either to a problem.
+
+    Objects with a method `losses` are returned as is.
 
     A scenario is run at least `replications` times, 2 or more; once if nothing in it is random.
     """
     if replications < 2:  # noqa: PLR2004  # one replication has no spread
-        raise UsageError("at least two replications are needed", where="tune: replications", given=replications)
+        raise UsageError(
+            "at least two replications are needed", where="tune: replications", given=replications, allowed="2 or more"
+        )
     if isinstance(subject, (str, Path)):
         subject = read_real(subject) if Path(subject).is_dir() else read(subject)
     if isinstance(subject, Scenario):
@@ -134,8 +138,8 @@ def as_problem(subject: object, *, replications: int = REPLICATIONS, rules: Rule
     if isinstance(subject, RealClaims):
         return OfClaims(subject, rules or Rules(), subject.objects)
     if not hasattr(subject, "losses"):
-        allowed = "scenarios, folders of claims"
-        raise UsageError("nothing to tune on", where="tune", given=type(subject).__name__, allowed=allowed)
+        allowed = "a scenario, or a folder of claims"
+        raise UsageError("not a problem to tune on", where="tune", given=type(subject).__name__, allowed=allowed)
     return cast("Problem", subject)
 
 
@@ -144,7 +148,7 @@ FORM = re.compile(rf"\s*({'|'.join(PRICES)})\s*(>=|<=)\s*(\d+(?:\.\d+)?)\s*")
 
 @dataclass(frozen=True)
 class PriceBound:
-    """Bound on one of `PRICES`: name, `>=` or `<=`, and a number."""
+    """Lower or upper bound on one of `PRICES`: its name, `>=` or `<=`, and a number."""
 
     name: str
     relation: str
@@ -152,7 +156,7 @@ class PriceBound:
 
     @classmethod
     def of(cls, text: str) -> PriceBound:
-        """Parse a bound; raise `UsageError` if the text is not one.
+        """Parse a bound such as `gap >= 3`. Raises `UsageError` for any other text.
 
         >>> PriceBound.of("gap >= 3")
         PriceBound(name='gap', relation='>=', value=3.0)
@@ -170,5 +174,5 @@ class PriceBound:
 
 
 def keeps_bounds(bounds: Iterable[PriceBound], problems: Iterable[Problem], values: Mapping[str, Any]) -> bool:
-    """Return True if every problem keeps every price bound under some settings."""
+    """Return whether every problem satisfies all price bounds under the settings `values`."""
     return all(bound.holds(problem.under(values)) for bound in bounds for problem in problems)

@@ -1,4 +1,4 @@
-"""Ask-and-tell optimisers: differential evolution and, for a single loss, also quadratic models near the best point.
+"""Ask-and-tell optimisers: differential evolution and, for a single loss, quadratic models around the best point.
 
 The path depends only on the losses, not on the order in which they arrive.
 """
@@ -23,7 +23,7 @@ LEVEL = SAME = 1e-9
 
 
 def lowest(points: Array, losses: Array) -> Array | None:
-    """Minimise a quadratic fitted to the losses of each resample within the cube; return None with too few points.
+    """Minimise, within the unit cube, a quadratic fitted to the losses of each resample. Return None with too few points.
 
     c + g·x + ½ x·H·x is fitted by least squares to the better half of the points (by mean loss). Its minimum is −H⁻¹ g, or,
     where H is not positive definite, at the edge of the cube in the directions that keep falling. With fewer points than
@@ -51,10 +51,10 @@ def lowest(points: Array, losses: Array) -> Array | None:
 
 
 def least_near(points: Array, worth: Array, *, radius: float, share: float) -> Array:
-    """Minimise a quadratic fitted to the points nearest the best, within the cube and `radius` of the best.
+    """Minimise, within the cube and `radius` of the best point, a quadratic fitted to the points nearest to it.
 
     c + g·s + ½ s·H·s is fitted by least squares to `share` times as many points as it has coefficients; with fewer points
-    the minimum-norm solution is taken. Points of infinite worth are left out.
+    the minimum-norm solution is taken. Points with an infinite loss are ignored.
     """
     from scipy.optimize import minimize
 
@@ -84,7 +84,7 @@ def least_near(points: Array, worth: Array, *, radius: float, share: float) -> A
 
 
 def _terms(steps: Array) -> Array:
-    """Return the terms of a quadratic for each step: 1, its coordinates, and their products."""
+    """Return the terms of a quadratic at each step: 1, the coordinates, and their products."""
     upper = np.triu_indices(steps.shape[1])
     return np.concatenate([np.ones((len(steps), 1)), steps, steps[:, upper[0]] * steps[:, upper[1]]], axis=1)
 
@@ -99,14 +99,14 @@ def _derivatives(coefficients: Array, size: int) -> tuple[Array, Array]:
 def _child(
     parent: Array, best: Array, others: Array, draws: np.random.Generator, *, pull: float, crossings: tuple[float, ...]
 ) -> Array:
-    """Return a child by differential evolution; its share of changed coordinates is drawn from `crossings`."""
+    """Return a child made by differential evolution. Its share of changed coordinates is drawn from `crossings`."""
     first, second = others[draws.choice(len(others), 2, replace=False)]
     mask = draws.random(len(parent)) < draws.choice(crossings)
     mask[draws.integers(len(mask))] = True
     return children(parent, best, first, second, mask, pull=pull)
 
 
-MODELS = ((1.0, 1.5), (1.0 / 3.0, 1.2), (2.0, 2.0))  # reach in trust radii, points per coefficient
+MODELS = ((1.0, 1.5), (1.0 / 3.0, 1.2), (2.0, 2.0))  # of each quadratic: reach in trust radii, points per coefficient
 WIDEST, NARROWEST = 0.5, 1e-7
 POPULATION = 16
 CROSSING, CROSSINGS = (0.8,), (0.2, 0.5, 0.9)
@@ -114,7 +114,7 @@ CROSSING, CROSSINGS = (0.8,), (0.2, 0.5, 0.9)
 
 @dataclass
 class Search:
-    """Minimiser over the unit cube by generations: a Sobol sequence first, then differential evolution.
+    """Minimiser over the unit cube: a Sobol sequence, followed by generations of differential evolution.
 
     `ask()` returns the next point of the generation; `tell(number, value)` records its loss (NaN: none). The next generation
     is made when all losses of the last are known, so their order and the number of workers change nothing. The first
@@ -149,11 +149,13 @@ class Search:
             )
 
     def ask(self) -> tuple[int, Array]:
-        """Return the number of the next point, and the point. Raise `UsageError` if the last generation lacks losses."""
+        """Return the next point and its number. Raises `UsageError` if losses of the last generation are missing."""
         if self._count == len(self.points):
             if len(self.values) < len(self.points):
                 missing = [number for number in range(len(self.points)) if number not in self.values]
-                raise UsageError("these points have no loss yet", where="ask", given=missing[:5])
+                raise UsageError(
+                    "these points have no loss yet", where="ask", given=missing[:5], hint="call tell for each of them"
+                )
             self.points += self._generation()
         self._count += 1
         return self._count - 1, self.points[self._count - 1]
@@ -166,12 +168,12 @@ class Search:
 
     @property
     def waiting(self) -> int:
-        """Number of points of this generation that can be asked for before the next `tell`."""
+        """Number of points that `ask` can still return before the next `tell`."""
         return len(self.points) - self._count or (self.size if len(self.values) == len(self.points) else 0)
 
     @property
     def best(self) -> Array:
-        """The point of lowest loss so far; the earliest in a tie."""
+        """Point with the lowest loss so far, the earliest in a tie."""
         return self.points[int(np.argmin(self._losses()))]
 
     def _losses(self) -> Array:
@@ -199,7 +201,7 @@ class Search:
 
 @dataclass
 class ModelSearch(Search):
-    """Minimiser over the unit cube: a Sobol sequence of `start` points, then generations of `size`.
+    """Minimiser over the unit cube: a Sobol sequence of `start` points, followed by generations of `size` points.
 
     Three of eight points are minima of quadratics through the points nearest the best, within three different radii of it;
     the most successful radius is kept, and halved if none improves. The rest are children of the 16 best points,
@@ -237,7 +239,7 @@ class ModelSearch(Search):
         return new
 
     def _resize(self, worth: Array) -> None:
-        """Set the radius to the most successful one of the last generation; halve it if no point improved."""
+        """Set the radius to the most successful one of the last generation, or halve it if no point improved."""
         if not self._reach:
             return
         first = min(self._reach)

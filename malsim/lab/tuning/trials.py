@@ -1,4 +1,4 @@
-"""Losses of each point tried, per unit, and their bootstrap resamples."""
+"""Losses of every point tried, per unit, and their bootstrap resamples."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Triple = tuple[float, float, float]
 
 
 def losses_of(problems: Sequence[Problem], measures: Sequence[Measure], values: Mapping[str, Any]) -> list[list[Array]]:
-    """Return the losses of all units under some settings: a list per problem, with an array per measure."""
+    """Return the losses of all units under the settings `values`: a list per problem, with one array per measure."""
     return [problem.losses(values, measures) for problem in problems]
 
 
 def loss_of(units: Sequence[Sequence[Array]], *, worst: bool, scales: Sequence[float] = ()) -> Array:
-    """Return the loss of each measure: the mean over units, then over problems. For requirements, the worst of all.
+    """Return each measure's loss, averaged over units, then over problems. For requirements, return the worst of all.
 
     Shape (measures,); (1,) for requirements, each divided by its scale. NaN if no unit has a value.
     """
@@ -39,14 +39,14 @@ def loss_of(units: Sequence[Sequence[Array]], *, worst: bool, scales: Sequence[f
 
 
 def worst_margins(units: Sequence[Sequence[Array]]) -> Array:
-    """Return the worst margin of each requirement over all problems and units, shape (requirements,)."""
+    """Return each requirement's worst margin over all problems and units, shape (requirements,)."""
     parts = [[float(np.nan_to_num(part, nan=np.inf).max()) for part in parts] for parts in units]
     margins: Array = -np.max(parts, axis=0)
     return margins
 
 
 def scales_of(tries: Sequence[Sequence[Sequence[Array]]]) -> list[float]:
-    """Return the scale of each requirement: the highest worst margin of any try, so that scaled margins are at most 1.
+    """Return each requirement's scale: the highest worst margin of any try, so that scaled margins are at most 1.
 
     If no try meets a requirement, its scale is the spread of its margins, or 1 if the spread is 0.
     """
@@ -58,7 +58,7 @@ def scales_of(tries: Sequence[Sequence[Sequence[Array]]]) -> list[float]:
 def bootstrap(
     tries: Sequence[Sequence[Sequence[Array]]], *, worst: bool, seed: int = 0, scales: Sequence[float] = ()
 ) -> Array:
-    """Return the losses of all tries on resampled units of each problem, shape (400, tries, measures).
+    """Return the losses of all tries on resampled units, shape (400, tries, measures).
 
     All tries and measures share each draw of units, so that tries are compared on the same units.
     """

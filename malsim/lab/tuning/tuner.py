@@ -1,4 +1,4 @@
-"""Search for the settings of lowest loss on some problems, and test on others."""
+"""Search for the settings with the lowest loss on some problems, and their test on others."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SCALE = re.compile(r"\bscale\b")
 
 
 class Tuner:
-    """Interface for any optimiser: propose settings, `evaluate` them, and judge all of them with `result`.
+    """Tuning study for any optimiser: propose settings, `evaluate` them, and get the best of all from `result`.
 
     study.optimize(lambda trial: tuner.evaluate([{"rules.damping": trial.suggest_float("rules.damping", 0.1, 1)}])[0])
     """
@@ -69,11 +69,11 @@ class Tuner:
         self.starts_within = self._within(self.values[0])
 
     def evaluate(self, values: Sequence[Mapping[str, Any]], executor: Executor | None = None) -> list[float]:
-        """Return the loss at each point: the mean of the objectives, or minus the worst margin."""
+        """Return each point's loss: the mean of its objectives or, for requirements, minus the worst margin."""
         return [float(loss.mean()) for loss in self.losses(values, executor)]
 
     def losses(self, values: Sequence[Mapping[str, Any]], executor: Executor | None = None) -> list[Array]:
-        """Return the losses at each point, one per objective; independent of the number of workers.
+        """Return each point's losses, one per objective. The losses do not depend on the number of workers.
 
         NaN for points that break a bound on prices; they are not run.
         """
@@ -90,7 +90,7 @@ class Tuner:
         return [loss_of(units, worst=self.worst, scales=self.scales) for units in tries]
 
     def rescale(self) -> list[Array]:
-        """Set the scale of each requirement from all tries, and return the scaled losses of the tries.
+        """Set each requirement's scale from all tries, and return the scaled losses of the tries.
 
         Requirements are not scaled if one of them sets its own `scale`, or if their scales lie within a factor of 4.
         """
@@ -101,11 +101,11 @@ class Tuner:
         return [loss_of(units, worst=self.worst, scales=self.scales) for units in self.tries]
 
     def result(self) -> TuningResult:
-        """Return the best setting tried, its intervals, and its performance on held-out units."""
+        """Return the best settings tried, with their intervals and their performance on held-out units."""
         return evaluate_tries(self)
 
     def exclusions(self) -> dict[str, str]:
-        """Return the requirements that no setting of the space can meet, each with the reason."""
+        """Return the requirements that no setting in the space can meet, with the reason for each."""
         best = np.max([worst_margins(units) for units in self.tries], axis=0)
         missed = tuple(str(measure) for measure, margin in zip(self.measures, best, strict=True) if margin < 0.0)
         scenarios = [problem.subject for problem in self.problems if isinstance(problem.subject, Scenario)]
@@ -165,9 +165,8 @@ def tune(
     """
     from tqdm.auto import tqdm
 
-    needed = max(
-        START, (len(space) + 1) * (len(space) + 2) // 2 + SIZE
-    )  # enough for the coefficients of a quadratic and one generation
+    # enough points for the coefficients of a quadratic, plus one generation
+    needed = max(START, (len(space) + 1) * (len(space) + 2) // 2 + SIZE)
     if budget < needed:
         allowed = f"{needed} or more for {len(space)} settings"
         raise UsageError("the budget is too small", where="tune: budget", given=budget, allowed=allowed)
@@ -186,8 +185,8 @@ def tune(
             points = [search.ask() for _ in range(count)]
             losses += tuner.losses([tuner.space.values(point) for _, point in points], executor)
             if tuner.worst and len(losses) == START:
-                scaled = iter(tuner.rescale()[1:])  # the first try has the original settings
-                losses = [loss if np.isnan(loss).any() else next(scaled) for loss in losses]  # NaN: the point was not run
+                scaled = iter(tuner.rescale()[1:])  # without the first try, which has the original settings
+                losses = [loss if np.isnan(loss).any() else next(scaled) for loss in losses]  # NaN marks points not run
             _refuse_constant(losses, tuner, bounded=bool(settings.get("keep")))
             worth = _weighted_loss(np.stack(losses[:START]), np.stack(losses[-count:]))
             for (number, _), value in zip(points, worth, strict=True):
@@ -199,11 +198,11 @@ def tune(
 def _refuse_constant(losses: Sequence[Array], tuner: Tuner, *, bounded: bool) -> None:
     stacked = np.stack(losses)
     if np.isnan(stacked).all() and not bounded:
-        hint = "a time has no mean if more than half of its spells outlast the run: run more days"
+        hint = "run more days, because the mean time is unknown if more than half of the spells outlast the run"
         raise UsageError("the objective has no value at any point tried", where="tune", hint=hint)
     if np.isnan(stacked).all():
         raise UsageError(
-            "no point that was tried satisfies the bounds", where="--keep", hint="widen the space, or relax the bounds"
+            "no point tried satisfies the bounds on prices", where="--keep", hint="widen the space or relax the bounds"
         )
     if not tuner.worst and not np.isnan(stacked).any() and np.ptp(stacked, axis=0).max() == 0.0:
         problem, hint = (
@@ -214,7 +213,7 @@ def _refuse_constant(losses: Sequence[Array], tuner: Tuner, *, bounded: bool) ->
 
 
 def _weighted_loss(first: Array, last: Array) -> Array:
-    """Return one loss per point: max over objectives of w (loss − low) / (high − low) (Chebyshev).
+    """Return one loss per point: the maximum over objectives of w (loss − low) / (high − low) (Chebyshev).
 
     Low and high are the ends of the first generation. The weights w depend on the position in the generation, so that the
     points spread over the front.
@@ -234,7 +233,7 @@ def _split(
     if not isinstance(problems, (list, tuple)):
         problems = [problems]
     if not problems:
-        raise UsageError("nothing to tune on", where="tune", hint="give scenarios or folders of claims")
+        raise UsageError("nothing to tune on", where="tune", hint="give one or more scenarios or folders of claims")
     training = [as_problem(problem, replications=replications, rules=rules) for problem in problems]
     if holdout is None:
         pairs = [problem.halved(seed) for problem in training]
@@ -242,6 +241,8 @@ def _split(
         return [problem for problem, _ in pairs], test if len(test) == len(pairs) else []
     if not holdout:
         raise UsageError(
-            "nothing is held out", where="tune: holdout", hint="omit it to hold out half of the problems' units"
+            "the list of held-out problems is empty",
+            where="tune: holdout",
+            hint="leave out holdout to hold out half of each problem's units",
         )
     return training, [as_problem(problem, replications=replications, rules=rules) for problem in holdout]

@@ -68,25 +68,27 @@ class TuningResult:
 
     @property
     def gap(self) -> float | None:
-        """Excess of the best point's held-out loss over its tuning loss; None if nothing was held out."""
+        """Held-out loss minus tuning loss of the best point, or None if nothing was held out."""
         return None if self.held_out is None else self.held_out[0] - self.loss[0]
 
     @property
     def front(self) -> pl.DataFrame:
-        """Non-dominated points."""
+        """Points tried that no other point dominates."""
         return self.candidates.filter("front")
 
     def toml(self, *, anyway: bool = False) -> str:
-        """Return the best rules, each with its interval, as the text of a file that run, test, compare and tune accept.
+        """Return the best rules, with their intervals, as the text of a file that run, test, compare and tune accept.
 
         Raises `UsageError` if nothing is recommended, unless `anyway` is true, or if a setting does not belong to the rules.
         """
         if not (self.recommended or anyway):
-            raise UsageError("nothing to recommend", where="tune", hint=self.reason)
+            raise UsageError("nothing is recommended", where="tune", hint=self.reason)
         parameters = {name.removeprefix(FORMULA): value for name, value in self.best.items() if name.startswith(FORMULA)}
         others = [name for name in self.best if not name.startswith((PREFIX, FORMULA))]
         if others:
-            raise UsageError("not settings of the rules", where="tune: toml", given=others, hint="write them in a scenario")
+            raise UsageError(
+                "these settings are not rules", where="tune: toml", given=others, hint="set them in a scenario file"
+            )
         lines = [f"# {' and '.join(self.objectives)}: loss {triple_text(self.loss)}"]
         if not self.recommended:
             lines.append(f"# not recommended: {self.reason}")
@@ -107,7 +109,10 @@ class TuningResult:
         save_text(path, self.toml(anyway=anyway))
 
     def figure(self, *, title: str = "") -> Sheet:
-        """Plot the loss over each setting, with the best point and its interval; for several objectives, their front."""
+        """Plot the loss against each setting, with the best point and its interval.
+
+        For several objectives, plot their front.
+        """
         from malsim.showing.plots.studies.settings import slices
 
         if len(self.objectives) > 1:
@@ -119,31 +124,38 @@ class TuningResult:
         return slices(self.candidates, self.best, self.interval, units=self.units, loss=f"loss: {unit}", title=title)
 
     def pareto(self, *, title: str = "") -> Sheet:
-        """Draw the front of two objectives, or of the margins of two requirements, among all points tried."""
+        """Plot all points tried, and the front of two objectives or of the margins of two requirements."""
         from malsim.showing.plots.studies.settings import pareto
 
         losses = self.margins is None
         names = self.objectives if self.margins is None else self.margins["requirement"].to_list()
         if len(names) < 2:  # noqa: PLR2004  # a front has two sides
-            raise UsageError("a front needs two objectives", where="pareto", given=names, hint="tune with two")
+            raise UsageError(
+                "a front needs two objectives",
+                where="pareto",
+                given=names,
+                hint="tune with two objectives or two requirements",
+            )
         labels = [f"loss: {label_of(name)}" if losses else f"margin of {name}" for name in names[:2]]
         x, y = (f"{'loss' if losses else 'margin'} of {name}" for name in names[:2])
         title = title or f"Front of {self.candidates.height} points: no other point is better in both"
         return pareto(self.candidates, x=x, y=y, labels=(labels[0], labels[1]), title=title, lower_is_better=losses)
 
     def trajectories(self, column: str = "effective", *, cells: Sequence[str] | None = None) -> Sheet:
-        """Draw trajectories of the first problem before and after tuning, for the six cells that differ most.
+        """Plot the first problem's trajectories before and after tuning, for the six cells that differ most.
 
         Raises `UsageError` if no scenario or claims file was tuned on.
         """
         from malsim.lab.family import before_and_after
 
         if not self.subjects:
-            raise UsageError("nothing to draw", where="trajectories", hint="tune on a scenario or a folder of claims")
+            raise UsageError(
+                "there are no trajectories to draw", where="trajectories", hint="tune on a scenario or a folder of claims"
+            )
         return before_and_after(self.subjects[0], self.best, column=column, cells=cells)
 
     def figures(self) -> dict[str, Sheet]:
-        """Return every figure by name: "" (the settings), before_and_after, currency, front."""
+        """Return every figure by name: "" (loss against settings), before_and_after, currency, front."""
         sheets = {"": self.figure()}
         if self.subjects:
             sheets |= {"before_and_after": self.trajectories(), "currency": self.trajectories("currency")}
@@ -174,7 +186,7 @@ class TuningResult:
         return lines
 
     def _between(self, name: str, form: str) -> str:
-        """Format a setting's interval; return an empty text if it has none."""
+        """Format a setting's interval, or return "" if there is none."""
         if name not in self.interval:
             return ""
         low, high = self.interval[name]
@@ -190,7 +202,7 @@ def _literal(value: object) -> str:
 
 
 def triple_text(triple: Triple) -> str:
-    """Format a value with its interval, or alone if the ends are NaN.
+    """Format a value with its interval, or the value alone if the interval is NaN.
 
     >>> triple_text((0.25, 0.2, 0.3)), triple_text((0.25, float("nan"), float("nan")))
     ('0.25 [0.2, 0.3]', '0.25')
