@@ -33,7 +33,9 @@ def _claude_code(folder: Path, store: str, writer: str) -> dict[Path, str]:
     table = _table(path)
     servers = table.setdefault("mcpServers", {})
     if SERVER in servers:
-        raise UsageError("this name is already used", where=str(path), given=SERVER, hint="remove that server first")
+        raise UsageError(
+            "this name is already used", where=str(path), given=SERVER, hint="remove the server of that name first"
+        )
     servers[SERVER] = {"type": "stdio", **_server(store, writer)}
     return {path: json.dumps(table, indent=2) + "\n", settings: _with_hooks(settings, store, writer)}
 
@@ -43,7 +45,9 @@ def _codex(folder: Path, store: str, writer: str) -> dict[Path, str]:
     text = read_text(config, refused=UsageError) if config.is_file() else ""
     try:
         if SERVER in tomllib.loads(text).get("mcp_servers", {}):
-            raise UsageError("this name is already used", where=str(config), given=SERVER, hint="remove that server first")
+            raise UsageError(
+                "this name is already used", where=str(config), given=SERVER, hint="remove the server of that name first"
+            )
     except tomllib.TOMLDecodeError as problem:
         raise UsageError("not a TOML file", where=str(config), given=str(problem)) from None
     server = _server(store, writer)
@@ -71,7 +75,7 @@ def _table(path: Path) -> dict[str, Any]:
     try:
         table = json.loads(text)
     except ValueError as problem:
-        raise UsageError("not a JSON file", where=str(path), given=str(problem), hint="fix it, or move it away") from None
+        raise UsageError("not a JSON file", where=str(path), given=str(problem), hint="fix or move the file") from None
     if not isinstance(table, dict):
-        raise UsageError("not a JSON object", where=str(path), hint="fix it, or move it away")
+        raise UsageError("not a JSON object", where=str(path), hint="fix or move the file")
     return table

@@ -145,7 +145,7 @@ def _resumed(path: Path, *, hashes: bool) -> tuple[datetime | None, float, dict[
             if line["event"] == "write" and "object" in line and not hashes:
                 items.setdefault(str(line["object"]), {})[str(line["item"])] = None
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-            where, hint = f"{path}:{number}", "name another file"
+            where, hint = f"{path}:{number}", "choose another file"
             raise UsageError("not a log written by malsim agent record", where=where, hint=hint) from None
     if start and end < len(whole):
         path.write_bytes(whole[:end])

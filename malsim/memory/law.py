@@ -227,15 +227,15 @@ def _user_formula(formula: Formula | str, stated: Array, *columns: Array) -> Arr
     if isinstance(formula, str):
         hint = f"malsim why STORE CELL --law {formula} prints the beliefs of this law in a store"
         hint = hint if formula == "records" else "run a scenario whose netlist derives it"
-        raise RulesError("works only in a run", where="rules.effective", given=formula, hint=hint)
+        raise RulesError("this rule works only in a run", where="rules.effective", given=formula, hint=hint)
     fresh = np.array(formula(stated, *columns), dtype=np.float64)
     if fresh.shape != stated.shape or not bool(((fresh >= 0.0) & (fresh <= 1.0) | np.isnan(stated)).all()):
         raise RulesError(
-            "your formula must give one value in [0, 1] for each cell",
+            "the formula must return one value from 0 to 1 for each cell",
             where="rules.effective",
             given=f"shape {fresh.shape}, from {fresh.min(initial=1.0):g} to {fresh.max(initial=0.0):g}",
             allowed=f"shape {stated.shape}, 0 to 1",
-            hint="end it with numpy.clip(…, 0, 1)",
+            hint="clip its result with numpy.clip(…, 0, 1)",
         )
     return fresh
 
@@ -251,7 +251,7 @@ def updated(
         tau = tau * np.where(tau_scale > 0.0, tau_scale, 1.0)
     elif rules.tau_scale is not None:
         hint = "run a scenario whose netlist derives it"
-        raise RulesError("works only in a run", where="rules.tau_scale", given=rules.tau_scale, hint=hint)
+        raise RulesError("this rule works only in a run", where="rules.tau_scale", given=rules.tau_scale, hint=hint)
     scores = {
         "support_mass": result.support,
         "challenge_mass": result.challenge,

@@ -219,17 +219,21 @@ class Rules:
             return cls(effective=UserFormula.load(str(source))) if ".py:" in str(source) else cls.of({"preset": source})
         path = Path(source)
         if not path.is_file():
-            raise RulesError("no such rules", given=str(source), allowed=f"{', '.join(PRESETS)} or a TOML file")
+            raise RulesError("no such preset or file", given=str(source), allowed=f"{', '.join(PRESETS)} or a TOML file")
         text = read_text(path, refused=RulesError)
         try:
             table = toml_table(text)
         except RecursionError as error:
-            raise RulesError("nested too deeply", where=str(path)) from error
+            raise RulesError("the file is nested too deeply", where=str(path)) from error
         except ValueError as error:
-            raise RulesError("not a TOML file", where=str(path), hint="write name = value on lines of their own") from error
+            raise RulesError(
+                "not a TOML file", where=str(path), hint="write each rule as name = value on its own line"
+            ) from error
         rules = table.get("rules", table)
         if not isinstance(rules, dict):
-            raise RulesError("not a table", where=f"{path}: rules", given=rules, hint="write [rules] on a line")
+            raise RulesError(
+                "not a table", where=f"{path}: rules", given=rules, hint="start the table with [rules] on its own line"
+            )
         return cls.of(rules, where=f"{path}: rules", allow_code=allow_code)
 
     def replace(self, *, where: str = "rules", **changes: object) -> Rules:
@@ -284,7 +288,7 @@ def _check(rule: Field[Any], value: object, where: str) -> None:
     meta = rule.metadata
     if "choices" in meta:
         if value not in meta["choices"]:
-            raise RulesError("no such choice", where=where, given=value, allowed=", ".join(meta["choices"]))
+            raise RulesError("not one of the allowed values", where=where, given=value, allowed=", ".join(meta["choices"]))
     elif "unit" in meta:
         kinds = int if isinstance(rule.default, int) else (int, float)
         if isinstance(value, bool) or not isinstance(value, kinds) or LARGEST < abs(value) < math.inf:
@@ -297,7 +301,7 @@ def _check(rule: Field[Any], value: object, where: str) -> None:
         if not isinstance(value, str):
             raise RulesError("not a text", where=where, given=value, allowed="words separated by spaces")
     elif rule.name == "tau_scale" and value is not None and not _DERIVED.fullmatch(str(value)):
-        raise RulesError("not a derived value of cells", where=where, given=value, allowed="cell-derived-NAME")
+        raise RulesError("not the name of a value derived from cells", where=where, given=value, allowed="cell-derived-NAME")
     elif value not in (None, "records") and not callable(value) and not _DERIVED.fullmatch(str(value)):
         allowed = "a function of four arrays, records, cell-derived-NAME, or None"
         raise RulesError("not a function", where=where, given=value, allowed=allowed)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ops import Sheet
 
 _COPIED = [name for name in schema.CLAIMS if name in schema.CELLS and name not in {"rep", "writer", "body"}]
-AMBIGUOUS, MORE = "several cells begin with this handle", "write more of the handle"
+AMBIGUOUS, MORE = "several handles begin with this prefix", "type more of the handle"
 
 
 @dataclass(frozen=True)

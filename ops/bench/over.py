@@ -97,7 +97,7 @@ def _column(sheet: Sheet, pin: str, column: pl.Series) -> Array:
     if column.null_count():
         raise OpError("the column has nulls", where=where, given=column.null_count(), hint="fill or drop them first")
     if not _fits(slot.pin, column.dtype):
-        raise OpError("column of the wrong type", where=where, given=str(column.dtype), allowed=slot.pin.type)
+        raise OpError("the column has the wrong type", where=where, given=str(column.dtype), allowed=slot.pin.type)
     return column.to_numpy().astype(slot.pin.dtype)
 
 

@@ -143,4 +143,4 @@ def test_one_of_two_concurrent_corrections_is_refused(path: Path) -> None:
     )
     assert answers[0].startswith("admitted as obs_")
     assert answers[0].split()[2].rstrip(",") in answers[1]
-    assert "changed since it was read" in answers[1]
+    assert "has changed since it was read" in answers[1]

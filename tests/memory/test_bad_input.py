@@ -129,7 +129,7 @@ def test_clock_that_goes_backwards_ages_no_cell() -> None:
 def test_frame_with_other_columns_is_refused_as_claims(frame: pl.DataFrame) -> None:
     with pytest.raises(DataError, match=r"column|field"):
         admit(Memory.empty(), frame)
-    with pytest.raises(DataError, match="unknown column of edges"):
+    with pytest.raises(DataError, match="edges: unknown column"):
         connect(Memory.empty(), pl.DataFrame({"from": ["a"]}))
 
 

@@ -33,7 +33,7 @@ def test_unknown_names_are_refused_with_a_suggestion() -> None:
         Rules().replace(suport_ceiling=0.2)
     with pytest.raises(RulesError, match="NAME=VALUE"):
         Rules().set("damping")
-    with pytest.raises(RulesError, match="no such rules"):
+    with pytest.raises(RulesError, match="no such preset or file"):
         Rules.read("nowhere.toml")
 
 

@@ -211,7 +211,7 @@ def test_shortened_handle_names_the_only_match() -> None:
     item = FRAMES.cells.filter(pl.col("cell") == "dec_0000").with_columns(cell=pl.lit("dec_auth_0f3e"))
     frames = Frames(pl.concat([FRAMES.cells, item]), FRAMES.edges)
     assert evaluate("dec_auth_0f-scores-eff", frames)["value"].to_list() == pytest.approx([0.1, 0.5])
-    with pytest.raises(AddressError, match=r"several cells begin with this handle.*dec_0000, dec_0001"):
+    with pytest.raises(AddressError, match=r"several handles begin with this prefix.*dec_0000, dec_0001"):
         evaluate("dec_0-scores-eff", frames)
     with pytest.raises(AddressError, match="no such cell"):
         evaluate("dec_f-scores-eff", frames)
@@ -234,7 +234,7 @@ def test_ambiguous_handle_prefix_is_refused_in_a_netlist() -> None:
     text = TWO + 'dec_a3ff "three" conf(.5)\n' + WATCH.format("dec_a3-scores-eff") + "dec_a-flags-pinned = true\n"
     with pytest.raises(NetlistError) as error:
         load(text)
-    problem = "several cells begin with this handle"
+    problem = "several handles begin with this prefix"
     assert [(fault.line, fault.problem) for fault in error.value.faults] == [(5, problem), (7, problem)]
 
 
@@ -243,7 +243,7 @@ def test_expand_accepts_the_same_addresses() -> None:
     assert memory.expand("dec_a3").cell["handle"] == memory.expand("a3ee").cell["handle"] == "dec_a3ee"
     values = [str(memory.expand(f"dec_a3ee{path}")) for path in ("#scores.eff", "-scores-eff", "#flags.pinned")]
     assert values == ["0.7", "0.7", "False"]
-    with pytest.raises(AddressError, match="several cells begin with this handle"):
+    with pytest.raises(AddressError, match="several handles begin with this prefix"):
         load(TWO + 'dec_a3ff "three" conf(.5)').memory.expand("dec_a3")
     with pytest.raises(AddressError, match="no such field"):
         memory.expand("dec_a3ee#scores.nope")

@@ -148,7 +148,7 @@ def test_store_with_several_replications_is_refused(tmp_path: Path) -> None:
     memory = replicated(admit(Memory.empty(), [claim("aaaa")]).memory, [0, 1])
     memory.save(tmp_path / "m.sqlite")
     script = read(scenario(tmp_path, 'from = "m.sqlite"'))
-    with pytest.raises(DataError, match="only a memory of one replication"):
+    with pytest.raises(DataError, match="only a memory with a single replication"):
         bench.run(script)
 
 

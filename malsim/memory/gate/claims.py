@@ -49,8 +49,8 @@ def as_claims(claims: Claims) -> pl.DataFrame:
         return read_claims(claims).frame()
     for name in claims.columns:
         if name not in schema.CLAIMS:
-            hint = nearest(name, schema.CLAIMS, f"one of {', '.join(schema.CLAIMS)}")
-            raise DataError("unknown column of claims", given=_safe_name(name), hint=hint)
+            hint = nearest(name, schema.CLAIMS, f"use one of {', '.join(schema.CLAIMS)}")
+            raise DataError("unknown column", where="claims", given=_safe_name(name), hint=hint)
     if claims.schema != schema.CLAIMS or any(claims[name].null_count() for name in _FILLS):
         claims = pl.DataFrame([_column(claims, name, kind) for name, kind in schema.CLAIMS.items()])
     order = gate_order(claims) if claims.height > 1 else None
@@ -118,7 +118,7 @@ def _cast(column: pl.Series, kind: Any) -> pl.Series:
     if column.dtype == pl.Null:
         return column.cast(kind)
     where, given = f"claims.{column.name}", str(column.dtype)
-    refusal = DataError("column of the wrong type", where=where, given=given, allowed=str(kind))
+    refusal = DataError("the column has the wrong type", where=where, given=given, allowed=str(kind))
     not_numeric = kind in (pl.Float64, pl.Int32, pl.Int64) and not column.dtype.is_numeric()
     not_text = kind == pl.String and not isinstance(column.dtype, (pl.Enum, pl.Categorical))
     if not_numeric or not_text or column.dtype == pl.Object:
@@ -135,10 +135,10 @@ def _cast_edges(column: pl.Series, kind: pl.List) -> pl.Series:
     fields = {part.name: part.dtype for part in kind.inner.fields}  # type: ignore[union-attr]
     inner = column.dtype.inner  # type: ignore[attr-defined]
     if not isinstance(inner, (pl.Struct, pl.Null)):
-        raise DataError("column of the wrong type", where="claims.edges", given=str(column.dtype), allowed=str(kind))
+        raise DataError("the column has the wrong type", where="claims.edges", given=str(column.dtype), allowed=str(kind))
     names = [part.name for part in inner.fields] if isinstance(inner, pl.Struct) else []
     if unknown := set(names) - set(fields):
-        raise DataError("unknown field of an edge", given=min(unknown), allowed=", ".join(fields))
+        raise DataError("an edge has an unknown field", where="claims.edges", given=min(unknown), allowed=", ".join(fields))
     parts = [
         (pl.element().struct.field(name) if name in names else pl.lit(None)).cast(dtype).alias(name)
         for name, dtype in fields.items()

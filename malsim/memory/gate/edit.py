@@ -86,7 +86,7 @@ def connect_rows(memory: Memory, edges: pl.DataFrame, rules: Rules) -> Memory:
 
 def _with_types(edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     if unknown := set(edges.columns) - set(_COLUMNS):
-        raise DataError("unknown column of edges", given=min(unknown), allowed=", ".join(_COLUMNS))
+        raise DataError("unknown column", where="edges", given=min(unknown), allowed=", ".join(_COLUMNS))
     columns = []
     for name, (kind, default) in _COLUMNS.items():
         column = pl.col(name).cast(kind) if name in edges.columns else pl.lit(None, kind)
@@ -94,7 +94,9 @@ def _with_types(edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     try:
         frame = edges.select(columns)
     except pl.exceptions.PolarsError as error:
-        raise DataError("edges of the wrong type", given=str(edges.schema), allowed=", ".join(_COLUMNS)) from error
+        raise DataError(
+            "a column has the wrong type", where="edges", given=str(edges.schema), allowed=", ".join(_COLUMNS)
+        ) from error
     default_weight = pl.col("relation").replace_strict(rules.weights(), default=None, return_dtype=pl.Float64)
     frame = frame.with_columns(pl.col("weight").fill_null(default_weight)).sort("t", "writer", maintain_order=True)
     return frame.with_row_index("claim").with_columns(pl.lit(0).alias("place"))
@@ -186,7 +188,7 @@ def update(
 def _check_verifier(cell: Mapping[str, Any], verification: object, writer: str | None, rules: Rules) -> None:
     """Raise `UsageError` if a verification has no writer, or if the writer may not verify other writers' cells."""
     if verification is not None and writer is None:
-        raise UsageError("the verifier is missing", where=cell["handle"], hint="give writer=")
+        raise UsageError("the verifier is missing", where=cell["handle"], hint="pass writer=NAME")
     names = rules.verifiers.split()
     if verification == "external" and writer not in (cell["writer"], *names) and "*" not in names:
         allowed = ", ".join([*names, f"{cell['writer']}, its writer"])
@@ -197,9 +199,9 @@ def _check_verifier(cell: Mapping[str, Any], verification: object, writer: str |
 def check_author(writer: str, rules: Rules | None = None, *, where: str | None = None) -> None:
     """Raise `UsageError` if the writer's name is blank or contains a credential."""
     if not _is_text(writer):
-        raise UsageError("not a name", where=where, given=writer, allowed="a text")
+        raise UsageError("the writer's name is not text", where=where, given=writer)
     if not writer.strip():
-        raise UsageError("the writer is missing", where=where, given=writer, hint="give writer=")
+        raise UsageError("the writer is missing", where=where, given=writer, hint="pass writer=NAME")
     _screen({"writer": writer}, rules or Rules())
 
 
@@ -213,7 +215,7 @@ def _check_value(handle: str, name: str, value: object) -> None:
     elif kind == pl.Float64:
         valid, allowed = value is None or finite(value, where=f"{handle}.{name}") is not None, ""
     else:
-        valid, allowed = value is None or _is_text(value), "a text"
+        valid, allowed = value is None or _is_text(value), "text"
     if not valid:
         raise UsageError("invalid value", where=f"{handle}.{name}", given=value, allowed=allowed)
 
@@ -271,7 +273,9 @@ def _mask_of(memory: Memory, handle: str, rep: int, rules: Rules, *, immutable_o
     row = memory.row(handle, rep=rep, whole=True)
     locked = memory.cells["immutable"][row] or (memory.cells["locked"][row] and not immutable_only)
     if rules.locks == "enforced" and locked:
-        raise UsageError("the cell is locked or immutable", where=handle, hint="unlock it, or contradict it in a new claim")
+        raise UsageError(
+            "the cell is locked or immutable", where=handle, hint="unlock the cell, or contradict it in a new claim"
+        )
     mask = np.zeros(memory.height, dtype=bool)
     mask[row] = True
     return mask

@@ -25,8 +25,9 @@ def replicated(memory: Memory, reps: Sequence[int], *, now: float = 0.0) -> Memo
     Cells, edges and writers keep their order within a replication. Raises `DataError` for several replications.
     """
     if memory.cells["rep"].n_unique() > 1:
-        count = f"{memory.cells['rep'].n_unique()}"
-        raise DataError("only a memory of one replication can be copied into others", given=count, allowed="1")
+        count = memory.cells["rep"].n_unique()
+        problem = "only a memory with a single replication can be copied"
+        raise DataError(problem, given=f"{count} replications", allowed="1 replication")
     rep = pl.Series("rep", reps, dtype=schema.CELLS["rep"])
     replications = rep.to_frame().with_columns(number=pl.int_range(pl.len(), dtype=pl.Int64))
     cells = replications.join(memory.cells.drop("rep"), how="cross").with_columns(

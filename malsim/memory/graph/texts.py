@@ -99,6 +99,6 @@ def handle_with_prefix(text: str, handles: pl.Series) -> str | None:
     matches = matches.unique().sort()
     if len(matches) > 1:
         names = ", ".join(matches.head(MOST_NAMES)) + (" …" if len(matches) > MOST_NAMES else "")
-        hint = "write more of the handle"
-        raise AddressError("several cells begin with this handle", given=text, allowed=names, hint=hint)
+        hint = "type more of the handle"
+        raise AddressError("several handles begin with this prefix", given=text, allowed=names, hint=hint)
     return matches[0] if len(matches) else None

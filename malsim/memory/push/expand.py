@@ -112,7 +112,7 @@ def _row_and_field(memory: Memory, text: str, rep: int) -> tuple[int, str]:
     column = words.get(word, word)
     if column not in (words.values() if group else memory.cells.columns):
         allowed = " ".join([*(f"scores.{name}" for name in SCORE_WORDS), *(f"flags.{name}" for name in FLAG_WORDS)])
-        raise AddressError("no such field", given=text, allowed=f"{allowed}, or a column")
+        raise AddressError("no such field", given=text, allowed=f"{allowed}, or a column of the cells")
     return row, column
 
 

@@ -206,13 +206,13 @@ def _admit_instead(
     value = claim.get("value_text") if claim.get("value") is None else claim["value"]
     fact = digest(first["rep"], first["object"], text_of(claim["title"] if value is None else value))
     if fact in wrong.select(digests_of()).to_series():
-        hint = "state the right value, or none"
+        hint = "state a different value, or none"
         raise UsageError("the right value equals the corrected value", where="correct", given=first["handle"], hint=hint)
     rules = rules.replace(supersede_by="any")  # `_check_right` has already checked that `by` may do this
     after, verdicts = admit(lift(memory, rows_barred(memory, fact)), [claim], rules)
     if verdicts["verdict"][0] == "refused":
         given = verdicts.select(issues_as_text()).item()
-        raise UsageError("the gate refused the right claim", where="correct", given=given)
+        raise UsageError("the gate refused the claim of the right value", where="correct", given=given)
     return after, verdicts
 
 
@@ -236,12 +236,14 @@ def _check_right(memory: Memory, rows: Ints, by: str, rules: Rules, now: float =
     """Raise `UsageError` if there are no rows, if a cell is locked, or if the rules do not let `by` correct the cells."""
     finite(now, where="now")
     if not rows.size:
-        hint = "it was retracted before, or write object and value as they were claimed"
+        hint = "check whether the value was retracted before, and write it as it was claimed"
         raise UsageError("no cell states this value", where=by, hint=hint)
     cells = memory.cells[rows]
     if rules.locks == "enforced" and (cells["locked"] | cells["immutable"]).any():
-        raise UsageError("the cell is locked or immutable", where=cells["handle"][0], hint="unlock it")
+        raise UsageError("the cell is locked or immutable", where=cells["handle"][0], hint="unlock the cell")
     if not may_retract(memory, rows, np.zeros(len(rows), dtype=np.int64), by, rules).all():
         authors = memory.writers[np.unique(memory.column("author")[rows])]["writer"]
         allowed = ", ".join(dict.fromkeys([*authors, *rules.verifiers.split()]))
-        raise NotTheirsError("not allowed to retract this claim", where=cells["handle"][0], given=by, allowed=allowed)
+        raise NotTheirsError(
+            "this writer is not allowed to retract the claim", where=cells["handle"][0], given=by, allowed=allowed
+        )

@@ -70,7 +70,7 @@ def from_frames(cells: pl.DataFrame, edges: pl.DataFrame | None = None, writers:
         rows = rows.drop("author").join(authors, on=["rep", "writer"], how="left", maintain_order="left")
         if rows["author"].null_count():
             missing = rows.filter(pl.col("author").is_null())["writer"][0]
-            hint = "add a row, or leave out the frame of writers"
+            hint = "add a row for this writer, or leave out the writers frame"
             raise DataError("a cell's writer is missing", where="writers", given=missing, hint=hint)
     if "content" not in cells.columns:
         rows = rows.with_columns(content=content_of(pl.col("kind").cast(pl.String), folded(pl.col("title"))))
@@ -89,7 +89,9 @@ def _edges(cells: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
         outside = rows.is_null() | ~rows.is_between(0, len(index) - 1)
         if outside.any():
             given = edges[end].filter(outside)[0]
-            raise DataError("no such cell", where=f"edges.{end}", given=given, allowed="a handle or a row of the cells")
+            raise DataError(
+                "no such cell", where=f"edges.{end}", given=given, allowed="a handle or a row number of the cells frame"
+            )
         edges = edges.with_columns(rows.alias(end))
     relation = pl.col("relation").cast(pl.String)
     weights = relation.replace_strict(schema.WEIGHTS, default=None, return_dtype=pl.Float64)
@@ -120,5 +122,5 @@ def _typed(frame: pl.DataFrame, kinds: Mapping[str, Any], defaults: Mapping[str,
             for name, kind in kinds.items()
         ]  # fmt: skip
     except (pl.exceptions.PolarsError, TypeError) as error:
-        raise DataError(f"column of the wrong type: {error}", where=where, hint="see memory.cells.schema") from error
+        raise DataError(f"a column has the wrong type: {error}", where=where, hint=f"see memory.{where}.schema") from error
     return pl.DataFrame(columns)

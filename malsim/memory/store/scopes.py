@@ -26,7 +26,7 @@ def number(connection: sqlite3.Connection, scope: str) -> int:
 def add(connection: sqlite3.Connection, scope: str) -> int:
     if len(scope) > LONGEST_SCOPE:
         allowed = f"at most {LONGEST_SCOPE} characters"
-        raise UsageError("not a scope name", where="scope", given=scope, allowed=allowed)
+        raise UsageError("the name is too long", where="scope", given=scope, allowed=allowed)
     numbers = names(connection)
     if scope not in numbers:
         _refuse_secret(scope, "scope")

@@ -17,7 +17,7 @@ def as_person(rules: Rules, name: str) -> Rules:
     Raises `UsageError` for a name with blanks, because the rule `verifiers` separates names by blanks.
     """
     if not name or name.split() != [name]:
-        raise UsageError("not a person's name", where="person", given=name, allowed="a name without blanks, such as ann")
+        raise UsageError("not a person's name", where="person", given=name, allowed="a name without spaces, such as ann")
     return rules.replace(verifiers=f"{rules.verifiers} {name}")
 
 
@@ -28,6 +28,6 @@ def for_stores(rules: Rules) -> Rules:
     """
     for name in ("effective", "tau_scale"):
         if isinstance(value := getattr(rules, name), str):
-            hint = "use default, recall_v5 or governed here, and these rules in a scenario"
-            raise RulesError("works only in a run", where=f"rules.{name}", given=value, hint=hint)
+            hint = "use the preset default, recall_v5 or governed, or use this rule in a scenario"
+            raise RulesError("this rule works only in a run", where=f"rules.{name}", given=value, hint=hint)
     return rules

@@ -44,7 +44,9 @@ def check_version(
         newest = connection.execute(query, (json.dumps([*rows]),)).fetchone()
         allowed = f"{version}, after expanding {newest[0]}" if newest else f"{version}: there is no such cell"
         where = " ".join(names) or object_
-        raise StaleError("changed since it was read", where=where, given=f"if_seen {if_seen}", allowed=allowed)
+        raise StaleError(
+            "the cell or object has changed since it was read", where=where, given=f"if_seen {if_seen}", allowed=allowed
+        )
 
 
 def contradict_newer(

@@ -90,8 +90,8 @@ def _read_only(path: Path, wait: float) -> sqlite3.Connection:
                 raise
         else:
             return connection
-    hint = "copy it, with its -wal file, to a folder where you may write"
-    raise StoreError("cannot be opened in this folder", where=str(path), hint=hint)
+    hint = "copy the file, and its -wal file, to a folder where you may write"
+    raise StoreError("the store cannot be opened in this folder", where=str(path), hint=hint)
 
 
 def is_store(path: Path) -> bool:
