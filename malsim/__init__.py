@@ -49,7 +49,7 @@ _HOMES = {
     "malsim.base.errors": ("MalsimError",),
     "malsim.api": ("Run", "fork", "read", "run"),
     "malsim.memory": ("Memory", "Rules"),
-    "malsim.netlist": ("Store",),  # enables programs in a store
+    "malsim.netlist": ("Store",),  # importing malsim.netlist lets stores run standing programs
     "malsim.judging.axioms": ("axioms",),
     "malsim.judging.prices": ("price",),
     "malsim.sim.replay.feed": ("replay",),
@@ -75,7 +75,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name on first use, so that `malsim --help` loads nothing heavy."""
+    """Import a public name on first use, so that `malsim --help` does not load heavy modules."""
     for home, names in _HOMES.items():
         if name in names:
             return getattr(importlib.import_module(home), name)
@@ -83,5 +83,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return all public names, including those not imported yet, for completion."""
+    """Return all public names, including those not imported yet, so that completion finds them."""
     return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

@@ -1,4 +1,4 @@
-"""Entry point of `python -m malsim`."""
+"""Entry point for `python -m malsim`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Run object with figures, and the functions `read`, `run` and `fork` of `import malsim as ms`."""
+"""Public API (`import malsim as ms`): the functions `read`, `run` and `fork`, and a `Run` class with figures."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ __all__ = ["Checkpoint", "Figures", "Run", "fork", "read", "run"]
 
 
 class Run(BareRun):
-    """Run with figures: `run.plot.effective()`."""
+    """Run whose figures are methods of `plot`, such as `run.plot.effective()`."""
 
     def replication(self, number: int) -> Run:
-        """Repeat one replication alone, bit for bit, with all cells and events recorded."""
+        """Repeat a single replication, bit for bit, and record all its cells and events."""
         if self.scenario.forked is not None:
-            hint = "ms.fork(run, …, first=N, replications=1)"
+            hint = "use ms.fork(run, …, first=N, replications=1)"
             raise UsageError("a replication of a fork cannot be run alone", where="replication", hint=hint)
         return run(self.scenario, first=number, replications=1, record="all", record_every=1)
 
@@ -64,11 +64,11 @@ class Run(BareRun):
         return push_on(self.scenario, day, rep)
 
     def at(self, day: float) -> Checkpoint:
-        """Return a day from which the run can be continued: `run.at(day=30).fork(rules={"challenge_ceiling": 0.4})`."""
+        """Return a checkpoint on a day: `run.at(day=30).fork(rules={"challenge_ceiling": 0.4})`."""
         return Checkpoint(self, finite(day, where="day", low=0.0, high=self.scenario.days))
 
     def vcd(self) -> str:
-        """Return the signals of the first replication as a value change dump for waveform viewers.
+        """Return the first replication's signals as a value change dump, which waveform viewers can open.
 
         Raises
         ------
@@ -85,20 +85,20 @@ class Run(BareRun):
         return Figures(self)
 
     def page(self) -> str:
-        """Return the run as a self-contained HTML page with time slider, zoom and an explanation of each point."""
+        """Return the run as a self-contained HTML page with a time slider, zoom, and an explanation of each point."""
         from malsim.showing.pages.run_page import run_page
 
         return run_page(self, changed=listed(changes_of(self.scenario)))
 
 
 class Figures:
-    """Figures of a run. Each method returns a matplotlib figure, which notebooks show and `savefig` writes."""
+    """Figures of a run. Each method returns a matplotlib figure, which notebooks display and `savefig` writes."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
 
     def effective(self, *, cells: Sequence[str] | None = None, beside: Run | Sequence[Run] = ()) -> Sheet:
-        """Draw effective confidence over time, or the rank for laws without a belief.
+        """Draw effective confidence over time or, for laws without a belief, the rank.
 
         Parameters
         ----------
@@ -120,13 +120,13 @@ class Figures:
         return self._over_time("currency", cells, beside)
 
     def answers(self) -> Sheet:
-        """Draw the best true and the best false claim of each fact over time, with bands over replications."""
+        """Draw the best true and the best false claim about each fact over time, with bands over the replications."""
         run = self._run
         changes = run.events.filter(pl.col("kind") == "changed") if run.scenario.replications == 1 else None
         return answers(self._bands, title=self._title("Answers"), changes=changes)
 
     def signals(self, rep: int | None = None) -> Sheet:
-        """Draw the signals of the netlist in one replication (by default the first): numbers as lines, bits as lanes."""
+        """Draw the netlist's signals in one replication (by default the first): numbers as lines, bits as lanes."""
         run = self._run
         rep = run.scenario.first if rep is None else rep
         samples, channels = wired(run, rep)
@@ -158,7 +158,7 @@ class Figures:
         return run.bands if run.bands.height else bands_of(run.signals)
 
     def waterfall(self, cell: str, t: float | None = None, rep: int | None = None) -> Sheet:
-        """Draw the terms of a cell's effective confidence at a time as a waterfall chart."""
+        """Draw the terms of a cell's effective confidence at a given time as a waterfall chart."""
         explanation = self._run.explain(cell, t, rep)
         title = f'{explanation.handle} "{explanation.title}" on day {explanation.t:g}'
         return waterfall(explanation.terms, explanation.effective, title=title)
@@ -181,7 +181,7 @@ class Figures:
         return trajectories(lines, events, labels, column=column, title=title, note=note)
 
     def save(self, folder: Path) -> list[Path]:
-        """Write the standard figures as PNG and return the paths."""
+        """Write the standard figures as PNG files and return their paths."""
         cells = self._run.cells
         names = ["effective"] if cells.height else []
         names += ["currency"] if cells["currency"].count() else []
@@ -223,7 +223,7 @@ def _side_by_side(runs: Sequence[BareRun], column: str, cells: Sequence[str] | N
 
 
 def panel_titles(runs: Sequence[BareRun], cells: Sequence[str] | None = None) -> dict[str, str]:
-    """Return the panel title of each cell that all runs recorded, or of the given cells."""
+    """Return panel titles by handle, for the given cells or for all, limited to cells that every run recorded."""
     for run in runs:
         if run.cells.is_empty():
             hint = 'use ms.run(scenario, replications=1, record="all"), or run.plot.answers()'
@@ -238,7 +238,7 @@ def panel_titles(runs: Sequence[BareRun], cells: Sequence[str] | None = None) ->
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Day of a run from which it can be continued."""
+    """Day of a run from which the run can be continued."""
 
     run: Run
     day: float
@@ -249,7 +249,7 @@ class Checkpoint:
 
 
 def fork(run: BareRun | Scenario, *, day: float, **changes: Any) -> Run:
-    """Continue a run from a day under other `rules`, `law`, `writers` or `faults`. See `malsim.sim.replay.fork`.
+    """Continue a run from a given day under other `rules`, `law`, `writers` or `faults`. See `malsim.sim.replay.fork`.
 
     Without changes the frames equal those of the uninterrupted run, bit for bit.
     """
@@ -268,7 +268,7 @@ def run(
     watch: bench.Watch | None = None,
     **changes: Any,
 ) -> Run:
-    """Run a scenario or the file at a path. `changes` replace settings, such as `replications=1000`.
+    """Run a scenario, given as an object or a path. `changes` override its settings, such as `replications=1000`.
 
     `memory` is your own memory: a class, a factory function (`malsim.adapters.contract`), or its name
     `package.module:factory`. `processes` are your own SimPy processes: generator functions that take an environment and a

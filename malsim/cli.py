@@ -1,4 +1,4 @@
-"""Command line: parses arguments, calls a command and turns exceptions into exit codes."""
+"""Command line: parses arguments, runs a command, and converts exceptions to exit codes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ERROR = 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and return 0 for success or yes, 1 for no, or 2 for an error (a bad file or argument, or a bug).
+    """Run a command. Return 0 for success or yes, 1 for no, and 2 for an error (bad file, bad argument, or bug).
 
     All output passes through one filter, so that foreign text cannot control a terminal or a CI service. A command that
     needs foreign code is restarted in a sandbox.
@@ -29,12 +29,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         args = _parse(argv)
         with command_process(), redirect_stdout(cast("TextIO", PlainStream(sys.stdout))), Limits.of_environment().hold():
-            if argv is None:  # only for the command, not for calls from Python
+            if argv is None:  # limit memory only in the command itself, not in calls from Python
                 bound_memory(Limits.memory_in_force())
             return _result(args, sys.argv[1:] if argv is None else argv)
     except MalsimError as error:
         _print_error(f"malsim: {error}")
-    except BrokenPipeError:  # the reader of the pipe, such as head, has ended
+    except BrokenPipeError:  # the program that reads the pipe, such as head, has ended
         sys.stderr.close()
         return 0
     except KeyboardInterrupt:
@@ -53,12 +53,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     if any("\0" in word for word in argv or ()):  # a file name cannot contain NUL
-        raise UsageError("not a valid argument", given="the NUL character", hint="leave it out")
+        raise UsageError("an argument contains the NUL character", hint="leave it out")
     return main_parser(sys.argv[1:] if argv is None else argv).parse_args(argv)
 
 
 def _result(args: argparse.Namespace, words: Sequence[str]) -> int:
-    """Return the exit code of a command. Foreign code, such as that of a law, cannot end the process."""
+    """Return a command's exit code. Foreign code, such as that of a law, cannot end the process."""
     args.words = words
     try:
         return cast("Command", args.command).main(args)
@@ -75,7 +75,7 @@ def _print_error(message: str) -> None:
 
 
 def _bug(error: Exception) -> str:
-    """Return the report of a bug: the exception and its location, without text from the user's files."""
+    """Format a bug report: the exception and its location, without text from the user's files."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if {"malsim", "ops"} & set(Path(frame.filename).parts)]
     last = (ours or frames)[-1]

@@ -1,4 +1,4 @@
-"""Shipped example files: scenarios and notebooks."""
+"""Shipped examples: scenarios, notebooks and the files that they use."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ LEFT_OUT = (".png", ".pyc")
 
 @dataclass(frozen=True)
 class Example:
-    """Shipped file with its name (scenarios/poisoner.toml) and its path."""
+    """Shipped file, with its name (such as scenarios/poisoner.toml) and its path."""
 
     name: str
     path: Path
 
     @property
     def sentence(self) -> str:
-        """Short description of the file, empty if there is none."""
+        """Short description of the file; "" if there is none."""
         if self.path.suffix == ".ipynb":
             cells = self._read["cells"]
             return "".join(cells[0]["source"]).split("\n", 1)[0].lstrip("# ") if cells else ""
@@ -38,7 +38,7 @@ class Example:
 
     @property
     def use(self) -> str:
-        """Purpose of the file: tune, test, teach, validate or empty."""
+        """Purpose of the file: tune, test, teach, validate, or "" if unspecified."""
         settings = self._read.get("metadata", {}).get("malsim", {}) if self.path.suffix == ".ipynb" else self._read
         return str(settings.get("use", ""))
 
@@ -62,7 +62,7 @@ def examples() -> list[Example]:
 
 
 def where_shipped(file: str) -> str:
-    """Return a hint with the command that writes a shipped file, empty if no shipped file has this name.
+    """Return a hint with the command that writes a shipped file; "" if no shipped file has this name.
 
     >>> where_shipped("poisoner.toml"), where_shipped("mine.toml")
     ('`malsim examples poisoner -o .` writes scenarios/poisoner.toml', '')
@@ -72,7 +72,7 @@ def where_shipped(file: str) -> str:
 
 
 def copy(names: list[str], folder: Path) -> list[Path]:
-    """Copy examples and the files that they name into a folder. Raises `UsageError` rather than overwrite a file."""
+    """Copy examples, and the files that they name, into a folder. Raise `UsageError` instead of overwriting a file."""
     every = examples()
     selection = _with_companions([entry for name in names for entry in _find(name, every)], every) if names else every
     for example in selection:
@@ -87,7 +87,7 @@ def copy(names: list[str], folder: Path) -> list[Path]:
 
 
 def _find(name: str, every: list[Example]) -> list[Example]:
-    """Return the example of this name, or all examples in the folder of this name."""
+    """Return the example with this name, or all examples in the folder with this name."""
     if inside := [entry for entry in every if f"/{entry.path.parent.as_posix()}".endswith(f"/{name.rstrip('/')}")]:
         return inside
     for example in sorted(every, key=lambda entry: entry.path.suffix != ".toml"):  # scenarios before their netlists
@@ -98,7 +98,7 @@ def _find(name: str, every: list[Example]) -> list[Example]:
 
 
 def _with_companions(selection: list[Example], every: list[Example]) -> list[Example]:
-    """Return the examples and the files that they name, such as the netlist of a scenario."""
+    """Return the examples together with the files that they name, such as a scenario's netlist."""
     files = list(selection)
     for example in files:
         if example.path.suffix not in (".toml", ".malnet"):
@@ -109,7 +109,7 @@ def _with_companions(selection: list[Example], every: list[Example]) -> list[Exa
 
 
 def root() -> Path:
-    """Return the folder with scenarios/ and notebooks/, inside the installed package or in the checkout."""
+    """Return the folder that contains scenarios/ and notebooks/, in the installed package or in the checkout."""
     package = Path(__file__).parent
     inside = package / "_examples"
     return inside if inside.is_dir() else package.parent

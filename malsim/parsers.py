@@ -1,4 +1,4 @@
-"""Parsers of the command line. Modules of `malsim.commands` are commands, folders are groups of commands."""
+"""Parsers for the command line, built from the modules (commands) and folders (groups) of `malsim.commands`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ HEADINGS = ("look and run", "test", "tune", "memories", "wire", "store", "agents
 
 
 class Command(Protocol):
-    """Module of `malsim.commands`. The first clause of its docstring is its help text. Heavy imports belong in `main`.
+    """Interface of a command module in `malsim.commands`.
+
+    The first clause of the module's docstring is its help text. Heavy imports belong in `main`.
 
     A folder is a group of commands, described by its docstring and `HEADING`.
     """
@@ -31,7 +33,7 @@ class Command(Protocol):
 
 
 class _MainParser(argparse.ArgumentParser):
-    """Parser of the command line, whose help lists the commands under headings."""
+    """Main parser, whose help lists the commands under headings."""
 
     def format_help(self) -> str:
         lines = [f"{self.prog} [--version] COMMAND … or COMMAND --help: {self.description}"]
@@ -45,7 +47,7 @@ class _MainParser(argparse.ArgumentParser):
 
 
 def main_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
-    """Return the parser of the command line, with only one command if `words` begins with its name.
+    """Return the main parser. If `words` begins with a command's name, the parser contains only that command.
 
     Hooks start a process at every prompt; importing one command instead of all saves a seventh of the time.
     """
@@ -62,7 +64,7 @@ def main_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
 
 
 class _PrintVersion(argparse.Action):
-    """Action that prints the version. The version is looked up only when needed, since hooks must start fast."""
+    """Action that prints the version, which is looked up only when needed, since hooks must start fast."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         sys.stdout.write(f"malsim {program_version()}\n")
@@ -70,7 +72,7 @@ class _PrintVersion(argparse.Action):
 
 
 class _PrintCompletion(argparse.Action):
-    """Action that prints a completion script for all commands."""
+    """Action that prints a shell completion script for all commands."""
 
     def __call__(self, parser: argparse.ArgumentParser, _: object, shell: object, __: str | None = None) -> NoReturn:
         import shtab
@@ -90,7 +92,7 @@ def _all_actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
 
 
 def takes_path(action: argparse.Action) -> bool:
-    """Return whether an argument may be a path: free text, neither a number nor a choice."""
+    """Return whether an argument may be a path: free text, as opposed to a number or a choice."""
     return action.nargs != 0 and action.choices is None and action.type in (None, str, Path)
 
 
@@ -100,12 +102,12 @@ def program_version() -> str:
 
     try:
         return version("malsim")
-    except PackageNotFoundError:  # running from source
+    except PackageNotFoundError:  # malsim runs from source without being installed
         return "(not installed)"
 
 
 def command_parsers() -> dict[str, argparse.ArgumentParser]:
-    """Return the parsers of all commands by name. Commands of a group have names such as `store write`."""
+    """Return all commands' parsers by name. A command in a group has a name such as `store write`."""
     parsers = dict[str, argparse.ArgumentParser]()
     for name, sub in _subparsers(main_parser()).items():
         parsers |= {f"{name} {word}": inner for word, inner in _subparsers(sub).items()} or {name: sub}
@@ -113,7 +115,7 @@ def command_parsers() -> dict[str, argparse.ArgumentParser]:
 
 
 def _add_commands(parser: argparse.ArgumentParser, package: str, words: Sequence[str]) -> None:
-    """Add the commands and groups of a package, or only the one named by the first of `words`."""
+    """Add the commands and groups in a package, or only the one named by the first of `words`."""
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser)
     modules = {item.name.rstrip("_"): item for item in pkgutil.iter_modules(import_module(package).__path__)}
     for name in words[:1] if words and words[0] in modules else modules:

@@ -1,1 +1,1 @@
-"""Commands of malsim. Every module in this folder is a command, every folder a group of commands."""
+"""Commands of malsim: each module in this folder is a command, each subfolder a group of commands."""

@@ -1,4 +1,4 @@
-"""Compare laws and memories on scenarios, claims with truth, memories or recorded logs.
+"""Compare laws and memories on scenarios, files of claims, stores or recorded logs.
 
 malsim compare scenarios/poisoner.toml scenarios/sleeper.toml --laws mal,graphiti,last_write --replications 200
 malsim compare claims/ --laws last_write,graphiti,mal --ask 30d --without rumour --json
@@ -91,7 +91,7 @@ def _words(text: str) -> list[str]:
 
 
 def _laws(args: argparse.Namespace) -> list[str]:
-    """Return the named laws and memories. Raises `UsageError` for a law that does not exist."""
+    """Return the laws and memories named on the command line. Raise `UsageError` if a law does not exist."""
     from malsim.laws import find_law, shipped_laws
     from malsim.memory.rules import PRESETS
 
@@ -164,7 +164,7 @@ def _on_folders(folders: list[Path], args: argparse.Namespace) -> LawTable:
     _check_laws(laws, args)
     if args.set or args.rules:
         given = ", ".join([*args.set, args.rules or ""])
-        raise UsageError("settings need a single law", where="--set", given=given, hint="name one law")
+        raise UsageError("settings can only be changed for a single law", where="--set", given=given, hint="name one law")
     after, seed = span(args.ask, where="--ask") / DAY, args.seed or 0
     tables = []
     for folder in folders:
@@ -175,7 +175,7 @@ def _on_folders(folders: list[Path], args: argparse.Namespace) -> LawTable:
 
 
 def _check_laws(laws: list[str], args: argparse.Namespace) -> None:
-    """Raise `UsageError` for the user's own memories, which cannot be compared on a file of claims."""
+    """Raise `UsageError` if the user's own memories are named, which cannot run on a file of claims."""
     from malsim.base.errors import UsageError
 
     if memories := ", ".join([*args.memory, *(law for law in laws if ":" in law)]):
@@ -184,7 +184,7 @@ def _check_laws(laws: list[str], args: argparse.Namespace) -> None:
 
 
 def _on_claims(args: argparse.Namespace) -> LawTable | ReplayReport:
-    """Replay a file of claims, or the claims of a memory, under one law, or compare several laws if truth is given."""
+    """Replay a file of claims or a memory's claims: under one law or, if the truth is given, under several."""
     from malsim.base.errors import UsageError
     from malsim.lab.studies.laws import compare_on_claims
     from malsim.lab.studies.laws.claims import read_source
@@ -203,6 +203,8 @@ def _on_claims(args: argparse.Namespace) -> LawTable | ReplayReport:
         )  # fmt: skip
     if truth is None:
         hint = "add --truth FILE, or name one law to see its answers"
-        raise UsageError("comparing several laws needs the truth", where="--laws", given=args.laws, hint=hint)
+        raise UsageError(
+            "several laws can only be compared if the truth is known", where="--laws", given=args.laws, hint=hint
+        )
     return compare_on_claims(claims, truth, laws, ask_after=span(args.ask, where="--ask") / DAY,
                              without=args.without, data=path.name, seed=args.seed or 0)  # fmt: skip

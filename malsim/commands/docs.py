@@ -1,4 +1,4 @@
-"""Read the manual; list its pages, print one, or write all as a site.
+"""Read the manual; list its pages, print one page, or write all of them as a website.
 
 malsim docs                        list of pages
 malsim docs tune                   one page

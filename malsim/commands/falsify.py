@@ -1,4 +1,4 @@
-"""Search for writes, noise and settings that break a check; write them as a failing scenario.
+"""Search for writes, noise and settings that break a check; the result is a failing scenario.
 
 malsim falsify scenarios/worked_example.toml --check "always (eff(dec_a3ee) >= 0.3)" --budget 100
 malsim falsify my.toml --check "always (eff(dec_a3ee) >= 0.2)" --writes 6 --parameter rules.damping=0.1:0.9
@@ -34,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Search, shrink and write a counterexample. Return 1 if one was found."""
+    """Search for a counterexample, shrink it and write it. Return 1 if one was found."""
     from malsim.api import read
     from malsim.commands.sweep import ranges
     from malsim.lab.falsify import falsify

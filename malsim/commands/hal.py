@@ -1,4 +1,4 @@
-"""Open a shell on a live graph, like LinuxCNC's halcmd: on a store, a netlist or the end of a run.
+"""Open a shell, like LinuxCNC's halcmd, on a live graph: a store, a netlist or the final memory of a run.
 
 malsim hal memory.sqlite                       memory of a store; written only by `save`
 malsim hal alarm.malnet                        graph and wiring of a netlist
@@ -42,7 +42,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.netlist.hal.tokens import ini_variables
     from ops.pin.palette import others
 
-    for op in others():  # a sandbox must be entered before any line is run
+    for op in others():  # a sandbox must be entered before the first line runs
         before_loading(op)
     console = Console(opened(args.target, args))
     if args.ini:
@@ -57,7 +57,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def prompt(console: Console) -> int:
-    """Read commands until one leaves the shell. Ctrl-C abandons only the current line or its remaining ticks."""
+    """Read commands until one of them leaves the shell. Ctrl-C abandons only the current line or its remaining ticks."""
     while True:
         try:
             console.cmdloop()
@@ -69,7 +69,7 @@ def prompt(console: Console) -> int:
 
 
 def opened(target: str | None, args: argparse.Namespace) -> SessionFile:
-    """Return a session on a store, a netlist, the end of a run, or an empty memory."""
+    """Return a session on a store, a netlist, the end of a run or, without a target, an empty memory."""
     from malsim.base.errors import UsageError
     from malsim.lab.shell.files import of_run, open_session
     from malsim.memory import Rules

@@ -1,4 +1,4 @@
-"""Import the file or folder of another memory into a store; or prime a store from another store."""
+"""Import another memory's file or folder into a store; or prime a store from another store."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _options(args: argparse.Namespace) -> Options:
     if args.payload:
         with open_source(args.payload) as source:
             payload = source.document
-    scopes = dict[str, int]() if args.scopes else None  # replication number of each scope
+    scopes = dict[str, int]() if args.scopes else None  # maps each scope to its replication number
     if args.scopes and args.output.exists():
         with Store(args.output, write=False) as store:
             scopes = store.scopes

@@ -1,4 +1,4 @@
-"""Judge memories by axioms, duties and the price of a lie: exit 1 if one is broken or fails.
+"""Judge memories by axioms, duties and the price of a lie: exit with 1 if an axiom is broken or a duty fails.
 
 malsim judge my_package.my_module:MyMemory --html judged.html
 malsim judge append governed --case change.B --case F6
@@ -113,7 +113,7 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _draw(args: argparse.Namespace, result: Judgement) -> None:
-    """Write the figures. Without named memories, leave out models that were not compared with their source."""
+    """Write the figures. Unless memories are named, leave out models that were not compared with their source."""
     from malsim.laws import unproven_laws
 
     priced = {price.memory for price in result.prices.prices} if result.prices else set()
@@ -124,15 +124,17 @@ def _draw(args: argparse.Namespace, result: Judgement) -> None:
 
 
 def _planted(args: argparse.Namespace) -> int:
-    """Print the detection rate of each axiom. Return 1 if a defect is missed or a sound memory is reported as broken."""
+    """Print each axiom's detection rate. Return 1 if a defect is missed or a sound memory is reported as broken."""
     from malsim.base.errors import UsageError
     from malsim.base.progress import progress
 
     if args.memory:
-        raise UsageError("--planted takes no memory", where="--planted", given=", ".join(args.memory), hint="leave it out")
+        raise UsageError(
+            "--planted accepts no memories", where="--planted", given=", ".join(args.memory), hint="leave them out"
+        )
     if not (ROOT / "tests").is_dir():
         hint = "clone it, and install it with pip install -e '.[test,bench]'"
-        raise UsageError("--planted needs malsim's repository, not only the installed package", where="--planted", hint=hint)
+        raise UsageError("--planted needs malsim's repository, not just the installed package", where="--planted", hint=hint)
     sys.path.insert(0, str(ROOT))
     planted = import_module("tests.judging.axioms.planted.detection")
     rates = planted.detection(

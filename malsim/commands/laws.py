@@ -1,4 +1,4 @@
-"""List the laws of a memory; or print the data sheet of one: equation, parameters, state and source."""
+"""List the laws; or print the data sheet of a law: equation, parameters, state and source."""
 
 from __future__ import annotations
 

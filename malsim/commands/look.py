@@ -1,4 +1,4 @@
-"""Look inside a store or a run: the push of a reader, or one cell with every term explained.
+"""Look inside a store or a run: print a reader's push, or explain every term of one cell.
 
 malsim look memory.sqlite --query pump             mini-index for a query
 malsim look memory.sqlite --signals all            with one line per firing standing signal
@@ -63,7 +63,7 @@ def main(args: argparse.Namespace) -> int:
             print(view)
             lines = [] if view.field else rewritten_lines(store.updates(view.cell["handle"], rep=args.rep, day=at))
             print(*(["", *lines] if lines else []), sep="\n", end="\n" if lines else "")
-        elif as_recorded:  # uses the store's index and reads nothing else
+        elif as_recorded:  # the store answers this from its index, without loading the memory
             counts = next(iter(store.ticks.select("cells", "edges").tail(1).rows()), (0, 0))
             print(_text(store.mini_index(args.query, **push), counts, store, options["now"], args.query))
         else:
@@ -100,7 +100,7 @@ def _signal_lines(signals: str, store: Store, at: float | None, rules: Rules, sc
 
 
 def _memory_at(store: Store, at: float | None, rules: Rules) -> Memory:
-    """Return the memory as seen on a day: as recorded if that day has a tick, else after one more tick."""
+    """Return the memory as of a day: as recorded if there was a tick on that day, otherwise after one more tick."""
     from malsim.memory import tick
 
     if at is None:
@@ -116,7 +116,7 @@ def _day_text(day: float | None, start: str | None) -> str:
         return "no day yet"
     try:
         return f"day {day:g}" + (f" ({date.fromisoformat(start) + timedelta(days=day)})" if start else "")
-    except OverflowError:  # outside the range of dates
+    except OverflowError:  # the date would be outside the range that Python supports
         return f"day {day:g}"
 
 

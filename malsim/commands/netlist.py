@@ -66,7 +66,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the action. Return 1 for faults or differences."""
+    """Run the action. Return 1 if it finds faults or differences."""
     return _ACTIONS[args.action](args)
 
 
@@ -88,7 +88,7 @@ def _stored(path: str, scope: str | None, at: float | None = None) -> Memory:
 
 
 def _check(args: argparse.Namespace) -> int:
-    """Check each file. With a store, every named cell must exist in the store or in the file."""
+    """Check each file. If a store is given, each cell named must exist in the store or in the file."""
     from malsim.lab.shell.files import readable
     from malsim.netlist.load import check
 
@@ -117,7 +117,7 @@ def _fmt(args: argparse.Namespace) -> int:
         text = render(_document(path)) if path.endswith(".hal") else fmt(Path(path).read_bytes(), file=path)
         if args.write:
             if path.endswith(".hal"):
-                raise UsageError("a .hal file cannot be rewritten", given=path, hint="print it into a .malnet file")
+                raise UsageError("a .hal file cannot be rewritten", given=path, hint="print it to a .malnet file")
             save_text(path, text)
         else:
             print(text, end="")
@@ -172,7 +172,7 @@ def _load(args: argparse.Namespace) -> int:
         with Store(args.into, write=False) as other:
             loaded = load_all(other.within(other.memory, args.scope), other.standing, documents, Rules())
     elif not Path(args.output).exists():
-        loaded = load_all(Memory.empty(), Standing(), documents, Rules())  # checked before the store is created
+        loaded = load_all(Memory.empty(), Standing(), documents, Rules())  # fail before the store is created
     with Store(args.output) as store:
         before = store.standing.text
         memory = store.wire(lambda memory, standing: loaded or load_all(memory, standing, documents, Rules()))
@@ -256,7 +256,7 @@ def _prove(args: argparse.Namespace) -> int:
     document = _document(path)
     if not args.into and (needed := check(document).needed):
         hint = f'name a store with --into, or declare each cell: {needed[0]} "its title" conf(.7!)'
-        raise UsageError("this netlist needs cells that it does not declare", given=" ".join(needed), hint=hint)
+        raise UsageError("the netlist needs cells that it does not declare", given=" ".join(needed), hint=hint)
     return prove_each(load(document, _memory(args)).net, document, [text, *args.prove], args)
 
 

@@ -1,4 +1,4 @@
-"""Write a template for a use and print the next three commands.
+"""Write a file from a template and print three commands to run next.
 
 malsim new my.toml                                   tune: a world of facts, writers and a reader
 malsim new my.toml --template claims                 test: claims in a scenario, with checks
@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-TEMPLATES = {  # file of the template, ending of the file that is written, next commands
+TEMPLATES = {  # per template: its file, the suffix of the file to write, and commands to run next
     "world": ("world.toml", ".toml", (
         "malsim run {path}", "malsim run {path} --vary rules.challenge_ceiling=0.3,0.6", "malsim docs tune")),
     "claims": ("claims.toml", ".toml", (
@@ -85,7 +85,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _of_incident(args: argparse.Namespace) -> int:
-    """Write the smallest scenario that shows the incident, and a pytest file next to it."""
+    """Write the smallest scenario that reproduces the incident, and a pytest file next to it."""
     from malsim.adapters.engine.adapter import Adapter
     from malsim.base.errors import UsageError
     from malsim.lab.incident import find, pytest_text, read_log, require_failure, scenario_text
@@ -94,7 +94,7 @@ def _of_incident(args: argparse.Namespace) -> int:
     test = path.with_name(f"test_{path.stem}.py")
     if path.suffix != ".toml" or args.source is None or (args.answer is None) == (args.cell is None):
         given, hint = str(path), 'malsim new incident.toml --template incident --from log.jsonl --answer "OBJECT=VALUE"'
-        raise UsageError("an incident needs FILE.toml, --from LOG and one of --answer and --cell", given=given, hint=hint)
+        raise UsageError("an incident needs FILE.toml, --from LOG, and either --answer or --cell", given=given, hint=hint)
     if present := [str(file) for file in (path, test) if file.exists()]:
         raise UsageError("the file exists already", given=present[0], hint="choose another name")
     log = read_log(args.source, at=args.at, confidence=args.confidence)
@@ -112,7 +112,7 @@ def _of_incident(args: argparse.Namespace) -> int:
 
 
 def _for_agent(args: argparse.Namespace) -> int:
-    """Write the settings of an agent's program, or print them with the first push of the next session."""
+    """Write the settings for an agent's program, or print them together with the first push of the next session."""
     from malsim.agents.configuration import configuration
     from malsim.base.errors import UsageError
 

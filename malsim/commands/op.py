@@ -1,4 +1,4 @@
-"""List ops, print a data sheet, draw a response, or run an op over a frame.
+"""List ops, print an op's data sheet, draw its response, or run it over a frame.
 
 malsim op                                                     list of all ops
 malsim op pid                                                 data sheet of an op
@@ -102,14 +102,17 @@ def _settings(words: list[str]) -> dict[str, Any]:
             )
         if name.strip() in OPTIONS:
             raise UsageError(
-                "not a parameter but an option", where="--param", given=word, hint=f"write --{name.strip()} {value}"
+                "this name is an option, not a parameter",
+                where="--param",
+                given=word,
+                hint=f"write --{name.strip()} {value}",
             )
         settings[name.strip()] = value.strip()
     return settings
 
 
 def _with_sizes(sheet: Sheet, settings: dict[str, Any]) -> tuple[Sheet, dict[str, Any]]:
-    kind = {"type"} - sheet.slots.keys()  # some ops have an input of that name
+    kind = {"type"} - sheet.slots.keys()  # some ops have an input called `type`, which is not the size
     sizes = {name: value for name, value in settings.items() if name in sheet.sizes or name in kind}
     return sheet.sized(**sizes), {name: value for name, value in settings.items() if name not in sizes}
 
@@ -176,7 +179,7 @@ def _truth_table(name: str, settings: dict[str, Any], bits: str) -> int:
     sheet, settings = _with_sizes(ops.load(name), settings)
     inputs = [pin for pin, slot in sheet.slots.items() if slot.key in sheet.ins]
     if sheet.state or any(pin.type != "bit" for pin in (*sheet.ins.values(), *sheet.outs.values())):
-        raise UsageError("only ops without memory whose pins are all bits have a truth table", where=name)
+        raise UsageError("a truth table needs an op without memory whose pins are all bits", where=name)
     rows = 2 ** len(inputs)
     state = ops.start(sheet, rows, settings)
     columns = {pin: (np.arange(rows) >> n & 1).astype(bool)[np.newaxis] for n, pin in enumerate(inputs)}

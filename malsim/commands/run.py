@@ -46,7 +46,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the scenario and write its outputs. With a manifest, return 1 if the repeated run differs."""
+    """Run the scenario and write its outputs. With `--manifest`, return 1 if the repeated run differs."""
     if args.manifest:
         from malsim.scenario.rerun import rerun
 

@@ -1,4 +1,4 @@
-"""List the standing signals, or read them on a store.
+"""List the standing signals, or evaluate them on a store.
 
 malsim signals                                 all signals, by axis
 malsim signals dependency-rot                  netlist of one signal, to copy and change

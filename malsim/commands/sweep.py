@@ -1,4 +1,4 @@
-"""Run a scenario at many points of its settings, in parallel; an interrupted sweep is resumed.
+"""Run a scenario with many combinations of settings, in parallel; an interrupted sweep is resumed.
 
 malsim sweep scenarios/poisoner.toml --grid rules.challenge_ceiling=0.2,0.4,0.6 --metric brier --replications 50
 malsim sweep scenarios/poisoner.toml --range rules.support_ceiling=0:0.9 --points 64 --replications 4 -o points
@@ -105,7 +105,7 @@ def _points(args: argparse.Namespace, scenario: Scenario) -> Given:
 
 
 def ranges(texts: list[str], where: str) -> dict[str, list[float | int | str]]:
-    """Parse options NAME=LOW:HIGH (a range) and NAME=A,B (choices)."""
+    """Parse options of the form NAME=LOW:HIGH (a range) or NAME=A,B (choices)."""
     return {
         name: [_value(value) for value in text.split(":" if ":" in text else ",")] for name, text in _pairs(texts, where)
     }
@@ -117,7 +117,9 @@ def _pairs(texts: list[str], where: str) -> Iterator[tuple[str, str]]:
     for text in texts:
         name, equals, values = text.partition("=")
         if not equals or not values:
-            raise UsageError("not a setting with a range", where=where, given=text, allowed="NAME=LOW:HIGH or NAME=VALUES")
+            raise UsageError(
+                "not a setting with a range or values", where=where, given=text, allowed="NAME=LOW:HIGH or NAME=VALUES"
+            )
         yield name.strip(), values
 
 

@@ -1,4 +1,4 @@
-"""Judge scenarios by their checks: exit 0 if all pass, 1 if a check fails, 2 if one could not be judged."""
+"""Judge scenarios by their checks: exit with 0 if all pass, 1 if a check fails, 2 if a check cannot be judged."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def main(args: argparse.Namespace) -> int:
 
     suite = _suite(args)
     if not (suite.unread or any(judged.scenario.checks or judged.error for judged in suite.judged)):
-        hint = "use a name in the file" if args.check else "add a [[check]]"
+        hint = "use the name of a check in the file" if args.check else "add a [[check]]"
         raise UsageError("no check was found", given=", ".join(map(str, args.paths)), hint=hint)
     goals = suite.goals()
     for line in closing(suite.judged, goals, suite.options):
@@ -89,7 +89,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _approve(scenario: Scenario, plot: Path | None, *, yes: bool) -> int:
-    """Print how a run differs from its baseline, and record it after confirmation. Return 1 if the user declined."""
+    """Show how a run differs from its baseline, and record it after confirmation. Return 1 if the user declines."""
     from malsim.base.errors import ScenarioError
     from malsim.scenario.baseline import recording
     from malsim.scenario.checks.checks import BaselineCheck
@@ -154,7 +154,7 @@ def _show_differences(check: BaselineCheck, run: Run, comparison: Comparison, pl
 
 
 def _suite(args: argparse.Namespace) -> Suite:
-    """Judge each file and print its result as soon as it is known."""
+    """Judge the files one by one, and print each result as soon as it is known."""
     from malsim.base.errors import MalsimError
     from malsim.memory import Rules
     from malsim.scenario.file.scenario_file import read
@@ -190,7 +190,7 @@ def _suite(args: argparse.Namespace) -> Suite:
 
 
 def _options(args: argparse.Namespace) -> str:
-    """Return the options that reproduce this judgement on the command line."""
+    """Return the command-line options that reproduce this judgement."""
     options = f" --rules {shlex.quote(args.rules)}" if args.rules else ""
     options += f" --law {shlex.quote(args.law)}" if args.law else ""
     options += "".join(f" --memory {shlex.quote(name)}" for name in args.memory)

@@ -1,4 +1,4 @@
-"""Score a tripwire or design one: detections, misses, false alarms, and whether it still works.
+"""Score or design a tripwire: detections, misses, false alarms, and whether the tripwire still works.
 
 malsim tripwire scenarios/tripwire.malnet --scenario scenarios/tripwire.toml --html scorecard.html -o scorecard.png
 malsim tripwire --scenario scenarios/tripwire.toml                       the scenario's own netlist
@@ -117,14 +117,17 @@ def _prove(args: argparse.Namespace) -> int:
     if args.scenario and not args.netlists and (config := api.read(args.scenario).netlist):
         return prove_each(config.net, config.document, args.prove, args)
     if len(args.netlists) != 1:
-        given, hint = " ".join(args.netlists) or "none", "name one .malnet file, or --scenario for its netlist"
+        given, hint = (
+            " ".join(args.netlists) or "none",
+            "name one .malnet file, or add --scenario FILE to prove the scenario's netlist",
+        )
         raise UsageError("a proof needs exactly one netlist", given=given, hint=hint)
     document = read(args.netlists[0])
     return prove_each(load(document).net, document, args.prove, args)
 
 
 def _design(args: argparse.Namespace) -> int:
-    """Design a tripwire, print it and write it. Return 1 if no structure reaches the targets."""
+    """Design a tripwire from run lengths, print it and write it. Return 1 if no structure reaches the targets."""
     from malsim.base.errors import UsageError
     from malsim.lab.tripwire.runs.observation import Noise, noise_of
     from malsim.lab.tripwire.study.alarm_design import design_tripwire
@@ -134,7 +137,7 @@ def _design(args: argparse.Namespace) -> int:
     noise, shift = Noise(*args.noise), 1.0
     if args.scenario:
         if not args.signal:
-            raise UsageError("--signal is missing", hint="add --signal NAME, a number of the netlist")
+            raise UsageError("--signal is missing", hint="add --signal NAME, the name of a numeric signal of the netlist")
         noise, shift = noise_of(args.scenario, args.signal, alarm=args.alarm)
         print(f"{args.signal}: mean {noise.mean:.4g}, sigma {noise.sigma:.3g}, correlation {noise.correlation:.2g}")
     design = design_tripwire(args.arl0, args.delay, noise=noise, shift=args.shift or shift, seed=args.seed)
@@ -149,7 +152,7 @@ def _design(args: argparse.Namespace) -> int:
 
 
 def _design_by_example(args: argparse.Namespace) -> int:
-    """Design a composition that separates the days and write it. Return 1 if none does."""
+    """Design a tripwire that separates the given days, and write it. Return 1 if no composition does."""
     from malsim.base.errors import UsageError
     from malsim.lab.tripwire.study.example_design import design_from_examples
 

@@ -1,4 +1,4 @@
-"""Search for the rules with the lowest loss on scenarios or real claims; write them if they hold up.
+"""Search for the rules with the lowest loss on scenarios or real claims; save them if they hold up.
 
 malsim tune scenarios/poisoner.toml --space rules.challenge_ceiling=0.1:0.9 --objective brier -o rules.toml
 malsim tune claims_folder --space rules.calibration=none,brier,overconfidence --space rules.support_ceiling=0:0.9
@@ -53,7 +53,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Tune and print the result. Return 1 if nothing is recommended."""
+    """Search for better rules and print the result. Return 1 if none are recommended."""
     from malsim.api import read
     from malsim.commands.sweep import ranges
     from malsim.lab.studies.pool import executor_of

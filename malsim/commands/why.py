@@ -1,4 +1,4 @@
-"""Explain the confidence of a cell in a run, a store or a file of claims; term by term.
+"""Explain the confidence of a cell in a run, a store or a file of claims, term by term.
 
 malsim why scenarios/ten_sybils.toml claim-7-522 --at 10
 malsim why memory.sqlite dec_a3ee --law records -o why.png
@@ -74,7 +74,7 @@ def _explain_claims(args: argparse.Namespace) -> tuple[Explanation | LawExplanat
 
 
 def _explain_store(args: argparse.Namespace) -> tuple[Explanation, list[str]]:
-    """Explain a cell of a store as recorded, or after one more tick if a day or a setting is given."""
+    """Explain a cell of a store: as recorded or, if a day or a setting is given, after one more tick."""
     from malsim.memory import Rules, tick
     from malsim.memory.explain import explain
     from malsim.memory.store import Store

@@ -1,4 +1,4 @@
-"""Open a live page for a scenario: move a setting and see at once what changes."""
+"""Open a live page for a scenario: change a setting and see the effect at once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _print_address(address: str) -> None:
-    """Print the address unredacted; ordinary output would hide its token."""
+    """Print the address unredacted, since ordinary output would hide its token."""
     stream = sys.__stdout__ or sys.stdout
     stream.write(f"{address}\nPress Ctrl-C to stop.\n")
     stream.flush()

@@ -1,1 +1,1 @@
-"""Scenario files: read, validated, and judged."""
+"""Reading, running and judging of scenario files."""

@@ -1,4 +1,4 @@
-"""Content of the figure of a judged scenario, as frames: values read by its checks, their regions, and bands."""
+"""Data for the figure of a judged scenario: the values that its checks read, the allowed regions, and the bands."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MOST_PANELS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Picture:
-    """Frames of one figure.
+    """Data frames from which the figure of a judged scenario is drawn.
 
     `lines`: panel, t (days), middle (median over replications), low and high (5 % and 95 %). `regions`: panel, begins,
     ends (days), low, high (null: open), passed, for checks that require values between low and high. `bands`: panel, t,
@@ -50,7 +50,7 @@ class Picture:
 
 
 def picture(judged: Judged) -> Picture | None:
-    """Return the content of the figure of a judged scenario, or None if it did not run."""
+    """Return the data for the figure of a judged scenario, or None if the scenario did not run."""
     if judged.run is None or (judged.run.cells.is_empty() and judged.run.signals.is_empty()):
         return None
     trace, bands = trace_of(judged.run), []
@@ -87,7 +87,7 @@ def picture(judged: Judged) -> Picture | None:
 
 
 def _line(panel: str, trace: Trace, value: Value) -> pl.DataFrame | None:
-    """Return the median and 5 % to 95 % band of a value over the replications; None for texts and unreadable values."""
+    """Return a value's median and 5 % to 95 % band over the replications; None for text and unreadable values."""
     if isinstance(value, Number):
         return None
     try:
@@ -108,7 +108,7 @@ NEGATION = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Region of a panel: `value` must lie between `low` and `high` from `begins` to `ends` (ms)."""
+    """Region of a panel in which a check requires `value` to lie: `low` to `high`, from `begins` to `ends` (ms)."""
 
     panel: str
     value: stl.Value
@@ -119,7 +119,7 @@ class Region:
 
 
 def regions(formula: stl.Formula, trace: Trace) -> list[Region]:
-    """Return the regions of a property, in the order of its comparisons.
+    """Return the regions required by a property, in the order of its comparisons.
 
     A condition that must hold at some time within a window is shown over the whole window.
 
@@ -163,7 +163,7 @@ def _moved(times: tuple[int, int], window: stl.Window | None, trace: Trace) -> t
     unit = trace.period if window.in_ticks else 1
     start = int(trace.times[0]) if window.in_ticks and not times[0] else times[0]
     end = last if window.high is None or times[1] == last else times[1] + window.high.size * unit
-    if times == (0, last) and window.high is not None:  # the outermost window opens only at the start
+    if times == (0, last) and window.high is not None:  # the outermost window is evaluated only at the start of the run
         end = start + window.high.size * unit
     return start + window.low.size * unit, min(end, last)
 

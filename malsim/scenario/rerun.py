@@ -45,7 +45,7 @@ ENTRIES: dict[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Rerun:
-    """Repeated run, with the properties of the machine that differ from the recorded ones and the differences by frame.
+    """Repeated run, with the properties of the machine that differ from the recorded ones and the differences per frame.
 
     On a machine with the same properties (`other` is empty) frames are compared bit for bit, elsewhere as numbers.
     """
@@ -70,7 +70,7 @@ class Rerun:
 
 
 def rerun(path: str | Path) -> Rerun:
-    """Repeat the run of a manifest and compare its frames with the recorded ones.
+    """Repeat the run described by a manifest, and compare its frames with the recorded ones.
 
     With the same processor, instruction sets of numpy and versions the hashes must be equal. Elsewhere the Parquet files
     next to the manifest are compared, numbers within 1e-12. Raises `DataError` for a file that is not a manifest or
@@ -110,13 +110,13 @@ def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
         raise DataError("a forked run cannot be repeated", where=where, given=given, hint=hint)
     if not recorded.get("scenario"):
         hint = "only runs of scenario files can be repeated"
-        raise DataError("the manifest holds no scenario text", where=where, hint=hint)
+        raise DataError("the manifest does not contain the text of a scenario", where=where, hint=hint)
     rules = {name: value for name, value in recorded["rules"].items() if value is not None}
     if isinstance(rules.get("effective"), dict):
-        raise DataError("the run used a formula of the user", where=where, hint="repeat it from Python")
+        raise DataError("the run used the user's own formula", where=where, hint="repeat it from Python")
     if adapter := recorded.get("adapter"):
         hint = f"run the scenario again with malsim run --memory {adapter}"
-        raise DataError("the run used a memory of the user", where=where, given=adapter, hint=hint)
+        raise DataError("the run used the user's own memory", where=where, given=adapter, hint=hint)
     record = recorded["record"]
     netlist = (recorded.get("netlist") or {}).get("text")
     file = _scenario_file(recorded, Path(where).parent)
@@ -124,7 +124,7 @@ def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
     scenario = parse(recorded["scenario"], name=recorded["name"], where=file, netlist=netlist, stores=stores)
     for store in set(stores) - set(scenario.initial_memory.stores if scenario.initial_memory else ()):
         hint = "run the scenario again with malsim run --from, or name the store in [memory] from"
-        raise DataError("the run began with a store that its scenario does not name", where=where, given=store, hint=hint)
+        raise DataError("the run started from a store that its scenario does not name", where=where, given=store, hint=hint)
     return scenario.replace(
         rules=Rules.of({name: float(value) if value == "inf" else value for name, value in rules.items()}),
         law=recorded.get("law") or "mal", law_settings=recorded.get("law_settings") or {},
@@ -148,7 +148,7 @@ def one_replication(path: str | Path, rep: int | None = None) -> Run:
 
 
 def _scenario_file(recorded: Mapping[str, Any], folder: Path) -> str:
-    """Return the path of the scenario file, next to which claims, stores and netlists are read.
+    """Return the path of the scenario file. Claims, stores and netlists are read relative to it.
 
     The recorded path is used only if the file there is the recorded scenario, since a manifest from an unknown source must
     not choose which files are read. Otherwise the file is expected next to the manifest.
@@ -178,8 +178,8 @@ def _check(recorded: Mapping[str, Any], where: str) -> None:
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """Read the manifest of a run. Raises `DataError` for a file that is not a manifest."""
-    hint = "name the manifest.json that a run wrote"
+    """Read a run's manifest. Raise `DataError` if the file is not a manifest."""
+    hint = "give the path of a manifest.json that a run wrote"
     if not path.is_file():
         raise DataError("no such manifest", given=str(path), hint=hint)
     try:
@@ -187,7 +187,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
     except DataError:
         raise
     except (ValueError, RecursionError) as error:
-        raise DataError("not JSON", where=str(path), hint=hint) from error
+        raise DataError("not a JSON file", where=str(path), hint=hint) from error
     keys = {"malsim", "scenario", "rules", "seed", "days", "turn_every_ms", "replications", "first", "record", "sha256"}
     if not isinstance(manifest, dict) or keys - manifest.keys():
         raise DataError("not a manifest of a run", where=str(path), hint=hint)

@@ -221,7 +221,7 @@ def test_option_cell_names_a_log_item_and_spaces_are_quoted() -> None:
         (["--answer", "host=web9"], "majority: it answers web1"),
         (["--answer", "hots=web2"], "did you mean host"),
         (["--cell", "obs_999999"], "no such cell"),
-        ([], "--answer and --cell"),
+        ([], "either --answer or --cell"),
     ],
 )
 def test_incident_without_a_matching_answer_is_refused(

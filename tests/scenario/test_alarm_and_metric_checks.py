@@ -33,7 +33,7 @@ def test_series_expand_their_items(items: list[tuple[float | None, float | None,
         words.append(word + ("" if rise is None else f"{rise:+}") + ("" if count is None else f"x{count}"))
         values += [math.nan if start is None else start + (rise or 0.0) * tick for tick in range(count or 1)]
     if all(math.isnan(value) for value in values):
-        with pytest.raises(ScenarioError, match="needs finite numbers"):
+        with pytest.raises(ScenarioError, match="all of them finite"):
             series(" ".join(words))
     else:
         np.testing.assert_array_equal(series(" ".join(words)), values)
@@ -42,9 +42,9 @@ def test_series_expand_their_items(items: list[tuple[float | None, float | None,
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "needs finite numbers"),
-        ("_x3", "needs finite numbers"),
-        ("1e999", "needs finite numbers"),
+        ("", "all of them finite"),
+        ("_x3", "all of them finite"),
+        ("1e999", "all of them finite"),
         ("0.9x5 nan", "item 2: not an item"),
         ("0.9 x5", "item 2"),
         ("0.4+0.02", "item 1"),
@@ -106,14 +106,14 @@ def test_differences_name_tick_day_replication_expected_and_got() -> None:
     ("expected", "words"),
     [
         ({}, "no state is expected"),
-        ({"3": "on"}, "not a state"),
-        ({"3": ""}, "not a state"),
-        ({"3": "|".join(STATES)}, "not a state"),
-        ({"8": "quiet"}, "no tick is at this time"),
-        ({"36h": "quiet"}, "no tick is at this time"),
-        ({"1d..90d": "quiet"}, "no tick is at this time"),
-        ({"5..3": "quiet"}, "no tick is at this time"),
-        ({"9..": "quiet"}, "no tick is at this time"),
+        ({"3": "on"}, "not an alarm state"),
+        ({"3": ""}, "not an alarm state"),
+        ({"3": "|".join(STATES)}, "not an alarm state"),
+        ({"8": "quiet"}, "the run has no tick at this time"),
+        ({"36h": "quiet"}, "the run has no tick at this time"),
+        ({"1d..90d": "quiet"}, "the run has no tick at this time"),
+        ({"5..3": "quiet"}, "the run has no tick at this time"),
+        ({"9..": "quiet"}, "the run has no tick at this time"),
         ({"soon": "quiet"}, "not a time"),
         ({"3 years": "quiet"}, "not a duration"),
         ({"0..3": "quiet", "2": "tripped"}, "contradict"),
@@ -209,5 +209,5 @@ def test_unmeasurable_values_are_refused() -> None:
         with pytest.raises(ScenarioError):
             measure(metric, np.arange(float(len(values))), values)
     trace = Trace.of_arrays(range(3), {"x": np.zeros((3, 1))})
-    with pytest.raises(ScenarioError, match="not inside the run"):
+    with pytest.raises(ScenarioError, match="does not cover the window"):
         metric_check("mean", (0, 1), over=(0, 9 * 86_400_000)).result(None, trace)

@@ -78,7 +78,7 @@ def test_large_baseline_is_refused_unread_until_allowed(
         baseline.truncate(10 * 2**30)  # a sparse file of ten gigabytes
     assert main(["test", path]) == 2
     output = capsys.readouterr().out
-    assert "x.cells.csv: this baseline is too large; given: 10737418240; allowed: 104857600" in output
+    assert "x.cells.csv: the baseline is too large; given: '10737418240 bytes'; allowed: at most 104857600" in output
     assert "MALSIM_LIMITS=baseline=10737418240" in output
     (tmp_path / "x.cells.csv").unlink()
     assert main(["test", "--approve", path, "--yes"]) == 0

@@ -98,10 +98,10 @@ def test_links_out_of_the_folder_are_not_followed(folder: Path, capsys: pytest.C
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("baseline 1", "baseline 2", "of this version.*record it again"),
-        ("# malsim baseline 1: ", "", "of this version.*record it again"),
+        ("baseline 1", "baseline 2", "this version can read.*record it again"),
+        ("# malsim baseline 1: ", "", "this version can read.*record it again"),
         ("effective=Float64", "efective=Float64", "columns differ from those.*record it again"),
-        ("0.5", "NaN", "NaN.*mend|holds NaN|cannot be read"),
+        ("0.5", "NaN", "NaN.*mend|contains NaN|cannot be read"),
         ("0.5", "half", "cannot be read.*record it again"),
     ],
 )

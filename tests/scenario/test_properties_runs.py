@@ -128,7 +128,7 @@ def test_missing_cell_neither_holds_nor_breaks() -> None:
         ("always eff(obs_a1a1)", None),
         ("always (either.in-0(obs_a1a1))", "neither true nor false, on day 2"),
         ("always (status(obs_a1a1) > 1)", "cannot be compared"),
-        ("always (status(obs_a1a1) + 1 > 1)", "a string is not a number"),
+        ("always (status(obs_a1a1) + 1 > 1)", "a number is expected here, not a string"),
         ("always (1 / (eff(obs_a1a1) - eff(obs_a1a1)) > 1)", "no finite result on day 1 of replication 0"),
         ("eventually[20d:60d] bad", "beyond the end of the run.*day 60.*day 10"),
         ("eventually[9d:11d] bad", "beyond the end"),
@@ -152,7 +152,7 @@ def test_broken_frames_are_refused() -> None:
     for cells, words in (
         (nan, "not a finite number on day 3 of replication 0"),
         (endless, "not a finite number on day 1"),
-        (twice, "two rows for one tick"),
+        (twice, "two rows for the same tick"),
         (timeless, "not a number"),
         (RUN.cells.drop("rep"), "has no column rep"),
     ):
@@ -160,7 +160,7 @@ def test_broken_frames_are_refused() -> None:
             check("always (eff(obs_a1a1) > 0)", replace(RUN, cells=cells))
     empty = Run(*(frame.clear() for frame in (RUN.cells, RUN.signals, RUN.events, RUN.writers)))
     for nothing in (empty, Run(*[pl.DataFrame()] * 4)):
-        with pytest.raises(ScenarioError, match="holds no tick"):
+        with pytest.raises(ScenarioError, match="has no ticks"):
             check("always bad", nothing)
 
 

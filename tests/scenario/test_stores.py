@@ -87,7 +87,7 @@ def test_rerun_requires_the_recorded_store(tmp_path: Path) -> None:
     assert rerun(written).same
     with Store(tmp_path / "m.sqlite") as store:
         store.tick(21.0)
-    with pytest.raises(ScenarioError, match="not the store of the recorded run"):
+    with pytest.raises(ScenarioError, match="the store is not the one that the recorded run used"):
         rerun(written)
 
 

@@ -109,9 +109,9 @@ def test_goal_passes_if_any_scenario_of_the_suite_meets_it() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ('[[check]]\nname = "n"\n', "has exactly one kind"),
-        (STANDS + 'metric = "mean"\n', "has exactly one kind"),
-        (STANDS + "within = [0, 1]\n", "unknown key 'within' of a property"),
+        ('[[check]]\nname = "n"\n', "must have exactly one kind"),
+        (STANDS + 'metric = "mean"\n', "must have exactly one kind"),
+        (STANDS + "within = [0, 1]\n", "unknown key 'within' in a property check"),
         (METRIC.replace("mean", "meen"), "no such metric"),
         (METRIC.replace("0.6, inf", "1, 0"), "bounds allow"),
         (METRIC.replace("0.6, inf", "-inf, inf"), "bounds allow"),

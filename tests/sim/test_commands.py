@@ -139,7 +139,11 @@ def test_other_versions_are_compared_within_a_tolerance(
 
 def test_run_that_cannot_be_repeated_is_an_error(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "no.json").write_text("{}")
-    for path, value in (("no.json", "not a manifest"), ("nowhere.json", "no such manifest"), ("world.toml", "not JSON")):
+    for path, value in (
+        ("no.json", "not a manifest"),
+        ("nowhere.json", "no such manifest"),
+        ("world.toml", "not a JSON file"),
+    ):
         assert main(["run", "--manifest", str(tmp_path / path)]) == 2
         assert value in capsys.readouterr().err
     assert remaking.rerun(made / "manifest.json").same

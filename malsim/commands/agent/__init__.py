@@ -1,3 +1,3 @@
-"""Serve a store to agents, answer their hooks, and record their traffic with a memory."""
+"""Serve a store to agents, answer their hooks, and record their traffic with memory servers."""
 
 HEADING = "agents"

@@ -31,13 +31,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Answer the event. Errors are printed to stderr and block the turn only with `--on-error block`."""
+    """Respond to the event. Errors are printed to stderr and block the turn only with `--on-error block`."""
     from malsim.base.errors import MalsimError
 
-    for threads in (
-        "POLARS_MAX_THREADS",
-        "OPENBLAS_NUM_THREADS",
-    ):  # in a short process, starting threads costs more than they save
+    # In a process as short as a hook, starting threads takes more time than the threads save.
+    for threads in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(threads, "1")
     data = sys.stdin.buffer.read()
     try:
@@ -58,11 +56,11 @@ def main(args: argparse.Namespace) -> int:
 
 def _failed(args: argparse.Namespace, error: Exception) -> int:
     print(f"malsim agent hook {args.event}: {error}", file=sys.stderr)
-    return 2 if args.on_error == "block" else 1  # for hooks, 2 blocks the turn and 1 is only shown
+    return 2 if args.on_error == "block" else 1  # exit code 2 blocks the agent's turn, 1 only shows the error
 
 
 def _message(data: bytes) -> dict[str, Any]:
-    """Return the event in UTF-8, UTF-16 or UTF-32, or {} for empty input. Raises `UsageError` unless it is a JSON object."""
+    """Parse the event (UTF-8, -16 or -32); empty input gives {}. Raise `UsageError` unless it is a JSON object."""
     from malsim.base.errors import UsageError
 
     try:
@@ -70,7 +68,7 @@ def _message(data: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         message = None
     if not isinstance(message, dict):
-        hint = "pass the event as the agent's program sends it"
+        hint = "pass the event exactly as the agent's program sends it"
         raise UsageError("not a JSON object", where="stdin", given=f"{len(data)} bytes", hint=hint)
     return message
 

@@ -1,4 +1,4 @@
-"""Record the messages between an agent and an MCP memory server; messages are passed on unchanged.
+"""Record the messages between an agent and an MCP memory server; messages are forwarded unchanged.
 
 malsim agent record -o log.jsonl -- npx -y @modelcontextprotocol/server-memory     replaces the server's command
 malsim agent record -o log.jsonl --redact -- malsim agent serve memory.sqlite            only hashes of texts
@@ -24,14 +24,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Pass on and log messages until either side ends. Return the server's exit code."""
+    """Forward and log messages until either side ends. Return the server's exit code."""
     from malsim.agents.mcp_recorder import TrafficLog, record
     from malsim.base.errors import UsageError
 
     error = partial(
         UsageError, "the server cannot be started", where="malsim agent record", hint="check the command after --"
     )
-    if not shutil.which(args.server[0]):  # checked before the log is created
+    if not shutil.which(args.server[0]):  # fail before the log is created
         raise error(given=args.server[0])
     try:
         log = TrafficLog(args.output, args.writer, hashes=args.redact)

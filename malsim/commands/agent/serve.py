@@ -48,19 +48,21 @@ def main(args: argparse.Namespace) -> int:
         from malsim.agents.turn_hooks import find_store
     except ModuleNotFoundError as missing:
         hint = 'pip install "malsim[agents]"'
-        raise UsageError("needs mcp, which is not installed", given=missing.name, hint=hint) from None
+        raise UsageError("the server needs mcp, which is not installed", given=missing.name, hint=hint) from None
     period = None if args.tick is None else typed_days(args.tick)
     if args.tick is not None and not period:
-        raise UsageError("not a duration", where="--tick", given=args.tick, allowed="a number and s, min, h or d: 15min")
+        raise UsageError(
+            "not a duration", where="--tick", given=args.tick, allowed="a number with s, min, h or d, such as 15min"
+        )
     if args.http is None and args.token_file:
         raise UsageError("--token-file needs --http", where="--token-file", given=str(args.token_file))
     rules, path = store_rules(args.rules), find_store(args.store, os.environ.get("CLAUDE_PROJECT_DIR"))
-    for op in others():  # a store may name such an op at any time; later, a client would wait
+    for op in others():  # A store may name a user's op at any time. Load them now, since a client would have to wait later.
         before_loading(op)
     who, person = args.as_person or args.writer, args.as_person is not None
     if person:
         as_person(rules, who)
-    Store(path).close()  # fail on an unreadable store before a client waits for an answer
+    Store(path).close()  # fail now if the store is unreadable, not when a client waits for an answer
     seconds = None if period is None else period * 86_400
     server = memory_server(
         lambda: MemoryService(path, writer=args.writer, rules=rules, scope=args.scope),
@@ -72,13 +74,13 @@ def main(args: argparse.Namespace) -> int:
         return 0
     try:
         server.run("stdio")
-    except* (BrokenPipeError, ConnectionError):  # the client disconnected, which is not an error; discard further output
+    except* (BrokenPipeError, ConnectionError):  # the client has disconnected, which is not an error; discard further output
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
     return 0
 
 
 def _serve_http(server: MCPServer[Any], args: argparse.Namespace) -> None:
-    """Serve over HTTP. Raises `UsageError` without a token unless the address is this machine."""
+    """Serve over HTTP. Raise `UsageError` if there is no token, unless the address is this machine's own."""
     import uvicorn
 
     from malsim.agents.server import with_token
@@ -87,6 +89,8 @@ def _serve_http(server: MCPServer[Any], args: argparse.Namespace) -> None:
 
     token = read_text(args.token_file, refused=UsageError).strip() if args.token_file else ""
     if not token and args.host not in ("127.0.0.1", "localhost", "::1"):
-        raise UsageError("other machines need a token", where="--host", given=args.host, hint="add --token-file")
+        raise UsageError(
+            "a server for other machines needs a token", where="--host", given=args.host, hint="add --token-file FILE"
+        )
     app = server.streamable_http_app(host=args.host)
     uvicorn.run(with_token(app, token) if token else app, host=args.host, port=args.http, log_level="warning")

@@ -1,4 +1,4 @@
-"""Ask the five questions of a store's charter, one at a time; an answer replaces the previous answer.
+"""Ask the five questions of a store's charter, one at a time; a new answer replaces the previous answer.
 
 malsim store charter memory.sqlite                              the next question without an answer
 malsim store charter memory.sqlite --writer ann --answer "Keep the pumps running."
@@ -67,7 +67,7 @@ def _question(questions: pl.DataFrame, title: str) -> str:
 
 
 def _answer(memory: Memory, handle: str, question: str) -> str | None:
-    """Return the current answer to a question, or None if there is no answer."""
+    """Return the current answer to a question, or None if it has not been answered."""
     from malsim.base.errors import AddressError
 
     try:
@@ -78,7 +78,7 @@ def _answer(memory: Memory, handle: str, question: str) -> str | None:
 
 
 def _propose(store: Any, questions: pl.DataFrame, title: str, answer: str, writer: str, now: float) -> int:
-    """Write an answer that supersedes the question or the previous answer. Return 1 if the gate refuses it."""
+    """Write an answer that supersedes the question or the previous answer. Return 1 if the gate refuses the answer."""
     from malsim.base.errors import AddressError
 
     handle = str(questions.filter(questions["title"] == title)["handle"][0])

@@ -1,4 +1,4 @@
-"""Erase the content of a cell from a store, as a person; no page of the file keeps it.
+"""Erase, as a person, the content of a cell from a store; no copy remains in the file.
 
 malsim store forget memory.sqlite obs_9c1f --by ann
 """
@@ -29,7 +29,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def cell_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of a command with which a person changes a cell."""
+    """Add the arguments shared by the commands with which a person changes a cell."""
     add = parser.add_argument
     add("store", metavar="STORE", type=Path, help="store, such as memory.sqlite")
     add("cell", metavar="CELL", help="handle or key")
@@ -41,7 +41,7 @@ def cell_arguments(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def at_store(args: argparse.Namespace) -> Iterator[MemoryService]:
-    """Open the store on behalf of the person given by the arguments."""
+    """Open the store on behalf of the person named in the arguments."""
     from malsim.agents.service import MemoryService
     from malsim.base.errors import StoreError
     from malsim.memory.store import Store

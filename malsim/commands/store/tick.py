@@ -1,4 +1,4 @@
-"""Tick a store: compute every score as of a day, under the rules of the store.
+"""Tick a store: recompute every score for a given day, under the store's rules.
 
 malsim store tick memory.sqlite                    one day after the last write
 malsim store tick memory.sqlite --now 90 --signals contradiction-load,dependency-rot
@@ -52,7 +52,10 @@ def main(args: argparse.Namespace) -> int:
         now = last + 1.0 if args.now is None else day_of(args.now, store.start, where="--now")
         if now < last:
             raise UsageError(
-                "a store cannot tick at a time before its last tick", where="--now", given=now, allowed=f"{last:g} or later"
+                "a store cannot tick before the day of its last write",
+                where="--now",
+                given=now,
+                allowed=f"{last:g} or later",
             )
         before = store.effective
         count = store.events.height
@@ -70,7 +73,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _post(events: pl.DataFrame, webhook: Webhook, store: str) -> int:
-    """Post each alarm. If one cannot be posted, print the reason to stderr and return 2."""
+    """Post each alarm to the webhook. If a post fails, print the reason to stderr and return 2."""
     import polars as pl
 
     from malsim.sim.agent.netlist_runner import ALARMS

@@ -1,4 +1,4 @@
-"""Update fields of a cell in a store other than the claim itself; texts are screened.
+"""Update fields of a cell in a store other than the claim itself; new text is screened.
 
 malsim store update memory.sqlite dec_a3ee --writer ann --verification checked
 malsim store update memory.sqlite dec_a3ee --writer ann --body "measured again: 12 ms" --now 41

@@ -39,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Write the claim and print the verdict. Return 1 if the gate refuses it."""
+    """Write the claim and print the verdict. Return 1 if the gate refuses the claim."""
     from malsim.agents.service import verdict_text
     from malsim.memory.store import Store
     from malsim.memory.store.store_rules import store_rules
@@ -47,7 +47,7 @@ def main(args: argparse.Namespace) -> int:
 
     edges, existed = [_edge(text) for text in args.edge], Path(args.store).exists()
     if not existed and args.now is not None:
-        day_of(args.now, None, where="--now")  # checked before the store is created
+        day_of(args.now, None, where="--now")  # fail before the store is created
     rules = store_rules(args.rules)
     with Store(args.store) as store:
         now = (store.day or 0.0) if args.now is None else day_of(args.now, store.start, where="--now")
@@ -66,14 +66,15 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _edge(text: str) -> dict[str, Any]:
-    """Parse an edge such as `supports obs_9c1f .6`. Without a weight, use the relation's default."""
+    """Parse an edge such as `supports obs_9c1f .6`. If the weight is omitted, use the relation's default."""
     from malsim.base.errors import UsageError
     from malsim.memory.schema import WEIGHTS
 
     words = text.split()
     if len(words) not in ENDS or words[0] not in WEIGHTS:
         raise UsageError(
-            "not an edge", where="--edge", given=text, allowed=f"one of {' '.join(WEIGHTS)}, a cell, a weight",
+            "not an edge", where="--edge", given=text,
+            allowed=f"a relation ({', '.join(WEIGHTS)}), a cell, and optionally a weight",
             hint='write "RELATION CELL [WEIGHT]", such as "contradicts dec_a3ee -.8"',
         )  # fmt: skip
     try:

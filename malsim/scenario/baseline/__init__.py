@@ -1,1 +1,1 @@
-"""Baselines: recorded frames, and the tolerances within which later runs must stay."""
+"""Baselines: recorded frames and the tolerances that later runs must stay within."""

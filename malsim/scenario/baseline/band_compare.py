@@ -1,4 +1,4 @@
-"""Comparison of a run's frames with recorded frames. Numbers have bands; texts, bits and events must be equal."""
+"""Comparison of a run with its baseline. Numbers may differ within their bands; text, bits and events must be equal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOTHING = "nothing"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """Series that left their bands, with one row per series and column, in order of time.
+    """Result of comparing a run with its baseline: one row per series and column that left its band, sorted by time.
 
     Columns of `differences`: frame, series, column, fault (value, missing, unexpected), t (first tick outside, in days),
     expected, got, ticks (number of ticks outside).
@@ -45,7 +45,7 @@ class Comparison:
 def compare(
     baseline: Mapping[str, pl.DataFrame], run: Mapping[str, pl.DataFrame], bands: Mapping[str, Band] | None = None
 ) -> Comparison:
-    """Compare a run's frames with recorded frames, tick by tick. Of events, compare kind and subject only.
+    """Compare a run's frames with recorded frames, tick by tick. Events are compared by kind and subject only.
 
     Keys of `bands` are signals, frames with a column (`cells.effective`), columns, or `*` for all others. Raises
     `ScenarioError` if the run lacks a frame or column of the baseline, a key of `bands` does not exist, a value is NaN, or
@@ -74,12 +74,12 @@ def compare(
             parts.append(_column_differences(name, column, both, widths))
     for unused in sorted(set(bands) - names):
         hint, allowed = nearest(unused, names), ", ".join(sorted(names - {""}))
-        raise ScenarioError("no such column or signal in the comparison", given=unused, allowed=allowed, hint=hint)
+        raise ScenarioError("no column or signal of the baseline has this name", given=unused, allowed=allowed, hint=hint)
     return Comparison(pl.concat(parts).sort("t", "frame", "series", "column", maintain_order=True))
 
 
 def _matching_columns(name: str, then: pl.DataFrame, run: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Return the run's frame with the columns of the baseline. Raises `ScenarioError` for a missing column or NaN."""
+    """Return the run's frame with the baseline's columns. Raise `ScenarioError` if a column is missing or has NaN."""
     if name not in KEYS or name not in run:
         raise ScenarioError("the run has no such frame", given=name, allowed=", ".join(sorted(KEYS.keys() & run)))
     columns = list(dict.fromkeys(["t", *KEYS[name], *(then.columns if name != "events" else ())]))
@@ -89,23 +89,25 @@ def _matching_columns(name: str, then: pl.DataFrame, run: Mapping[str, pl.DataFr
                 hint = "the baseline was recorded by another version; record it again"
                 raise ScenarioError(f"the {side}'s frame {name} has no column {column}", hint=hint)
             if frame[column].dtype.is_float() and frame[column].is_nan().any():
-                raise ScenarioError(f"the {side}'s column {name}.{column} holds NaN", hint="correct the source of the NaN")
+                raise ScenarioError(
+                    f"the {side}'s column {name}.{column} contains NaN", hint="correct the source of the NaN"
+                )
     return run[name].select(columns)
 
 
 def _joined(name: str, then: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
-    """Return both frames joined by millisecond and key. Columns of the run end in `_now`."""
+    """Join the baseline's and the run's frame on the millisecond and the key. The run's columns get the suffix `_now`."""
     keys, at = KEYS[name], (pl.col("t") * DAY).round().cast(pl.Int64).alias("at")
     sides = [frame.with_columns(at, pl.col(keys[1:]).cast(pl.String)) for frame in (then, now)]
     for side, frame in zip(("baseline", "run"), sides, strict=True):
         if frame.select("at", *keys).is_duplicated().any():
-            raise ScenarioError(f"two rows of the {side} have the same tick and series", hint="keep one of them")
+            raise ScenarioError(f"the {side} has two rows for the same tick and series", hint="keep one of them")
     both = sides[0].join(sides[1], on=["at", *keys], how="full", nulls_equal=True, coalesce=True, suffix="_now")
     return both.with_columns(pl.coalesce("t", "t_now").alias("t")).sort("at", maintain_order=True)
 
 
 def _column_differences(name: str, column: str, both: pl.DataFrame, widths: Mapping[str, Band] | None) -> pl.DataFrame:
-    """Return one row per series of which a value is outside its band; without `widths`, values are compared as text."""
+    """Return one row per series that left its band. Without `widths`, compare the values as text."""
     kind = pl.Float64 if widths else pl.String
     old, new, slack = pl.col(column).cast(kind), pl.col(f"{column}_now").cast(kind), pl.lit(0.0)
     same = old.eq_missing(new)
@@ -151,7 +153,7 @@ def series_label(series: Mapping[str, Any]) -> str:
 def _value_text(value: Any, slack: float) -> str:
     if value is None:
         return NOTHING
-    if isinstance(value, str) or slack <= 2e-8 * abs(value):  # equal to nine digits
+    if isinstance(value, str) or slack <= 2e-8 * abs(value):  # the band only allows for rounding to nine digits
         return value if isinstance(value, str) else f"{value:.9g}"
     return f"{value - slack:.6g} … {value + slack:.6g}"
 

@@ -1,4 +1,4 @@
-"""Files of a scenario's baseline, comparison of a run with them, and the log of approvals."""
+"""Baseline files of a scenario: writing, reading, comparison with a run, and the log of approvals."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ MOST_SERIES = 200
 
 
 def location(run: Run) -> tuple[Path, str]:
-    """Return the folder and the base name of a run's baseline. Raises `ScenarioError` for a scenario without a file."""
+    """Return the folder and the base name of a run's baseline. Raise `ScenarioError` if the scenario is not a file."""
     path = Path(run.scenario.path)
     if path.suffix != ".toml":
-        problem = "a baseline is stored next to the scenario's file"
-        raise ScenarioError(problem, given=run.scenario.path, hint="save the scenario")
+        problem = "a baseline needs a scenario that is stored in a .toml file"
+        raise ScenarioError(problem, given=run.scenario.path, hint="save the scenario as a .toml file")
     return path.parent, path.stem
 
 
 def recorded_columns(columns: tuple[str, ...], run: Run) -> dict[str, pl.DataFrame]:
-    """Return the frames of a run with the columns of a baseline. Raises `ScenarioError` for an unknown column."""
+    """Return a run's frames, reduced to the given columns. Raise `ScenarioError` if a column does not exist."""
     frames: dict[str, pl.DataFrame] = {}
     for name in KEYS:
         names = [column.partition(".")[2] for column in columns if column.partition(".")[0] == name]
@@ -65,22 +65,25 @@ def recorded_columns(columns: tuple[str, ...], run: Run) -> dict[str, pl.DataFra
 
 
 def against_baseline(check: BaselineCheck, run: Run) -> Comparison:
-    """Compare a run with its baseline. Raises `ScenarioError` if columns or replications differ from the recorded ones."""
+    """Compare a run with its baseline. Raise `ScenarioError` if they have different columns.
+
+    Only the replications of the run are compared.
+    """
     then, now = read(*location(run)), recorded_columns(check.columns, run)
     hint = f"record it: malsim test --approve {run.scenario.path}"
     if {name: frame.columns for name, frame in then.items()} != {name: frame.columns for name, frame in now.items()}:
         allowed = ", ".join(f"{name}.{column}" for name, frame in then.items() for column in frame.columns)
-        raise ScenarioError("the recorded columns differ from those of [baseline]", allowed=allowed, hint=hint)
+        raise ScenarioError("the recorded columns differ from those in [baseline]", allowed=allowed, hint=hint)
     reps = run.scenario.first, run.scenario.first + run.scenario.replications - 1
     return compare({name: frame.filter(pl.col("rep").is_between(*reps)) for name, frame in then.items()}, now, check.bands)
 
 
 def band_frames(check: BaselineCheck, run: Run, comparison: Comparison | None) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the lines of a run and the bands of its baseline for a figure. Series that left their bands come first."""
+    """Return a run's series and the baseline's bands as frames to plot; series that left their bands come first."""
     lines, bands = pl.DataFrame(schema=LINES), pl.DataFrame(schema=BANDS)
     if comparison is None:
         return lines, bands
-    with Limits(baseline=sys.maxsize).hold():  # the limits were checked when the baseline was judged
+    with Limits(baseline=sys.maxsize).hold():  # its size was checked when the baseline was judged
         then = read(*location(run))
     for name, column, label, keys in _series(then, comparison)[:MOST_PANELS]:
         in_series = [pl.col(key).eq_missing(pl.lit(value)) for key, value in keys.items()]
@@ -112,7 +115,7 @@ _TYPES = {str(kind): kind for kind in (pl.Float64, pl.Float32, *_INTEGERS, pl.Bo
 
 
 def write(folder: Path, name: str, frames: Mapping[str, pl.DataFrame]) -> list[Path]:
-    """Write frames (cells, signals, writers, events) to `<name>.<frame>.csv`, with nine significant digits.
+    """Write each frame (cells, signals, writers, events) to `<name>.<frame>.csv`, with nine significant digits.
 
     Rows are sorted by time and key, so that diffs of a baseline are readable. Raises `ScenarioError` for NaN and for
     columns of lists or structs.
@@ -128,7 +131,7 @@ def write(folder: Path, name: str, frames: Mapping[str, pl.DataFrame]) -> list[P
 
 
 def read(folder: Path, name: str) -> dict[str, pl.DataFrame]:
-    """Read the frames of a baseline. Raises `ScenarioError` if none exists or a file is too large, damaged or a link."""
+    """Read a baseline's frames. Raise `ScenarioError` if there are none or a file is too large, damaged or a link."""
     paths = {frame: folder / f"{name}.{frame}.csv" for frame in KEYS}
     frames = {frame: _read_csv(path) for frame, path in paths.items() if path.exists()}
     if not frames:
@@ -141,10 +144,12 @@ def _checked(frame: str, rows: pl.DataFrame) -> pl.DataFrame:
     rows = rows.with_columns(pl.col(categories).cast(pl.String))
     for name, kind in rows.schema.items():
         if str(kind) not in _TYPES:
-            problem = "a baseline holds only numbers, bits and texts"
+            problem = "a baseline can only contain numbers, bits and text"
             raise ScenarioError(problem, where=f"{frame}.{name}", given=str(kind))
         if kind.is_float() and rows[name].is_nan().any():
-            raise ScenarioError("a baseline holds no NaN", where=f"{frame}.{name}", hint="correct the source of the NaN")
+            raise ScenarioError(
+                "a baseline must not contain NaN", where=f"{frame}.{name}", hint="correct the source of the NaN"
+            )
     return rows.sort("t", *KEYS[frame], nulls_last=True, maintain_order=True)
 
 
@@ -161,28 +166,32 @@ def _csv(rows: pl.DataFrame) -> bytes:
 def _read_csv(path: Path) -> pl.DataFrame:
     size, most = path.stat().st_size, Limits.current().baseline
     if path.is_symlink() or not path.is_file():
-        raise ScenarioError("a baseline must be a plain file", given=str(path), hint="record it again")
+        raise ScenarioError("a baseline must be a regular file", given=str(path), hint="record it again")
     if size > most:
         hint = f"record fewer columns or days, or allow it: {VARIABLE}=baseline={size}"
-        raise ScenarioError("this baseline is too large", where=str(path), given=size, allowed=f"{most}", hint=hint)
+        raise ScenarioError(
+            "the baseline is too large", where=str(path), given=f"{size} bytes", allowed=f"at most {most}", hint=hint
+        )
     try:
         text = read_text(path, refused=ScenarioError)
         head = _HEAD.match(text)
         kinds = dict(column.split("=") for column in head[1].split()) if head else {}
         if head is None or not _TYPES.keys() >= set(kinds.values()):
-            raise ScenarioError("not a baseline of this version", where=f"{path}:1", given=text[:60], hint="record it again")
+            raise ScenarioError(
+                "not a baseline that this version can read", where=f"{path}:1", given=text[:60], hint="record it again"
+            )
         schema = {name: _TYPES[kind] for name, kind in kinds.items()}
         rows = pl.read_csv(io.StringIO(text[head.end() :]), schema_overrides=schema)
     except (PolarsError, OSError) as error:
-        raise ScenarioError("cannot be read", where=str(path), hint="record it again") from error
+        raise ScenarioError("the baseline cannot be read", where=str(path), hint="record it again") from error
     if rows.columns != list(kinds):
-        problem = "the columns differ from those in the first line"
+        problem = "the columns differ from those declared in the first line"
         raise ScenarioError(problem, where=f"{path}:2", given=rows.columns, hint="record it again")
     return rows
 
 
 def record_approval(folder: Path, name: str, columns: tuple[str, ...], comparison: Comparison | None) -> str:
-    """Log an approval in `NAME.approvals.jsonl` with approver, time, version and columns. Return a message for the user."""
+    """Append an approver, time, version and columns to `NAME.approvals.jsonl`. Return a message for the user."""
     log, by, at = folder / f"{name}.approvals.jsonl", approver(), datetime.now(UTC).isoformat(timespec="seconds")
     moved = "first recorded" if comparison is None else first_difference(comparison)
     entry = {"at": at, "by": by, "malsim": _version(), "columns": list(columns), "moved": moved}
@@ -192,7 +201,7 @@ def record_approval(folder: Path, name: str, columns: tuple[str, ...], compariso
 
 
 def approver() -> str:
-    """Return the name of the user: from CI, from git, or from the operating system."""
+    """Return the user's name: from the CI environment, from git, or from the operating system."""
     if actor := os.environ.get("GITHUB_ACTOR") or os.environ.get("GITLAB_USER_LOGIN"):
         return actor
     if git := shutil.which("git"):
@@ -200,7 +209,7 @@ def approver() -> str:
             done = subprocess.run([git, "config", "user.name"], capture_output=True, text=True, check=False)  # noqa: S603  # git
             if name := done.stdout.strip():
                 return name
-    with suppress(OSError, KeyError, ImportError):  # users in a container may have no name
+    with suppress(OSError, KeyError, ImportError):  # in a container, the user may have no name
         return getpass.getuser()
     return "unknown"
 
@@ -212,7 +221,7 @@ def _version() -> str:
 
 
 def approved_version(scenario: Scenario) -> str:
-    """Return the malsim version and approver of the last approval; empty if the version is the running one."""
+    """Describe the version and the approver of the last approval; return "" if it was made with this version."""
     path = Path(scenario.path).with_suffix(".approvals.jsonl")
     try:
         last = json.loads(path.read_text(encoding="utf-8").splitlines()[-1])
@@ -229,5 +238,5 @@ def series_left(comparison: Comparison) -> str:
 
 
 def first_difference(comparison: Comparison) -> str:
-    """Return the number of series that left their bands and the first of them."""
+    """Describe how many series left their bands, followed by the first of these series."""
     return f"{series_left(comparison)}, the first: {str(comparison).splitlines()[0]}"

@@ -1,1 +1,1 @@
-"""Kinds of check: properties, alarms, bounds of metrics, proofs, and recorded baselines."""
+"""Kinds of checks: properties, alarms, bounds on metrics, proofs and baselines."""

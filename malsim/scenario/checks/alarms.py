@@ -1,4 +1,4 @@
-"""Shorthand for alarm tests: input series such as `0.9x5 0.4+0.02x20 _x3`, and expected states of the alarm."""
+"""Shorthand for alarm tests: input series such as `0.9x5 0.4+0.02x20 _x3`, and the alarm states expected at given times."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TIME = re.compile(r"(\d+|[\d.]+\s*[a-z]+)(?:(\.\.)(\d+|[\d.]+\s*[a-z]+)?)?")
 
 
 def series(text: str) -> Array:
-    """Return the series that a shorthand stands for, one number per tick, NaN for a missing value.
+    """Expand the shorthand for a series into an array with one number per tick, NaN for a missing value.
 
     `0.9x5` is five ticks of 0.9; `0.4+0.02x20` is twenty ticks from 0.4 in steps of 0.02; `_` is a tick without a value.
     Items are separated by spaces, with at most 1,000,000 ticks in all. (In Prometheus' similar notation, a count is the
@@ -53,12 +53,12 @@ def series(text: str) -> Array:
         parts.append(start + float(match[2] or 0.0) * np.arange(count))
     values = np.concatenate(parts) if parts else np.empty(0)
     if np.isnan(values).all() or np.isinf(values).any():
-        raise ScenarioError("a series needs finite numbers", given=text, hint="write 0.9x5 0.4+0.02x20")
+        raise ScenarioError("a series must contain numbers, all of them finite", given=text, hint="write 0.9x5 0.4+0.02x20")
     return values
 
 
 def states(alarm: Array, condition: Array | None = None) -> NDArray[Any]:
-    """Return the state of an alarm at each tick: quiet, tripped, latched or cleared; None if it has no value.
+    """Return an alarm's state at each tick: quiet, tripped, latched or cleared, or None if the alarm has no value.
 
     An alarm that is on is tripped if its condition holds (or if it has none), else latched; an alarm that is off is cleared
     if it was ever on, else quiet. Both arrays are ticks × replications of 1, 0 and NaN for a missing value.
@@ -69,7 +69,7 @@ def states(alarm: Array, condition: Array | None = None) -> NDArray[Any]:
     """
     for name, values in (("alarm", alarm), ("condition", condition)):
         if values is not None and not np.isin(values[~np.isnan(values)], (0.0, 1.0)).all():
-            raise ScenarioError(f"the {name} is not a bit", hint="name a pin that is 1 or 0, such as latch.out")
+            raise ScenarioError(f"the {name} is not a bit", hint="use a pin that is 1 or 0, such as latch.out")
     on = alarm == 1
     holds = on if condition is None else condition == 1
     ever = np.logical_or.accumulate(on, axis=0)
@@ -80,7 +80,7 @@ def states(alarm: Array, condition: Array | None = None) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AlarmVerdict:
-    """Differences between the expected and actual states of an alarm, one row per tick and replication.
+    """Differences between an alarm's expected and actual states, one row per tick and replication.
 
     Columns of `differences`: t (days), tick, rep, expected, got (null if the alarm has no value).
     """
@@ -108,7 +108,7 @@ class AlarmVerdict:
 def check_alarm(
     expected: Mapping[str, str], run: RunFrames | Trace, *, alarm: str, condition: str | None = None
 ) -> AlarmVerdict:
-    """Compare the states of an alarm with the states expected at given times; at other times any state is allowed.
+    """Compare an alarm's states with the states expected at given times. At all other times, any state is allowed.
 
     `expected` maps a time to a state. A time is a tick from 0 (`3`), a time of the run (`2d`), or a range of either with
     both ends included (`5..9`, `2d..3d`, `5..`); alternative states are joined by `|`. `alarm` and `condition` are the
@@ -139,14 +139,16 @@ def _allowed_states(expected: Mapping[str, str], trace: Trace) -> dict[int, set[
         allowed = {state.strip() for state in text.split("|")}
         if not allowed <= set(STATES) or allowed == set(STATES):
             hint = "write one state, or some (not all) joined by |"
-            raise ScenarioError("not a state of an alarm", where=time, given=text, allowed=", ".join(STATES), hint=hint)
+            raise ScenarioError("not an alarm state", where=time, given=text, allowed=", ".join(STATES), hint=hint)
         for tick in _ticks(time, trace):
             by_tick[tick] = by_tick.get(tick, set(STATES)) & allowed
             if not by_tick[tick]:
                 problem = f"two expectations contradict each other at tick {tick}"
                 raise ScenarioError(problem, where=time, given=text)
     if not by_tick:
-        raise ScenarioError("no state is expected, so nothing can be checked", hint='write "3" = "tripped"')
+        raise ScenarioError(
+            "no state is expected, so nothing can be checked", hint='add a time and a state: "3" = "tripped"'
+        )
     return by_tick
 
 
@@ -160,7 +162,7 @@ def _ticks(time: str, trace: Trace) -> range:
     stop = count if dots and last is None else _tick(last or first, trace, after=True)
     if start >= stop or stop > count:
         end = f"ticks 0 to {count - 1}, day {trace.times[0] / DAY:.6g} to {trace.times[-1] / DAY:.6g}"
-        raise ScenarioError("no tick is at this time", given=time, allowed=end)
+        raise ScenarioError("the run has no tick at this time", given=time, allowed=end)
     return range(start, stop)
 
 

@@ -1,4 +1,4 @@
-"""Checks of a scenario file: properties, bounded metrics, alarm states, proofs, a baseline, and goals of a suite."""
+"""Checks of a scenario file: properties, bounds on metrics, alarm states, proofs, a baseline, and goals of a suite."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NOT_A_METRIC = 'a metric is a number per replication of a value over time: metri
 
 @dataclass(frozen=True, kw_only=True)
 class MetricCheck(KindCheck):
-    """Check that the interval of a metric's mean over the replications lies between two bounds.
+    """Check that the confidence interval of a metric's mean over the replications lies between two bounds.
 
     `over` is a window in milliseconds; see `metric_bounds.MetricEstimate` for a single replication.
     """
@@ -57,10 +57,15 @@ class MetricCheck(KindCheck):
             allowed = ", ".join(METRICS)
             raise ScenarioError("no such metric", where=f"{where}.metric", given=metric, allowed=allowed, hint=NOT_A_METRIC)
         if not low <= high or (low, high) == (float("-inf"), float("inf")):
-            problem, hint = "the bounds allow no value, or every value", "write the smaller first, and not both infinite"
+            problem, hint = (
+                "the bounds allow no value, or every value",
+                "write the smaller bound first, and at least one finite bound",
+            )
             raise ScenarioError(problem, where=f"{where}.within", given=[low, high], hint=hint)
         if "final" in given and metric not in STEPS:
-            raise ScenarioError("only a step response has a final value", where=f"{where}.final", allowed=", ".join(STEPS))
+            raise ScenarioError(
+                "only step-response metrics accept a final value", where=f"{where}.final", allowed=", ".join(STEPS)
+            )
         value = parse_at(value_of, given["of"], f"{where}.of")
         settings = {**given, "within": (low, high), "reads": reads(value, subjects=True)}
         if "over" in given:
@@ -81,9 +86,11 @@ class MetricCheck(KindCheck):
         inside = (trace.times >= first) & (trace.times <= last)
         if last > trace.times[-1] + trace.period or not inside.any():
             end, window = f"day 0 to {trace.times[-1] / DAY:.6g}", f"{first / DAY:g}d … {last / DAY:g}d"
-            raise ScenarioError("the window is not inside the run", given=window, allowed=end)
+            raise ScenarioError("the run does not cover the window", given=window, allowed=end)
         if np.isinf(values[inside]).any():
-            raise ScenarioError("the value is not finite on a day of the window", given=self.of, hint="guard the divisor")
+            raise ScenarioError(
+                "the value is infinite on a day in the window", given=self.of, hint="prevent a division by 0"
+            )
         each = measure(self.metric, trace.times[inside] / DAY, values[inside], final=self.final)
         bounds = bounds_of_metric(self.metric, value_of(self.of), float(np.ptp(trace.times[inside])) / DAY)
         reps = trace.replications
@@ -92,7 +99,7 @@ class MetricCheck(KindCheck):
 
 @dataclass(frozen=True, kw_only=True)
 class AlarmCheck(KindCheck):
-    """Check of an alarm's states at given times; see `alarms.check_alarm`."""
+    """Check that an alarm is in the expected states at given times; see `alarms.check_alarm`."""
 
     alarm: str
     expect: Mapping[str, str]
@@ -113,7 +120,7 @@ KINDS: dict[str, type[KindCheck]] = {"metric": MetricCheck, "alarm": AlarmCheck}
 
 @dataclass(frozen=True)
 class ProofVerdict:
-    """Proof as the result of a check."""
+    """Result of a `[[proof]]` check, which passes if the property was proved."""
 
     proof: Proof
 
@@ -131,7 +138,7 @@ class ProofVerdict:
 
 @dataclass(frozen=True, kw_only=True)
 class ProofCheck(KindCheck):
-    """Check (`[[proof]]`) that a property of the scenario's netlist is proved for all inputs that meet its assumptions."""
+    """Check (`[[proof]]`) that a property of the netlist is proved for all inputs that satisfy the assumptions."""
 
     assume: tuple[str, ...] = ()
     ticks: int = 40
@@ -147,12 +154,12 @@ class ProofCheck(KindCheck):
     def result(self, run: Run, trace: Trace) -> ProofVerdict:  # noqa: ARG002  # a proof needs no run
         config = run.scenario.netlist
         if config is None:
-            raise ScenarioError("a proof needs a netlist, and this scenario has none", hint="add [netlist] file = …")
+            raise ScenarioError("a proof needs a netlist, and this scenario has none", hint="add a [netlist] table")
         options: dict[str, Any] = {"assume": self.assume, "ticks": self.ticks, "timeout": self.timeout}
         proof = prove(config.net, self.property, tick=run.scenario.turn_every, **options)
         if proof.result == "not decided":
-            hint = "write a longer timeout, or fewer ticks"
-            raise ScenarioError("not decided in time", given=f"{self.timeout:g} s", hint=hint)
+            hint = "increase timeout, or reduce ticks"
+            raise ScenarioError("the proof was not decided within its timeout", given=f"{self.timeout:g} s", hint=hint)
         return ProofVerdict(proof)
 
 
@@ -166,11 +173,11 @@ class BaselineCheck(Check):
 
 @dataclass(frozen=True, kw_only=True)
 class Goal(Check):
-    """Goal that must be met at least once in a suite, in any replication of any scenario that names it."""
+    """Goal that at least one replication of at least one scenario of a suite must meet."""
 
 
 def checks_of(table: Mapping[str, Any], lines: Lines, where: str) -> tuple[Check, ...]:
-    """Read the checks, proofs, baseline and goals of a scenario file; raise `ScenarioError` with the line of a mistake."""
+    """Read a scenario file's checks, proofs, baseline and goals. Raise `ScenarioError`, with its line, for a mistake."""
     checks: list[Check] = []
     for number, given in enumerate(table.get("check", [])):
         kinds = [kind for kind in ("property", *KINDS) if kind in given]
@@ -194,7 +201,7 @@ def checks_of(table: Mapping[str, Any], lines: Lines, where: str) -> tuple[Check
 
 
 def value_of(text: str) -> Value:
-    """Parse a value, written as one side of a comparison.
+    """Parse an expression that can be one side of a comparison.
 
     >>> value_of("eff(obs_a1a1)")
     Read(address='obs_a1a1-scores-eff')
@@ -203,14 +210,14 @@ def value_of(text: str) -> Value:
         return Read(text)
     formula = parse(f"{text} == 0")
     if not (isinstance(formula, Compare) and formula.right == Number(0.0) and formula.scale is None):
-        raise ScenarioError("not a value", given=text, hint="write one side of a comparison: eff(obs_a1a1)")
+        raise ScenarioError("not a value", given=text, hint="write one side of a comparison, such as eff(obs_a1a1)")
     return formula.left
 
 
 def _check(given: dict[str, Any], kinds: list[str], line: int, where: str) -> Check:
     if len(kinds) != 1:
         hint = f"write exactly one of property, {', '.join(KINDS)}"
-        raise ScenarioError("a check has exactly one kind", where=where, given=", ".join(kinds) or "none", hint=hint)
+        raise ScenarioError("a check must have exactly one kind", where=where, given=", ".join(kinds) or "none", hint=hint)
     kind = kinds[0]
     required = {"share": False}
     if kind in KINDS:
@@ -218,7 +225,7 @@ def _check(given: dict[str, Any], kinds: list[str], line: int, where: str) -> Ch
         required = {part.name: part.default is MISSING for part in fields(KINDS[kind]) if part.name not in common}
     keys = sorted(set(required) - {kind})
     for key in sorted(set(given) - {*keys, "name", kind}):
-        raise ScenarioError(f"unknown key '{key}' of a {kind}", where=where, allowed=", ".join(keys))
+        raise ScenarioError(f"unknown key '{key}' in a {kind} check", where=where, allowed=", ".join(keys))
     for key in keys:
         if required[key] and key not in given:
             hint = f"add {key} = …; `malsim docs check` shows an example"

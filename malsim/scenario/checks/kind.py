@@ -1,4 +1,4 @@
-"""Base class of the kinds of check other than properties."""
+"""Base class for all kinds of checks other than properties."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Part = TypeVar("Part", bound="Formula | Value")
 
 
 class KindResult(Protocol):
-    """Result of a check, printed as one line; it may also have a `margin`, and the `replication` to look at."""
+    """Result of a check, printed on one line. It may have a `margin` and the `replication` to inspect."""
 
     @property
     def passed(self) -> bool: ...
@@ -27,14 +27,14 @@ class KindResult(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class KindCheck(Check):
-    """Check other than a property. Its fields are its keys in a file; fields without a default are required keys.
+    """Check other than a property. Its fields are the keys in the file; fields without a default are required.
 
     A new kind needs a class, a row in `KINDS`, and its keys in `malsim/scenario/file/data/check.schema.json`.
     """
 
     @classmethod
     def read(cls, given: Mapping[str, Any], line: int, where: str) -> KindCheck:
-        """Read the check from a table of the file.
+        """Create the check from its table in the scenario file.
 
         Its `property` is a one-line summary; `reads` are the addresses it reads (empty: all cells), which limits what is
         read of a history.
@@ -42,12 +42,12 @@ class KindCheck(Check):
         raise NotImplementedError
 
     def result(self, run: Run, trace: Trace) -> KindResult:
-        """Return the result on a run or a history, whose frames `trace` reads; raise `MalsimError` if it is undefined."""
+        """Evaluate the check on a run or a history, read through `trace`. Raise `MalsimError` if it has no result."""
         raise NotImplementedError
 
 
 def parse_at(read: Callable[[str], Part], text: str, where: str) -> Part:
-    """Parse a text from a file with `read`, adding its location `where` to errors."""
+    """Parse text from a file with `read`, and add the location `where` to any error."""
     try:
         return read(text)
     except ScenarioError as error:

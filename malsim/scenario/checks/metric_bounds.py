@@ -1,4 +1,4 @@
-"""Bounds of a metric's mean over the replications, and tolerances of recorded columns."""
+"""Bounds on a metric's mean over the replications, and tolerances for recorded columns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MetricEstimate:
-    """Estimate of a metric: one number per replication in `each`, and the bounds `within` which the mean must lie.
+    """Estimate of a metric: one number per replication (`each`), and the bounds (`within`) on the mean.
 
     The interval is that of `Measurement.mean` at 95 %, within `bounds`, the possible range of the metric. If all numbers are
     equal, the interval is that number. For one replication, or if a number is infinite, there is no interval, and every
@@ -39,7 +39,7 @@ class MetricEstimate:
 
     @property
     def mean(self) -> float:
-        """Mean over the replications; infinite if a number is infinite, NaN if the mean is unknown."""
+        """Mean over the replications: infinite if any number is infinite, NaN if the mean is unknown."""
         return self.pooled.mean()[0] if self.pooled else float(self.each.mean())
 
     @property
@@ -59,14 +59,14 @@ class MetricEstimate:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Numbers that must lie within the bounds: the ends of the interval, or else the smallest and the largest number."""
+        """Numbers that must lie within the bounds: the interval's ends or, without an interval, the minimum and maximum."""
         if self._unknown:
             return self.longest / 2.0, np.inf
         return self.interval or ((self.mean, self.mean) if self.pooled else (float(self.each.min()), float(self.each.max())))
 
     @property
     def longest(self) -> float:
-        """Longest spell observed, if the metric is a time; otherwise NaN."""
+        """Longest spell observed if the metric is a duration; NaN otherwise."""
         return self.pooled.time.horizon if self.pooled and self.pooled.time else np.nan
 
     @property
@@ -83,14 +83,14 @@ class MetricEstimate:
 
     @property
     def undecided(self) -> bool:
-        """True if an end of the interval is outside the bounds but the mean is not."""
+        """True if an end of the interval is outside the bounds although the mean is inside."""
         if self._unknown:
             return not self.passed and not self.within[1] < self.ends[0]
         return self.interval is not None and not self.passed and self.within[0] <= self.mean <= self.within[1]
 
     @property
     def farthest(self) -> int:
-        """Number of the replication closest to, or farthest beyond, a bound."""
+        """Number of the replication that is farthest beyond a bound or, if all are inside, closest to one."""
         low = _gap(self.within[0], self.ends[0]) <= _gap(self.ends[1], self.within[1])
         numbers = np.nan_to_num(self.each, nan=np.inf if not low else -np.inf)
         return int(self.replications[numbers.argmin() if low else numbers.argmax()])
@@ -128,7 +128,7 @@ KEYS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Band:
-    """Tolerance of a column: a value v is inside if |v − b| ≤ absolute + relative · |b|, where b is the recorded value.
+    """Tolerance for a column: a value v is inside if |v − b| ≤ absolute + relative · |b|, where b is the recorded value.
 
     Text, bits and events must equal the recorded ones. Both tolerances are 0 or more; `absolute` is in the column's unit.
     The default of `relative` allows for the nine digits of a baseline.
@@ -144,5 +144,5 @@ class Band:
 
 
 def band_of(bands: Mapping[str, Band], frame: str, column: str, signal: str = "") -> Band:
-    """Return the most specific band: for the signal, the frame's column, the column, or all others (`*`)."""
+    """Return the most specific band given: that of the signal, of the frame's column, of the column, or of `*`."""
     return next((bands[key] for key in (signal, f"{frame}.{column}", column, "*") if key in bands), Band())

@@ -1,4 +1,4 @@
-"""Metrics of a series, one number per replication: its mean, its extremes, and step-response metrics."""
+"""Metrics of a series, one number per replication: mean, minimum, maximum, last value, and step-response metrics."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ SETTLING = 0.02
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
-    """Series over a window: days since its start (T,), values (T, R) with NaN if missing, and final values (R,)."""
+    """Series over a window: days since its start (T,), values (T, R) with NaN for missing ones, and final values (R,)."""
 
     days: Array
     values: Array
     final: Array
 
     def reaches(self, share: float) -> Array:
-        """Return the first day on which each value reaches a share of its final value; infinite if it never does."""
+        """Return the first day on which each series reaches a share of its final value; infinite if it never does."""
         mask = np.sign(self.final) * (self.values - share * self.final) >= 0
         return np.where(mask.any(axis=0), self.days[mask.argmax(axis=0)], np.inf)
 
     def beyond(self, sign: int) -> Array:
-        """Return the overshoot (`sign` 1) or undershoot (−1) in percent of the final value."""
+        """Return the overshoot (`sign` 1) or the undershoot (−1) as a percentage of the final value."""
         upright = np.sign(self.final) * self.values
         far = np.nanmax(upright, axis=0) - np.abs(self.final) if sign > 0 else -np.nanmin(upright, axis=0)
         share: Array = np.maximum(far, 0.0) / np.abs(self.final)
@@ -96,7 +96,7 @@ def measure(metric: str, days: Array, values: Array, *, final: float | None = No
     last = values[len(days) - 1 - valid[::-1].argmax(axis=0), np.arange(values.shape[1])]
     finals = np.full(values.shape[1], final) if final is not None else last
     if metric in STEPS and (finals == 0).any():
-        raise ScenarioError(f"{metric} is a share of the final value, which is 0", hint="set final, or measure 1 - x")
+        raise ScenarioError(f"{metric} is relative to the final value, which is 0", hint="set final, or measure 1 - x")
     return METRICS[metric](Series(days - days[0], values, finals))
 
 
@@ -106,7 +106,7 @@ OF_VALUE = ("mean", "lowest", "highest", "last")
 
 
 def bounds_of_metric(metric: str, value: Value, days: float) -> Bounds:
-    """Return the possible range of a metric of a value over a window of so many days, and of its mean.
+    """Return the possible range of `metric` for `value` over a window of `days` days; its mean has the same range.
 
     >>> bounds_of_metric("mean", Apply("/", (Read("acted_false"), Read("acted"))), 30.0)
     (0.0, 1.0)
@@ -120,7 +120,7 @@ def bounds_of_metric(metric: str, value: Value, days: float) -> Bounds:
 
 
 def value_bounds(value: Value) -> Bounds:
-    """Return the possible range of a value at each tick, infinite where unknown.
+    """Return the possible range of a value at each tick; an unknown bound is infinite.
 
     >>> value_bounds(Apply("/", (Apply("+", (Read("right(a)"), Read("right(b)"))), Number(2.0))))
     (0.0, 1.0)
@@ -133,7 +133,8 @@ def value_bounds(value: Value) -> Bounds:
         return _address_bounds(value.address)
     if not isinstance(value, Apply):
         return ANY
-    if value.function == "/":  # a count divided by a count that it is part of, such as acted_false / acted
+    # The ratio of a count to the total that includes it is a share, such as acted_false / acted.
+    if value.function == "/":
         part, whole = value.arguments
         if isinstance(part, Read) and isinstance(whole, Read) and part.address.startswith(f"{whole.address}_"):
             return SHARE

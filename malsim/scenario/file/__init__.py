@@ -1,1 +1,1 @@
-"""Scenario files: their schema, their tables, and how they are read and written."""
+"""Reading and validation of scenario files."""

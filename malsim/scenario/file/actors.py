@@ -1,4 +1,4 @@
-"""Reader of the facts, actors, scripted claims and episodes of a scenario file."""
+"""Reader for the facts, actors, scripted claims and episodes in a scenario file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 ACTORS = frozenset(("corrections", "facts", "writers", "faults", "gap", "attack", "process", "reader", "reviewers"))
 
 T = TypeVar("T")
-NAMES = {"with": "reader"}  # field names of corrections
+NAMES = {"with": "reader"}  # key in a [[corrections]] table -> field of Correction
 SPANS = {"from": "start", "to": "end", "every": "every", "each": "each", "late": "late"}
 
 
@@ -93,7 +93,10 @@ def _facts(part: dict[str, Any], _: str) -> list[Fact]:
 
 
 def scripted_claims(table: list[dict[str, Any]], facts: tuple[Fact, ...]) -> pl.DataFrame:
-    """Return the claims of a file. A claim about a fact whose title is one of its values gets that value."""
+    """Convert a file's `[[claim]]` tables to claims.
+
+    A claim without a value gets the value of its fact that is named by its title, if there is one.
+    """
     numbers = {(fact.name, fact.label(n)): fact.number(n) for fact in facts for n in range(len(fact.values))}
     return as_claims(from_mappings([_claim(claim, numbers) for claim in table]))
 
@@ -137,7 +140,7 @@ def _episode(given: Mapping[str, Any], number: int, lines: Lines, where: str) ->
 
 
 def during(episodes: Iterable[Episode], trace: Trace) -> NDArray[np.bool_]:
-    """Return the mask (ticks × replications) of the ticks within any episode.
+    """Return a mask of shape (ticks, replications) that is True at the ticks within any of the episodes.
 
     A condition `when` without a value counts as false. Raises `ScenarioError` if it names something that the run lacks.
     """

@@ -1,4 +1,4 @@
-"""Reader of the initial memory of a scenario: a store of malsim, or any memory that can be imported."""
+"""Reader for a scenario's initial memory: a malsim store, or any other memory that malsim can import."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def initial_memory_of(
     table: dict[str, Any], lines: Lines, where: str, *, recorded: Mapping[str, str] | None = None
 ) -> InitialMemory | None:
-    """Read `from` and `primed_by` of `[memory]`; `recorded` holds the hashes of the stores of a recorded run.
+    """Read `from` and `primed_by` in `[memory]`. `recorded` holds the store hashes of a recorded run.
 
     Raises `ScenarioError` for a file that is missing, outside the scenario's folder, not a store, or has another hash.
     """
@@ -45,7 +45,12 @@ def initial_memory_of(
             )
         stores[name] = _hash(path)
         if recorded is not None and recorded.get(name) != stores[name]:
-            raise ScenarioError("not the store of the recorded run", where=at, given=name, hint="restore the recorded store")
+            raise ScenarioError(
+                "the store is not the one that the recorded run used",
+                where=at,
+                given=name,
+                hint="restore the recorded store",
+            )
         try:
             read[key] = _memory_in(path)
         except StoreError as error:
@@ -58,7 +63,7 @@ def initial_memory_of(
 
 
 def initial_memory_from(path: str | Path) -> InitialMemory:
-    """Load a store, or any memory that can be imported, as the initial memory of a run; folders get no hash."""
+    """Load a store, or any memory that can be imported, as a run's initial memory. Folders are not hashed."""
     file = Path(path)
     memory, now = _memory_in(file)
     stores = {str(path): _hash(file) if file.is_file() else ""}

@@ -1,4 +1,4 @@
-"""JSON Schema of scenario files, built from data files and the names, bounds and choices of rules and settings."""
+"""JSON Schema for scenario files, built from data files and from the names, bounds and choices of rules and settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from malsim.sim.writers import behaviours
 if TYPE_CHECKING:
     from malsim.base.parameters import Param
 
-DERIVED = {  # rules that name a derived value
+DERIVED = {  # descriptions of the rules whose value is the name of a derived value
     "effective": "belief: that of records, or that of the published law times a derived value; default the published law",
     "tau_scale": "derived value by which the time constant of a cell's class is multiplied; default 1",
 }

@@ -1,4 +1,4 @@
-"""Reader of the netlist of a scenario file: its own text or a file in its folder, with errors at their line."""
+"""Reader for a scenario's netlist, given as text or as a file in the scenario's folder. Errors name the line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def netlist_of(
     table: dict[str, Any], text: str, lines: Lines, where: str, *, recorded: str | None = None
 ) -> NetlistConfig | None:
-    """Read the tables `[netlist]` and `[derive]`; `recorded` replaces the netlist when a run is repeated."""
+    """Read the tables `[netlist]` and `[derive]`. When a run is repeated, `recorded` replaces the netlist."""
     given, derived = table.get("netlist"), table.get("derive")
     if given is None and derived is None:
         return None
@@ -54,18 +54,18 @@ def _input(number: int, table: dict[str, Any], where: str) -> Input:
     try:
         value = float(table["value"])
     except OverflowError as problem:
-        raise ScenarioError("too large for a number", where=f"{where}: netlist.input[{number}].value") from problem
+        raise ScenarioError("the number is too large", where=f"{where}: netlist.input[{number}].value") from problem
     return Input(table["signal"], span(table["at"]), value)
 
 
 def _document(given: dict[str, Any], text: str, lines: Lines, where: str, recorded: str | None) -> Document:
-    if recorded is not None:  # it contains the standing signals and derived values
+    if recorded is not None:  # the recorded text already contains the standing signals and derived values
         return parse(recorded, file=str(Path(where).parent / given["file"]) if "file" in given else where)
     if "text" in given:
         before = line_of(lines, ("netlist", "text")) - 1
         at = text.find(given["text"], sum(map(len, text.splitlines(keepends=True)[:before])))
         before = before if at < 0 else text.count("\n", 0, at)
-        return parse("\n" * before + given["text"], file=where)  # so that errors name the line of the scenario file
+        return parse("\n" * before + given["text"], file=where)  # blank lines make errors name the scenario file's line
     if "file" not in given:
         return parse("", file=where)
     location = f"{where}:{line_of(lines, ('netlist', 'file'))}: netlist.file"

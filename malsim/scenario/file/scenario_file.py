@@ -1,4 +1,4 @@
-"""Reader of scenario files, which are checked against a schema and become a Scenario."""
+"""Reader for scenario files: checks a file against the JSON Schema and converts it to a `Scenario`."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from malsim.base.files.toml_text import Lines
 
 LARGEST = 64 * 2**20
-# JSON has no such numbers; their replacements are out of all bounds
+# JSON has no infinity or NaN. The stand-ins for infinity lie outside every bound of the schema.
 STAND_INS = {"Infinity": 2**52 - 0.5, "-Infinity": 0.5 - 2**52, "NaN": None}
 
 
 def read(path: str | Path, *, allow_code: bool = False) -> Scenario:
-    """Read a scenario file. Code that it names, such as an adapter or a process, may run only with `allow_code`.
+    """Read a scenario file. Adapters, processes and other code that it names run only with `allow_code`.
 
     Raises one `ScenarioError` for all faults of the file: missing, larger than 64 MiB, not TOML, or not a scenario.
     """
@@ -54,7 +54,7 @@ def read(path: str | Path, *, allow_code: bool = False) -> Scenario:
         raise ScenarioError("no such scenario file", given=str(path), hint=hint)
     if path.stat().st_size > LARGEST:
         given = f"{path.stat().st_size} bytes"
-        raise ScenarioError("too large", where=str(path), given=given, allowed="at most 64 MiB")
+        raise ScenarioError("the file is too large", where=str(path), given=given, allowed="at most 64 MiB")
     scenario = parse(read_text(path, refused=ScenarioError), name=path.stem, where=str(path))
     if allow_code and scenario.adapter:
         scenario = scenario.replace(adapter=replace(scenario.adapter, allowed=True))
@@ -64,7 +64,7 @@ def read(path: str | Path, *, allow_code: bool = False) -> Scenario:
 
 
 def holds_rules_alone(path: Path) -> bool:
-    """Return whether a TOML file contains only a table `[rules]`, so that it is not a scenario."""
+    """Return whether a TOML file contains only a `[rules]` table and is therefore not a scenario."""
     if path.stat().st_size > LARGEST:
         return False
     try:
@@ -74,7 +74,7 @@ def holds_rules_alone(path: Path) -> bool:
 
 
 def holds_checks_alone(scenario: Scenario) -> bool:
-    """Return whether a file contains only checks of a recorded history, with or without a netlist and rules."""
+    """Return whether a file contains only checks for a recorded history, apart from a netlist and rules."""
     try:
         return set(tomllib.loads(scenario.text)) <= {"why", "use", "check", "goal", "netlist", "rules"}
     except ValueError:
@@ -85,7 +85,7 @@ def parse(
     text: str, *, name: str = "scenario", where: str = "scenario", netlist: str | None = None,
     stores: Mapping[str, str] | None = None,
 ) -> Scenario:  # fmt: skip
-    """Make a Scenario from TOML text; `where` is the file in messages.
+    """Parse TOML text as a `Scenario`. Error messages give `where` as the name of the file.
 
     `netlist` replaces the netlist that the text names; `stores` are the hashes that its stores must have.
     """
@@ -96,7 +96,7 @@ def parse(
         raise _too_deep(where) from error
     except ValueError as error:
         raise ScenarioError(
-            f"not a TOML file: {error}", where=where, hint="a text needs quotes, a list needs brackets"
+            f"not a TOML file: {error}", where=where, hint="put text in quotes and lists in brackets"
         ) from error
     lines = lines_of(text)
     _check(table, lines, where)
@@ -176,7 +176,7 @@ def _check(table: dict[str, Any], lines: Lines, where: str) -> None:
         if math.isnan(number) or not (path[0] == "rules" or "within" in path)
     ]
     problems += [
-        str(ScenarioError("this name holds a credential", where=f"{where}:{line_of(lines, path)}: {_dotted(path)}"))
+        str(ScenarioError("this name contains a credential", where=f"{where}:{line_of(lines, path)}: {_dotted(path)}"))
         for path in _secret_names(table)
     ]
     if problems:

@@ -1,1 +1,1 @@
-"""History of a store or an imported memory, judged like a run."""
+"""Histories of stores and imported memories, judged by the same checks as runs."""

@@ -1,4 +1,4 @@
-"""Judging of checks on the recorded history of a store or of an imported memory."""
+"""Evaluation of checks on the recorded history of a store or of an imported memory."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _OBJECT_SIGNAL = re.compile(r"(belief|rivals)\(")
 
 
 def read_history(scenario: Scenario, path: Path) -> History:
-    """Read what the checks and the netlist of a scenario need from a store, or from a memory that can be imported."""
+    """Read what a scenario's checks and netlist need from a store or from a memory that can be imported."""
     reads = [address for check in scenario.checks for address in check.reads]
     all_cells = any(isinstance(check, KindCheck) and not check.reads for check in scenario.checks) or any(
         map(crosses, reads)
@@ -51,7 +51,7 @@ def read_history(scenario: Scenario, path: Path) -> History:
             path = Path(folder) / "imported.sqlite"
             with Store(path) as store:
                 memory = imported.memory
-                if not imported.start:  # without dates, all cells exist from day 0
+                if not imported.start:  # if the import has no dates, all cells exist from day 0
                     first_day = pl.lit(0.0).alias("created"), pl.lit(0.0).alias("touched")
                     memory = memory.with_cells(memory.cells.with_columns(first_day))
                 store.save(memory, start=imported.start)
@@ -59,7 +59,7 @@ def read_history(scenario: Scenario, path: Path) -> History:
 
 
 def judge_history(scenario: Scenario, path: Path) -> Judged:
-    """Judge the checks of a scenario on the recorded history of a store or an imported memory."""
+    """Evaluate a scenario's checks on the recorded history of a store or of an imported memory."""
     source = f" --on {path}"
     checks = [check for check in scenario.checks if not isinstance(check, Goal)]
     try:
@@ -67,7 +67,7 @@ def judge_history(scenario: Scenario, path: Path) -> Judged:
         trace = trace_of(history) if checks else None
     except MalsimError as problem:
         return Judged(scenario=scenario, error=str(problem), source=source)
-    run = cast("Run", history)  # only the frames of a run are read from here on
+    run = cast("Run", history)  # the checks read only frames, which a history has in common with a run
     baseline = ScenarioError("a baseline needs a simulated run", hint="use properties to check a history")
     outcomes = tuple(
         Outcome(check=check, status="error", message=str(baseline))
@@ -80,7 +80,7 @@ def judge_history(scenario: Scenario, path: Path) -> Judged:
 
 
 def with_signals(history: History) -> History:
-    """Return the history with the signals and events of its netlist, which scans the memory after each tick.
+    """Run the history's netlist on the memory after each tick, and add its signals and events to the history.
 
     Cells and edges in the netlist are ignored, since the store has its own. Flags are recorded as events only, and programs
     propose nothing. The netlist's tick is the median time between two scans. Raises `ScenarioError` if there is nothing to
@@ -92,7 +92,7 @@ def with_signals(history: History) -> History:
         return history
     if not history.snapshots:
         hint = "name a malsim store, or check properties without a netlist"
-        raise ScenarioError("a netlist needs a store to scan", where=scenario.path, hint=hint)
+        raise ScenarioError("a netlist can only scan a malsim store", where=scenario.path, hint=hint)
     times = np.rint(np.array([t for t, _ in history.snapshots]) * DAY).astype(np.int64)
     period = int(np.median(np.diff(times))) if len(times) > 1 else DAY
     scenario = scenario.replace(

@@ -1,4 +1,4 @@
-"""History of a store. Stores keep replaced values, so every cell can be read as of any write."""
+"""History of a store. Since stores retain replaced values, every cell can be read as it was after any write."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
 
 SEEN = ["effective", "support_mass", "challenge_mass", "calibration"]
-BATCH = 200_000  # rows (cells × instants) read at once
-STATE = 200  # measured bytes per cell and instant while a history is read
+BATCH = 200_000  # maximum number of rows (cells × instants) read at once
+STATE = 200  # bytes of memory used per cell and instant while a history is read, as measured
 SAYS = pl.coalesce(pl.col("value").cast(pl.String), "title")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class History:
-    """Frames of a recorded history. Its ticks are the instants at which something was written.
+    """Frames of a recorded history, whose ticks are the times at which something was written.
 
     `scenario` holds the checks and the netlist, `snapshots` the day and memory of each instant that the netlist scans.
     """
@@ -57,7 +57,7 @@ class History:
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a read-only snapshot of a store. Other processes may write to the store meanwhile.
+    """Open a read-only snapshot of a store, to which other processes may continue to write.
 
     If a write-ahead log exists, the file is opened such that closing it does not apply the log.
     """
@@ -86,7 +86,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 def store_history(
     path: Path, scenario: Scenario, *, cells: frozenset[str] | None = None, snapshots: bool = False, objects: bool = False
 ) -> History:
-    """Read the state of a store at every instant at which it was written. The file is not changed.
+    """Read the state of a store after each of its writes, without changing the file.
 
     `scenario` holds the checks and the netlist. `cells` limits the history to these handles. With `snapshots`, the history
     holds the whole memory at each instant that a netlist scans: the store's ticks, or every write if it has no ticks.
@@ -120,7 +120,7 @@ def store_history(
 
 
 def _instants(now: Memory, deeds: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per instant, with the last write of its millisecond: t, deed, cells, edges, scanned.
+    """Return one row per time of a write (the last write of a millisecond): t, deed, cells, edges, scanned.
 
     If cells existed before the first write, as in an imported memory, the days on which they were created are instants.
     """
@@ -154,7 +154,7 @@ def _grid(file: sqlite3.Connection, rows: pl.DataFrame, instants: pl.DataFrame) 
 
 
 def _first_day(instants: pl.DataFrame) -> float:
-    """Return the day of the first write. Cells of an imported memory may be older."""
+    """Return the day of the first write. An imported memory may have older cells."""
     return float(instants.filter(pl.col("deed") == pl.col("deed").min())["t"].max() or 0.0)  # type: ignore[arg-type]  # days
 
 
@@ -190,14 +190,14 @@ def _moved(
         for at in part.rows(named=True):
             cells = grid.filter((pl.col("t") == at["t"]) & (pl.col("deed") == at["deed"]))
             if cells.height != at["cells"]:
-                continue  # days before an imported memory was saved
+                continue  # before an imported memory was saved, some of its cells did not exist
             view = present(_memory_of(cells, now, at), rules)
             readings = view.memory.cells.select(SEEN)[view.moved]
             yield readings.with_columns(cells.select("t", "deed", "row")[view.moved])
 
 
 def _as_seen(grid: pl.DataFrame, moved: Iterator[pl.DataFrame]) -> pl.DataFrame:
-    """Return the grid with scores replaced by those that a reader saw between ticks (`moved`)."""
+    """Return the grid with its scores replaced by the scores that readers saw between ticks (`moved`)."""
     frames, keys = list(moved), ["t", "deed", "row"]
     if not frames:
         return grid
@@ -262,9 +262,10 @@ def as_columns(frame: pl.DataFrame, kinds: Mapping[str, pl.DataType | type[pl.Da
 
 
 def about_objects(cells: pl.DataFrame) -> pl.DataFrame:
-    """Return two signals per object: `belief`, the score of its best active item, and `rivals`, items with other values.
+    """Return two signals per object: `belief` and `rivals`.
 
-    `cells` has the columns t, rep, object, says, score and status.
+    `belief` is the highest score among the object's active items, and `rivals` is the number of active items with another
+    value. `cells` has the columns t, rep, object, says, score and status.
     """
     active = cells.filter(
         pl.col("status").cast(pl.String) == "active", pl.col("object").is_not_null(), pl.col("score").is_not_null()

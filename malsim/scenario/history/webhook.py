@@ -1,4 +1,4 @@
-"""Posting of alarms to a webhook. Addresses may hold secrets, so only scheme, host and port are printed."""
+"""Client that posts alarms to a webhook. Since the address may contain secrets, only scheme, host and port are printed."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from malsim.base.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-WAIT = 10.0  # seconds
+WAIT = 10.0  # time limit of a post, in seconds
 SUCCESS = range(200, 300)
-LONGEST_LABEL = 63  # characters between two dots of a host name
+LONGEST_LABEL = 63  # maximum number of characters between two dots of a host name
 
 
 @dataclass(frozen=True)
 class Webhook:
-    """Address that receives posts. User and password are sent as a header, and redirects are not followed.
+    """Address to which alarms are posted. User and password are sent as a header; redirects are not followed.
 
     >>> Webhook.of("https://ann:pw@hooks.example:8443/services/T0/B0/secret").redacted
     'https://hooks.example:8443/…'
@@ -32,18 +32,18 @@ class Webhook:
 
     @classmethod
     def of(cls, url: str) -> Webhook:
-        """Read an address. Raise `UsageError`, which does not quote the address, if it is not valid."""
+        """Parse an address. Raise `UsageError`, which does not quote the address, if it is invalid."""
         allowed = "http://HOST[:PORT]/PATH or https://…"
         try:
             parts = urlsplit(url.strip())
             _ = parts.port
         except ValueError:
-            raise UsageError("not an address", where="--webhook", allowed=allowed) from None
+            raise UsageError("not a valid URL", where="--webhook", allowed=allowed) from None
         host = (parts.hostname or "").removesuffix(".")
         valid_host = ":" in host or all(0 < len(label) <= LONGEST_LABEL for label in host.split("."))
         printable = url.strip().isprintable() and " " not in url.strip() and url.isascii()
         if parts.scheme not in ("http", "https") or not valid_host or not printable:
-            raise UsageError("not an address", where="--webhook", allowed=allowed)
+            raise UsageError("not a valid URL", where="--webhook", allowed=allowed)
         return cls(parts)
 
     @property
@@ -53,7 +53,7 @@ class Webhook:
         return f"{self.parts.scheme}://{host}{f':{self.parts.port}' if self.parts.port else ''}{rest}"
 
     def post(self, message: Mapping[str, object]) -> str:
-        """Post `message` as JSON and return an error message without the address, or an empty string on success.
+        """Post `message` as JSON. Return "" on success, otherwise an error message that does not contain the address.
 
         The call ends after `WAIT` seconds, even if the server sends its answer byte by byte.
         """

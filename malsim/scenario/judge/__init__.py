@@ -1,1 +1,1 @@
-"""Judging of scenarios: their checks and goals, also on fresh seeds and as a suite."""
+"""Evaluation of scenarios: their checks and goals, one at a time, on fresh seeds, or as a suite."""

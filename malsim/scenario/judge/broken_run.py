@@ -1,4 +1,4 @@
-"""Run that refutes a property, as a figure, or as a scenario file that is checked to fail in the same way."""
+"""Export of a run that refutes a property: as a figure, or as a scenario file that is verified to fail in the same way."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def drawing(proof: Proof) -> Sheet:
-    """Draw the refuting run, with numbers as steps, bits as lanes, and the last tick, which breaks the property, shaded."""
+    """Draw the refuting run: numbers as steps, bits as lanes. The last tick, which breaks the property, is shaded."""
     trace = _trace(proof).with_columns(t=pl.int_range(1, pl.len() + 1).cast(pl.Float64))
     names = [name for name in trace.columns if name != "t"]
     samples = trace.with_columns(pl.col(names).cast(pl.Float64)).unpivot(names, index="t", variable_name="channel")
@@ -50,7 +50,7 @@ def drawing(proof: Proof) -> Sheet:
 
 
 def scenario_text(proof: Proof, document: Document, *, tick: float = DAY) -> str:
-    """Return a scenario file in which the refuting inputs replace the cells and the loop, with the property as its check.
+    """Return a scenario file that reproduces a refutation: inputs in place of cells and the loop, the property as check.
 
     Raises `UsageError` if a run of the scenario does not fail as the trace does.
     """
@@ -69,18 +69,18 @@ def scenario_text(proof: Proof, document: Document, *, tick: float = DAY) -> str
     outcomes = judge(parse_scenario(text)).outcomes
     if [outcome.status for outcome in outcomes] != ["fail"]:
         given = ", ".join(outcome.message for outcome in outcomes)
-        raise UsageError("the scenario does not fail as the trace does", given=given)
+        raise UsageError("the scenario does not fail in the same way as the trace", given=given)
     return text
 
 
 def _trace(proof: Proof) -> pl.DataFrame:
     if proof.trace is None:
-        raise UsageError("only a refutation has a run to show", given=proof.verdict)
+        raise UsageError("only a refuted property has a run that can be shown", given=proof.verdict)
     return proof.trace
 
 
 def _without(statements: tuple[Statement, ...], sources: set[str]) -> Iterator[Statement]:
-    """Yield the statements, with wires disconnected from cells and from these sources."""
+    """Yield the statements, with the wires to all cells and to `sources` removed."""
     for statement in statements:
         if isinstance(statement, Wire):
             ends = [end for end in statement.ends if end.address not in sources]
@@ -92,7 +92,7 @@ def _without(statements: tuple[Statement, ...], sources: set[str]) -> Iterator[S
 
 
 def _changes(proof: Proof, trace: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield a `[[netlist.input]]` for each change of an input."""
+    """Yield one `[[netlist.input]]` table for each change of an input."""
     times = trace["t"].to_list()
     for entry in proof.inputs:
         values = trace[entry.name].to_list()
@@ -103,7 +103,7 @@ def _changes(proof: Proof, trace: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _renamed(part: Any, names: Mapping[str, str]) -> Any:
-    """Return a formula with addresses replaced by names."""
+    """Return a formula in which addresses are replaced by signal names."""
     if isinstance(part, Read):
         return Read(names.get(part.address, part.address))
     if isinstance(part, tuple):

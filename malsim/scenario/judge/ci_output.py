@@ -1,4 +1,4 @@
-"""Output of `malsim test`: a line per file, annotations for GitHub, moved baselines, and the slowest files."""
+"""Output of `malsim test`: lines for each file, GitHub annotations, changed baselines, and the slowest files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORDS = {"pass": "passed", "fail": "failed", "error": "could not be judged"}
 
 
 def file_lines(judged: Judged, options: str = "", *, strict: bool = False) -> Iterator[str]:
-    """Yield the lines about one file: notes, outcomes of its checks, and their number."""
+    """Yield the lines printed for one file: notes, the outcome of each check, and the number of checks by outcome."""
     path = judged.scenario.path
     if judged.error:
         yield from errors_of(path, judged.error)
@@ -43,7 +43,7 @@ def outcome_lines(judged: Judged, outcome: Outcome, options: str = "") -> Iterat
 
 
 def github_lines(judged: Judged, outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Yield a GitHub workflow command for each check that does not pass, with its file and line.
+    """Yield one GitHub workflow command per check that did not pass, with the file and line of the check.
 
     The format is that of GitHub's documentation, `::error file=…,line=…,title=…::message`, with percent signs and line
     breaks escaped, and colons and commas in properties too.
@@ -58,7 +58,7 @@ def github_lines(judged: Judged, outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def annotation(path: str, line: str, title: str, message: str) -> str:
-    """Return one GitHub annotation.
+    """Format one GitHub error annotation.
 
     >>> annotation("a,b.toml", "3", "x: y", "50 % wrong")
     '::error file=a%2Cb.toml,line=3,title=x%3A y::50 %25 wrong'
@@ -74,7 +74,7 @@ def _escaped(text: str, more: str = "") -> str:
 
 
 def closing(suite: Sequence[Judged], goals: Sequence[tuple[Judged, Outcome]], options: str = "") -> Iterator[str]:
-    """Yield the lines about a whole suite: goals, baselines moved by an upgrade of malsim, and the slowest files."""
+    """Yield the lines printed after a suite: goals, baselines changed by a malsim upgrade, and the slowest files."""
     for judged, outcome in goals:
         yield from outcome_lines(judged, outcome, options)
     moved = []
@@ -93,7 +93,7 @@ def closing(suite: Sequence[Judged], goals: Sequence[tuple[Judged, Outcome]], op
 
 
 def on_fresh_seeds(suite: Iterable[Judged], seeds: int) -> tuple[list[str], int]:
-    """Judge the checks of each scenario on the `seeds` seeds that follow its own; return lines of text and the exit code.
+    """Judge each scenario on the `seeds` seeds after its own. Return lines of text and the exit code.
 
     Baselines and goals are left out: a baseline is recorded with one seed, and a goal belongs to the suite. The exit code is
     0 if every check passes on every seed, 1 if not, 2 for an error. Raises `UsageError` for fewer than one seed.

@@ -1,4 +1,4 @@
-"""Judging of a scenario: it is run, and each of its checks passes, fails, or cannot be judged."""
+"""Evaluation of one scenario: each of its checks passes, fails, or cannot be judged."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Status = Literal["pass", "fail", "error"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
-    """Outcome of one check, with a message and, for a failure, the replication to look at.
+    """Outcome of one check, with a message and, for a failure, the replication to inspect.
 
     `margin` is the distance from failing, if the check has one. A property has a `verdict`, a metric an `estimate`, a
     baseline a `comparison`.
@@ -51,7 +51,7 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Judged:
-    """Scenario with the outcomes of its checks, or the `error` that prevented its run.
+    """Scenario with the outcomes of its checks, or with the `error` that prevented the run.
 
     `source` is the command-line option for the recorded history, if a history was judged and nothing was simulated.
     `seconds` is the duration from `started`, an ISO time.
@@ -72,7 +72,7 @@ class Judged:
 
 
 def judge(scenario: Scenario) -> Judged:
-    """Run a scenario and judge its checks; an invalid scenario or a crash is an error, never a failed check."""
+    """Run a scenario and judge its checks. An invalid scenario or a crash is an error, never a failed check."""
     try:
         check_size(scenario)
         refuse_unanswerable(scenario)
@@ -88,7 +88,7 @@ def judge(scenario: Scenario) -> Judged:
 
 
 def judge_run(run: Run) -> tuple[Outcome, ...]:
-    """Judge the checks of a run, except its goals."""
+    """Judge all checks of a run except goals, which belong to a suite."""
     checks = [check for check in run.scenario.checks if not isinstance(check, Goal)]
     if not checks:
         return ()
@@ -100,7 +100,10 @@ def judge_run(run: Run) -> tuple[Outcome, ...]:
 
 
 def goals(suite: Sequence[Judged]) -> tuple[tuple[Judged, Outcome], ...]:
-    """Return each goal of a suite once, by name; it passes if any replication of any scenario that names it meets it."""
+    """Return each goal of a suite once, with its outcome.
+
+    Goals are identified by name. A goal passes if any replication of any scenario that names it meets it.
+    """
     by_name: dict[str, tuple[Judged, Outcome]] = {}
     for judged in suite:
         for goal in judged.scenario.checks:
@@ -125,7 +128,7 @@ def _goal(goal: Goal, judged: Judged) -> Outcome:
 
 
 def judge_check(check: Check, run: Run, trace: Trace) -> Outcome:
-    """Judge one check of a run, given the trace of its frames."""
+    """Judge one check on a run, given the trace of the run's frames."""
     try:
         if isinstance(check, BaselineCheck):
             comparison = against_baseline(check, run)

@@ -1,4 +1,4 @@
-"""Command-line options for proofs: `--prove`, `--assume`, `--ticks`."""
+"""Command-line options for proofs (`--prove`, `--assume`, `--ticks`) and the functions that carry them out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def proof_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def prove_each(net: Net, document: Document, properties: Sequence[str], args: argparse.Namespace) -> int:
-    """Print each proof, write the first counterexample, and return 1 if a property is refuted or not decided."""
+    """Print each proof and write the first counterexample. Return 1 if a property is refuted or not decided."""
     from malsim.base.progress import progress
     from malsim.scenario.proof.prove import prove
     from malsim.scenario.proof.questions.safety import safety
@@ -50,7 +50,7 @@ def prove_each(net: Net, document: Document, properties: Sequence[str], args: ar
 
 
 def _write(proof: Proof | None, document: Document, path: Path) -> None:
-    """Write a refutation as a scenario file (`.toml`) or as a figure."""
+    """Write a refutation to `path`: as a scenario file if the suffix is `.toml`, otherwise as a figure."""
     from malsim.base.files.outputs import save_text
     from malsim.scenario.judge.broken_run import drawing, scenario_text
 
@@ -65,7 +65,7 @@ def _write(proof: Proof | None, document: Document, path: Path) -> None:
 
 
 def prove_same(before: Net, after: Net, args: argparse.Namespace) -> int:
-    """Prove that the outputs of two nets are always equal, print the proof, and return 1 if they are not."""
+    """Prove that two nets always have equal outputs, and print the proof. Return 1 if it fails."""
     from malsim.scenario.proof.prove import prove
     from malsim.scenario.proof.ticks.cut import both_nets, equal_outputs
 

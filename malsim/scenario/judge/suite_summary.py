@@ -1,4 +1,4 @@
-"""Summary of a suite as text and as JUnit XML, with failures and errors counted separately."""
+"""Summary of a suite as text and as JUnit XML, which count failures and errors separately."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TAGS = {"fail": "failure", "error": "error"}
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """Judged scenarios, the files that could not be read (path and problem), and the options to reproduce a failure.
+    """Judged scenarios, files that could not be read (path and problem), and the options that reproduce a failure.
 
     With `strict`, a scenario in which the gate refused a claim fails.
     """
@@ -39,7 +39,7 @@ class Suite:
     strict: bool = False
 
     def outcomes(self) -> Iterator[tuple[Judged, Outcome]]:
-        """Yield the outcomes of all checks, then those of the goals."""
+        """Yield the outcomes of all checks, followed by those of all goals."""
         for judged in self.judged:
             for outcome in judged.outcomes:
                 yield judged, outcome
@@ -49,7 +49,7 @@ class Suite:
         return goals(self.judged)
 
     def count(self, status: Status) -> int:
-        """Return the number of checks and goals with a status; files that could not be read or run are errors."""
+        """Count the checks and goals with a status. A file that could not be read or run counts as an error."""
         broken = len(self.unread) + sum(bool(judged.error) for judged in self.judged) if status == "error" else 0
         return broken + sum(outcome.status == status for _, outcome in self.outcomes())
 
@@ -62,7 +62,7 @@ class Suite:
 
     @property
     def refused(self) -> int:
-        """Number of claims refused by the gates of all runs; recorded histories are not counted."""
+        """Number of claims that the gate refused in all runs. Recorded histories are not counted."""
         runs = [judged.run for judged in self.judged if judged.run is not None and not judged.source]
         return sum(event_count(run.events, run.bands, run.scenario.replications) for run in runs)
 
@@ -71,7 +71,7 @@ class Suite:
         return f"{self.count('pass')} passed, {self.count('fail')} failed, {self.count('error')} could not be judged{strict}"
 
     def junit(self) -> str:
-        """Return the suite as JUnit XML, one test suite per file and one test case per check."""
+        """Return the suite as JUnit XML, with one test suite per file and one test case per check."""
         root = ET.Element("testsuites", name="malsim")
         for path, problem in self.unread:
             _case(_suite(root, path), path, "read", "error", problem, "")
@@ -89,7 +89,7 @@ class Suite:
                 more = "\n".join(details(judged, outcome, self.options))
                 _case(suite, judged.scenario.path, name, outcome.status, headline(judged, outcome), more, line, facts)
         for suite in (root, *root):
-            for case in suite.findall("testcase"):  # a file's checks share one run
+            for case in suite.findall("testcase"):  # the checks share one run, so each gets an equal part of its time
                 case.set("time", f"{float(suite.get('time', '0')) / len(suite):.3f}")
             for key, tag in (("tests", "testcase"), ("failures", "failure"), ("errors", "error")):
                 suite.set(key, str(len(list(suite.iter(tag)))))
@@ -98,7 +98,7 @@ class Suite:
 
 
 def errors_of(path: str, problem: str) -> Iterator[str]:
-    """Yield `file:line: error: problem` for each line of a message, with line 1 if it names no line."""
+    """Yield each line of a message as `file:line: error: problem`. The line is 1 if the message names none."""
     for line in problem.splitlines():
         match = re.match(rf"{re.escape(path)}:(?:(\d+):)? (.*)", line)
         number, message = (match[1] or "1", match[2]) if match else ("1", line)
@@ -106,14 +106,14 @@ def errors_of(path: str, problem: str) -> Iterator[str]:
 
 
 def _claim_lines(judged: Judged, report: Callable[[pl.DataFrame, pl.DataFrame, int], list[str]]) -> list[str]:
-    """Return the lines of a report on a run's claims; none for a recorded history, which has no gate."""
+    """Return a report on a run's claims as lines. A recorded history has no gate and yields an empty list."""
     if judged.run is None or judged.source:
         return []
     return [one_line(line[2:]) for line in report(judged.run.events, judged.run.bands, judged.scenario.replications)]
 
 
 def notes(judged: Judged, *, strict: bool) -> Iterator[str]:
-    """Yield notes on the claims that a run's gate refused or capped; with `strict`, refusals are failures."""
+    """Yield notes about claims that the gate refused or capped. With `strict`, refused claims are reported as failures."""
     where = one_line(f"{judged.scenario.path}:1")
     for line in _claim_lines(judged, refusal_lines):
         yield line if line.startswith("  ") else f"{where}: {'fail' if strict else 'note'}: {line}"
@@ -122,13 +122,13 @@ def notes(judged: Judged, *, strict: bool) -> Iterator[str]:
 
 
 def headline(judged: Judged, outcome: Outcome) -> str:
-    """Return an outcome in one line: `file:line: status: name: message`."""
+    """Format an outcome on one line: `file:line: status: name: message`."""
     message = outcome.message.partition("\n")[0]
     return one_line(f"{judged.scenario.path}:{outcome.check.line}: {outcome.status}: {outcome.check.name}: {message}")
 
 
 def details(judged: Judged, outcome: Outcome, options: str = "") -> list[str]:
-    """Return the details of an outcome as lines, with the command that repeats the check alone."""
+    """Return the details of an outcome as lines of text; the last line is the command that repeats the check alone."""
     lines = [f"asked: {outcome.check.property}"]
     if outcome.margin is not None:
         lines.append(f"margin: {margin_text(outcome.margin)}")
@@ -146,14 +146,14 @@ def details(judged: Judged, outcome: Outcome, options: str = "") -> list[str]:
 
 
 def facts_of(judged: Judged, outcome: Outcome) -> dict[str, str]:
-    """Return the margin, seed and replication of an outcome as text."""
+    """Return an outcome's margin, seed and replication as text, by name."""
     replication = judged.scenario.first if judged.scenario.replications == 1 else outcome.replication
     facts = {"margin": outcome.margin, "seed": None if judged.source else judged.scenario.seed, "replication": replication}
     return {name: f"{value:g}" for name, value in facts.items() if value is not None}
 
 
 def scenario_files(paths: Iterable[Path]) -> list[Path]:
-    """Return the scenario files among the paths and in their folders."""
+    """Return the given files and the scenario files in the given folders."""
     files: list[Path] = []
     for path in paths:
         files += [file for file in sorted(path.rglob("*.toml")) if not holds_rules_alone(file)] if path.is_dir() else [path]
@@ -161,7 +161,7 @@ def scenario_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def command(judged: Judged, outcome: Outcome, options: str = "") -> str:
-    """Return the command that repeats one check alone."""
+    """Return the shell command that repeats one check on its own."""
     scenario = judged.scenario
     single = scenario.first if scenario.replications == 1 else outcome.replication
     alone = f" --replications {scenario.replications}" if single is None else f" --replication {single}"

@@ -1,1 +1,1 @@
-"""Proofs of properties of a net for all inputs, with an SMT solver."""
+"""Proofs, with an SMT solver, that a property of a net holds for all inputs."""

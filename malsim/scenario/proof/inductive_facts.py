@@ -1,4 +1,4 @@
-"""Inductive invariants of a net: guessed facts, without those that one cycle of ticks can break.
+"""Inductive invariants of a net: guessed facts, minus those that one cycle of ticks can break.
 
 The remaining facts hold after the first cycle, and if they hold in any state, they hold again one cycle later.
 
@@ -26,14 +26,14 @@ MOST = 600
 
 
 class StateFact(NamedTuple):
-    """Statement about a state, as text and as a function from the state to a solver term."""
+    """Statement about a net's state, as text and as a function that maps the state to a solver term."""
 
     text: str
     of: Callable[[NetState], Any]
 
 
 def facts_of(begin: Stretch, anywhere: Stretch, milliseconds: Callable[[], int]) -> tuple[StateFact, ...]:
-    """Return the guessed facts that hold after the first cycle and that no later cycle breaks."""
+    """Return the guessed facts that hold after the first cycle and are preserved by every later cycle."""
     last = begin.unrolling.cycle - 1
     facts = {fact.text: fact for fact in _guesses(begin.unrolling, anywhere)}
     start, before, after = (
@@ -49,7 +49,7 @@ def facts_of(begin: Stretch, anywhere: Stretch, milliseconds: Callable[[], int])
 
 
 def _unbroken(stretch: Stretch, after: dict[str, Any], assumed: list[Any], milliseconds: Callable[[], int]) -> list[str]:
-    """Return the facts that no run of one cycle breaks if all assumed facts hold at its beginning."""
+    """Return the facts that hold after every run of one cycle that starts in a state satisfying `assumed`."""
     solver, facts = z3().Solver(), [text for text, term in after.items() if term is not False]
     for tick in range(stretch.unrolling.cycle):
         solver.add(*stretch.limits(tick))
@@ -74,7 +74,7 @@ def _holds(model: Any, term: Any) -> bool:
 
 
 def _guesses(unrolling: Unrolling, anywhere: Stretch) -> list[StateFact]:
-    """Guess facts: single bits, pairs of bits, and numbers compared with 0 and the settings of their op."""
+    """Guess facts: single bits, pairs of bits, and numbers compared with 0 and with the settings of their op."""
     bits: list[tuple[str, Read]] = []
     numbers: list[StateFact] = []
     for name, step in unrolling.steps.items():

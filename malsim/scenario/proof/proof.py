@@ -1,4 +1,4 @@
-"""Result of a proof (proved, proved up to a number of ticks, refuted, or not decided), and the replay of a refutation."""
+"""Result of a proof (proved, proved up to a number of ticks, refuted, or not decided), and replay of a refutation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Result: TypeAlias = Literal["proved", "proved up to", "refuted", "not decided"]
 
 @dataclass(frozen=True)
 class Proof:
-    """Result of a proof about all inputs of a net.
+    """Result of a proof that a property of a net holds for all inputs.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Proof:
 
     @property
     def verdict(self) -> str:
-        """Verdict in a few words."""
+        """Verdict in a few words, such as `refuted in 3 ticks`."""
         if self.result == "proved":
             return f"proved by induction over {self.k} tick{'s' if self.k != 1 else ''}" if self.k else "proved"
         if self.result == "proved up to":
@@ -72,7 +72,7 @@ class Proof:
 
 
 def _table(trace: pl.DataFrame) -> list[str]:
-    """Return the trace as lines of text, one line per signal and one column per tick."""
+    """Format the trace as lines of text, with one line per signal and one column per tick."""
     rows = [(name, [f"{number:.6g}" for number in trace[name].to_list()]) for name in trace.columns]
     width = max(len(name) for name, _ in rows)
     columns = [max(len(cells[tick]) for _, cells in rows) for tick in range(trace.height)]
@@ -80,7 +80,7 @@ def _table(trace: pl.DataFrame) -> list[str]:
 
 
 def values_of(model: Any, unrolling: Unrolling, ticks: int) -> dict[str, list[float | bool]]:
-    """Return the model's value of each input at each tick, as the nearest float."""
+    """Return the value of each input at each tick in a solver's model, as the nearest float."""
     return {
         entry.name: [
             _plain(model.eval(unrolling.input(entry, str(tick))[0], model_completion=True)) for tick in range(1, ticks + 1)
@@ -90,7 +90,7 @@ def values_of(model: Any, unrolling: Unrolling, ticks: int) -> dict[str, list[fl
 
 
 def _plain(value: Any) -> float | bool:
-    """Convert a solver value to a bit, an int or a float."""
+    """Convert a solver's value to a bool, an int or a float."""
     solver = z3()
     if solver.is_bool(value):
         return bool(solver.is_true(value))
@@ -102,7 +102,7 @@ def _plain(value: Any) -> float | bool:
 def replay(
     cut: Cut, inputs: Mapping[str, Sequence[float | bool]], formula: Formula, tick: float
 ) -> tuple[pl.DataFrame, bool]:
-    """Run a cut net on given inputs; return a frame with one row per tick, and whether the property holds."""
+    """Run a cut net in the engine on given inputs. Return one row per tick, and whether the property holds."""
     engine, memory = Engine(cut.net, tick=tick), Memory.empty()
     state = engine.start(memory)
     signals: dict[str, list[Any]] = {name: [] for name in cut.net.signals}

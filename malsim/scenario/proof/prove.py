@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from malsim.scenario.properties.formula import Formula
 
 MOST_K = 6
-FIRST = 6  # ticks checked before induction is tried, as most refutations are that short
-SHORT = 1024  # denominator of the numbers in a second refutation, which floats represent exactly
+FIRST = 6  # number of ticks checked before induction is tried, since most refutations are this short
+SHORT = 1024  # denominator of the inputs in the second attempt at a refutation, so that floats represent them exactly
 
 
 class RoundingError(UsageError):
-    """Refutation in exact numbers that the engine does not reproduce because it rounds."""
+    """Refutation in exact arithmetic that the engine does not reproduce because the engine rounds."""
 
 
 def prove(
@@ -72,7 +72,7 @@ def prove(
 
 
 class _Question:
-    """Property of a net, the solver, and the time left for the proof."""
+    """Attempt to prove one property of a net: the solver, the unrolled net, and the deadline."""
 
     def __init__(self, net: Net | Cut, text: str, assume: Sequence[str], ticks: int, timeout: float, tick: float) -> None:
         z3()
@@ -86,7 +86,7 @@ class _Question:
         self.length = 0
 
     def answer(self) -> Proof:
-        """Prove or refute the property: by induction if it has the form `always`, else over a bounded number of ticks."""
+        """Prove or refute the property: by induction if it has the form `always`, otherwise up to a number of ticks."""
         formula, bounded = self.formula, _bounded(self.formula)
         if isinstance(formula, stl.Over) and formula.word == "always" and not formula.window and _bounded(formula.operand):
             return self._at_every_tick(formula.operand)
@@ -100,7 +100,7 @@ class _Question:
         return self._result("proved") if bounded else self._result("proved up to", ticks=ticks)
 
     def _at_every_tick(self, body: Formula) -> Proof:
-        """Alternate base case and induction step; then check the remaining ticks at once."""
+        """Alternate base case and induction step for increasing k; if no step succeeds, check all remaining ticks."""
         ahead, cycle = self._ahead(body), self.unrolling.cycle
         back = max(behind(part, self.period) for part in (body, *self.assumptions))
         self.begin = Stretch(self.unrolling, max(self.ticks, back + (MOST_K + 2) * cycle + FIRST) + ahead, self.assumptions)
@@ -130,7 +130,7 @@ class _Question:
         return self._result("proved up to", ticks=self.ticks) if outcome == z3().unsat else self._result("not decided")
 
     def _broken_at(self, body: Formula, tick: int, ahead: int) -> Proof | None:
-        """Return a refutation at this tick, "not decided" if time ran out, or None if the property holds."""
+        """Return a refutation at this tick, "not decided" if time ran out, or None if the property holds there."""
         answer = self._check(self.begin.meaning.at(body, tick).broken, ticks=tick + ahead + 1)
         if answer == z3().unsat:
             return None
@@ -140,7 +140,7 @@ class _Question:
         return -(-stl.reach(part, self.period) // self.period)
 
     def _anywhere(self, length: int) -> Stretch | None:
-        """Unroll the net from an arbitrary state; return None if an op cannot be translated without knowing its state."""
+        """Unroll the net from an arbitrary state. Return None if an op can only be translated from a known state."""
         stretch = Stretch(self.unrolling, length, self.assumptions, anywhere=True)
         try:
             stretch.at(0)
@@ -151,7 +151,7 @@ class _Question:
     def _induction(
         self, stretch: Stretch, body: Formula, k: int, back: int, ahead: int, facts: Sequence[StateFact]
     ) -> tuple[str, ...] | None:
-        """Prove the induction step and return the facts that it uses, or None if it fails."""
+        """Prove the induction step. Return the facts that the proof uses, or None if it fails."""
         cycle, solver = self.unrolling.cycle, z3().Solver()
         for tick in range(back + (k + 1) * cycle + ahead):
             solver.add(*stretch.limits(tick))
@@ -168,13 +168,13 @@ class _Question:
         return tuple(sorted(marks[str(mark)].text for mark in solver.unsat_core()))
 
     def _must_be_possible(self, ticks: int) -> None:
-        """Raise `UsageError` if no run satisfies the assumptions, as any property would then be proved."""
+        """Raise `UsageError` if no run satisfies the assumptions, since then every property would be proved."""
         if self.assumptions and self._check(ticks=ticks) == z3().unsat:
             given = " and ".join(render(assumption) for assumption in self.assumptions)
-            raise UsageError("no run satisfies the assumptions", given=given, hint="loosen one of them")
+            raise UsageError("no run satisfies the assumptions", given=given, hint="weaken one of them")
 
     def _check(self, *conditions: Any, ticks: int) -> Any:
-        """Ask the solver for a run of `ticks` ticks that meets the conditions, and store it as `model`."""
+        """Ask the solver for a run of `ticks` ticks that satisfies the conditions, and store the run as `model`."""
         while self.length < ticks:
             self.solver.add(*self.begin.limits(self.length))
             self.length += 1
@@ -187,7 +187,7 @@ class _Question:
         return answer
 
     def _refuted(self, ticks: int) -> Proof:
-        """Return the last model's run in the engine or, if rounding hides the fault, a run with short numbers."""
+        """Replay the last model in the engine. If rounding hides the fault, look for a model with exact floats."""
         trace, holds = self._replayed(ticks)
         if holds:
             symbols = [self.unrolling.input(entry, str(tick))[0] for entry in self.unrolling.cut.inputs
@@ -223,10 +223,10 @@ def _always(formula: Formula) -> Formula:
 
 
 def assumption_of(text: str) -> Formula:
-    """Parse an assumption `always (…)` and return the formula assumed at each tick."""
+    """Parse an assumption of the form `always (…)` and return the formula that is assumed at each tick."""
     formula = _always(parse(text))
     if not (isinstance(formula, stl.Over) and formula.word == "always" and formula.window is None):
-        raise ScenarioError("an assumption must hold at every tick", given=text, hint="write always (…)")
+        raise ScenarioError("an assumption must hold at every tick", given=text, hint="write it as always (…)")
     if not _bounded(formula.operand) or stl.reach(formula.operand, 1):
         hint = "use an operator of the past: once, historically, since"
         raise ScenarioError("an assumption must not read later ticks", given=text, hint=hint)
@@ -234,7 +234,7 @@ def assumption_of(text: str) -> Formula:
 
 
 def _bounded(part: Formula | stl.Value) -> bool:
-    """Return whether a formula reads a bounded number of later ticks."""
+    """Return whether the number of later ticks that a formula reads is bounded."""
     if isinstance(part, (stl.Over, stl.Between)) and part.word not in PAST and not (part.window and part.window.high):
         return False
     return all(map(_bounded, stl.inside(part)))

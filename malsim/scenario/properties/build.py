@@ -1,4 +1,4 @@
-"""Construction of a formula from a parse tree, with the position of each piece for error messages."""
+"""Conversion of a parse tree to a formula. Each piece records its position in the text for error messages."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ ARGUMENTS = {"abs": (1, 1), "prev": (1, 1), "next": (1, 1), "rise": (1, 1), "fal
 
 
 def location(text: str, position: int) -> str:
-    """Return the line and column of a position in a property."""
+    """Return the line and column of a position in a property's text."""
     line, column = text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
     return f"property, line {line}, column {column}" if "\n" in text else f"property, column {column}"
 
 
 def build(text: str, tree: ParseTree) -> stl.Formula:
-    """Return the formula of a parse tree."""
+    """Convert a parse tree to a formula."""
     return _Builder(text).transform(tree).formula
 
 
@@ -67,13 +67,13 @@ class Piece:
     @property
     def number(self) -> stl.Value:
         if isinstance(self.node, stl.Text):
-            raise self.error("a string is not a number", "compare strings with == or !=")
+            raise self.error("a number is expected here, not a string", "compare strings with == or !=")
         return self.value
 
 
 @v_args(meta=True, inline=True)
 class _Builder(Transformer_NonRecursive[Token, Piece]):
-    """Transformer of a parse tree, with one method per rule of the grammar."""
+    """Transformer of a parse tree, with one method per grammar rule."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -83,7 +83,7 @@ class _Builder(Transformer_NonRecursive[Token, Piece]):
         depth = 1 + max((part.depth for part in parts), default=0)
         piece = Piece(stl.Number(0), self.text, meta.start_pos, meta.end_pos, depth)
         if depth > DEEPEST:
-            raise piece.error(f"nested deeper than {DEEPEST} operators", "split it into several checks")
+            raise piece.error(f"the property is nested more than {DEEPEST} levels deep", "split it into several checks")
         try:
             return Piece(make(), self.text, piece.start, piece.end, depth)
         except ScenarioError as problem:
@@ -116,7 +116,7 @@ class _Builder(Transformer_NonRecursive[Token, Piece]):
             number = None if scale is None else float(scale)
             comparison = stl.Compare(left.value, cast("stl.Relation", str(word)), right.value, number)
             if not stl.reads(comparison):
-                raise ScenarioError("this compares two constants, so it can never change", hint="read an address")
+                raise ScenarioError("both sides are constants, so the result never changes", hint="compare an address")
             for side, other in ((left.node, right.node), (right.node, left.node)):
                 reads_status = isinstance(side, stl.Read) and side.address.endswith(FIELDS["status"])
                 if reads_status and isinstance(other, stl.Text) and other.text not in STATUS:
@@ -205,7 +205,7 @@ FUNCTIONS = {ending[1:]: name for name, ending in FIELDS.items()} | {
 
 
 def canonical(text: str) -> str:
-    """Return an address in the spelling of a check.
+    """Return an address as checks spell it.
 
     >>> canonical("dec_a3ee-scores-eff"), canonical("mean(dec_a3ee.~supports.*-scores-eff)"), canonical("low")
     ('eff(dec_a3ee)', 'mean(eff(dec_a3ee.~supports.*))', 'low')
@@ -229,7 +229,7 @@ def canonical(text: str) -> str:
 
 
 def fields_of(text: str) -> str:
-    """Return the fields at the end of the address of a cell or a row, joined by hyphens, or "" if it has none.
+    """Return the fields at the end of a cell's or a row's address, joined by hyphens, or "" if there are none.
 
     >>> fields_of("dec_a3ee@v2-scores-eff"), fields_of("light-2"), fields_of("right(pump)")
     ('scores-eff', '', '')
@@ -242,7 +242,7 @@ def fields_of(text: str) -> str:
 
 
 def read_of(text: str, *, quoted: bool) -> str | None:
-    """Return the address that a word or a quoted text of a check stands for; None for quoted text that is not an address.
+    """Return the address that a word or quoted text in a check refers to; None for quoted text that is not an address.
 
     Raises `ScenarioError` for a spelling that checks do not use, with the correct one as its hint.
     """
@@ -253,5 +253,5 @@ def read_of(text: str, *, quoted: bool) -> str | None:
     if quoted and spelling == plain:
         return None
     if plain != text or spelling != (f'"{plain}"' if quoted else plain):
-        raise ScenarioError("a check spells this value differently", hint=f"write {spelling}")
+        raise ScenarioError("checks spell this address differently", hint=f"write {spelling}")
     return plain

@@ -1,4 +1,4 @@
-"""Syntax tree of a property: values read from a run, formulas, and windows of time."""
+"""Syntax tree of a property: formulas, the values that they compare, and time windows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Relation: TypeAlias = Literal["<", "<=", ">", ">=", "==", "!="]
 Function: TypeAlias = Literal["+", "-", "*", "/", "negative", "abs", "min", "max", "prev", "next"]
 Unit: TypeAlias = Literal["ms", "s", "min", "h", "d", "w", "ticks"]
 
-FARTHEST = 10_000 * 365 * 86_400_000  # milliseconds, or ticks
+FARTHEST = 10_000 * 365 * 86_400_000  # maximum bound of a window: 10,000 years in milliseconds, or as many ticks
 UNITS: dict[str, int] = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 
 
@@ -29,21 +29,21 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """String written in the property, which can only be compared with `==` and `!=`."""
+    """String literal in a property. It can only be compared with `==` and `!=`."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Value of an address, a signal, or a reducer over a wildcard address, at each tick."""
+    """Value read from a run at each tick: an address, a signal, or a reducer over a wildcard address."""
 
     address: str
 
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """Function of values at each tick.
+    """Function applied to values at each tick.
 
     `prev` and `next` are the argument one tick earlier and later; they have no value at the first and last tick.
     """
@@ -54,7 +54,7 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """End of a window: a time (ms, s, min, h, d, w) or a count of ticks."""
+    """End of a window: a time (ms, s, min, h, d, w) or a number of ticks."""
 
     amount: float
     unit: Unit = "ticks"
@@ -74,7 +74,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Window from `low` to `high` after a tick (before it, for past operators), ends included; None for no end."""
+    """Window from `low` to `high` after a tick (before it, for past operators), inclusive. `high` None means no end."""
 
     low: Bound
     high: Bound | None = None
@@ -83,9 +83,11 @@ class Window:
         if self.high is None:
             return
         if self.low.amount and self.high.amount and (self.low.unit == "ticks") != (self.high.unit == "ticks"):
-            raise ScenarioError("a window counts ticks or time, not both", hint="give both ends a unit, or neither")
+            raise ScenarioError(
+                "a window must be given in ticks or in time, not both", hint="give both ends a unit, or neither"
+            )
         if self.high.size < self.low.size:
-            raise ScenarioError("a window ends before it begins", hint="write the smaller bound first")
+            raise ScenarioError("the window ends before it begins", hint="write the smaller bound first")
 
     @property
     def in_ticks(self) -> bool:
@@ -95,7 +97,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """Comparison of two values; the margin is their signed distance divided by `scale`."""
+    """Comparison of two values. Its margin is their signed distance divided by `scale`."""
 
     left: Value
     relation: Relation
@@ -104,12 +106,12 @@ class Compare:
 
     def __post_init__(self) -> None:
         if self.scale is not None and not (math.isfinite(self.scale) and self.scale > 0):
-            raise ScenarioError("a scale must be above 0", given=self.scale, hint="write the size of one step")
+            raise ScenarioError("the scale must be above 0", given=self.scale, hint="write the size of one step")
 
 
 @dataclass(frozen=True, slots=True)
 class Bit:
-    """Address that reads 1 (holds, margin 1) or 0 (does not hold, margin −1), or `prev` or `next` of such an address.
+    """Condition on an address that reads 1 (true, margin 1) or 0 (false, margin −1), or on its `prev` or `next`.
 
     Any other number is an error, except that `right(x)` of a tie, which lies between 0 and 1, does not hold.
     """
@@ -126,7 +128,7 @@ class Bit:
 
 @dataclass(frozen=True, slots=True)
 class AtEvent:
-    """Occurrence of an event of a kind, and optionally about a subject, since the previous tick; margin 1 or −1."""
+    """Condition that an event of this kind (and subject, if given) has occurred since the previous tick; margin 1 or −1."""
 
     kind: str
     subject: str | None = None
@@ -141,7 +143,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Two formulas joined at the same tick."""
+    """Two formulas joined at the same tick by `and`, `or` or `implies`."""
 
     word: Literal["and", "or", "implies"]
     left: Formula
@@ -150,7 +152,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """Formula that holds at every tick (always, historically) or some tick (eventually, once) of a window."""
+    """Formula that holds at every tick (always, historically) or at some tick (eventually, once) of a window."""
 
     word: Literal["always", "eventually", "historically", "once"]
     operand: Formula
@@ -159,7 +161,7 @@ class Over:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """Formula `left` that holds at every tick until (since) a tick of the window at which `right` holds."""
+    """Formula `left` that holds at every tick until (or since) a tick in the window at which `right` holds."""
 
     word: Literal["until", "since"]
     left: Formula
@@ -169,7 +171,7 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Rising or falling edge of a formula; before the first tick the formula counts as false."""
+    """Rising or falling edge of a formula. Before the first tick, the formula counts as false."""
 
     word: Literal["rise", "fall"]
     operand: Formula
@@ -180,14 +182,14 @@ Formula: TypeAlias = Compare | Bit | AtEvent | Not | Join | Over | Between | Edg
 
 
 def is_bit(value: Formula | Value) -> bool:
-    """Return whether a value is a condition on its own: an address, or `prev` or `next` of one."""
+    """Return whether a value can be a condition on its own: an address, or `prev` or `next` of an address."""
     if isinstance(value, Apply) and value.function in ("prev", "next"):
         return is_bit(value.arguments[0])
     return isinstance(value, Read)
 
 
 def inside(part: Formula | Value) -> tuple[Formula | Value, ...]:
-    """Return the operands or arguments of a formula or value."""
+    """Return the operands of a formula, or the arguments of a value."""
     match part:
         case Apply(_, arguments):
             return arguments
@@ -200,7 +202,7 @@ def inside(part: Formula | Value) -> tuple[Formula | Value, ...]:
 
 
 def reads(part: Formula | Value, *, subjects: bool = False) -> tuple[str, ...]:
-    """Return the addresses that a property reads, and optionally the subjects of its events, in the order of the text.
+    """Return the addresses that a property reads and, with `subjects`, the subjects of its events, in textual order.
 
     >>> reads(Compare(Read("obs_a1a1-scores-eff"), "<", Apply("prev", (Read("low"),))))
     ('obs_a1a1-scores-eff', 'low')
@@ -215,7 +217,7 @@ def reads(part: Formula | Value, *, subjects: bool = False) -> tuple[str, ...]:
 
 
 def reach(part: Formula | Value, period: int) -> int:
-    """Return the maximum time after a tick that a formula reads, in milliseconds, for ticks `period` milliseconds apart.
+    """Return how many milliseconds ahead of a tick a formula reads at most, for ticks `period` milliseconds apart.
 
     >>> reach(Over("always", Over("once", Bit(Read("low")), Window(Bound(3, "d"))), Window(Bound(0), Bound(2))), 1000)
     2000

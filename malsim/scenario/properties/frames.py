@@ -1,4 +1,4 @@
-"""Reading of a run's frames by address: `obs_a1a1-scores-eff`, `item(pump-0)-rank`, a signal, `writer(ann)-claims`."""
+"""Reader for a run's frames by address: `obs_a1a1-scores-eff`, `item(pump-0)-rank`, a signal, `writer(ann)-claims`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def trace_of(run: RunFrames, *, metrics: Mapping[str, NDArray[Any]] | None = None) -> Trace:
-    """Return the trace of a run's frames; an address is looked up when it is first read.
+    """Return a trace over a run's frames. Each address is looked up when it is first read.
 
     Every time in cells, signals or writers is a tick. `metrics` are numbers of the whole run by name: one per replication,
     or ticks × replications. Raises `ScenarioError` if the run has no tick, or a frame lacks the columns t and rep.
@@ -34,7 +34,7 @@ def trace_of(run: RunFrames, *, metrics: Mapping[str, NDArray[Any]] | None = Non
 
 
 class FrameReader:
-    """Reader of a run's frames by address, into cached arrays of ticks × replications.
+    """Reader for a run's frames that returns the values of an address as a cached array of ticks × replications.
 
     A field is named in full or as in netlists, a signal by its name or by one of its pins. Truth values read 1 and 0, text
     reads as strings. A missing row or a null has no value. A name that is nowhere in the run, a field that is null
@@ -57,28 +57,32 @@ class FrameReader:
         days = [_unique(self._tables[name], "t") for name in ("cells", "signals", "writers")]
         self.times = np.unique(_milliseconds(np.concatenate(days)))
         self._facts = {fact.name for fact in getattr(scenario, "facts", ())}
-        # include replications without rows
+        # Replications that recorded no rows count as well.
         reps = getattr(scenario, "first", 0) + np.arange(getattr(scenario, "replications", 0))
         present = [_unique(frame, "rep") for frame in self._tables.values() if frame.height]
         self.replications = np.unique(np.concatenate([reps, *present])).astype(np.int64)
         if not len(self.times):
-            raise ScenarioError("the run holds no tick, so nothing can be checked", hint="give it days and a turn_every")
+            raise ScenarioError("the run has no ticks, so nothing can be checked", hint="set days and turn_every in [run]")
         self._shape = (len(self.times), len(self.replications))
 
     def read(self, address: str) -> NDArray[Any]:
-        """Return the values of an address, shape (ticks, replications)."""
+        """Return the values of an address as an array of shape (ticks, replications)."""
         if address not in self._arrays:
             self._arrays[address] = self._look_up(address)
         return self._arrays[address]
 
     def events_at(self, kind: str, subject: str | None) -> NDArray[np.bool_]:
-        """Mark the ticks at which an event has occurred since the previous tick; later events count at the last tick."""
+        """Return a mask of the ticks at which the event has occurred since the previous tick.
+
+        An event after the last tick counts at the last tick.
+        """
         events, mask = self._tables["events"], np.zeros(self._shape, dtype=bool)
         if kind not in (kinds := KINDS.keys() | set(_names(events, "kind"))):
             raise unknown("kind of event", kind, kinds)
         if subject is not None:
             columns = (("events", "subject"), ("cells", "cell"), ("signals", "signal"), ("writers", "writer"))
-            subjects = {pin.partition(".")[2] for pin in self._pins}  # possible alarms of the net
+            # Alarms that the net could raise are known subjects, even if they were never raised.
+            subjects = {pin.partition(".")[2] for pin in self._pins}
             subjects = subjects.union(*(_names(self._tables[frame], column) for frame, column in columns))
             if subject not in subjects:
                 raise unknown("subject of an event", subject, subjects)
@@ -117,16 +121,21 @@ class FrameReader:
     def _array(self, rows: pl.DataFrame, address: str) -> NDArray[Any]:
         values = rows["value"]
         if values.null_count() == len(values):
-            raise ScenarioError("this address has no value at any tick", given=address, hint="record it, or read another")
+            raise ScenarioError(
+                "the address has no value at any tick", given=address, hint="record it, or read another address"
+            )
         if values.dtype.is_float():
-            values = values.fill_nan(float("inf"))  # an infinite value raises an error where it is used
+            # NaN would mean a missing value. Infinity raises an error, but only where the value is used.
+            values = values.fill_nan(float("inf"))
         ticks = np.searchsorted(self.times, _milliseconds(rows["t"].to_numpy()))
         indices = ticks * self._shape[1] + self._columns(rows)
         text = not (values.dtype.is_numeric() or values.dtype == pl.Boolean)
         array: NDArray[Any] = np.full(self._shape, None) if text else np.full(self._shape, np.nan)
         array.reshape(-1)[indices] = values.cast(pl.String if text else pl.Float64).to_numpy()
         if np.bincount(indices).max() > 1:
-            raise ScenarioError("two rows for one tick and replication", given=address, hint="keep one of them")
+            raise ScenarioError(
+                "the address has two rows for the same tick and replication", given=address, hint="keep one of them"
+            )
         return array
 
 

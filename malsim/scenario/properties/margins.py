@@ -44,11 +44,11 @@ FUNCTIONS = {
 
 
 class BrokenDayError(ScenarioError):
-    """Value that is not a finite number, or not a bit, on one day; an error only if a window includes that day."""
+    """Invalid value on one day (not a finite number, or not a bit). An error only if a window includes that day."""
 
 
 def margins_at_start(formula: stl.Formula, trace: Trace, *, truth: bool = False) -> tuple[Array, float | None]:
-    """Return the margins at the start of the run, and the number that replaced invalid values (None: all were valid).
+    """Return the margins at the start of a run, and the number substituted for invalid values (None if all are valid).
 
     An invalid value raises an error only if the margins depend on it, that is, if they differ between the smallest and the
     largest `fill`.
@@ -76,7 +76,7 @@ class Margins:
         self._cache: dict[stl.Formula, Array] | None = {} if keep else None
 
     def at_start(self, formula: stl.Formula) -> Array:
-        """Return the margin of each replication at the start: windows begin on day 0, all other parts at the first tick."""
+        """Return each replication's margin at the start: windows begin on day 0, all other parts at the first tick."""
         start: Array
         match formula:
             case stl.Not(operand):
@@ -92,7 +92,7 @@ class Margins:
         return start
 
     def of(self, formula: stl.Formula) -> Array:
-        """Return the margin at each tick of each replication; NaN at ticks without a value."""
+        """Return a formula's margin at each tick of each replication; NaN at ticks without a value."""
         if self._cache is None:
             return self._of(formula)
         if formula not in self._cache:
@@ -137,7 +137,8 @@ class Margins:
     ) -> Array:
         step, times = (-1, _mirrored(self.trace.times)) if word == "since" else (1, self.trace.times)
         lefts, rights = _filled(self.of(left), np.inf)[::step], _filled(self.of(right), -np.inf)[::step]
-        unbounded = np.full((len(rights) + 1, rights.shape[1]), -np.inf)  # extra row for windows that begin after the end
+        # The extra row serves windows that begin after the end of the run.
+        unbounded = np.full((len(rights) + 1, rights.shape[1]), -np.inf)
         for tick in range(len(rights) - 1, -1, -1):
             np.maximum(rights[tick], np.minimum(lefts[tick], unbounded[tick + 1]), out=unbounded[tick])
         first, last = spans(window, times, origin=origin)
@@ -147,7 +148,7 @@ class Margins:
         return between
 
     def value(self, value: stl.Value) -> NDArray[Any]:
-        """Return a value at each tick of each replication, as numbers or NaN, or as strings or None."""
+        """Return a value at each tick of each replication: numbers (NaN if missing) or strings (None if missing)."""
         values: NDArray[Any]
         match value:
             case stl.Number(number):
@@ -169,7 +170,7 @@ class Margins:
     def _number(self, value: stl.Value) -> Array:
         values: NDArray[Any] = self.value(value)
         if values.dtype == object:
-            raise ScenarioError("a string is not a number", given=value, hint="compare strings with == or !=")
+            raise ScenarioError("a number is expected here, not a string", given=value, hint="compare strings with == or !=")
         return values
 
     def _apply(self, function: str, arguments: list[Array]) -> Array:
@@ -182,7 +183,7 @@ class Margins:
                 infinite = np.isinf(result) | np.isinf(argument)
                 result = np.asarray(apply(result, argument))
                 invalid = (~np.isfinite(result) | infinite) & ~missing
-                self._must_be_valid(invalid, f"{function} has no finite result", "guard the divisor")
+                self._must_be_valid(invalid, f"{function} has no finite result", "prevent a division by 0")
                 result = np.where(invalid, np.inf, result)
         return result
 
@@ -200,7 +201,7 @@ class Margins:
         else:
             with np.errstate(over="ignore", invalid="ignore"):
                 margins = _distance(formula.relation, left, right) / (formula.scale or 1.0)
-            self._must_be_valid(np.isinf(margins), "the distance is not finite", "write a larger scale, or smaller numbers")
+            self._must_be_valid(np.isinf(margins), "the distance is not finite", "use a larger scale, or smaller numbers")
         if object not in (left.dtype, right.dtype):
             margins = self._with_fill(margins, np.isinf(left) | np.isinf(right) | np.isinf(margins))
         return np.broadcast_to(margins, self._shape)
@@ -221,7 +222,7 @@ class Margins:
         return margins if self._fill is None else np.where(invalid, self._fill, margins)
 
     def _must_be_valid(self, invalid: NDArray[np.bool_], problem: str, hint: str) -> None:
-        """Raise `BrokenDayError` for the first invalid day, unless invalid values are to be replaced."""
+        """Raise `BrokenDayError` for the first invalid day, unless `fill` replaces invalid values."""
         if invalid.any() and self._fill is None:
             tick, column = np.argwhere(np.broadcast_to(invalid, self._shape))[0]
             days, replication = self.trace.times[tick] / DAY, self.trace.replications[column]
@@ -242,7 +243,7 @@ def _distance(relation: str, left: Array, right: Array) -> Array:
 
 
 def _joined(word: str, left: Array, right: Array) -> Array:
-    """Join margins by `and`, `or` or `implies`; NaN if a side is missing and the other alone does not decide."""
+    """Join margins by `and`, `or` or `implies`. If one side is NaN and the other does not decide alone, return NaN."""
     if word == "and":
         both = np.minimum(left, right)
         alone = np.fmin(left, right)

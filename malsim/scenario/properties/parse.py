@@ -1,4 +1,4 @@
-"""Parser of properties with the grammar `property.lark`; errors name the column, the text found there and a hint."""
+"""Parser for properties (grammar: `property.lark`). Errors name the column and the text found there, and give a hint."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TERMINALS = {
 
 
 def parse(text: str) -> Formula:
-    """Parse one property of at most 10,000 characters and 60 nested operators.
+    """Parse one property of at most 10,000 characters and 60 levels of nesting.
 
     Raises `ScenarioError` with the column, the text found there, and a hint.
 
@@ -41,7 +41,7 @@ def parse(text: str) -> Formula:
     malsim.base.errors.ScenarioError: property, column 7: this is not allowed here; given: '(eff(obs_a1a1) < 0.5)'; ...
     """
     if len(text) > LONGEST:
-        raise ScenarioError("a property is too long", given=len(text), allowed=f"at most {LONGEST} characters")
+        raise ScenarioError("the property is too long", given=len(text), allowed=f"at most {LONGEST} characters")
     try:
         return build(text, _grammar().parse(text))
     except UnexpectedInput as broken:
@@ -75,7 +75,7 @@ def _syntax_error(text: str, broken: UnexpectedInput) -> ScenarioError:
 
 
 def _advice(text: str) -> str:
-    """Return a hint: the correct spelling of a misspelt keyword before the error, or else an example of a property."""
+    """Suggest a spelling for a misspelt keyword near the error; if there is none, show an example of a property."""
     for word in reversed(re.findall(r"[^\W\d_]{3,}", text)):
         near = get_close_matches(word.lower(), WORDS, n=1, cutoff=0.75)
         if near and word not in WORDS:

@@ -1,4 +1,4 @@
-"""Rendering of a formula as text in a normal form, which parses back to the same formula."""
+"""Rendering of a formula as text in normal form. Parsing the text gives the same formula."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from malsim.scenario.properties import formula as stl
 from malsim.scenario.properties.build import canonical
 from malsim.scenario.properties.parse import WORDS
 
-Term: TypeAlias = tuple[str, int]  # text and binding strength
+Term: TypeAlias = tuple[str, int]  # rendered text, and how strongly its outermost operator binds
 IMPLIES, OR, AND, LASTING, COMPARISON, PREFIX, SUM, PRODUCT, ATOM = range(9)
 JOINS = {"implies": IMPLIES, "or": OR, "and": AND}
 SIGNS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT}
 
 
 def render(part: stl.Formula | stl.Value) -> str:
-    """Return a formula or a value as text.
+    """Render a formula or a value as text.
 
     >>> from malsim.scenario.properties.parse import parse
     >>> render(parse("eventually[20d:60d] abs(eff(obs_a1a1)-prev( eff(obs_a1a1) ))>=.25"))
@@ -61,7 +61,7 @@ def _infix(part: stl.Join | stl.Between) -> Term:
         left, right = _within(part.left, COMPARISON), _within(part.right, COMPARISON)
         return f"{left} {part.word}{_window(part.window)} {right}", LASTING
     level = JOINS[part.word]
-    to_right = part.word == "implies"  # implies is right-associative
+    to_right = part.word == "implies"  # `implies` is right-associative
     left, right = _within(part.left, level + to_right), _within(part.right, level + (not to_right))
     return f"{left} {part.word} {right}", level
 

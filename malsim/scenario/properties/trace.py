@@ -1,4 +1,4 @@
-"""Trace on which a property is evaluated: ticks, replications, arrays by address, and windows of ticks."""
+"""Trace on which properties are evaluated: ticks, replications, arrays by address, and windows of ticks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Events: TypeAlias = Callable[[str, str | None], NDArray[np.bool_]]
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Ticks of a run, and functions to read it.
+    """Ticks of a run, with functions that read values and events at each tick.
 
     `times` are the milliseconds of each tick since the run's start, in increasing order; `replications` are the numbers of
     the columns. `read` maps an address to an array of ticks × replications: float64 with NaN for a missing value (a cell
@@ -41,7 +41,7 @@ class Trace:
 
     @property
     def period(self) -> int:
-        """Median interval between successive ticks in milliseconds; for a single tick, its time."""
+        """Median interval between successive ticks in milliseconds. With a single tick, the time of that tick."""
         return int(np.median(np.diff(self.times, prepend=0 if len(self.times) == 1 else self.times[:0])))
 
     def only(self, column: int) -> Trace:
@@ -55,7 +55,7 @@ class Trace:
 
     @staticmethod
     def of_arrays(days: Iterable[float], arrays: Mapping[str, NDArray[Any]]) -> Trace:
-        """Return a trace of arrays of ticks × replications, without events.
+        """Create a trace from arrays of ticks × replications. The trace has no events.
 
         NaN is a missing value; it is an error between two values of a replication.
 
@@ -66,7 +66,7 @@ class Trace:
         shapes = {array.shape for array in arrays.values()}
         shape = next(iter(shapes), ())
         if len(shapes) != 1 or len(shape) != 2 or shape[0] != len(times) or not len(times):  # noqa: PLR2004
-            raise ScenarioError("the arrays must have the same shape, ticks × replications", given=sorted(map(str, shapes)))
+            raise ScenarioError("all arrays must have the same shape, ticks × replications", given=sorted(map(str, shapes)))
         for name, array in arrays.items():
             _must_be_unbroken(name, array)
 
@@ -82,7 +82,7 @@ class Trace:
 
 
 def _must_be_unbroken(name: str, array: NDArray[Any]) -> None:
-    """Raise `ScenarioError` for NaN between two values of a replication."""
+    """Raise `ScenarioError` if there is a NaN between two values of a replication."""
     if array.dtype == object:
         return
     missing = np.isnan(array)
@@ -91,11 +91,11 @@ def _must_be_unbroken(name: str, array: NDArray[Any]) -> None:
     if inside.any():
         tick, column = np.argwhere(inside)[0]
         hint = "correct the source of the NaN; NaN is allowed before the first value and after the last"
-        raise ScenarioError(f"{name} is not a number at tick {tick} of replication {column}", hint=hint)
+        raise ScenarioError(f"{name} is NaN at tick {tick} of replication {column}", hint=hint)
 
 
 def unknown(what: str, name: str, names: Iterable[str]) -> ScenarioError:
-    """Return the error for an unknown name, with the nearest known names."""
+    """Return the error for an unknown name, which suggests the most similar known names."""
     names = sorted(set(names))
     near = get_close_matches(name, names, n=2, cutoff=0.6)
     few = near or names[:5]
@@ -112,7 +112,7 @@ Rows = NDArray[np.int64]
 
 
 def extrema(values: Array, first: Rows, last: Rows, *, largest: bool) -> Array:
-    """Return the smallest (or largest) of the rows first[i] … last[i] for each i and column; ±∞ for an empty window.
+    """Return the minimum (or maximum) of the rows first[i] … last[i] for each i and column; ±∞ for an empty window.
 
     The algorithm uses two stacks: rows before a split hold extrema up to the split, rows after it one running extremum.
     Each row enters and leaves once, so a window of any width costs three row operations per step. `values` (rows × columns)
@@ -149,7 +149,7 @@ def extrema(values: Array, first: Rows, last: Rows, *, largest: bool) -> Array:
 
 
 def spans(window: Window | None, times: Rows, *, origin: int | None = None) -> tuple[Rows, Rows]:
-    """Return the first and last tick of a window relative to each tick, or to one time `origin` (ms) before all ticks.
+    """Return the first and last tick of a window for each tick, or for a single time `origin` (ms) before all ticks.
 
     The window [a:b] of tick i contains tick j if times[i] + a ≤ times[j] ≤ times[i] + b, or, in ticks, i + a ≤ j ≤ i + b; it
     ends with the last tick. Relative to an `origin`, ticks are counted from the first one.

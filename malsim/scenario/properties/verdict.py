@@ -1,4 +1,4 @@
-"""Properties, their margins over a run, and verdicts of checks."""
+"""Properties, their margins over a run, and the verdicts of checks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Margin:
-    """Distance of a property from its bound: positive if it holds, negative if not; at 0, `holds` gives which.
+    """Distance of a property from its bound: positive if the property holds, negative if not, 0 exactly on the bound.
 
     `each` is the margin of each replication at the run's start, in the units compared (divided by the scale), and `holds`
     is true in the replications in which the property holds. `witness` is the comparison that decided the worst margin.
@@ -40,7 +40,7 @@ class Margin:
 
     @property
     def worst(self) -> float:
-        """Smallest margin."""
+        """Smallest margin over all replications."""
         return float(self.each.min())
 
     def __float__(self) -> float:
@@ -49,7 +49,7 @@ class Margin:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Verdict:
-    """Verdict on a check, which passes if the share of replications that hold is at least the required share.
+    """Verdict on a check, which passes if the property holds in at least the required share of replications.
 
     `property` is the property as text, `share` the required share, `holding` the share that holds with Wilson's 95 %
     `interval`, and `margin` the margins with the witness of the worst.
@@ -64,7 +64,7 @@ class Verdict:
 
 
 class Property:
-    """Temporal property, from its text or from formula objects.
+    """Temporal property, created from text or from a formula.
 
     >>> Property("always[0:5d] eff(obs_a1a1)>=.3").text
     'always[0:5d] (eff(obs_a1a1) >= 0.3)'
@@ -73,14 +73,14 @@ class Property:
     __slots__ = ("formula", "text")
 
     def __init__(self, formula: str | Formula) -> None:
-        """Parse the text, or check that the formula can be written as text; raise `ScenarioError` if not."""
+        """Parse the text, or verify that the formula can be written as text. Raise `ScenarioError` on failure."""
         self.formula = parse(formula) if isinstance(formula, str) else formula
         self.text = render(self.formula)
         if self.formula is formula and parse(self.text) != formula:
             raise ScenarioError("this formula cannot be written as text", given=self.text, hint="see property.lark")
 
     def margin(self, run: RunFrames | Trace) -> Margin:
-        """Return the margin of every replication at the start of a run (any object with its four frames) or a trace.
+        """Return the margins, one per replication, at the start of a trace or a run (any object with the four frames).
 
         Raises `ScenarioError` if an address is not in the run, a window ends after the run, a value is NaN, or nothing was
         checked because some replication has no tick with a value to compare.
@@ -98,11 +98,11 @@ class Property:
     def _margin(self, trace: Trace) -> Margin:
         end, last = max(int(trace.times[-1]), len(trace.times) * trace.period), reach(self.formula, trace.period)
         if last > end:
-            problem, hint = "its windows reach beyond the end of the run", "run more days, or make the window shorter"
+            problem, hint = "the property reads beyond the end of the run", "run more days, or make the window shorter"
             given, allowed = f"day {last / DAY:.6g}", f"up to day {end / DAY:.6g}"
             raise ScenarioError(problem, given=given, allowed=allowed, hint=hint)
         margins, fill = margins_at_start(self.formula, trace)
-        each = margins + 0.0  # avoid -0.0
+        each = margins + 0.0  # adding 0.0 turns -0.0 into 0.0
         unchecked = np.isnan(each) | (each == np.inf)
         if unchecked.any():
             number = trace.replications[unchecked][0]
@@ -121,7 +121,7 @@ class Property:
 
 
 def check(formula: str | Formula, run: RunFrames | Trace, *, share: float = 1.0) -> Verdict:
-    """Check a property on a run or a trace; it must hold in at least `share` (above 0, at most 1) of the replications.
+    """Check that a property holds in at least `share` (above 0, at most 1) of the replications of a run or a trace.
 
     Raises `ScenarioError` if the property cannot be checked; it never passes unchecked.
 

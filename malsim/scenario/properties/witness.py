@@ -1,4 +1,4 @@
-"""Explanation of a margin by the comparison, and its tick, that decided it."""
+"""Witness of a margin: the comparison that decided the margin, and the tick at which it did."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Witness:
     margin: float
 
     def __str__(self) -> str:
-        """Return the witness in one line."""
+        """Format the witness on one line."""
         when = "no tick" if self.day is None else f"day {self.day:.6g}"
         where = f"replication {self.replication}, {when}"
         return f"{where}: expected {self.expected}, got {self.got}; margin {margin_text(self.margin)}"
 
 
 def margin_text(margin: float, digits: int = 6) -> str:
-    """Return a margin as text; 0 is "exactly on the bound".
+    """Format a margin; 0 is followed by "exactly on the bound".
 
     >>> margin_text(0.0), margin_text(-0.25)
     ('0, exactly on the bound', '-0.25')
@@ -50,7 +50,7 @@ def margin_text(margin: float, digits: int = 6) -> str:
 
 
 def witness(formula: stl.Formula, trace: Trace, column: int, margin: float, fill: float | None = None) -> Witness:
-    """Return the comparison that decided the margin of one replication (a column of the trace) at the run's start."""
+    """Return the comparison that decided the margin of one replication, given by its column, at the start of the run."""
     descent = _Descent(trace.only(column), fill)
     clause, tick, wanted = descent.down(formula, 0, wanted=True, origin=0)
     text = render(clause)
@@ -66,14 +66,14 @@ def witness(formula: stl.Formula, trace: Trace, column: int, margin: float, fill
 
 
 class _Descent:
-    """Search in one replication, from a formula to the part, and the tick, that gave its margin."""
+    """Search within one replication that descends from a formula to the part and the tick that decided its margin."""
 
     def __init__(self, trace: Trace, fill: float | None) -> None:
         self.margins = Margins(trace, keep=True, fill=fill)
         self.times = trace.times
 
     def got(self, clause: stl.Formula, tick: int) -> str:
-        """Return the values of a comparison at a tick, as text."""
+        """Format the values that a comparison has at a tick."""
         match clause:
             case stl.Compare(left, _, right):
                 sides = [side for side in (left, right) if stl.reads(side)]
@@ -94,7 +94,7 @@ class _Descent:
     def down(
         self, formula: stl.Formula, tick: int, *, wanted: bool, origin: int | None = None
     ) -> tuple[stl.Formula, int | None, bool]:
-        """Return the deciding part of a formula, its tick, and whether it was expected to hold."""
+        """Return the part of a formula that decided its margin, the tick, and whether the part was expected to hold."""
         match formula:
             case stl.Not(operand):
                 return self.down(operand, tick, wanted=not wanted, origin=origin)

@@ -1,4 +1,4 @@
-"""pytest plugin: scenario files as tests, one per check, and fixtures for tests of a memory in Python.
+"""pytest plugin that collects scenario files as tests, one per check, and provides fixtures for testing a memory.
 
 A `.toml` file is collected if it is a scenario: it is named on the command line, begins with `# malsim`, lies in a folder of
 the ini option `malsim_paths`, or contains `why` or a check together with other tables of a scenario. Heavy modules are
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare the options, each also as an ini option with underscores in its name."""
+    """Declare the command-line options, and an ini option with underscores for each."""
     parser.addini("malsim_paths", "files and folders whose .toml files are all scenarios", type="args", default=[])
     texts = {"rules": ("FILE", "judge scenarios under these rules: a TOML file or a preset"),
              "memory": ("MODULE:FACTORY", "judge scenarios with your own memory, whose code is run")}  # fmt: skip
@@ -35,13 +35,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make a user's memory importable from pytest's root folder, wherever pytest was started."""
+    """Make the user's memory importable from pytest's root folder, wherever pytest was started."""
     if str(config.rootpath) not in sys.path and (config.getoption("malsim_memory") or config.getini("malsim_memory")):
         sys.path.insert(0, str(config.rootpath))
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
-    """Collect a .toml file if it is a scenario."""
+    """Collect a `.toml` file if it is a scenario."""
     if file_path.suffix == ".toml" and (parent.session.isinitpath(file_path) or is_scenario(file_path, parent.config)):
         return ScenarioFile.from_parent(parent, path=file_path)
     return None
@@ -49,7 +49,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFi
 
 @pytest.fixture
 def malsim_file(request: pytest.FixtureRequest) -> Callable[[str], TestedFile]:
-    """Open a scenario file next to the test: `malsim_file("incident.toml").check()` fails like `malsim test`."""
+    """Open a scenario file next to the test. `malsim_file("incident.toml").check()` fails as `malsim test` does."""
     from malsim.scenario.pytest_plugin.fixtures import TestedFile
     from malsim.scenario.pytest_plugin.scenario_tests import PluginSettings
 
@@ -58,7 +58,7 @@ def malsim_file(request: pytest.FixtureRequest) -> Callable[[str], TestedFile]:
 
 @pytest.fixture
 def malsim_bench(request: pytest.FixtureRequest) -> Callable[..., MemoryBench]:
-    """Create a memory that can be written to, advanced in time, queried and checked: `malsim_bench(memory="mine:Votes")`."""
+    """Create a memory that tests can write to, advance in time and query: `malsim_bench(memory="mine:Votes")`."""
     from malsim.scenario.pytest_plugin.fixtures import MemoryBench
     from malsim.scenario.pytest_plugin.scenario_tests import PluginSettings
 

@@ -1,4 +1,4 @@
-"""Test fixtures: a scenario file to check, and a memory to write to, advance in time, query and check."""
+"""Objects behind the pytest fixtures: a scenario file to check, and a memory to write to, advance in time and query."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ELSE = "something else"
 
 @dataclass(frozen=True)
 class TestedFile:
-    """Scenario file with the settings of the pytest session."""
+    """Scenario file under the settings of the pytest session."""
 
     __test__ = False  # prevents pytest from collecting the class
     scenario: Scenario
@@ -37,11 +37,11 @@ class TestedFile:
 
     @classmethod
     def of(cls, path: Path, settings: PluginSettings) -> TestedFile:
-        """Read the file."""
+        """Read a scenario file and apply the session's settings."""
         return cls(settings.read(path), settings)
 
     def check(self) -> dict[str, float | None]:
-        """Run the scenario and return the margin of each check by name; raise `AssertionError` if a check does not pass."""
+        """Run the scenario and return each check's margin by name. Raise `AssertionError` unless all checks pass."""
         __tracebackhide__ = True
         judged = judge(self.scenario)
         lines = [judged.error] if judged.error else []
@@ -55,7 +55,7 @@ class TestedFile:
 
 @dataclass
 class MemoryBench:
-    """Memory under test, to which claims are written and which is queried and checked.
+    """Memory under test, with methods to write claims to it, advance its time, query it and check properties.
 
     `base` is a scenario with the memory. Ticks are a day apart and claims arrive between them; answers are as of the last
     tick.
@@ -69,17 +69,17 @@ class MemoryBench:
 
     @classmethod
     def of(cls, settings: PluginSettings, *, memory: object = None, law: str = "mal", **rules: Any) -> MemoryBench:
-        """Create a bench for a user's memory (a name or a factory), or for a law under `rules`."""
+        """Create a bench for a user's memory (its name or factory) or, without a memory, for a law with `rules`."""
         base = Scenario(name="bench", why="a test", law=law).replace(rules=rules)
         adapter = memory or settings.memory
         return cls(base.replace(adapter=Adapter.of(adapter)) if adapter else base)
 
     def fact(self, name: str, *values: str) -> None:
-        """Declare the possible values of an object, the true value first; by default the first claimed value is true."""
+        """Declare an object's possible values, the true value first. If undeclared, its first claimed value is true."""
         self.values[name] = list(values)
 
     def claim(self, writer: str, object_: str, value: str, *, confidence: float = 0.7, **fields: Any) -> str:
-        """Claim a value of an object now and return the claim's handle; `fields` are those of a `[[claim]]`."""
+        """Claim a value of an object now, and return the claim's handle. `fields` are further keys of a `[[claim]]`."""
         handle = str(fields.pop("handle", f"obs_{len(self.claims):06x}"))
         values = self.values.setdefault(object_, [])
         if value not in values:
@@ -91,12 +91,12 @@ class MemoryBench:
         return handle
 
     def tick(self, days: int = 1) -> None:
-        """Advance by `days`, with a tick at the end of each day."""
+        """Advance time by `days`, with a tick at the end of each day."""
         self.ticks, self._run = self.ticks + days, None
 
     @property
     def run(self) -> Run:
-        """Run up to the last tick; raises `UsageError` before the first tick."""
+        """Run up to the last tick. Raises `UsageError` before the first tick."""
         if not self.ticks:
             raise UsageError("no tick has passed yet", where="malsim_bench", hint="call tick() first")
         if self._run is None:
@@ -109,16 +109,16 @@ class MemoryBench:
         return self._run
 
     def answer(self, object_: str) -> str | None:
-        """Return the memory's answer at the last tick; None for no answer or a tie."""
+        """Return the memory's answer about an object at the last tick; None for no answer or a tie."""
         number = self._signal("answer", object_)
         return None if number is None else self.values[object_][int(number)]
 
     def belief(self, object_: str) -> float | None:
-        """Return the memory's belief in its answer at the last tick; None if it states none."""
+        """Return the memory's belief in its answer at the last tick; None if the memory reports none."""
         return self._signal("belief", object_)
 
     def check(self, formula: str) -> float:
-        """Return the margin of a property over all ticks; raise `AssertionError` with the witness if it does not hold."""
+        """Return a property's margin over all ticks. Raise `AssertionError` with the witness if the property fails."""
         __tracebackhide__ = True
         verdict = check(formula, self.run)
         if not verdict.passed:

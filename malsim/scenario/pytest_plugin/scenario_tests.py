@@ -1,4 +1,4 @@
-"""pytest items of a scenario file: one per check, and one per goal of the session."""
+"""pytest items for scenario files: one per check, and one per goal of the session."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Check, Scenario
 
 PREFIX = "--malsim-"
-LARGEST = 1 << 20  # characters read of a file that is not named on the command line
+LARGEST = 1 << 20  # maximum number of characters read from a file that is not named on the command line
 COMMENT = re.compile(r"\s*#\s*malsim[ \t]*(?:\n|$)")
 WORDS = re.compile(r"^\s*(why\s*=|\[\[(check|goal)\]\]|\[baseline\])", re.MULTILINE)
 TABLES = frozenset(("run", "claim", "facts", "writers", "check", "goal", "baseline", "memory", "rules", "reader", "netlist"))
@@ -31,12 +31,12 @@ GOALS = pytest.StashKey[dict[str, list["ScenarioFile"]]]()
 
 
 class Failed(Exception):  # noqa: N818  # a failed check is not an error
-    """Failed check, with the message of `malsim test`."""
+    """Failed check, with the message that `malsim test` prints."""
 
 
 @dataclass(frozen=True)
 class PluginSettings:
-    """Settings from the options and the ini file: rules, a user's memory, permission to run code."""
+    """Settings from the command line and the ini file: rules, the user's memory, and permission to run code."""
 
     rules: str
     memory: str
@@ -50,13 +50,13 @@ class PluginSettings:
 
     @property
     def options(self) -> str:
-        """Options of `malsim test` that give the same judgement."""
+        """Options of `malsim test` that lead to the same verdict."""
         values = (("--rules", self.rules), ("--memory", self.memory))
         options = "".join(f" {flag} {shlex.quote(value)}" for flag, value in values if value)
         return options + " --allow-code" * self.allow_code
 
     def read(self, path: Path) -> Scenario:
-        """Read a scenario file and apply the rules and the memory of the settings."""
+        """Read a scenario file and apply the rules and the memory from the settings."""
         from malsim.adapters.engine.adapter import Adapter
         from malsim.memory import Rules
         from malsim.scenario.file.scenario_file import read
@@ -67,7 +67,7 @@ class PluginSettings:
 
 
 def is_scenario(path: Path, config: pytest.Config) -> bool:
-    """Return whether a file is a scenario, judged by `malsim_paths` or by its contents."""
+    """Return whether a file is a scenario: it lies under `malsim_paths` or its contents look like one."""
     folders = [config.rootpath / folder for folder in config.getini("malsim_paths")]
     if any(path.is_relative_to(folder) for folder in folders):
         from malsim.scenario.file.scenario_file import holds_rules_alone
@@ -85,18 +85,18 @@ def is_scenario(path: Path, config: pytest.Config) -> bool:
     try:
         tables = tomllib.loads(text).keys()
     except (ValueError, RecursionError):
-        return True  # so that the error is reported when the file is read
+        return True  # collect the file, so that its error is reported when it is read
     return len(tables & TABLES) + ("why" in tables) > 1
 
 
 class ScenarioFile(pytest.File):
-    """Scenario file, which is run once, for the first of its checks."""
+    """Collector for a scenario file, which is run once, when its first check is needed."""
 
     _judged: Judged | None = None
     _scenario: Scenario | None = None
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Yield one item per check, and one per goal that no earlier file names; a file without checks is an error."""
+        """Yield one item per check, and one per goal that no earlier file names. Raise an error if there is no check."""
         from malsim.scenario.checks.checks import Goal
 
         try:
@@ -135,7 +135,7 @@ class ScenarioFile(pytest.File):
         return True
 
     def scenario(self) -> Scenario:
-        """Return the scenario, which is read once; raise `CollectError` if it cannot be read."""
+        """Return the scenario, read on first use. Raise `CollectError` if it cannot be read."""
         from malsim.base.errors import MalsimError
 
         if self._scenario is None:
@@ -146,12 +146,12 @@ class ScenarioFile(pytest.File):
         return self._scenario
 
     def shown_path(self) -> Path:
-        """Return the path relative to the current folder, if it lies within."""
+        """Return the path, relative to the current folder if it lies within that folder."""
         here = self.config.invocation_params.dir
         return self.path.relative_to(here) if self.path.is_relative_to(here) else self.path
 
     def judged(self) -> Judged:
-        """Return the judged scenario, which is run once."""
+        """Return the judged scenario, run on first use."""
         from malsim.scenario.judge.judge import judge
 
         if self._judged is None:
@@ -161,7 +161,7 @@ class ScenarioFile(pytest.File):
 
 
 class SkippedItem(pytest.Item):
-    """Test item that skips a scenario file, with the reason."""
+    """Test item that skips a scenario file and reports the reason."""
 
     def __init__(self, *, reason: str, **options: Any) -> None:
         super().__init__(**options)
@@ -172,7 +172,7 @@ class SkippedItem(pytest.Item):
 
 
 class ScenarioItem(pytest.Item):
-    """Test item of a scenario file, whose failures are shown as by `malsim test`."""
+    """Test item from a scenario file. Its failures are reported as in `malsim test`."""
 
     parent: ScenarioFile
 
@@ -207,7 +207,7 @@ class SandboxedItem(ScenarioItem):
 
 
 class CheckItem(ScenarioItem):
-    """Test item for one check; an error is raised in its setup and a failure in its call, so that reports separate them."""
+    """Test item for one check. Errors are raised in setup and failures in the call, so that reports separate them."""
 
     def __init__(self, *, check: Check, **options: Any) -> None:
         super().__init__(**options)
@@ -224,7 +224,7 @@ class CheckItem(ScenarioItem):
             pytest.fail(headline(judged, outcome), pytrace=False)
 
     def judge(self) -> tuple[Judged, Outcome | None]:
-        """Return the outcome of this check, or None if the run failed."""
+        """Return the judged scenario and the outcome of this check, or None as outcome if the run failed."""
         judged = self.parent.judged()
         return judged, next((outcome for outcome in judged.outcomes if outcome.check.name == self.check.name), None)
 
@@ -241,7 +241,7 @@ class CheckItem(ScenarioItem):
 
 
 class GoalItem(CheckItem):
-    """Test item for one goal of all collected scenarios, which are run in turn until one meets it."""
+    """Test item for one goal of all collected scenarios, which are run in turn until one meets the goal."""
 
     def judge(self) -> tuple[Judged, Outcome | None]:
         from malsim.scenario.judge.judge import goals

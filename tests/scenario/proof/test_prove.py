@@ -148,7 +148,7 @@ def test_refutation_is_written_as_a_failing_scenario(tmp_path: Path, capsys: pyt
 def test_only_refutations_are_drawn() -> None:
     figure = drawing(prove(load(WIRE).net, "always not tripped"))
     assert "refuted in 3 ticks" in figure.get_suptitle()
-    with pytest.raises(UsageError, match="only a refutation"):
+    with pytest.raises(UsageError, match="only a refuted property"):
         drawing(prove(load(WIRE).net, "always (tripped implies once bad)"))
 
 

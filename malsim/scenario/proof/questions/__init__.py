@@ -1,1 +1,1 @@
-"""Safety questions about a tripwire that are answered by proof."""
+"""Safety questions about a tripwire, answered by proof."""

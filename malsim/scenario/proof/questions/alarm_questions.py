@@ -1,4 +1,4 @@
-"""Safety questions about one alarm: whether it trips, stays on, is cleared, and has the right polarity."""
+"""Safety questions about one alarm: whether it trips, stays on, can be cleared, and has the right polarity."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from malsim.scenario.proof.questions.answer import Inquiry
 
 LONGEST_DELAY = 12
-LONGEST_PULSE = 3  # ticks that an acknowledgement may take to reach its reset
+LONGEST_PULSE = 3  # maximum number of ticks that an acknowledgement may take to reach its reset
 BEST = {"eff": 1.0, "curr": 1.0, "conf": 1.0, "unc": 0.0, "concern": 0.0}
 
 
 def of_alarm(inquiry: Inquiry, name: str) -> Iterator[SafetyAnswer]:
-    """Ask all questions about one alarm."""
+    """Answer all safety questions about one alarm."""
     net = inquiry.net
     instance, _, op = op_of(net, net.signals[name])
     pins = wired(net, instance) if instance else {}
@@ -53,7 +53,7 @@ def of_alarm(inquiry: Inquiry, name: str) -> Iterator[SafetyAnswer]:
 
 
 def _stays(inquiry: Inquiry, name: str, instance: str, reset: str | None) -> Iterator[SafetyAnswer]:
-    """Ask whether the alarm stays on until its reset, and whether only an acknowledgement resets it."""
+    """Check that the alarm stays on until its reset, and that only an acknowledgement resets it."""
     net, acks = inquiry.net, acknowledgements(inquiry.net)
     free = f" and not {reset}" if reset else ""
     enable = inputs_of(net, instance).get("enable") if instance else None
@@ -78,7 +78,7 @@ def _stays(inquiry: Inquiry, name: str, instance: str, reset: str | None) -> Ite
 
 
 def _not_set_by_hand(net: Net, name: str, cause: str, line: int) -> Iterator[SafetyAnswer]:
-    """Report whether an acknowledgement is wired to the cause of the alarm."""
+    """Check that no acknowledgement is wired to the alarm's cause."""
     acks = [signal.name for signal in net.signals.values()
             if signal.writer and str(signal.writer.address).startswith("reviewer.") and signal.type == "bit"]  # fmt: skip
     for ack in acks:
@@ -90,7 +90,7 @@ def _not_set_by_hand(net: Net, name: str, cause: str, line: int) -> Iterator[Saf
 
 
 def _delayed(inquiry: Inquiry, name: str, cause: str, free: str, line: int) -> SafetyAnswer:
-    """Ask for the least number of ticks of the cause after which the alarm is on."""
+    """Find the smallest number of ticks that the cause must last for the alarm to be on."""
     for delay in range(LONGEST_DELAY + 1):
         text = f"always (always[0:{delay}] ({cause}{free}) implies eventually[{delay}:{delay}] {name})"
         lasts = f"after {delay + 1} tick{'s' if delay else ''} of {cause}"
@@ -101,7 +101,7 @@ def _delayed(inquiry: Inquiry, name: str, cause: str, free: str, line: int) -> S
 
 
 def root(net: Net, name: str) -> str:
-    """Return the bit that drives a signal through ops with a single wired input: timers, delays, debouncers."""
+    """Trace a bit back through ops with a single wired input, such as timers, delays and debouncers, to its source."""
     while True:
         writer = net.signals[name].writer
         pin = writer.address if writer else None
@@ -114,7 +114,7 @@ def root(net: Net, name: str) -> str:
 
 
 def _polarity(inquiry: Inquiry, name: str) -> Iterator[SafetyAnswer]:
-    """Ask whether the alarm stays off while every score is at its best, and can trip while all are at their worst."""
+    """Check that the alarm stays off while all scores are best, and can trip while all scores are worst."""
     net = inquiry.net
     cone = upstream(net, [name])
     inputs = [signal for signal in cut(net).inputs if signal.type != "bit" and signal.name in cone]
@@ -140,5 +140,5 @@ def _polarity(inquiry: Inquiry, name: str) -> Iterator[SafetyAnswer]:
 
 
 def _blaming(net: Net, answer: SafetyAnswer, bit: str | None) -> SafetyAnswer:
-    """Turn the answer into a flaw at the line of the watch that writes `bit`; leave it unchanged without a bit."""
+    """Turn an answer into a flaw at the line of the watch that writes `bit`. Without a bit, return it unchanged."""
     return SafetyAnswer(answer.question, answer.proof, False, line_of(net, bit)) if bit else answer

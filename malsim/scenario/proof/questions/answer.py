@@ -1,4 +1,4 @@
-"""Safety questions about a net and their answers, and the signals and lines that they concern."""
+"""Answers to safety questions about a net, and functions that find the signals and lines that a question concerns."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class SafetyAnswer:
 
     @property
     def status(self) -> Status:
-        """Kind of answer."""
+        """Kind of answer: sound, FLAW, not decided, or not asked."""
         if self.sound is None:
             return "not asked"
         if self.proof is not None and self.proof.result == "not decided":
@@ -59,7 +59,7 @@ class SafetyAnswer:
 
     @property
     def flaw(self) -> bool:
-        """True if the answer shows a fault of the tripwire; False if it is sound or unknown."""
+        """True if the answer reveals a fault of the tripwire; False if the tripwire is sound or the answer is unknown."""
         return self.status == "FLAW"
 
     @property
@@ -74,14 +74,14 @@ class SafetyAnswer:
 
     @property
     def sentence(self) -> str:
-        """Answer in one line of text, with the line of the netlist for a flaw."""
+        """Answer on one line; for a flaw, with the line in the netlist."""
         if not self.flaw:
             return f"{self.status}: {self.question}: {self.how}"
         location = f" (line {self.line})" if self.line else ""
         return f"FLAW{location}, does not hold: {self.question}: {self.how}"
 
     def __str__(self) -> str:
-        """Return the sentence, followed by the proved property or by the run that shows the flaw."""
+        """Return the sentence, followed by the proved property or by the run that reveals the flaw."""
         if self.proof is None or (self.proof.result == "refuted" and not self.flaw):
             return self.sentence
         lines = [f"({self.other})"] if self.other else []
@@ -90,7 +90,7 @@ class SafetyAnswer:
 
 
 class Inquiry:
-    """Net under question, the assumptions on its inputs, and the time left for its proofs."""
+    """Net to be examined, the assumptions on its inputs, and the deadline for its proofs."""
 
     def __init__(self, net: Net, assume: Sequence[str], ticks: int, deadline: float) -> None:
         self.net, self.assume, self.ticks, self.deadline = net, assume, ticks, deadline
@@ -98,17 +98,17 @@ class Inquiry:
     def always(
         self, question: str, text: str, line: int = 0, *, assume: Sequence[str] = (), net: Any = None, ticks: int = 0
     ) -> SafetyAnswer:
-        """Ask whether a property holds in every run, or in every run of so many ticks."""
+        """Check that a property holds in every run or, with `ticks`, in every run of this length."""
         return self._ask(question, text, line, assume, net, ticks, refutes=False)
 
     def possible(
         self, question: str, never: str, line: int = 0, *, assume: Sequence[str] = (), net: Any = None
     ) -> SafetyAnswer:
-        """Ask whether something can happen, by refuting the property that it never happens."""
+        """Check that an event can happen, by refuting the property `never`, which says that it never happens."""
         return self._ask(question, never, line, assume, net, 0, refutes=True)
 
     def within(self, question: str, template: str, longest: int, line: int = 0) -> SafetyAnswer:
-        """Replace `{0}` in a property by 0, 1, … ticks; return the answer for the shortest delay without a flaw."""
+        """Substitute 0, 1, … ticks for `{0}` in a property. Return the answer for the shortest delay that has no flaw."""
         answers = []
         for delay in range(longest + 1):
             suffix = f" within {delay} tick{'s' if delay > 1 else ''}" if delay else ""
@@ -128,30 +128,30 @@ class Inquiry:
         return SafetyAnswer(question, proof, (proof.result == "refuted") is refutes, line)
 
 
-CLEARS = ("reset", "enable")  # pins that clear an op that holds an alarm
+CLEARS = ("reset", "enable")  # names of the pins that clear a latch or a watchdog
 
 
 def op_of(net: Net, signal: Signal) -> tuple[str, str, str]:
-    """Return the instance, pin and op that write a signal; empty strings if it is written from outside."""
+    """Return the instance, pin and op that write a signal; empty strings if no op of the net writes the signal."""
     pin = signal.writer.pin if signal.writer else None
     inside = pin is not None and pin.instance in net.instances
     return (pin.instance, pin.name, net.instances[pin.instance].sheet.name) if pin and inside else ("", "", "")
 
 
 def wired(net: Net, instance: str) -> dict[str, str]:
-    """Return the signal on each wired pin of an instance."""
+    """Return the signals wired to an instance, by pin."""
     head = f"{instance}."
     return {full.removeprefix(head): name for full, name in net.pins.items() if full.startswith(head)}
 
 
 def inputs_of(net: Net, instance: str) -> dict[str, str]:
-    """Return the signal on each wired input pin of an instance."""
+    """Return the signals wired to an instance's input pins, by pin."""
     sheet = net.instances[instance].sheet
     return {pin: name for pin, name in wired(net, instance).items() if sheet.slots[pin].key in sheet.ins}
 
 
 def upstream(net: Net, names: Iterable[str], *, through: bool = True) -> set[str]:
-    """Return these signals and all that they depend on; with `through=False`, not across ops that hold an alarm."""
+    """Return the given signals and all signals they depend on. `through=False` stops at ops that hold an alarm."""
     cone, pending = set(), list(names)
     while pending:
         name = pending.pop()
@@ -165,7 +165,7 @@ def upstream(net: Net, names: Iterable[str], *, through: bool = True) -> set[str
 
 
 def acknowledgements(net: Net) -> list[str]:
-    """Return the free bits that clear an alarm: those a reviewer writes, and those that reach only resets."""
+    """Return the input bits that clear alarms: bits that reviewers write, and bits that reach only resets."""
     bits = [signal for signal in cut(net).inputs if signal.type == "bit"]
     reviews = [signal.name for signal in bits if signal.source.startswith("reviewer.")]
     wires = [(pin, signal) for name, instance in net.instances.items() if instance.sheet.name in ALARMS
@@ -176,7 +176,7 @@ def acknowledgements(net: Net) -> list[str]:
 
 
 def line_of(net: Net, name: str, pin: str = "") -> int:
-    """Return the line that wires a signal to `pin`, or else the line of its writer or of its first end."""
+    """Return the line of a netlist that wires a signal to `pin` or, if there is none, that writes the signal."""
     signal = net.signals[name]
     ends = [link for link in signal.readers if pin and str(link.address) == pin]
     end = ends[0] if ends else signal.writer or (signal.links[0] if signal.links else None)

@@ -1,4 +1,4 @@
-"""Safety questions about a tripwire: its alarms, its sinks, its parts, its wiring, and the order of its ops."""
+"""Safety questions about a tripwire: its alarms, sinks, parts and wiring, and the order of its ops."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from malsim.netlist.wiring import Link, Net
 
-MOVERS = {"charge-pump", "siggen", "replay"}  # ops whose outputs change without a wired input
+MOVERS = {"charge-pump", "siggen", "replay"}  # ops whose outputs change even if no input is wired
 
 
 def safety(
     net: Net, *, alarm: str = "", assume: Sequence[str] = (), ticks: int = 40, timeout: float = 60.0
 ) -> tuple[SafetyAnswer, ...]:
-    """Ask all safety questions about a net.
+    """Answer all safety questions about a net.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def safety(
     """
     alarms = list(dict.fromkeys([*(signal.name for signal in net.alarms), *([alarm] if alarm else [])]))
     if not alarms:
-        hint = "name it: --alarm SIGNAL; or prove another property: --prove 'always (…)'"
+        hint = "name the alarm with --alarm SIGNAL, or prove another property with --prove 'always (…)'"
         raise UsageError("no latch or watchdog of this net is wired to a signal, so it has no alarm", hint=hint)
     inquiry = Inquiry(net, assume, ticks, time.monotonic() + timeout)
     answers = [answer for name in alarms for answer in of_alarm(inquiry, name)]
@@ -48,7 +48,7 @@ def safety(
 
 
 def _of_parts(inquiry: Inquiry) -> Iterator[SafetyAnswer]:
-    """Ask whether each op, and each input, affects a signal that leaves the net, and name the affected signals."""
+    """Check that each op and each input affects a signal that leaves the net, and name the affected signals."""
     net, outputs = inquiry.net, dict[str, list[str]]()
     for name, signal in net.signals.items():
         pin = signal.writer.address if signal.writer else None
@@ -62,7 +62,7 @@ def _of_parts(inquiry: Inquiry) -> Iterator[SafetyAnswer]:
 
 
 def _difference(net: Net, answer: SafetyAnswer) -> str:
-    """Return which outputs differ in the last tick of the trace, as a sentence."""
+    """Describe which outputs differ at the last tick of the trace."""
     if answer.flaw:
         return "without it no output ever differs"
     trace = answer.proof.trace if answer.proof else None
@@ -73,7 +73,7 @@ def _difference(net: Net, answer: SafetyAnswer) -> str:
 
 
 def _of_wiring(net: Net) -> Iterator[SafetyAnswer]:
-    """Report whether every watchdog can be kicked, and whether every acknowledgement reaches an alarm."""
+    """Check that every watchdog can be kicked, and that every acknowledgement reaches an alarm."""
     moving = {signal.name for signal in cut(net).inputs}
     moving |= {name for name, signal in net.signals.items() if signal.writer and _moves(net, signal.writer)}
     for name, instance in net.instances.items():
@@ -100,7 +100,7 @@ def _moves(net: Net, writer: Link) -> bool:
 
 
 def _of_order(inquiry: Inquiry) -> Iterator[SafetyAnswer]:
-    """Ask whether reading a signal before it is written delays an output by one tick."""
+    """Check that no output is delayed by a tick because a signal is read before it is written."""
     net = inquiry.net
     for index, thread in enumerate(net.threads):
         order = {name: number for number, name in enumerate(thread.functions)}
@@ -118,7 +118,7 @@ def _of_order(inquiry: Inquiry) -> Iterator[SafetyAnswer]:
 
 
 def _early_readers(net: Net, order: dict[str, int]) -> list[tuple[str, str]]:
-    """Return the pairs (writer, reader) of a thread in which the reader is called before the writer."""
+    """Return the pairs (writer, reader) of ops in one thread in which the reader is called before the writer."""
     pairs = set()
     for signal in net.signals.values():
         writer = signal.writer.pin.instance if signal.writer and signal.writer.pin else ""

@@ -1,4 +1,4 @@
-"""Safety questions about sinks: signals that leave the net for a flag, a webhook, a budget or a read-out."""
+"""Safety questions about sinks: signals that leave the net for a flag, a webhook, a budget or a readout."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Net
     from malsim.scenario.proof.questions.answer import Inquiry
 
-LATE = 3  # ticks that a sink may lag behind its alarm
-CHATTER_TICKS = 12  # length of the runs that are searched for chatter
-NOISE = 1 / 128  # greatest change of a number per tick in the question about chatter
+LATE = 3  # maximum number of ticks by which a sink may lag behind its alarm
+CHATTER_TICKS = 12  # length, in ticks, of the runs that are searched for chatter
+NOISE = 1 / 128  # maximum change of a number per tick while chatter is searched for
 RANKS = (
     "info notice note",
     "mild minor light-1 level-1",
@@ -31,7 +31,7 @@ RANKS = (
 
 
 def of_sinks(inquiry: Inquiry, alarms: Sequence[str]) -> Iterator[SafetyAnswer]:
-    """Ask whether a sink follows its alarm, turns off with it, sticks or chatters, and whether alarms can disagree."""
+    """Answer the questions about sinks: whether they follow their alarms, stick or chatter, and whether alarms disagree."""
     net = inquiry.net
     follows: dict[str, list[str]] = {name: [] for name in alarms}
     sinks = [name for name in leaving(net) if name not in alarms]
@@ -50,7 +50,7 @@ def of_sinks(inquiry: Inquiry, alarms: Sequence[str]) -> Iterator[SafetyAnswer]:
 
 
 def _of_sink(inquiry: Inquiry, sink: str, alarms: Sequence[str], follows: dict[str, list[str]]) -> Iterator[SafetyAnswer]:
-    """Ask the questions about one sink; add it to `follows` of each alarm that it follows."""
+    """Answer the questions about one sink. Add the sink to `follows` of each alarm that it follows."""
     net, line = inquiry.net, line_of(inquiry.net, sink)
     label = sink + _targets(net, sink)
     cone = upstream(net, [sink])
@@ -77,20 +77,23 @@ def _of_sink(inquiry: Inquiry, sink: str, alarms: Sequence[str], follows: dict[s
 
 
 def _targets(net: Net, name: str) -> str:
-    """Return the addresses outside the net that read a signal, in brackets."""
+    """Return the addresses outside the net that read a signal, in brackets, or "" if there are none."""
     readers = net.signals[name].readers
     ends = [str(link.address) for link in readers if link.pin is None or link.pin.instance not in net.instances]
     return f" ({', '.join(ends)})" if ends else ""
 
 
 def acts(net: Net, name: str) -> bool:
-    """Return whether a signal sets a flag or a pin of the loop, and is not just a read-out."""
+    """Return whether a signal sets a flag or a pin of the loop, as opposed to a mere readout."""
     heads = tuple(LOOP_READS)
     return any(("-flags-" in end or end.startswith(heads)) for end in re.findall(r"[^ (),]+", _targets(net, name)))
 
 
 def _agreements(inquiry: Inquiry, alarms: Sequence[str]) -> Iterator[SafetyAnswer]:
-    """Ask whether alarms with the same cause are equal, and whether one of two with the same inputs implies the other."""
+    """Check that alarms with the same cause are equal, and that alarms with the same inputs do not contradict each other.
+
+    Of two alarms with the same inputs but different causes, one must imply the other.
+    """
     net = inquiry.net
     free = {signal.name for signal in cut(net).inputs} - set(acknowledgements(net))
     for first, second in combinations(alarms, 2):
@@ -109,7 +112,7 @@ def _agreements(inquiry: Inquiry, alarms: Sequence[str]) -> Iterator[SafetyAnswe
 
 
 def _severities(inquiry: Inquiry, sinks: Sequence[str]) -> Iterator[SafetyAnswer]:
-    """Ask whether two severities, ranked by their names, are in the right order: the milder comes up first."""
+    """Check that of two severities, ranked by the words in their names, the milder comes up first."""
     net = inquiry.net
     ranked = {name: rank for name in sinks if net.signals[name].type == "bit" and (rank := _rank(net, name)) is not None}
     for mild, severe in combinations(sorted(ranked, key=lambda name: ranked[name]), 2):
@@ -123,14 +126,14 @@ def _severities(inquiry: Inquiry, sinks: Sequence[str]) -> Iterator[SafetyAnswer
 
 
 def _rank(net: Net, name: str) -> int | None:
-    """Return the rank of a severity by the words in its name and in its targets, or None without such a word."""
+    """Return a severity's rank, judged by the words in its name and targets, or None if no word matches."""
     words = {word for text in (name, _targets(net, name)) for word in re.findall(r"[a-z]+(?:-\d)?", text)}
     words |= {part for word in words for part in word.split("-")}
     return next((rank for rank, group in enumerate(RANKS) if words & set(group.split())), None)
 
 
 def _chatter(inquiry: Inquiry, names: Sequence[str]) -> Iterator[SafetyAnswer]:
-    """Ask whether a sink turns on, off and on while numbers move by less than 0.01 a tick and bits do not change."""
+    """Check that no sink toggles while numbers change by less than 0.01 per tick and bits are constant."""
     net = inquiry.net
     acks, inputs = acknowledgements(net), cut(net).inputs
     still = [f"always not {name}" for name in acks]

@@ -1,4 +1,4 @@
-"""Numpy functions on elements: numbers and bits that are either known or solver terms.
+"""Numpy functions on elements, which are numbers and bits that are either known or solver terms.
 
 Known elements are passed to numpy. A term that chooses among known numbers is evaluated case by case, so that a table, a
 shift or a quotient of it is exact. Other terms support comparisons, logic, sums, products and whole-number division; any
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class OutsideError(DataError):
-    """Op or formula that cannot be translated exactly into solver terms; nothing is approximated."""
+    """Op or formula that cannot be translated exactly into solver terms. malsim does not approximate."""
 
 
 @cache
@@ -34,48 +34,48 @@ def z3() -> Any:
         raise UsageError("a proof needs z3, which is not installed", hint="pip install 'malsim[prove]'") from error
 
 
-Element = Any  # bool, int, float or a term
+Element = Any  # a bool, an int, a float or a solver term
 CASES = 256  # maximum number of cases into which a term is split
 RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "less": lambda a, b: a < b, "less_equal": lambda a, b: a <= b, "greater": lambda a, b: a > b,
     "greater_equal": lambda a, b: a >= b, "equal": lambda a, b: a == b, "not_equal": lambda a, b: a != b,
 }  # fmt: skip
 AND, OR, XOR, NOT = ({f"{kind}_{word}" for kind in ("bitwise", "logical")} for word in ("and", "or", "xor", "not"))
-NOT |= {"invert"}  # numpy's name for bitwise_not
+NOT |= {"invert"}  # numpy calls bitwise_not `invert`
 
 
 def is_constant(element: Element) -> bool:
-    """Return whether an element is a known number or bit."""
+    """Return whether an element is a known number or bit, as opposed to a solver term."""
     return isinstance(element, (bool, int, float))
 
 
 def is_bit(element: Element) -> bool:
-    """Return whether an element is a bit, known or not."""
+    """Return whether an element is a bit, either known or a solver term."""
     return isinstance(element, bool) or (not is_constant(element) and z3().is_bool(element))
 
 
 def term(element: Element) -> Any:
-    """Return an element as a term; a float becomes its exact fraction."""
+    """Convert an element to a solver term. A float becomes its exact fraction."""
     if isinstance(element, bool):
         return z3().BoolVal(element)
     if isinstance(element, int):
         return z3().IntVal(element)
     if isinstance(element, float):
         if not math.isfinite(element):
-            raise OutsideError("NaN or an infinite number among unknown values")
+            raise OutsideError("NaN and infinity cannot be combined with unknown values")
         return z3().RealVal(Fraction(element))
     return element
 
 
 def number(element: Element) -> Any:
-    """Return an element as a numeric term, with a bit as 0 or 1."""
+    """Convert an element to a numeric solver term. A bit becomes 0 or 1."""
     if is_bit(element):
         return term(int(element)) if is_constant(element) else choose(element, 1, 0)
     return term(element)
 
 
 def to_kind(element: Element, kind: str) -> Element:
-    """Convert an element as numpy's `astype` does, to kind `b`, `i` or `f`."""
+    """Convert an element to the kind `b`, `i` or `f` (bit, int, float), like numpy's `astype`."""
     if is_constant(element):
         return {"b": bool, "i": int, "u": int, "f": float}[kind](element)
     if kind == "b":
@@ -87,7 +87,7 @@ def to_kind(element: Element, kind: str) -> Element:
 
 
 def choose(condition: Element, then: Element, otherwise: Element) -> Element:
-    """Return `then` if the condition holds, else `otherwise`."""
+    """Return `then` if the condition holds and `otherwise` if not; an unknown condition gives an if-then-else term."""
     condition = to_kind(condition, "b")
     if is_constant(condition):
         return then if condition else otherwise
@@ -105,7 +105,7 @@ def choose(condition: Element, then: Element, otherwise: Element) -> Element:
 
 
 def apply(function: np.ufunc, *arguments: Element) -> Element:
-    """Apply a numpy function to elements; raise `OutsideError` if it has no exact translation."""
+    """Apply a numpy function to elements. Raise `OutsideError` if the function has no exact translation."""
     if all(map(is_constant, arguments)):
         with np.errstate(all="ignore"):
             return function(*arguments).item()
@@ -125,7 +125,7 @@ def apply(function: np.ufunc, *arguments: Element) -> Element:
 
 
 def _compare(function: np.ufunc, left: Element, right: Element) -> Element:
-    """Compare two elements; the result of comparing with NaN or infinity does not depend on an unknown number."""
+    """Compare two elements. Comparing a term with NaN or infinity has the same result whatever its value."""
     if any(isinstance(side, float) and not math.isfinite(side) for side in (left, right)):
         return function(*[side if is_constant(side) else 0.0 for side in (left, right)]).item()
     relation = RELATIONS[function.__name__]
@@ -163,7 +163,7 @@ def _maximum(left: Element, right: Element) -> Element:
 
 
 def _product(left: Element, right: Element) -> Element:
-    """Multiply two elements; a bit times a number is a choice."""
+    """Multiply two elements. A bit times a number becomes a choice between the number and 0."""
     for bit, factor in ((left, right), (right, left)):
         if is_bit(bit) and not is_constant(bit):
             return choose(bit, factor, to_kind(0, "f" if isinstance(factor, float) else "i"))
@@ -172,14 +172,14 @@ def _product(left: Element, right: Element) -> Element:
 
 def _quotient(dividend: Element, divisor: Any) -> Element:
     if not divisor:
-        raise OutsideError("a division by 0")
+        raise OutsideError("the divisor is 0")
     return 0.0 if math.isinf(divisor) else to_kind(dividend, "f") / term(float(divisor))
 
 
 def _floor_divide(dividend: Element, divisor: Element) -> Element:
     """Divide by a known positive number and round down."""
     if not is_constant(divisor) or not 0 < divisor < math.inf:
-        raise OutsideError("a remainder or an integer division by anything but a known number above 0")
+        raise OutsideError("the divisor of a remainder or an integer division must be a known number above 0")
     value = number(dividend)
     if isinstance(divisor, int) and value.is_int():
         return value / divisor
@@ -188,13 +188,13 @@ def _floor_divide(dividend: Element, divisor: Element) -> Element:
 
 def _right_shift(element: Element, by: Element) -> Element:
     if not is_constant(by):
-        raise OutsideError("a shift by an unknown number")
+        raise OutsideError("the number of bits to shift by must be known")
     return _floor_divide(element, 1 << by)
 
 
 def _low_bits(element: Element, mask: Element) -> Element:
     if not is_constant(mask) or mask < 0 or mask & (mask + 1):
-        raise OutsideError("bits other than the lowest of an unknown number")
+        raise OutsideError("only the lowest bits of an unknown number can be selected")
     return number(element) % (mask + 1)
 
 
@@ -215,7 +215,7 @@ BITS: dict[str, Callable[..., Element]] = {"right_shift": _right_shift, "bitwise
 
 
 def _by_cases(function: np.ufunc, arguments: tuple[Element, ...], done: dict[tuple[Any, ...], Element]) -> Element:
-    """Apply a function to terms that choose among known numbers, by cases, testing each condition once."""
+    """Apply a function to terms that choose among known numbers, case by case, testing each condition once."""
     arguments = tuple(map(_simplified, arguments))
     if all(map(is_constant, arguments)):
         return apply(function, *arguments)
@@ -223,7 +223,7 @@ def _by_cases(function: np.ufunc, arguments: tuple[Element, ...], done: dict[tup
     if key not in done:
         unknown = [entry for entry in arguments if not is_constant(entry)]
         if not all(z3().is_app_of(entry, z3().Z3_OP_ITE) for entry in unknown) or len(done) > CASES:
-            raise OutsideError(f"numpy's {function.__name__} of an unknown value")
+            raise OutsideError(f"numpy's {function.__name__} cannot be applied to an unknown value")
         condition = unknown[0].arg(0)
         sides = ([entry.arg(side) if not is_constant(entry) and entry.arg(0).eq(condition) else entry for entry in arguments]
                  for side in (1, 2))  # fmt: skip
@@ -232,7 +232,7 @@ def _by_cases(function: np.ufunc, arguments: tuple[Element, ...], done: dict[tup
 
 
 def _simplified(element: Element) -> Element:
-    """Return a term that is a literal number as a Python number, if that is exact; other elements unchanged."""
+    """Convert a literal solver number to a Python number if that is exact; return other elements unchanged."""
     if not is_constant(element) and z3().is_int_value(element):
         return element.as_long()
     if is_constant(element) or not z3().is_rational_value(element):

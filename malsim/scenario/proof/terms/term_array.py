@@ -1,4 +1,4 @@
-"""Arrays of solver terms that can replace numpy arrays in an op's function, so that the proved code is the code that runs.
+"""Arrays of solver terms, passed to an op's function in place of numpy arrays, so that the shipped code itself is proved.
 
 numpy dispatches its functions to these arrays (`__array_ufunc__`, `__array_function__`). Functions without an exact
 translation raise `OutsideError`.
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-Objects = Any  # an array of numbers, bits and terms
+Objects = Any  # a numpy array of objects: numbers, bits and solver terms
 
 
 class TermArray(np.lib.mixins.NDArrayOperatorsMixin):
-    """Array whose elements are numbers, bits, or solver terms."""
+    """Array whose elements are numbers, bits or solver terms."""
 
     __array_priority__ = 100.0
 
@@ -40,7 +40,7 @@ class TermArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Widest kind among the elements: bits, whole numbers or floats."""
+        """Widest kind among the elements: bit, whole number or float."""
         kinds = {_kind(element) for element in self.values.flat}
         return np.dtype(next(({"f": np.float64, "i": np.int64}[kind] for kind in "fi" if kind in kinds), np.bool_))
 
@@ -62,45 +62,45 @@ class TermArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __int__(self) -> int:
         element = self.values.item()
         if not is_constant(element):
-            raise OutsideError("an unknown whole number on which the op branches")
+            raise OutsideError("the op branches on an unknown whole number")
         return int(element)
 
     def __bool__(self) -> bool:
         return bool(int(self))
 
     def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
-        raise OutsideError("an unknown value in a numpy function without a translation")
+        raise OutsideError("an unknown value is passed to a numpy function that has no translation")
 
     def copy(self) -> TermArray:
-        """Copy as numpy does."""
+        """Return a copy, as numpy does."""
         return TermArray(self.values.copy())
 
     def astype(self, kind: Any, **_: Any) -> TermArray:
-        """Convert as numpy does."""
+        """Convert the elements to another type, as numpy does."""
         letter = np.dtype(kind).kind
         return _elementwise(lambda element: to_kind(element, letter), self)
 
-    view = astype  # view of a bit as a small integer
+    view = astype  # ops use `view` only to read bits as small integers
 
     def ravel(self) -> TermArray:
-        """Flatten as numpy does."""
+        """Flatten the array, as numpy does."""
         return TermArray(self.values.ravel())
 
     def sum(self, axis: int | None = None) -> TermArray:
-        """Sum as numpy does."""
+        """Sum along an axis, as numpy does."""
         numbers = self.astype(np.int64) if self.dtype.kind == "b" else self
         return _reduce(np.add, numbers, axis, 0)
 
     def all(self, axis: int | None = None) -> TermArray:
-        """Reduce with `and` as numpy does."""
+        """Return whether all elements along an axis are true, as numpy does."""
         return _reduce(np.logical_and, self.astype(np.bool_), axis, True)
 
     def any(self, axis: int | None = None) -> TermArray:
-        """Reduce with `or` as numpy does."""
+        """Return whether any element along an axis is true, as numpy does."""
         return _reduce(np.logical_or, self.astype(np.bool_), axis, False)
 
     def max(self, axis: int | None = None, initial: float | None = None) -> TermArray:
-        """Return the maximum as numpy does."""
+        """Return the maximum along an axis, as numpy does."""
         return _reduce(np.maximum, self, axis, initial)
 
     def __array_ufunc__(self, function: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
@@ -114,12 +114,12 @@ class TermArray(np.lib.mixins.NDArrayOperatorsMixin):
             for row in range(1, len(inputs[0])):
                 rows.append(function(rows[-1], inputs[0][row]))
             return TermArray(np.array([row.values for row in rows], dtype=object))
-        raise OutsideError(f"numpy's {function.__name__}.{method}")
+        raise OutsideError(f"numpy's {function.__name__}.{method} is not supported")
 
     def __array_function__(self, function: Callable[..., Any], _: Any, args: Any, kwargs: Any) -> Any:
         """Apply a numpy function that is not a ufunc."""
         if function.__name__ not in FUNCTIONS:
-            raise OutsideError(f"numpy's {function.__name__}")
+            raise OutsideError(f"numpy's {function.__name__} is not supported")
         return FUNCTIONS[function.__name__](*args, **kwargs)
 
 
@@ -157,10 +157,10 @@ def _call(function: np.ufunc, inputs: Sequence[Any], options: dict[str, Any]) ->
         return _elementwise(lambda *elements: apply(function, *elements), *inputs)
     rest: Any = out[0] if out else 0.0
     if out and not isinstance(rest, TermArray):
-        raise OutsideError(f"numpy's {function.__name__} into an array of floats")
+        raise OutsideError(f"numpy's {function.__name__} cannot write unknown values to an array of floats")
 
     def masked(condition: Any, otherwise: Any, *elements: Any) -> Any:
-        """Apply the function only if the condition may hold, so that a division by 0 elsewhere is not evaluated."""
+        """Apply the function only if the condition may hold, so that masked-out elements cannot cause a division by 0."""
         return otherwise if condition is False else choose(condition, apply(function, *elements), otherwise)
 
     result = _elementwise(masked, where, rest, *inputs)
@@ -182,7 +182,7 @@ def _reduce(function: np.ufunc, array: Any, axis: int | None, initial: Any) -> T
 
 
 def _pick(array: Any, index: TermArray) -> TermArray:
-    """Index a family of rows, one row number per column; an unknown row number becomes a choice among all rows."""
+    """Select one row per column from a family of rows. An unknown row number becomes a choice among all rows."""
     family = TermArray(array).values
 
     def picked(column: int, row: Any) -> Any:
@@ -204,13 +204,13 @@ def _select(rules: Sequence[Any], values: Sequence[Any], default: Any = 0) -> An
 
 
 def _count_nonzero(array: Any) -> int:
-    """Count the elements that may differ from 0; ops use the count only to skip work that changes nothing."""
+    """Count the elements that may be nonzero. Ops use the count only to skip work that changes nothing."""
     return sum(not is_constant(element) or bool(element) for element in TermArray(array).values.flat)
 
 
 def _packbits(bits: Any, axis: int = 0, bitorder: str = "little") -> TermArray:
     if axis or bitorder != "little" or len(bits) > 8:  # noqa: PLR2004  # bits of a byte
-        raise OutsideError("numpy's packbits in another order")
+        raise OutsideError("numpy's packbits is only supported for up to 8 bits along the first axis, lowest bit first")
     columns = [_number(list(column), 0, 1) for column in TermArray(bits).values.T]
     return TermArray(np.array([columns], dtype=object))
 

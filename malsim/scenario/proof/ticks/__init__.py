@@ -1,1 +1,1 @@
-"""Unrolling of a net over ticks in solver terms, and evaluation of properties on the result."""
+"""Unrolling of a net over ticks into solver terms, and evaluation of properties on the unrolled net."""

@@ -1,4 +1,4 @@
-"""Nets for proofs: a net whose cells and loop are free inputs, and two nets joined to compare their outputs."""
+"""Nets for proofs: nets whose cells and loop are replaced by free inputs, and pairs of nets joined to compare outputs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import Statement
     from malsim.netlist.wiring import Link, Net, Signal
 
-OWN = {"clock.tick", "clock.days"}  # pins of the loop that are determined by the number of ticks
-SHARES = {*SCORES, *SCORES.values()}  # fields from 0 to 1
-LEAST = {"reader.demand", "reader.pushed", "reader.expanded", "reviewer.waiting"}  # never below 0
+OWN = {"clock.tick", "clock.days"}  # pins of the loop whose value follows from the number of ticks
+SHARES = {*SCORES, *SCORES.values()}  # fields of a cell with values from 0 to 1
+LEAST = {"reader.demand", "reader.pushed", "reader.expanded", "reviewer.waiting"}  # pins of the loop that are never negative
 
 
 @dataclass(frozen=True)
 class FreeInput:
-    """Input signal that may have any value from `low` to `high` (None: unbounded) at each tick, and its writer."""
+    """Input signal that can have any value from `low` to `high` (None: unbounded) at each tick, and its source."""
 
     name: str
     type: str
@@ -42,19 +42,19 @@ class FreeInput:
 
 @dataclass(frozen=True)
 class Cut:
-    """Net whose ops have one row each, and its inputs from outside."""
+    """Net that is detached from the memory and the loop, with its free inputs. Each op has a single row."""
 
     net: Net
     inputs: tuple[FreeInput, ...]
 
     @property
     def sources(self) -> dict[str, str]:
-        """Map from an outside writer, such as `dec_a3ee-scores-eff` or `reviewer.ack`, to its signal."""
+        """Map from an outside source, such as `dec_a3ee-scores-eff` or `reviewer.ack`, to its input signal."""
         return {signal.source: signal.name for signal in self.inputs if signal.source}
 
 
 def cut(net: Net) -> Cut:
-    """Return the net without its connections to the memory and the loop.
+    """Return the net detached from the memory and the loop.
 
     Raises
     ------
@@ -74,12 +74,12 @@ def cut(net: Net) -> Cut:
 
 
 def location(statement: Statement) -> str:
-    """Return `file:line` of a statement."""
+    """Return a statement's location as `file:line`."""
     return f"{statement.file or 'netlist'}:{statement.line}"
 
 
 def initial_value(net: Net, name: str) -> float | bool:
-    """Return a signal's value before the first tick: as declared, or else the start value of its writer or a reader."""
+    """Return a signal's value before the first tick: as declared, or else the initial value of a connected pin."""
     if name in net.initial:
         return net.initial[name]
     signal = net.signals[name]
@@ -90,7 +90,7 @@ def initial_value(net: Net, name: str) -> float | bool:
 
 
 def _inside(signal: Signal, net: Net) -> bool:
-    """Return whether the net itself determines a signal."""
+    """Return whether a signal is computed within the net."""
     address = signal.writer.address if signal.writer else None
     if isinstance(address, Pin):
         return address.instance in net.instances or str(address) in OWN
@@ -123,7 +123,7 @@ OTHER = "other-"
 
 
 def both_nets(net: Net, other: Net) -> Cut:
-    """Join two nets into one; names of the second begin with `other-`, except those of shared inputs.
+    """Join two nets into one. Names of the second net get the prefix `other-`, except those of shared inputs.
 
     An input is shared if the same cell, pin of the loop or, for signals without a writer, name feeds it.
     """
@@ -155,7 +155,7 @@ def both_nets(net: Net, other: Net) -> Cut:
 
 
 def leaving(net: Net) -> tuple[str, ...]:
-    """Return the signals that act outside the net or that no op reads: alarms, flags, pins of the loop, read-outs."""
+    """Return the signals that leave the net or that no op reads: alarms, flags, pins of the loop, readouts."""
     alarms = {signal.name for signal in net.alarms}
     return tuple(
         name
@@ -171,7 +171,7 @@ def _within(link: Link, net: Net) -> bool:
 
 
 def equal_outputs(net: Net, other: Net) -> str:
-    """Return the property that outputs with the same name in both nets are always equal.
+    """Return the property that all outputs with the same name in both nets are always equal.
 
     Raises
     ------
@@ -182,12 +182,12 @@ def equal_outputs(net: Net, other: Net) -> str:
     if not names:
         given = f"{' '.join(leaving(net))} and {' '.join(leaving(other))}"
         hint = "give the outputs to compare the same name"
-        raise UsageError("these netlists have no output with the same name", given=given, hint=hint)
+        raise UsageError("the netlists have no outputs with the same name", given=given, hint=hint)
     return f"always ({' and '.join(f'{name} == {OTHER}{name}' for name in names)})"
 
 
 def stuck(net: Net, signals: Iterable[str]) -> Net:
-    """Return the net with signals stuck at their initial value."""
+    """Return the net with the given signals stuck at their initial values."""
     initial: dict[str, float | bool] = dict(net.initial)
     changed: dict[str, Signal] = dict(net.signals)
     for name in signals:

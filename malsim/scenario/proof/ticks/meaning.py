@@ -1,4 +1,4 @@
-"""Evaluation of a property on a trace of solver terms, tick by tick, as `malsim.scenario.properties.margins` for numbers.
+"""Evaluation of a property on a trace of solver terms; `malsim.scenario.properties.margins` does this for numbers.
 
 A part without a value (such as `prev` at the first tick) is ignored, as it is there.
 """
@@ -27,7 +27,7 @@ PAST = ("historically", "once", "since")
 
 
 class Truth(NamedTuple):
-    """Truth of a formula at a tick: `holds`, which is valid only if the formula has a value (`given`)."""
+    """Truth value of a formula at a tick: `holds`, which is meaningful only if the formula has a value (`given`)."""
 
     holds: Element
     given: Element = True
@@ -39,7 +39,7 @@ class Truth(NamedTuple):
 
 
 class Meaning:
-    """Evaluator of formulas on a trace of terms.
+    """Evaluator of formulas on a trace of solver terms.
 
     `read` maps an address and a tick, counted from 0, to an element; `times` are in milliseconds. With `open_past`, the
     trace is part of a longer one, and the values of `once`, `historically` and `since` before its beginning are unknown.
@@ -51,7 +51,7 @@ class Meaning:
         self._cache: dict[tuple[Any, int], Truth] = {}
 
     def at_start(self, formula: stl.Formula) -> Truth:
-        """Return the truth at the start of the run: windows begin on day 0, all other parts are at the first tick."""
+        """Return the truth value at the start of the run: windows begin on day 0, all other parts at the first tick."""
         match formula:
             case stl.Not(operand):
                 return _opposite(self.at_start(operand))
@@ -64,7 +64,7 @@ class Meaning:
                 return self.at(formula, 0)
 
     def at(self, formula: stl.Formula, tick: int) -> Truth:
-        """Return the truth at a tick."""
+        """Return a formula's truth value at a tick."""
         key = (formula, tick)
         if key not in self._cache:
             self._cache[key] = self._at(formula, tick)
@@ -92,7 +92,7 @@ class Meaning:
             case stl.Over() | stl.Between():
                 return self._over_time(formula, tick)
             case _:
-                raise OutsideError("an event of a run is not part of a net", given=render(formula))
+                raise OutsideError("a proof cannot read the events of a run", given=render(formula))
 
     def _over_time(self, formula: stl.Over | stl.Between, tick: int) -> Truth:
         if formula.word not in PAST:
@@ -120,7 +120,7 @@ class Meaning:
         return Truth(any_of([all_of([now.given, now.holds]), before]))
 
     def _windowed(self, formula: stl.Over | stl.Between, tick: int, first: int, last: int) -> Truth:
-        """Return the truth over the ticks from `first` to `last`, backwards if the window lies in the past."""
+        """Return the truth value over the ticks from `first` to `last`, in descending order for a past operator."""
         step = -1 if formula.word in PAST else 1
         if isinstance(formula, stl.Over):
             truths = [self.at(formula.operand, other) for other in range(first, last + step, step)]
@@ -137,7 +137,7 @@ class Meaning:
         return Truth(any_of(ways))
 
     def _value(self, value: stl.Value, tick: int) -> Element:
-        """Return a value at a tick as a number or a bit, or None if it has none."""
+        """Return a value at a tick as a number or a bit, or None if there is no value."""
         match value:
             case stl.Number(number):
                 return int(number) if number == int(number) else number
@@ -156,11 +156,11 @@ class Meaning:
                     return apply(FUNCTIONS[function], numbers[0])
                 return reduce(partial(apply, FUNCTIONS[function]), numbers)
             case _:
-                raise OutsideError("text has no translation", given=str(value), hint="compare numbers and bits")
+                raise OutsideError("a proof cannot read text", given=str(value), hint="compare numbers and bits")
 
 
 def behind(part: stl.Formula | stl.Value, period: int) -> int:
-    """Return the maximum number of earlier ticks that a formula reads, apart from past operators without a window.
+    """Return how many earlier ticks a formula reads at most, apart from past operators without a window.
 
     >>> from malsim.scenario.properties.parse import parse
     >>> behind(parse("once[0:3] low and prev(x) > 1"), 1000)
@@ -172,7 +172,9 @@ def behind(part: stl.Formula | stl.Value, period: int) -> int:
     if not isinstance(part, (stl.Over, stl.Between)) or part.window is None or part.word not in PAST:
         return deeper
     if part.window.high is None:
-        raise OutsideError("a window of the past needs an end", given=render(part), hint="write its end")
+        raise OutsideError(
+            "the window of a past operator must have an end", given=render(part), hint="add an end, such as [0:3]"
+        )
     high = part.window.high
     return deeper + (high.size if high.unit == "ticks" else -(-high.size // period))
 
@@ -200,7 +202,7 @@ def _opposite(truth: Truth) -> Truth:
 
 
 def _joined(word: str, left: Truth, right: Truth) -> Truth:
-    """Join two truths at one tick; if a side has no value, the result has one only if the other side alone decides."""
+    """Join two truth values. If one side has no value, neither has the result, unless the other side decides alone."""
     if word == "implies":
         left = _opposite(left)
     if word != "and":

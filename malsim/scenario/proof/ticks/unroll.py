@@ -1,4 +1,4 @@
-"""Ticks of a net in solver terms: the functions of each due thread are called in order, as the engine does."""
+"""Ticks of a net in solver terms. As in the engine, the functions of each due thread are called in order."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SORTS = {"bit": "Bool", "int": "Int", "float": "Real", "any": "Real"}
 
 @dataclass(frozen=True)
 class NetState:
-    """Values of all pins and signals after a tick, and the bounds on this tick's inputs."""
+    """Values of all pins and signals after a tick, and the bounds on the inputs at that tick."""
 
     ops: Mapping[str, Mapping[str, Any]]
     signals: Mapping[str, Any]
@@ -40,7 +40,7 @@ class NetState:
 
 
 class Unrolling:
-    """Cut net whose ops can be called tick by tick on solver terms; `tick` is in milliseconds."""
+    """Cut net whose ops can be called on solver terms, tick by tick. `tick` is in milliseconds."""
 
     def __init__(self, cut: Cut, *, tick: float = DAY) -> None:
         self.cut, self.net, self.tick = cut, cut.net, tick
@@ -56,7 +56,7 @@ class Unrolling:
                 raise OutsideError("a series over cells has no exact translation", where=location(step.instance.statement))
 
     def start(self) -> NetState:
-        """Return the state before the first tick, with each pin at its start value or setting."""
+        """Return the state before the first tick, in which each pin has its initial value or its setting."""
         pins = {name: {key: value if isinstance(step.instance.sheet.declared[key], Param) else TermArray(value)
                        for key, value in step.start(1).items()} for name, step in self.steps.items()}  # fmt: skip
         kinds = {name: DTYPES[signal.type] for name, signal in self.net.signals.items()}
@@ -64,7 +64,7 @@ class Unrolling:
         return NetState(pins, signals)
 
     def arbitrary(self) -> NetState:
-        """Return an arbitrary state, with a solver symbol for each pin and signal."""
+        """Return an arbitrary state, in which each output pin and its signal are solver symbols."""
         begin = self.start()
         pins = {name: {key: self._symbols(step, key, value, f"{name}.{key}@any") for key, value in begin.ops[name].items()}
                 for name, step in self.steps.items()}  # fmt: skip
@@ -77,7 +77,7 @@ class Unrolling:
         return NetState(pins, signals)
 
     def _symbols(self, step: Step, key: str, value: Any, name: str) -> Any:
-        """Return a symbol for each element of an output pin; other pins unchanged."""
+        """Return one solver symbol per element of an output pin; return other pins unchanged."""
         if key not in step.instance.sheet.outs:
             return value
         sort = getattr(z3(), SORTS[step.instance.sheet.declared[key].type])
@@ -87,7 +87,7 @@ class Unrolling:
         return TermArray(symbols)
 
     def after(self, state: NetState, number: int, *, base: Any = 0) -> NetState:
-        """Return the state after the next tick, whose number is `number` plus `base`, for arbitrary inputs.
+        """Return the state after the next tick, whose number is `base + number`, with new symbols as inputs.
 
         Raises
         ------
@@ -111,7 +111,7 @@ class Unrolling:
         return NetState(pins, signals, tuple(bounds))
 
     def input(self, entry: FreeInput, tag: str) -> tuple[Any, list[Any]]:
-        """Return the symbol of an input at a tick, and its bounds."""
+        """Return the solver symbol of an input at a tick, and the bounds on it."""
         symbol = getattr(z3(), SORTS[entry.type])(f"{entry.name}@{tag}")
         bounds = [symbol >= term(float(entry.low))] if entry.low is not None else []
         bounds += [symbol <= term(float(entry.high))] if entry.high is not None else []
@@ -151,7 +151,7 @@ class Stretch:
         return self.states[tick]
 
     def read(self, address: str, tick: int) -> Any:
-        """Return the value after a tick of a signal, a pin, or a cell or pin of the loop that the net reads."""
+        """Return the value of a signal, a pin, or an outside source of the net after a tick."""
         state, sources = self.at(tick), self.unrolling.cut.sources
         if sources.get(address, address) in state.signals:
             return state.signals[sources.get(address, address)].values[0]
@@ -164,7 +164,7 @@ class Stretch:
         return values[0] if row is None else values[row][0]
 
     def limits(self, tick: int) -> list[Any]:
-        """Return the bounds of inputs, and the assumptions, at a tick."""
+        """Return the bounds on the inputs and the assumptions at a tick, as solver terms."""
         terms = list(self.at(tick).bounds)
         complete = [part for part in self.assumptions if not self.anywhere or tick >= behind(part, self.period)]
         terms += [negation(self.meaning.at(part, tick).broken) for part in complete]
