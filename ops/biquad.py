@@ -39,7 +39,7 @@ d1 = Param(0.0, "1", "coefficient of out one call ago, for type 0")
 d2 = Param(0.0, "1", "coefficient of out two calls ago, for type 0")
 tick = Tick("d")
 
-LOWEST, HIGHEST = 0.5, 2.0  # bounds of Q
+LOWEST, HIGHEST = 0.5, 2.0  # allowed range of Q
 
 
 def function(

@@ -34,7 +34,7 @@ before = Out("1", "position at the previous call")
 goal = Out("1", "target at the previous call")
 tick = Tick("d")
 
-EQUAL = 1e-9  # lengths, and velocities, that count as the same
+EQUAL = 1e-9  # tolerance for treating two lengths, or two velocities, as equal
 
 
 def function(

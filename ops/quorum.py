@@ -39,7 +39,8 @@ def function(
     total = (weights * in_).sum(axis=0) + offset
     enough = total >= need
     if np.count_nonzero(ratio):
-        share = np.ceil(np.round(ratio * valid_weight, 9))  # 0.55 of 20 is 11, though the product is 11.000000000000002
+        # Rounded because 0.55 · 20 gives 11.000000000000002, which must count as 11.
+        share = np.ceil(np.round(ratio * valid_weight, 9))
         enough = np.where(ratio > 0.0, (total >= share) & (valid_weight != 0), enough)
     return {
         "out": np.where(hold, out, enough ^ invert),

@@ -30,7 +30,7 @@ velocity = Out("1/d", "velocity of the last step")
 goal = Out("1", "target at the previous call")
 tick = Tick("d")
 
-SLIP = 1e-9  # tolerance as a share of maxa, so that a bound is met exactly despite rounding
+SLIP = 1e-9  # rounding tolerance, as a fraction of maxa · T², within which the output is set exactly to a bound
 
 
 def function(

@@ -17,7 +17,7 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Param, Size, Tick
 
-LEAST = 2  # values needed for a slope
+LEAST = 2  # minimum number of values for a slope
 window = Size(8, "number of values in the fit", low=2)
 in_ = In("1", "value to watch", nan="lingers")
 reset = In("bit", "empty the window")
@@ -38,7 +38,7 @@ def function(in_: Array, reset: Array, kept: Array, held: Array, *, dead: Array,
         n[reset] = 1
     most = int(n.max(initial=1))
     rate, acceleration = _alike(values, most, tick)
-    if np.count_nonzero(fewer := n < most):  # after a reset, and for rows that were added later
+    if np.count_nonzero(fewer := n < most):  # rows that were reset, or added later, have fewer values
         rate[fewer], acceleration[fewer] = _apart(values[:, fewer], n[fewer], tick)
     return {
         "slope": rate,
@@ -83,7 +83,7 @@ def _slopes(values: Array, n: Array, skip: Array, tick: float) -> Array:
     i = np.arange(len(values))[:, np.newaxis] - (len(values) - skip[:, np.newaxis] - many)
     terms = np.where((i >= 0) & (i < many), (i - (many - 1) / 2) * values, 0.0)
     total = terms[:, 0].copy()
-    for index in range(1, len(values)):  # one by one, so that the sum of a row does not depend on other rows
+    for index in range(1, len(values)):  # values are added one at a time, so that a row's sum does not depend on other rows
         total += terms[:, index]
     slopes: Array = total / (tick * np.where(n > 1, n * (n * n - 1) / 12, 1.0))
     return slopes

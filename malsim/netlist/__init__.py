@@ -19,7 +19,7 @@ from ops.pin import foreign
 
 foreign.watch = foreign_code
 Store.input_of = staticmethod(input_of)
-Store.scan = staticmethod(scan)  # importing this package lets the netlist of a store run at its ticks
+Store.scan = staticmethod(scan)  # importing this package lets stores run their netlists at each tick
 
 __all__ = [
     "Document", "Fault", "Frames", "Loaded", "NetlistError", "diff", "difference", "evaluate", "event_lines", "fmt", "lint",

@@ -83,7 +83,7 @@ def read(text: str, frames: Frames) -> Address | SignalRow:
     point = address(text)
     head, _, fields = text.partition("-")
     if fields and isinstance(point, Name) and (frames.cells["cell"].cast(pl.String) == head).any():
-        return Row("cell", tuple(fields.split("-")), head)  # an item of a law, whose name is not a handle
+        return Row("cell", tuple(fields.split("-")), head)  # the text names an item of a law, and items have no handles
     return point
 
 
@@ -95,7 +95,7 @@ def crosses(text: str) -> bool:
     """
     try:
         point = address(text)
-    except AddressError:  # for example a row of a signal, or a metric
+    except AddressError:  # the text is not an address but, for example, a row of a signal or a metric
         return False
     return isinstance(point, Reduced | Call) or (isinstance(point, Path) and needs_edges(point))
 
@@ -117,7 +117,7 @@ def one_value(where: Address | SignalRow | str, frames: Frames) -> pl.DataFrame:
             head, dash, fields = str(where).partition("-")
             example = f"{head}({rows[0]}){dash}{fields}" if head in DOMAINS else f"{rows[0]}{dash}{fields}"
             example = f"{where}({rows[0]})" if isinstance(read(str(where), frames), SignalRow) else example
-            hint = f"name one, as {example}, or {hint}"
+            hint = f"name one row, such as {example}, or {hint}"
         raise AddressError("this address has several values", given=str(where), allowed=allowed, hint=hint)
     return values
 
@@ -140,8 +140,8 @@ def evaluate(where: Address | SignalRow | str, frames: Frames | Memory, *, at: f
     elif isinstance(getattr(point, "inner", point), Call) or any(
         isinstance(leaf, Row) and leaf.hops for leaf in leaves(point)
     ):
-        hint = "write net NAME op.in < ADDRESS, and ask for the signal NAME"
-        raise AddressError("functions and neighbours of rows are computed only on wires", given=str(point), hint=hint)
+        hint = "write net NAME op.in < ADDRESS, and read the signal NAME"
+        raise AddressError("functions and row neighbours are computed only on wires", given=str(point), hint=hint)
     elif isinstance(point, Path):
         values = _path(point, frames)
         if point.hops and not any(hop.every for hop in point.hops):
@@ -222,7 +222,7 @@ def _no_such(kind_of_name: str, name: str, names: pl.Series) -> AddressError:
 
 def _edges(point: Path, frames: Frames) -> pl.DataFrame:
     if frames.edges is None:
-        hint = "read it through a netlist signal, or from the run itself"
+        hint = "read the address through a netlist signal, or from the run itself"
         raise AddressError("edges were not recorded", given=str(point), hint=hint)
     return frames.edges
 
@@ -254,7 +254,7 @@ def _reduce(point: Reduced, frames: Frames) -> pl.DataFrame:
         many = _signal(cast("Pin", inner), frames)
     kind = many.schema["value"]
     if not (point.reducer == "count" or kind.is_numeric() or kind in {pl.Boolean, pl.Null}):
-        hint = "name a field of numbers, such as scores-eff, or count the cells"
+        hint = "name a numeric field, such as scores-eff, or count the cells"
         raise AddressError("a reducer needs numbers, but these values are text", given=str(point), hint=hint)
     number = pl.col("value").cast(pl.Float64)
     how = {

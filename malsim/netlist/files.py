@@ -97,7 +97,7 @@ def read_with_faults(path: str | Path) -> tuple[Document, list[Fault]]:
     statements = tuple(reader.statements(root, str(path), None))
     blocks: dict[str, Document] = {}
     names = added_names(statements)
-    for name in names:  # blocks may add further names
+    for name in names:  # blocks can append names to the list during the loop
         file = (root.parent / f"{name}.malnet").resolve()
         if file.is_file() and file.is_relative_to(root.parent) and file not in reader.names:
             file_name = str(PurePath(path).parent / file.name)

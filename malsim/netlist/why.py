@@ -83,7 +83,7 @@ def _walk(
     while current is not None and current.name not in names and current.name in histories:
         names.add(current.name)
         history = histories[current.name].filter(pl.col("t") <= by)
-        if history.is_empty():  # no value recorded by then
+        if history.is_empty():  # the signal had not been recorded by then
             break
         step = _last_step(current, net, history, moved)
         steps.append(step)

@@ -74,7 +74,7 @@ def over(
     rows = {pin: array[order] for pin, array in inputs.items()}
     _, results = sweep(sheet, state, rows, counts, tick=length, outs=outs)
     if clash := [pin for pin in results if pin in frame.columns]:
-        raise OpError("the frame has a column of this name", where=sheet.name, given=clash, hint="rename the column")
+        raise OpError("the frame already has a column of this name", where=sheet.name, given=clash, hint="rename the column")
     return frame.with_columns(_back(pin, array, order) for pin, array in results.items())
 
 
@@ -95,7 +95,7 @@ def _column(sheet: Sheet, pin: str, column: pl.Series) -> Array:
     slot = slot_of(sheet, pin, output=False)
     where = f"{sheet.name}.{pin}, column {column.name}"
     if column.null_count():
-        raise OpError("the column has nulls", where=where, given=column.null_count(), hint="fill or drop them first")
+        raise OpError("the column contains nulls", where=where, given=column.null_count(), hint="fill or drop them first")
     if not _fits(slot.pin, column.dtype):
         raise OpError("the column has the wrong type", where=where, given=str(column.dtype), allowed=slot.pin.type)
     return column.to_numpy().astype(slot.pin.dtype)
@@ -150,7 +150,7 @@ def _exist(frame: pl.DataFrame, names: Sequence[str], name: str) -> None:
     for column in names:
         if column not in frame.columns:
             near = get_close_matches(column, frame.columns, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"its columns: {', '.join(frame.columns[:20])}"
+            hint = f"did you mean {near[0]}?" if near else f"the columns are {', '.join(frame.columns[:20])}"
             raise OpError("no such column", where=name, given=column, hint=hint)
 
 

@@ -91,7 +91,7 @@ def frequency(
         return None
     terms, integrates = _impulse_response(sheet, settings, tick, output)
     days = number(tick, unit="d", where="tick")
-    cycles = np.geomspace(1 / 1000, 0.5, points)  # cycles per call
+    cycles = np.geomspace(1 / 1000, 0.5, points)  # frequencies in cycles per call
     backward = np.exp(-2j * np.pi * cycles)
     response = np.polynomial.polynomial.polyval(backward, terms) / ((1 - backward) if integrates else 1.0)
     phase = np.degrees(np.unwrap(np.angle(response)))

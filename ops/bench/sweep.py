@@ -50,7 +50,7 @@ def run(
     """
     shapes = {np.shape(array) for array in inputs.values()}
     if len(shapes) != 1 or len(shape := shapes.pop()) != 2:  # noqa: PLR2004 - steps and rows
-        raise OpError("the inputs must have the same shape, steps × rows", where=sheet.name, given=sorted(map(str, shapes)))
+        raise OpError("all inputs must have the same shape (steps, rows)", where=sheet.name, given=sorted(map(str, shapes)))
     steps, rows = shape
     flat = {name: np.ascontiguousarray(array).reshape(-1) for name, array in inputs.items()}
     state, results = sweep(sheet, state, flat, [rows] * steps, tick=sheet.length(tick), outs=outs)

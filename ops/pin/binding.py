@@ -65,7 +65,9 @@ def value(pin: Pin, given: object, *, where: str) -> Array:
 def _numeric(pin: Pin, array: Array, where: str) -> Array:
     kinds = {"bit": "b", "int": "iu"}.get(pin.type, "fiu")
     if array.ndim != 1 or array.dtype.kind not in kinds:
-        raise OpError("not a column of this type", where=where, given=f"{array.dtype}{list(array.shape)}", allowed=pin.type)
+        raise OpError(
+            "the column has the wrong type", where=where, given=f"{array.dtype}{list(array.shape)}", allowed=pin.type
+        )
     return array.astype(pin.dtype)
 
 
@@ -83,7 +85,9 @@ def _scalar(pin: Pin, given: object, where: str) -> float | bool:
 def _whole(given: object, where: str) -> int:
     text = str(int(given)) if isinstance(given, float) and given.is_integer() else str(given).strip()
     if not WHOLE.fullmatch(text) or not -LARGEST <= (whole := int(text, 0)) <= LARGEST:
-        raise OpError("not a whole number", where=where, given=given, allowed="12, -3, 0xe, at most 63 bits")
+        raise OpError(
+            "not a whole number", where=where, given=given, allowed="a number of at most 63 bits, such as 12, -3 or 0xe"
+        )
     return whole
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SECONDS", "Foreign", "Listener", "watch", "within_time"]
 
-SECONDS, LONGEST = 10.0, 2000  # limit of a call; characters of an error message that are kept
+SECONDS, LONGEST = 10.0, 2000  # timeout of a call in seconds; maximum length of an error message in characters
 
 
 class Listener:
@@ -32,7 +32,7 @@ class Listener:
         return nullcontext()
 
 
-watch: Any = Listener()  # set by malsim's commands
+watch: Any = Listener()  # `malsim.netlist` replaces the listener with its own
 
 
 class Foreign:
@@ -52,7 +52,7 @@ class Foreign:
         """Call the third-party op and check the arrays that it returns."""
         answer = within_time(lambda: _quiet(self.function, arguments, keywords), self.name)
         if not isinstance(answer, dict) or not all(isinstance(array, np.ndarray) for array in answer.values()):
-            raise OpError("did not return a dict of arrays by pin", where=self.name, given=type(answer).__name__)
+            raise OpError("did not return a dict of arrays keyed by pin", where=self.name, given=type(answer).__name__)
         if odd := sorted(set(answer) - self.pins):
             raise OpError("returned an array for an undeclared output", where=self.name, given=odd[0])
         rows = max((keyword.shape[-1] for keyword in (*arguments, *keywords.values()) if np.ndim(keyword)), default=1)
@@ -108,6 +108,6 @@ def _serve(calls: queue.SimpleQueue[Callable[[], Any]], answers: queue.SimpleQue
             answer = True, calls.get()()
         except BaseException as problem:  # noqa: BLE001  # third-party code can raise anything, and may exit
             answer = False, problem
-        if os.getpid() != process:  # a forked child that returned here must not answer
+        if os.getpid() != process:  # if third-party code has forked, the child process must not answer
             os._exit(0)
         answers.put(answer)

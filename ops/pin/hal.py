@@ -91,7 +91,7 @@ class Instance:
     def _pin(self, word: str) -> str:
         pin = self.component.pin(word)
         if pin is None:
-            raise OpError("no counterpart for this HAL pin", where=self.component.name, given=word)
+            raise OpError("this HAL pin has no counterpart", where=self.component.name, given=word)
         return pin
 
     def _whole_nanoseconds(self, pin: str, value: float) -> float:

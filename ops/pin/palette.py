@@ -142,5 +142,5 @@ def _foreign(name: str, point: EntryPoint) -> Sheet:
     try:
         sheet: Sheet = within_time(lambda: read(name, point.load()), where)
     except OpError as error:
-        raise OpError("does not load", where=where, given=error.problem, hint="report it to its author") from error
+        raise OpError("cannot be loaded", where=where, given=error.problem, hint="report it to its author") from error
     return replace(sheet, function=Foreign(sheet.function, where, {*sheet.outs, *sheet.state}))

@@ -127,12 +127,12 @@ class Sheet:
     def _size(self, name: str, given: object) -> int:
         size = self.sizes.get(name)
         if size is None:
-            hint = f"its sizes: {', '.join(self.sizes)}" if self.sizes else "this op has no sizes"
+            hint = f"the sizes are {', '.join(self.sizes)}" if self.sizes else "this op has no sizes"
             raise OpError("no such size", where=self.name, given=name, hint=hint)
         text = str(given).strip()
         if isinstance(given, bool) or not text.isdecimal() or not size.low <= int(text) <= size.high:
             allowed = f"a whole number from {size.low} to {size.high}"
-            raise OpError("size out of bounds", where=f"{self.name}.{name}", given=given, allowed=allowed)
+            raise OpError("the size is out of bounds", where=f"{self.name}.{name}", given=given, allowed=allowed)
         return int(text)
 
 

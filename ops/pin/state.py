@@ -38,7 +38,7 @@ def start(sheet: Sheet, rows: int = 1, settings: Mapping[str, object] | None = N
     for (key, row), array in bind(sheet, settings or {}).items():
         where = f"{sheet.name}.{key}"
         if array.size not in (1, rows):
-            raise OpError("not one value per row", where=where, given=f"{array.size} values", allowed=f"1 or {rows}")
+            raise OpError("wrong number of values", where=where, given=f"{array.size} values", allowed=f"1 or {rows}")
         if array.size > state[key].shape[-1]:
             state[key] = np.repeat(state[key], rows, axis=-1)
         state[key][... if row is None else row] = array
@@ -94,7 +94,7 @@ def restore(sheet: Sheet, saved: pl.DataFrame) -> State:
     """
     if set(saved.columns) != set(sheet.slots):
         odd = sorted(set(saved.columns) ^ set(sheet.slots))
-        raise OpError("not a saved state of this op", where=sheet.name, given=odd, hint="load it with the same sizes")
+        raise OpError("not a saved state of this op", where=sheet.name, given=odd, hint="load the op with the same sizes")
     state: dict[str, Array] = {}
     for key, pin in sheet.declared.items():
         shape = (sheet.count(pin), saved.height) if pin.many else (saved.height,)

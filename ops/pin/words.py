@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Component", "words"]
 
 V = TypeVar("V")
-_SIZE = 0xFF  # bits of a personality that give the number of pins
+_SIZE = 0xFF  # mask for the bits of `personality` that give the number of pins
 
 
 @dataclass(frozen=True)

@@ -178,7 +178,7 @@ def test_delf_keeps_an_op_loaded_by_addf() -> None:
         ("getp $NOBODY_SET_THIS", "this variable has no value"),
         ("setp weak.levl 3", "did you mean level?"),
         ("setp weak.level high", "not a value in this unit"),
-        ("setp weak.in 3", "a linked pin is written by its signal"),
+        ("setp weak.in 3", "a wired pin is set by its signal"),
         ("setp reviewer.ack maybe", "not a bit"),
         ("net low alarm.set", "alarm.set"),
         ("net again weak.below", "bad"),

@@ -125,7 +125,7 @@ def test_any_lines_translate_or_are_refused(lines: list[str]) -> None:
         ("loadrt mux2 cfg=3", "mux2 has no such argument"),
         ("loadrt mux2 count=1 names=a", "names= and count= cannot be combined"),
         ("loadrt mux_generic config=ff1", "no such configuration"),
-        ("loadrt sampler cfg=x depth=3", "unknown pin types"),
+        ("loadrt sampler cfg=x depth=3", "a pin type is missing or unknown"),
         ("setp lowpass.0.gain $NOBODY_SET_THIS", "this variable has no value"),
         ("net", "this command is incomplete"),
         ("source ../elsewhere.hal", "this file cannot be sourced"),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SOURCES, HITS, OTHERS = 15, 12, 2
 ROUNDING = 1e-9
-FAR = 6  # versions and origins are followed no further
+FAR = 6  # maximum number of steps along a chain of versions or origins
 _WORDS = {**schema.WORDS, "status": schema.STATUS}
 
 

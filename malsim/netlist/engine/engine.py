@@ -104,7 +104,7 @@ class Engine:
                 self.followers[where.inner.instance].append((signal, where))
         self.series = {step.series[0][1] for step in self.steps.values() if step.series}
         self.actuators = Actuators(net, self.rules)
-        self._cache: dict[object, Any] = {}  # cache of values that follow from the memory
+        self._cache: dict[object, Any] = {}  # values computed from the memory, shared by all scans
 
     def start(self, memory: Memory) -> State:
         return self._resized(State(), Rows(memory, self.replications, first=self.first))
@@ -131,7 +131,7 @@ class Engine:
         for name, read in self.readers.items():
             values[name] = read(rows)
         states = dict(state.ops)
-        with np.errstate(all="ignore"):  # inf and NaN are valid outputs of ops
+        with np.errstate(all="ignore"):  # inf and NaN are valid outputs of ops, so numpy must not warn about them
             for name in self.followers:
                 self._update_reduced(name, states[name], values, rows)
             board, stale = Board(rows, values, states), set(self.expressions.order)
@@ -205,9 +205,8 @@ class Engine:
             elif more := count - state.heights[step.domain]:
                 states[name] = extend(step, states[name], more)
         for name, signal in self.net.signals.items():
-            if (
-                name not in self.readers and name not in self.loop_reads
-            ):  # expressions too have a value before the first scan
+            # Signals written by expressions also need a value before the first scan.
+            if name not in self.readers and name not in self.loop_reads:
                 old: Array = values.get(name, np.empty(0, DTYPES[signal.type]))
                 if more := heights[signal.domain] - len(old):
                     values[name] = np.append(old, np.full(more, self._initial_value(signal), DTYPES[signal.type]))

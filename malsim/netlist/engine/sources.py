@@ -45,7 +45,7 @@ def reduce_groups(reducer: str, values: Array, groups: Ints, count: int) -> Arra
         best[np.bincount(groups, minlength=count) == 0] = np.nan
         return best
     terms = numbers != 0 if reducer == "share" else numbers
-    if count == 1 and len(terms):  # the same order of additions as bincount, and faster
+    if count == 1 and len(terms):  # cumsum adds in the same order as bincount and is faster
         total: Array = np.cumsum(terms, dtype=np.float64)[-1:] + 0.0
     else:
         total = np.bincount(groups, weights=terms, minlength=count)
@@ -58,7 +58,7 @@ def reduce_groups(reducer: str, values: Array, groups: Ints, count: int) -> Arra
 def _median(numbers: Array, groups: Ints, count: int) -> Array:
     is_number = ~np.isnan(numbers)
     numbers, groups = numbers[is_number], groups[is_number]
-    if count == 1 and len(numbers):  # a partition finds the middle two without a full sort
+    if count == 1 and len(numbers):  # a partition finds the two middle values without a full sort
         middle = [(len(numbers) - 1) // 2, len(numbers) // 2]
         return np.array([0.5 * np.partition(numbers, middle)[middle].sum()])
     many = np.bincount(groups, minlength=count)
@@ -173,7 +173,8 @@ def _path(where: Path) -> Reader:
         row_of_rep = cell_rows(rows, handle)
         if where.hops:
             cells, groups = _reach(rows, row_of_rep, where.hops)
-            alone = np.bincount(groups, minlength=rows.replications) == 1  # several cells have no single value
+            # A value is defined only if the hops lead to exactly one cell.
+            alone = np.bincount(groups, minlength=rows.replications) == 1
             row_of_rep = np.full(rows.replications, NONE)
             row_of_rep[groups] = cells
             row_of_rep[~alone] = NONE

@@ -58,7 +58,7 @@ def cell_faults(cells: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Ru
     faults = []
     for name, wrong, problem, hint in checks:
         for row in np.flatnonzero(cells.select(wrong.fill_null(value=False)).to_series().to_numpy()):
-            if name in graph.rows[row]:  # a computed value is not a fault of the text
+            if name in graph.rows[row]:  # only values that were written in the text are reported
                 word = graph.statements[row].handle if name == "handle" else str(graph.rows[row][name])
                 faults.append(Fault.at(graph.statements[row], word, problem, hint=hint))
     idle = idle_programs(cells, rules)

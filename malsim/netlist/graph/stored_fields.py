@@ -42,7 +42,7 @@ def column_named(field: str) -> str:
     """
     column = _NAMED.get(field, field)
     if column not in _KINDS or column in {"handle", "title", "body"}:
-        raise DataError("no such field of a cell", allowed=" ".join(name for name in _KINDS if name not in schema.CELLS))
+        raise DataError("no such cell field", allowed=" ".join(name for name in _KINDS if name not in schema.CELLS))
     return column
 
 
@@ -56,7 +56,7 @@ def read_field(column: str, values: Sequence[str]) -> object:
     if isinstance(kind, pl.List):
         return [_read(column, kind.inner, value) for value in values]
     if len(values) != 1:
-        raise DataError("this field takes one value", given=" ".join(values))
+        raise DataError("this field accepts only one value", given=" ".join(values))
     return _read(column, kind, values[0])
 
 
@@ -69,7 +69,7 @@ def _read(column: str, kind: object, text: str) -> object:
     whole = kind in {pl.Int64, pl.Int32}
     if value is None or (whole and (not float(value).is_integer() or abs(value) > LARGEST)):
         allowed = "true or false" if kind == pl.Boolean else "a whole number" if whole else "a number"
-        raise DataError("wrong type for this field", given=text, allowed=allowed)
+        raise DataError("the value has the wrong type for this field", given=text, allowed=allowed)
     return int(value) if whole else value
 
 
@@ -96,7 +96,7 @@ def complete(given: pl.DataFrame, *, now: float) -> pl.DataFrame:
         col("stated").fill_null(0.5),
         col("created").fill_null(now),
         col("calibration").fill_null(1.0),
-        col("c0").fill_null(col("currency")).fill_null(1.0),  # decay starts here
+        col("c0").fill_null(col("currency")).fill_null(1.0),  # c0 is the currency from which decay starts
         *(col(name).fill_null(0.0) for name in ("support_mass", "challenge_mass")),
         *(col(name).fill_null(name == "allow_background_use") for name in schema.FLAGS),
         *(col(name).fill_null([]) for name in ("topics", "entities", "source_refs")),

@@ -81,7 +81,7 @@ def statements_of(memory: Memory, *, rep: int = 0, reading: bool = False) -> lis
 
 def _prop(column: str, value: object) -> Prop:
     if value is None:
-        raise DataError("a netlist cannot express an absent value", where=column)
+        raise DataError("a netlist cannot express a missing value", where=column)
     return Prop(column, field_words(value))
 
 

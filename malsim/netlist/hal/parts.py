@@ -51,10 +51,11 @@ TYPES = {"b": "bit", "f": "float", "r": "float", "s": "int", "u": "int", "l": "i
 _CONVERTERS = {"b": "to-bit", "f": "to-float", "r": "to-float", "s": "to-int", "u": "to-u32"}
 _WORDS = {"b": "bit", "f": "float", "r": "float", "s": "s32", "u": "u32"}
 _COUNTS = ("count", "num_chan")
-_LISTS = {"cfg", "config", "depth", "personality", "wsum_sizes", "step_type"}  # options with one word per instance
+# `loadrt` options that list one word per instance.
+_LISTS = {"cfg", "config", "depth", "personality", "wsum_sizes", "step_type"}
 NANO = 1e-9
-LEAST_PERIOD = 1.0  # shortest period of a thread, in ns
-PERIOD = 1e6  # default period of HAL, in ns
+LEAST_PERIOD = 1.0  # shortest allowed thread period, in ns
+PERIOD = 1e6  # HAL's default thread period, in ns
 _CONFIG = re.compile(r"([bfsuBFSU])([bfsuBFSU]?)([0-9]+)([bfsuBFSU]?)|([bfsuBFSU])([0-9]+)([bfsuBFSU])")
 
 
@@ -84,7 +85,12 @@ def _part(component: Component, name: str, sizes: Mapping[str, int], presets: Ma
 def _ring(component: Component, name: str, arguments: Mapping[str, str], presets: Mapping[str, float]) -> HalInstance:
     letters = arguments.get("cfg", "").lower()
     if not letters or set(letters) - set(TYPES):
-        raise OpError("unknown pin types", where=component.name, given=letters, allowed="cfg= of b f s u l k")
+        raise OpError(
+            "a pin type is missing or unknown",
+            where=component.name,
+            given=letters,
+            allowed="cfg= with one letter of b f s u l k per pin",
+        )
     names = [name, *(f"{name}.{position}" for position in range(1, len(letters)))]
     sizes = component.sized(arguments)
     parts = tuple(_part(component, part, sizes, presets, TYPES[letter]) for part, letter in zip(names, letters, strict=True))
@@ -99,7 +105,7 @@ def _converter(component: Component, name: str, config: str) -> HalInstance:
     routes = component.name == "mux_generic"
     kind, size = (into, "inputs") if routes else (out, "outputs")
     main = _part(component, name, {size: count}, {}, TYPES[kind])
-    item, many = ("out", "in") if routes else ("in", "out")  # the single pin and the family of pins
+    item, many = ("out", "in") if routes else ("in", "out")  # names of the single pin and of the family of pins
     several = {f"{many}-{_WORDS[into if routes else out]}-{index:02}": (f"{name}.{many}-{index}",) for index in range(count)}
     single = f"{item}-{_WORDS[out if routes else into]}"
     unused = {word: () for word in component.pins if "#" not in word and word.split("-")[0] in {"in", "out"}}
@@ -116,7 +122,12 @@ def _config(component: Component, config: str) -> tuple[str, str, int]:
     letters = [letter.lower() for letter in config if letter.isalpha()]
     count = int("".join(letter for letter in config if letter.isdigit()) or 0)
     if not match or count < 2 or len(letters) > 2:  # noqa: PLR2004 - a type in and one out, two inputs
-        raise OpError("no such configuration", where=component.name, given=config, allowed="such as ff8 or bf2")
+        raise OpError(
+            "no such configuration",
+            where=component.name,
+            given=config,
+            allowed="type letters and a number of pins, such as ff8 or bf2",
+        )
     return letters[0], letters[-1], count
 
 

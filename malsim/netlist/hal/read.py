@@ -145,7 +145,7 @@ def _setp(text: HalText, words: list[str]) -> None:
     hal_pin, value = words
     name, word = text.split(hal_pin)
     if name and word in text.instances[name].component.defaults:
-        return  # this setting chose the op
+        return  # the setting has already been used to choose the op
     text.statements += text.settings(hal_pin, value)
 
 

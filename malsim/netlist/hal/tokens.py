@@ -41,7 +41,7 @@ _TOKEN = re.compile(r'(?:"[^"]*"|[^\s"])+')
 _VARIABLE = re.compile(r"\$(?:\((\w+)\)|(\w+))|\[(\w+)\](?:\((\w+)\)|(\w+))")
 _ARROWS = {"=>", "<=", "<=>"}
 
-LEAST_SOURCED = 65_536  # smallest size that counts for a sourced file, to limit the number of files
+LEAST_SOURCED = 65_536  # minimum number of bytes counted per sourced file, which also limits the number of files
 
 Command = tuple[tuple[str, int], list[str], str]
 

@@ -77,9 +77,8 @@ class Path:
         text = self.handle + ("" if self.version is None else f"@v{self.version}")
         last: Field | Hop | None = None
         for step in self.steps:
-            is_own_hop = (
-                str(step) == ".*" and isinstance(last, Hop) and not last.every
-            )  # otherwise .* extends the previous hop
+            # After a hop to one neighbour, `.*` would extend that hop; `.>*` starts a new hop.
+            is_own_hop = str(step) == ".*" and isinstance(last, Hop) and not last.every
             text += ".>*" if is_own_hop else str(step)
             last = step
         return text
@@ -189,7 +188,9 @@ def _address(tree: Tree[Token], text: str) -> Address:
             return Reduced(head, inner)
         allowed = f"{head}(dec_a3ee.supports.*-scores-eff)"
         raise AddressError("a reducer needs an address with many values", given=text, allowed=allowed)
-    raise AddressError("no such reducer or domain", given=text, allowed=" ".join([*REDUCERS, *FUNCTIONS, *DOMAINS]))
+    raise AddressError(
+        "no such reducer, function or domain", given=text, allowed=" ".join([*REDUCERS, *FUNCTIONS, *DOMAINS])
+    )
 
 
 def _argument(tree: Tree[Token], text: str) -> Address | Constant:
@@ -204,7 +205,7 @@ def path(text: str) -> Path:
     """
     tree = _tree(text)
     if tree.data != "point":
-        raise AddressError("not a path: it must begin with a handle", given=text, allowed="such as dec_a3ee-scores-eff")
+        raise AddressError("a path must start with a handle", given=text, allowed="such as dec_a3ee-scores-eff")
     return _path(tree, text)
 
 
@@ -220,9 +221,9 @@ def spelled(text: str) -> str:
 def _tree(text: str) -> Tree[Token]:
     text = text.strip()
     if (with_hyphens := spelled(text)) != text:
-        raise AddressError("a field of a cell is written with a hyphen", given=text, hint=f"write {with_hyphens}")
+        raise AddressError("the fields of a cell are written with hyphens", given=text, hint=f"write {with_hyphens}")
     if len(text.split()) > 1:
-        raise AddressError("there is a space in this address", given=text, hint="remove it")
+        raise AddressError("an address must not contain spaces", given=text, hint="remove the spaces")
     try:
         return parse_tree(text, "address")
     except UnexpectedInput:
@@ -240,7 +241,7 @@ def _point(tree: Tree[Token], text: str) -> Path | Row | Pin | Name:
     whole = "".join(map(str, tree.children))
     instance, dot, name = whole.rpartition(".")
     if not all(whole.split(".")):
-        raise AddressError("a part of this address is empty", given=text, hint="write a name on each side of a period")
+        raise AddressError("a part of this address is empty", given=text, hint="write a name on each side of every period")
     return Pin(instance, name) if dot else Name(whole)
 
 
@@ -250,7 +251,7 @@ def _row(tree: Tree[Token], text: str) -> Row:
     hops = tuple(step for step in steps if isinstance(step, Hop))
     fields = tuple(step.name for step in steps[len(hops) :] if isinstance(step, Field))
     if len(hops) + len(fields) != len(steps):
-        raise AddressError("a hop comes after a field", given=text, allowed=f"{head}.supports.*-scores-eff")
+        raise AddressError("a hop must not follow a field", given=text, allowed=f"{head}.supports.*-scores-eff")
     return Row(head, fields, hops=hops)
 
 
@@ -261,7 +262,9 @@ def _path(tree: Tree[Token], text: str) -> Path:
     handle(name, short=True)
     steps = tuple(_steps(words, text))
     if any(isinstance(step, Hop) and step.dead for step in steps):
-        raise AddressError("** is allowed only after cell", given=text, allowed="cell.depends_on.**")
+        raise AddressError(
+            "** is allowed only in an address that starts with cell", given=text, allowed="cell.depends_on.**"
+        )
     return Path(name, steps, version)
 
 
@@ -293,5 +296,5 @@ def _hop(step: str, text: str) -> Hop:
 def _fields(steps: Sequence[object], text: str) -> tuple[str, ...]:
     names = tuple(str(step)[1:] for step in steps)
     if not all(names):
-        raise AddressError("a field of this address has no name", given=text, hint="write a name after each -")
+        raise AddressError("a field of this address has no name", given=text, hint="write a name after each hyphen")
     return names

@@ -63,7 +63,7 @@ class NetlistError(MalsimError, ValueError):
         super().__init__(
             first.problem, where=first.where, given=first.words, allowed=first.allowed or None, hint=first.hint or None
         )
-        self.args = (self.faults,)  # SimPy and pickle rebuild the error from these
+        self.args = (self.faults,)  # SimPy and pickle rebuild the error from `args`
 
     def __str__(self) -> str:
         """Return one line per fault, for at most fifty faults, and then the number of faults left out."""

@@ -59,6 +59,6 @@ def column_of(fields: tuple[str, ...], columns: list[str], where: object) -> str
     if column not in columns or len(fields) > 2:  # noqa: PLR2004 - a group and a name
         names = [*(f"scores-{score}" for score in SCORES), *(f"flags-{flag}" for flag in FLAGS)]
         choices = names if "cell" in columns or group else columns
-        allowed, hint = f"{' '.join(choices)}, or a column", nearest(name, [*SCORES, *FLAGS, *columns]) or None
+        allowed, hint = f"{' '.join(choices)}, or the name of a column", nearest(name, [*SCORES, *FLAGS, *columns]) or None
         raise AddressError("no such field", given=str(where), allowed=allowed, hint=hint)
     return column

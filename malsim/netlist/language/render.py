@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from malsim.netlist.language.statements import Edge, Statement
 
-_PIECE = LIMITS["line_bytes"] // 4 - 1  # a character has at most four bytes; one place for the backslash
+# Maximum number of characters per physical line: each takes up to four bytes, and a backslash is added.
+_PIECE = LIMITS["line_bytes"] // 4 - 1
 _WORD = re.compile(r'[^\s"\[#][^\s"#]*')
 _NAME = re.compile(r'[^\s",#]+')
 _TARGET = re.compile(r'[^\s"\[()<>#]+')

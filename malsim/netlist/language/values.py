@@ -21,8 +21,8 @@ _SUBJECT = re.compile(r"[a-z][a-z0-9]*")
 _NAME = re.compile(r"[A-Z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*")
 _CAPITAL = re.compile(r"[A-Z]")
 _MILLIONTH = Decimal("0.000001")
-_WIDE = Context(prec=1100)  # enough digits for any double
-_PLAIN_BELOW = 21  # numbers from 1e21 on, and below 1e-6, are written with an exponent
+_WIDE = Context(prec=1100)  # enough digits to write any double exactly
+_PLAIN_BELOW = 21  # numbers of 1e21 or more, and below 1e-6, are written with an exponent
 _PLAIN_ABOVE = -7
 
 
@@ -127,29 +127,29 @@ def handle(text: str, *, short: bool = False) -> Handle:
     """
     text = text.strip()
     if len(text) > LIMITS["handle_length"]:
-        raise AddressError("too long for a handle", given=text, allowed=f"at most {LIMITS['handle_length']} characters")
+        raise AddressError("the handle is too long", given=text, allowed=f"at most {LIMITS['handle_length']} characters")
     parts = text.split("_")
     if len(parts) < 2 or not all(parts):  # noqa: PLR2004 - a kind and a tag
-        raise AddressError("not a handle", given=text, allowed="KIND_TAG such as dec_a3ee")
+        raise AddressError("not a handle", given=text, allowed="KIND_TAG, such as dec_a3ee")
     kind, tag, immutable = parts[0].lower(), parts[-1], bool(_CAPITAL.search(text))
     if kind not in KINDS:
         return _immutable(text, parts, immutable=immutable)
     if not (_SHORT if short else _TAG).fullmatch(tag):
-        allowed = f"{LIMITS['handle_hex']} or more of 0-9 a-f after the last _"
-        raise AddressError("this handle's tag is not lowercase hex", given=text, allowed=allowed)
+        allowed = f"{LIMITS['handle_hex']} or more of the digits 0-9 a-f after the last _"
+        raise AddressError("the tag of this handle is not lowercase hexadecimal", given=text, allowed=allowed)
     for subject in parts[1:-1]:
         if not _SUBJECT.fullmatch(subject):
-            allowed = "a lowercase letter, then lowercase letters and digits"
-            raise AddressError(f"{subject!r} is not allowed within a handle", given=text, allowed=allowed)
+            allowed = "a lowercase letter followed by lowercase letters and digits"
+            raise AddressError(f"{subject!r} is not allowed in a handle", given=text, allowed=allowed)
     return Handle(kind, tag, immutable)
 
 
 def _immutable(text: str, parts: list[str], *, immutable: bool) -> Handle:
     if not immutable:
-        hint = "or write the name of an immutable cell with capitals"
+        hint = "for the name of an immutable cell, use a capital letter"
         raise AddressError("no such kind of cell", given=text, allowed=" ".join(KINDS), hint=hint)
     if not _NAME.fullmatch(text):
-        allowed = "words of letters and digits joined by _, with a capital first"
+        allowed = "words of letters and digits joined by _, starting with a capital letter"
         raise AddressError("not the name of an immutable cell", given=text, allowed=allowed)
     return Handle(parts[0], parts[-1], immutable=True)
 

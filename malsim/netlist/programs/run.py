@@ -104,7 +104,7 @@ def _derive(
             claims.append(claim)
         elif memory.cells["status"][int(standing)] != "active":
             claims.append(claim | {"key": f"{claim['key']}_{memory.cells.height}"})
-    # The reference sets calibration factors at the gate, but not for its programs.
+    # The reference applies calibration factors at the gate, but not to the claims of its programs.
     factors = {f"program:{program.handle}": 1.0} if rules is not None and rules.recompute == "admit" else None
     if not claims:
         return memory, None

@@ -190,7 +190,7 @@ def moved_at(before: Mapping[str, Any], after: Mapping[str, Any], net: Net, now:
     moved = {}
     for name in net.signals.keys() & after.keys():
         if name not in before and net.signals[name].domain != "run":
-            continue  # read from the memory, so that the earlier value is not known
+            continue  # signals read from the memory are not saved, so their earlier values are unknown
         old, new = (_numbers(values.get(name)) for values in (before, after))
         count = min(len(old), len(new))
         if not np.array_equal(old[:count], new[:count], equal_nan=True) or np.nan_to_num(new[count:]).any():
@@ -211,7 +211,8 @@ def wire_signals(memory: Memory, standing: Standing) -> pl.DataFrame:
         return pl.DataFrame(schema=COLUMNS)
     engine, state = engine_of(memory, standing)
     rows = Rows(memory, engine.replications, state.topics, first=engine.first)
-    signals: dict[str, Any] = {name: np.zeros(engine.replications) for name in engine.loop_reads}  # before the first tick
+    # Inputs from the loop are 0 before the first tick.
+    signals: dict[str, Any] = {name: np.zeros(engine.replications) for name in engine.loop_reads}
     signals |= {**state.signals, **{name: read(rows) for name, read in engine.readers.items()}}
     frames = [pl.DataFrame(schema=COLUMNS)]
     for name, signal in engine.net.signals.items():

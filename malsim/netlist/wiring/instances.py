@@ -75,7 +75,7 @@ def instances(
 ) -> dict[str, Instance | None]:
     """Return the op instances keyed by name. A faulty `loadrt` yields None, so that its pins cause no further faults."""
 
-    @cache  # many lines load the same op, and a look-up takes longer than the rest of a line
+    @cache  # cached because many lines load the same op, and each lookup is slow
     def sheet_of(op: str, choices: tuple[tuple[str, object], ...] = ()) -> Sheet | OpError:
         try:
             return palette(op).sized(**dict(choices)) if choices else palette(op)

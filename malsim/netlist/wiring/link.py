@@ -177,11 +177,11 @@ def _set(
     result: Settings,
 ) -> None:
     where = address(statement.address)
-    if isinstance(where, Pin) and str(where) in signals:  # a signal of a block is named BLOCK.SIGNAL
+    if isinstance(where, Pin) and str(where) in signals:  # a name with a period can be a signal of a block, BLOCK.SIGNAL
         where = Name(str(where))
     if isinstance(where, Pin):
         if where in signal_of:
-            raise AddressError("a linked pin is written by its signal", hint=f"remove it from the net {signal_of[where]}")
+            raise AddressError("a wired pin is set by its signal", hint=f"remove the pin from the net {signal_of[where]}")
         _pin(statement, where, instances, result)
     elif isinstance(where, Name):
         result.initial[where.text] = _signal(statement, where, signals)
@@ -200,7 +200,7 @@ def _pin(statement: Set, where: Pin, instances: Mapping[str, Instance | None], r
         return
     slot = instance.sheet.slots.get(where.name)
     if slot is not None and isinstance(slot.pin, Out):
-        raise AddressError("an output cannot be set", hint="wire it to an input")
+        raise AddressError("an output cannot be set", hint="set an input or a parameter")
     if slot is None and not any(name.rpartition("-")[0] == where.name for name in instance.sheet.slots):
         inputs = [name for name, entry in instance.sheet.slots.items() if not isinstance(entry.pin, Out)]
         problem = f"{instance.sheet.name} has no such pin or parameter"
@@ -226,8 +226,8 @@ def _flag(statement: Set, where: Path) -> Set:
         allowed = " ".join(f"{where.handle}-flags-{flag}" for flag in FLAGS)
         raise AddressError("only the flags of a cell can be set", allowed=allowed)
     if where.version is not None:
-        hint = f"write the handle of {where.handle}@v{where.version}"
-        raise AddressError("a flag cannot be set by version", hint=hint)
+        hint = f"use the handle of {where.handle}@v{where.version}"
+        raise AddressError("a flag cannot be set through a version", hint=hint)
     if handle(where.handle, short=True).immutable:
         raise AddressError("an immutable cell cannot be changed")
     if bit(statement.value) is None:

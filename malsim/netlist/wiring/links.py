@@ -104,9 +104,8 @@ def _with_types(links: Iterable[Link], instances: Mapping[str, Instance | None])
 
 
 def _signal(name: str, ends: list[Link], faults: list[Fault]) -> Signal:
-    links = list({(link.address, link.writes): link for link in reversed(ends)}.values())[
-        ::-1
-    ]  # keep the first of equal links
+    # If a link occurs more than once, the first one is kept.
+    links = list({(link.address, link.writes): link for link in reversed(ends)}.values())[::-1]
     writers = [link for link in links if link.writes]
     for link in writers[1:]:
         reads = isinstance(link.address, (Path, Row, Reduced, Call))
@@ -115,7 +114,8 @@ def _signal(name: str, ends: list[Link], faults: list[Fault]) -> Signal:
         faults.append(Fault.at(link.statement, link.word, problem, hint=hint))
     kind = (writers or links)[0].type if links else "float"
     for link in links:
-        if link.type != kind and (link.writes or not derived_name(link.address)):  # derived values accept every type
+        # A derived value can be written by a signal of any type.
+        if link.type != kind and (link.writes or not derived_name(link.address)):
             problem = f"{name} carries a {kind}, but this end is a {link.type}"
             faults.append(Fault.at(link.statement, link.word, problem, hint=f"convert it with to-{link.type}"))
     return Signal(name, kind, _domain(name, writers, links, faults), tuple(links))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _CODES = {("writer",), ("origin",), ("object",), ("kind",), ("root",)}
 _WORDS = {**schema.WORDS, "status": schema.STATUS}
-_BROAD = {("cell", "writer"), ("writer_topic", "writer")}  # a row of the first domain has one row of the second
+_BROAD = {("cell", "writer"), ("writer_topic", "writer")}  # each row of the first domain belongs to one row of the second
 
 
 class Point(NamedTuple):
@@ -108,7 +108,7 @@ def _field(where: Path | Row, fields: tuple[str, ...], columns: Mapping[str, obj
         return Point(where, "bit", domain, writes=False, reads=not fixed)
     kind = _type(columns[column_of(fields, list(columns), where)])
     if not kind:
-        raise AddressError("this field is not a number", hint="choose a field with a float, an int or a bit")
+        raise AddressError("this field is not a number", hint="choose a field of type float, int or bit")
     return Point(where, kind, domain, writes=True, reads=actuator and not fixed)
 
 
@@ -149,7 +149,7 @@ def _reducer(where: Reduced, instances: Mapping[str, Instance | None]) -> Point 
             raise AddressError("a reducer cannot read an input", hint="name an output pin")
         of = source.domain
         if not of:
-            raise AddressError("no domain to reduce", hint="name a field of cell or writer in the reducer")
+            raise AddressError("the reducer has no domain to reduce", hint="name a field of cell or writer in the reducer")
     elif isinstance(inner, Row) and where.reducer == "distinct" and inner.fields in _CODES:
         kind = "int"
     else:

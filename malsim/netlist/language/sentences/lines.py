@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _BEFORE_COMMENT = re.compile(r'(?:[^"#]++|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z))*+', re.DOTALL)
 _FIELD_OF = re.compile(rf"(?:^|[\s(,^])(?:{'|'.join(KINDS)})_[\w.@~*<>]*\Z")
 _FIELD = re.compile("#[A-Za-z_]")
-_LONGEST_ADDRESS = 300  # characters searched before the # of a field
+_LONGEST_ADDRESS = 300  # maximum number of characters before a `#` that are searched for the start of an address
 _BYTE_ORDER_MARK = "\ufeff"
 _HALF = re.compile("[\ud800-\udfff]")
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from malsim.netlist.language.sentences.lines import Line
 
-NEAR = 300  # characters on each side that may hold the rest of a secret
+NEAR = 300  # number of characters on each side of a fault that are searched for a secret
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
 
 
