@@ -276,7 +276,7 @@ def test_stability_depends_on_damping_and_mass_from() -> None:
 
 
 def test_bad_arguments_of_stability_are_refused() -> None:
-    with pytest.raises(UsageError, match="Run, Memory"):
+    with pytest.raises(UsageError, match="a Run or a Memory"):
         ms.stability({"cells": 1})  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="without cells"):
         ms.stability(Memory.empty())

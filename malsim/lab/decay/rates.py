@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
 
 LEAST_ERROR = 1e-6
-MOST_ERROR = 0.95  # highest error rate, as a share of (K − 1)/K, at which claims carry no information
+MOST_ERROR = 0.95  # highest error rate to try, as a share of the rate (K − 1)/K at which claims carry no information
 MOST_CELLS = 2_000_000
 SHORT, LONG = 0.05, 50.0  # bounds of τ, as multiples of the shortest gap and of the sum of all gaps
 POINTS, NEAR, ROUNDS = 9, 5, 5
@@ -106,7 +106,7 @@ class Chain:
         return -total
 
     def profile(self, fixed: Array, *, parameter: int) -> tuple[Array, Array]:
-        """Return the minimum loss for each fixed log τ (`parameter` 0) or log ε (1), and the other parameter there.
+        """Return the minimum loss for each fixed log τ (`parameter` 0) or log ε (1), and the best other parameter.
 
         The other parameter is searched on a grid that narrows in each round.
         """
@@ -143,7 +143,7 @@ class Rates:
 
 
 def rates(log: pl.DataFrame) -> Rates:
-    """Estimate the rates of change, error and reporting from a log that `histories` returned.
+    """Estimate the rates of change, error and reporting from a log returned by `histories`.
 
     Changes and errors are estimated together by a hidden Markov likelihood (`Chain`), with 95 % profile intervals. Reports
     are claims per object and day after its first claim, with the exact interval of a Poisson count. A change is invisible if

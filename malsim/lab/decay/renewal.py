@@ -71,7 +71,10 @@ class Renewal:
         return -total
 
     def profile(self, spreads: Array, *, tau: float, error: float) -> tuple[Array, Array]:
-        """Return the minimum loss for each log c, and the log m there, starting from `tau` and `error`; shapes (P,)."""
+        """Return the minimum loss for each log c, and the log m at that minimum, both of shape (P,).
+
+        The search starts at `tau` and `error`.
+        """
         free, low, high = [0, 2], *(np.array(ends) for ends in zip(*self.chain.bounds, strict=True))
         middle = np.stack(np.broadcast_arrays(np.log(tau), spreads, np.log(max(error, LEAST_ERROR))), axis=1)
         half, steps = HALF, np.linspace(-1.0, 1.0, POINTS)

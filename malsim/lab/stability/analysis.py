@@ -206,7 +206,7 @@ def _of_run(run_or_graph: object, rules: Rules | None) -> tuple[Memory, Rules, p
         return run_or_graph, rules or Rules(), None
     if not isinstance(run_or_graph, Run):
         given = type(run_or_graph).__name__
-        raise UsageError("neither a run nor a memory", where="stability", given=given, allowed="Run, Memory")
+        raise UsageError("neither a run nor a memory", where="stability", given=given, allowed="a Run or a Memory")
     run_rules = run_or_graph.scenario.rules
     recorded = endings(run_or_graph.cells) if rules in (None, run_rules) else None
     return run_or_graph.memory, rules or run_rules, recorded

@@ -155,7 +155,7 @@ def _safe_ceiling(loop: TickLoop) -> float:
 
 
 def _between(path: Continuation, low: CeilingPoint, high: CeilingPoint) -> float:
-    """Find the ceiling between two others at which ρ = 1, by regula falsi with the Illinois modification.
+    """Find the ceiling at which ρ = 1 between `low` and `high` by regula falsi with the Illinois modification.
 
     While the ends are far apart, their geometric mean is used: a long step may reach another fixed point.
     """

@@ -1,4 +1,4 @@
-"""Frequency-domain analysis of the loop: gain and phase margins, open-loop response, and the damping that settles it.
+"""Frequency-domain analysis of the loop: gain and phase margins, open-loop response, and stabilising damping.
 
 Near a fixed point a mode of eigenvalue λ of the undamped tick has the open loop L(z) = −α λ / (z − 1 + α), where α is the
 damping; it is closed by 1 + L(z) = 0. Source: characteristic loci of a multivariable loop (MacFarlane and Postlethwaite,

@@ -124,7 +124,10 @@ def along(value: NDArray[Any], like: Array) -> NDArray[Any]:
 
 
 def _matrix(wiring: Wiring, sign: float, sources: NDArray[np.bool_]) -> sparse.csr_array:
-    """Return the edge weights of one sign as a sparse matrix (target × source). Cells outside `sources` weigh 0."""
+    """Return the edge weights of one sign as a sparse matrix (target × source).
+
+    Edges from cells outside `sources` have weight 0.
+    """
     weight = sign * wiring.weight.values
     order = np.argsort(wiring.target.values, kind="stable")
     order = order[weight[order] > 0.0]

@@ -93,7 +93,7 @@ class LoopFigures:
     result: Any  # a `Stability`, not annotated as such because its module imports this one
 
     def return_map(self, cell: str | None = None, *, rep: int = 0) -> Sheet:
-        """Plot a cell's next value over its current value with a cobweb path, by default for the largest amplitude."""
+        """Plot a cell's next value over its current value with a cobweb path. By default, use the largest amplitude."""
         from malsim.showing.plots.studies import loop_charts as draw
 
         row, result = self._row(cell, rep), self.result

@@ -64,7 +64,7 @@ def rings(loop: TickLoop, *, ticks: int = TICKS) -> NDArray[np.bool_]:
 def measured_ceiling(
     loop: TickLoop, *, low: float = 0.0, high: float = 1.0, within: float = 1e-3, ticks: int = TICKS
 ) -> float | None:
-    """Find the lowest challenge ceiling in [low, high] at which ticks keep oscillating, to the relative accuracy `within`.
+    """Find the lowest challenge ceiling in [low, high] at which ticks keep oscillating, to a relative accuracy of `within`.
 
     None if they settle at all ceilings tried. Below the contraction bound every start settles; from there ceilings 1 % apart
     are run, lowest first (for more than 500 cells farther apart and for fewer ticks), and the first step from settling to

@@ -42,9 +42,9 @@ class Card:
 
     @property
     def table(self) -> pl.DataFrame:
-        """Truth table for printing.
+        """Truth table for printing, with rows of equal outputs merged if there are more than 16 rows.
 
-        Above 16 rows, rows with equal outputs are merged; null means that a value does not matter.
+        In a merged row, null means that a value does not matter.
         """
         if self.rows.height <= MERGED_ABOVE:
             return self.rows
@@ -140,7 +140,7 @@ def card(space: StateSpace) -> Card:
 
 
 def _deciding(space: StateSpace, states: Ints) -> list[list[str]]:
-    """Return, for each state and combination of inputs, the inputs that alone could change an output in that tick."""
+    """Return, for each state and combination of inputs, the inputs that change an output when flipped alone."""
     names = np.array(space.part.inputs)
     decides = np.zeros((len(states), *space.inputs.shape), dtype=bool)
     for index in range(len(names)):

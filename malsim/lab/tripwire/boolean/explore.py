@@ -53,7 +53,7 @@ class StateSpace:
             classes = finer
 
     def flipped(self, index: int) -> Ints:
-        """Return, for each combination of inputs, the index of the one that differs only in input `index` (−1: none)."""
+        """Return, for each input combination, the index of that combination with input `index` flipped (−1: none)."""
         weights = 1 << np.arange(self.inputs.shape[1])
         codes = self.inputs @ weights
         row_of = np.full(1 << self.inputs.shape[1], -1)

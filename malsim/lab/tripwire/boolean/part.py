@@ -140,7 +140,7 @@ class Machine:
 
     @property
     def names(self) -> list[str]:
-        """Name of each column of a state row: a pin such as `alarm.out`, or a signal."""
+        """Names of the columns of a state row: pins such as `alarm.out`, and signals."""
         pins = {
             (name, slot.key, slot.row): f"{name}.{pin}"
             for name, item in self.part.net.instances.items()
@@ -193,7 +193,7 @@ class Machine:
 
 
 def _lingering(part: Part) -> list[str]:
-    """Return the signals that carry over to the next tick: read before they are written, or not written on every tick."""
+    """Return the signals that carry over to the next tick: read before being written, or not written on every tick."""
     net = part.net
     order = {
         name: (rank, index, thread.every)

@@ -73,7 +73,7 @@ def statics(document: Document, *, tick: float = DAY, inputs: Collection[str] = 
 
 
 def state_faults(space: StateSpace) -> list[Finding]:
-    """Search all reachable states for dead outputs, masked inputs, stuck bits, and alarms that cannot be acknowledged."""
+    """Return the dead outputs, masked inputs, stuck bits and unacknowledgeable alarms found in the reachable states."""
     stuck = list(_stuck_bits(space))
     names = {finding.name for finding in stuck}
     unacknowledgeable = [finding for finding in _unacknowledgeable(space) if finding.name not in names]
@@ -196,7 +196,7 @@ def _stuck_bits(space: StateSpace) -> Iterator[Finding]:
 
 
 def _unacknowledgeable(space: StateSpace) -> Iterator[Finding]:
-    """Yield a finding for each alarm that no acknowledgement can clear although all other inputs are at rest."""
+    """Yield a finding for each alarm that no acknowledgement can clear, even while all other inputs are at rest."""
     net, inputs = space.part.net, space.part.inputs
     acks = [name for name in acknowledging(net) if name in inputs]
     mask = np.isin(inputs, acks)

@@ -54,7 +54,7 @@ def _variance(part: Floats, whole: Floats, ratio: float) -> float:
 
 
 def share(part: Floats, whole: Floats) -> Interval:
-    """Return a share with Wilson's interval, computed for the effective number of independent trials.
+    """Return the share sum(part) / sum(whole) with Wilson's interval for the effective number of independent trials.
 
     >>> share(np.array([5.0]), np.array([100.0]))
     Interval(value=0.05, low=0.02154367915436796, high=0.11175046923191913, count=100, how='Wilson, 100 trials')
@@ -73,7 +73,7 @@ def share(part: Floats, whole: Floats) -> Interval:
 
 
 def rate(count: Floats, exposure: Floats, *, per: float = 1.0) -> Interval:
-    """Return a rate with Garwood's Poisson interval, which is widened if the counts per block are overdispersed.
+    """Return the rate sum(count) / sum(exposure) with Garwood's Poisson interval, widened if counts are overdispersed.
 
     >>> rate(np.array([0.0]), np.array([1000.0]), per=1000.0)
     Interval(value=0.0, low=0.0, high=3.688879..., count=0, how='Poisson')

@@ -168,10 +168,11 @@ def netlist_of(scenario: Scenario) -> NetlistConfig:
 
 
 def alarm_of(net: Net, name: str | None = None) -> str:
-    """Return the name of the alarm signal: `name` if given, otherwise the net's only candidate of the first kind found.
+    """Return the name of the alarm signal: `name` if given, otherwise the only signal that can serve as the alarm.
 
-    The kinds are signals written by a latch, signals written by a watchdog, bits that set a flag or act on the loop, and
-    outputs of the Boolean part. Raises `UsageError` if `name` is not a bit, if there is no alarm, or if there are several.
+    Candidates are, in order of preference, signals written by a latch, signals written by a watchdog, bits that set a flag
+    or act on the loop, and outputs of the Boolean part. Only candidates of the first kind present count. Raises
+    `UsageError` if `name` is not a bit, if there is no alarm, or if there are several.
     """
     bits = [key for key, signal in net.signals.items() if signal.type == "bit" and signal.domain == "run"]
     if name is not None:

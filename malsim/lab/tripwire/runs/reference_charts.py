@@ -71,7 +71,7 @@ class Charts:
 
     @classmethod
     def of(cls, base: Observation) -> Charts:
-        """Fit the charts to a run. The result has no charts if no watched signal has a value in quiet ticks."""
+        """Fit control charts to a run. The result has no charts if no watched signal has a value in quiet ticks."""
         for name in sensors(netlist_of(base.scenario).net):
             values = _filled_forward(base.signal(name))
             quiet = values[~base.truth & ~np.isnan(values)]

@@ -90,7 +90,7 @@ class Receipt:
 
 
 def sensors(net: Net) -> list[str]:
-    """Return the names of the signals that a net watches: numbers from outside the net or, if there are none, outside bits.
+    """Return the signals that a net watches: numbers from outside the net or, if there are none, bits from outside.
 
     Signals of the clock and acknowledgements are not watched.
     """
@@ -115,7 +115,7 @@ def watchdog_limits(net: Net, *, tick: float) -> dict[str, int]:
 
 
 def blind(watched: Mapping[str, Array], limits: Mapping[str, int]) -> dict[str, Bools]:
-    """Return, for each watched signal, a mask (ticks × replications) of where the signal is stale or absent."""
+    """Return, for each watched signal, a mask (ticks × replications) that is true where the signal is stale or absent."""
     ages = {name: _unchanged(values) for name, values in watched.items()}
     unguarded = [ages[name] for name in watched if name not in limits]
     all_stale = np.min(unguarded, axis=0) > JOINTLY if unguarded else None

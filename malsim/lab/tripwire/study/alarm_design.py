@@ -99,13 +99,13 @@ class AlarmDesign:
 
     @property
     def reached(self) -> bool:
-        """True if, on fresh seeds, the intervals of ARL0 and ARL1 both reach their targets or better values."""
+        """True if the intervals of ARL0 and ARL1 on fresh seeds both include their targets or better values."""
         figures = self._figures
         return bool(figures["arl0"]["high"] >= self.arl0 and figures["arl1"]["low"] <= self.delay)
 
     @property
     def figure(self) -> Sheet:
-        """Figure of each structure's detection delay at the target ARL0, with the chosen structure marked."""
+        """Figure of each candidate's detection delay at the target ARL0, with the chosen candidate marked."""
         from malsim.showing.plots.wiring.tripwire import design
 
         title = f"ARL0 {self.arl0:g} ticks, shift of {self.shift:g}"
@@ -194,7 +194,7 @@ def design_tripwire(
 
 
 def _text(structure: dict[str, float], band: float, noise: Noise, shift: float, tick: float, arl0: float) -> str:
-    """Return the netlist of a structure. Its level is the upper edge of the hysteresis band."""
+    """Return the netlist of a candidate design. Its level is the upper edge of the hysteresis band."""
     sign = 1 if shift > 0 else -1
     return _TEXT.format(
         shift=shift, mean=noise.mean, arl0=arl0, arl1=structure["arl1"], sign=sign, offset=-sign * noise.mean + 0.0,
@@ -245,7 +245,7 @@ def _level(maxima: Floats, arl0: float) -> float:
 
 
 def _structures(quiet: Floats, shifted: Floats, arl0: float, delay: float) -> pl.DataFrame:
-    """Return one row per structure at its solved level: gain, hold, level, arl0, arl1, reached."""
+    """Return one row per candidate design with its calibrated level: gain, hold, level, arl0, arl1, reached."""
     rows = []
     for gain in GAINS:
         for hold in HOLDS:
@@ -259,7 +259,7 @@ def _structures(quiet: Floats, shifted: Floats, arl0: float, delay: float) -> pl
 
 
 def _preferred(structures: pl.DataFrame) -> dict[str, float]:
-    """Return the simplest structure that is fast enough, or the fastest structure if none is."""
+    """Return the simplest candidate design that is fast enough, or the fastest candidate if none is."""
     fast = structures.filter("reached")
     if fast.is_empty():
         return structures.sort("arl1", "hold").row(0, named=True)

@@ -210,10 +210,7 @@ def _spans(text: str, days: Floats, option: str) -> Bools:
 
 
 def _candidates(values: Mapping[str, Floats], spans: Bools, quiet: Bools) -> Iterator[Watching]:
-    """Yield a watch for each score, side and hold time.
-
-    Its level lies midway between the values on alarm days and those on silent days.
-    """
+    """Yield a watch for each score, side and hold time, with its level midway between alarm days and silent days."""
     for address, series in values.items():
         for side, sign in (("below", -1.0), ("above", 1.0)):
             beyond = np.where(np.isnan(series), -np.inf, sign * series)
@@ -247,7 +244,7 @@ def _pair(candidates: Sequence[Watching], spans: Bools, quiet: Bools) -> tuple[t
 
 
 def _either(first: Watching, second: Watching, spans: Bools, quiet: Bools) -> tuple[Watching, ...]:
-    """Set both levels above all silent-day values. Return the pair if one of them trips in each span, otherwise ()."""
+    """Return the pair with both levels above all silent-day values, or () if neither watch trips in some span."""
     tops = [watch.values[quiet].max() for watch in (first, second)]
     reached = [_peaks(watch.values, spans) - top for watch, top in zip((first, second), tops, strict=True)]
     by_first = reached[0] >= reached[1]
@@ -261,10 +258,7 @@ def _either(first: Watching, second: Watching, spans: Bools, quiet: Bools) -> tu
 
 
 def _both(first: Watching, second: Watching, spans: Bools, quiet: Bools) -> tuple[Watching, ...]:
-    """Set both levels below the peaks.
-
-    Return the pair if both watches are on in each span but never on a silent day, otherwise ().
-    """
+    """Return the pair with both levels below the peaks, or () if the pair misses a span or trips on a silent day."""
     peaks = [_peaks(watch.values, spans).min() for watch in (first, second)]
     with_second = first.values[quiet][second.values[quiet] >= peaks[1]].max(initial=-np.inf)
     if not np.isfinite(with_second) or with_second >= peaks[0]:

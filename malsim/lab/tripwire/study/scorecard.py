@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from malsim.showing.plots.wiring.tripwire import CardFrames
     from malsim.sim.settings.scenario import Scenario
 
-STANDING = 0.5  # an alarm that is on in a larger share of the quiet ticks carries no information
+STANDING = 0.5  # largest share of quiet ticks in which an alarm may be on and still mean something
 
 
 @dataclass(frozen=True)

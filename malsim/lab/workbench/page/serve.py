@@ -64,7 +64,7 @@ body { padding: 14px max(14px, calc((100vw - 1500px) / 2)); box-sizing: border-b
 
 
 def example_path(name: str) -> Path:
-    """Return the path of a shipped scenario. Raise `UsageError` if there is none of this name."""
+    """Return the path of a shipped scenario. Raise `UsageError` if no shipped scenario has this name."""
     names = {path.stem: path for path in (root() / "scenarios").glob("*.toml")}
     if name not in names:
         raise UsageError("no such example", where="scenario", given=name, hint=nearest(name, names, "see the gallery"))
@@ -72,7 +72,7 @@ def example_path(name: str) -> Path:
 
 
 def path_of_name(name: str, folder: Path) -> Path:
-    """Return the file with this name in `folder` or below, or the shipped scenario with this name."""
+    """Return the file called `name` in `folder` or below, or the shipped scenario of that name."""
     if "/" in name or "." in name:
         path = inside(folder, name, where="scenario")
         if path.is_file():
@@ -92,7 +92,7 @@ def scenario_of_path(path: str | Path, *, allow_code: bool = False) -> Scenario:
 
 
 def _scenario_of_claims(path: Path) -> Scenario:
-    """Return a scenario that replays a file of claims at their recorded times or, without times, at 1 % per day."""
+    """Return a scenario that replays a file's claims at their recorded times or, without times, 1 % of them per day."""
     claims = read_claims(path).claims
     if claims.height > MOST_CLAIMS:
         hint, allowed = "use malsim compare for longer files", f"at most {MOST_CLAIMS}"
