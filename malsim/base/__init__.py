@@ -1,1 +1,1 @@
-"""Basics for all folders: errors, checks of numbers, limits, atomic file writes, safe display of text."""
+"""Foundations that all other folders use: errors, number checks, limits, atomic file writes, safe display of text."""

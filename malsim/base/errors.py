@@ -1,4 +1,4 @@
-"""Errors of malsim, which state the place, the given value, what is allowed, and what to try."""
+"""Exceptions of malsim. Each message states the place, the value given, what is allowed, and what to try."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class MalsimError(Exception):
-    """Base of all errors that malsim raises deliberately.
+    """Base class of all errors that malsim raises deliberately.
 
     `problem` is one sentence. `where` names the file, line, key or column; `given` is the value found there, in which
     credentials are withheld; `allowed` gives the allowed values; `hint` is one thing to try.
@@ -46,23 +46,26 @@ LONGEST_SHOWN, MOST_COMPARED = 120, 300
 
 
 class RulesError(MalsimError, ValueError):
-    """Unknown rule, or a value outside its bounds."""
+    """Unknown rule, or a rule whose value is out of bounds."""
 
 
 class DataError(MalsimError, ValueError):
-    """Frame or data file that cannot be read as claims, cells or edges."""
+    """Data frame or file that cannot be read as claims, cells or edges."""
 
 
 class AdapterError(MalsimError, ValueError):
-    """Foreign code, such as a memory behind an adapter, that raises, takes too long, or returns an invalid answer."""
+    """Error in foreign code, such as a user's memory: it raises, takes too long, or returns an invalid answer."""
 
 
 class LawError(MalsimError, ValueError):
-    """Unknown law, or a law with an invalid file or invalid numbers."""
+    """Unknown law, or a law whose file or numbers are invalid."""
 
 
 class ProcessError(MalsimError, RuntimeError):
-    """User process that raises, yields something other than an event, or posts after the end; `run` is the partial run."""
+    """Error in a user's process: it raises, yields something other than an event, or posts after the end of the run.
+
+    The attribute `run` holds the partial run.
+    """
 
     run: Any = None
 
@@ -72,7 +75,7 @@ class ScenarioError(MalsimError, ValueError):
 
 
 class AddressError(MalsimError, LookupError):
-    """Handle, address or time that does not exist in this memory or run."""
+    """Handle, address or time that does not exist in the memory or run."""
 
 
 class StoreError(MalsimError):
@@ -80,11 +83,11 @@ class StoreError(MalsimError):
 
 
 class UsageError(MalsimError, ValueError):
-    """Invalid call or command line."""
+    """Invalid function call or command line."""
 
 
 def nearest(word: str, names: Iterable[str], otherwise: str = "") -> str:
-    """Return a hint with the most similar of the first 300 names, or `otherwise` if none is similar.
+    """Return a "did you mean" hint with the most similar of the first 300 names, or `otherwise` if none is similar.
 
     >>> nearest("weka", ["weak", "stale"])
     'did you mean weak?'

@@ -1,4 +1,4 @@
-"""Checks of numbers given by callers: finite numbers, days, and durations with a unit."""
+"""Checks of numbers supplied by callers: finite numbers, days, and durations with a unit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|min|h|d|w)\s*")
 
 
 def typed_days(text: str) -> float | None:
-    """Parse a duration (a number and ms, s, min, h, d or w) as days; return None if the text is not a duration.
+    """Parse a duration (a number followed by ms, s, min, h, d or w) into days. Return None if the text is not a duration.
 
     >>> typed_days("36h"), typed_days("36")
     (1.5, None)
@@ -32,7 +32,7 @@ def typed_days(text: str) -> float | None:
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Return whether a value is a finite real number, of Python or numpy.
+    """Return whether a value is a finite real number, in Python or NumPy.
 
     >>> is_number(2), is_number(True), is_number("2"), is_number(float("nan")), is_number(10**400)
     (True, False, False, False, False)
@@ -46,7 +46,7 @@ def is_number(value: object) -> TypeGuard[int | float]:
 
 
 def in_days(value: Any, *, where: str) -> Any:
-    """Convert a duration with a unit to days; return a value that is not a text unchanged.
+    """Convert a duration with a unit, given as text, to days. Any other value is returned unchanged.
 
     Raises `UsageError` for text that is not a duration.
 
@@ -62,7 +62,7 @@ def in_days(value: Any, *, where: str) -> Any:
 
 
 def day(text: str) -> float:
-    """Parse a day or duration on the command line, with or without a unit.
+    """Parse a command-line argument as a number of days, with or without a unit.
 
     >>> day("36h"), day("12")
     (1.5, 12.0)
@@ -74,7 +74,7 @@ def day(text: str) -> float:
 
 
 def day_of(text: str, start: str | None, *, where: str) -> float:
-    """Parse a day: a number, a duration, or a date if `start` is the date of day 0. Raises `UsageError` for other text.
+    """Parse a number, a duration, or a date (if `start` is the date of day 0) as a day. Raises `UsageError` for other text.
 
     >>> day_of("36h", None, where="--now"), day_of("2026-01-08", "2026-01-05", where="--now")
     (1.5, 3.0)
@@ -90,7 +90,7 @@ def day_of(text: str, start: str | None, *, where: str) -> float:
 
 
 def finite(value: object, *, where: str, low: float = -math.inf, high: float = math.inf) -> float:
-    """Return a number as a float.
+    """Return a number as a float after checking that it is finite and within bounds.
 
     Raises `UsageError` for a value that is not a finite number, or is out of bounds.
 

@@ -1,4 +1,4 @@
-"""Confidence intervals of means, shares, counts, lifetimes and resampled values."""
+"""Confidence intervals for means, shares, counts, lifetimes and bootstrap samples."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TRIALS = 4.0
 
 
 def mean_interval(values: Array, bounds: Bounds = ANY, *, stopped: bool = False) -> tuple[float, float, float]:
-    """Compute the mean of independent values without NaN, and its 95 % interval, which stays within `bounds`.
+    """Compute the mean of independent values and its 95 % interval, clipped to `bounds`. NaN values are ignored.
 
     - Values that are all 0 or 1: the interval of Clopper and Pearson.
     - Other values: Student's t; if the skewness γ is above 1, also Hall's interval, which inverts
@@ -70,7 +70,7 @@ def mean_interval(values: Array, bounds: Bounds = ANY, *, stopped: bool = False)
 def difference_interval(
     values: Array, base: Array, bounds: Bounds = ANY, *, stopped: bool = False
 ) -> tuple[float, float, float]:
-    """Compute the mean of values − base over pairs, and its 95 % interval; both samples lie within `bounds`.
+    """Compute the mean paired difference `values` − `base` and its 95 % interval. Both samples lie within `bounds`.
 
     Like `mean_interval`, but nearly equal differences count in full, because common random numbers cause them. If all
     differences are equal, the ends are NaN.
@@ -89,13 +89,13 @@ def difference_interval(
 
 
 def mean_of(values: Array) -> float:
-    """Return the mean of the values without NaN; NaN if all are NaN."""
+    """Return the mean of the values, ignoring NaN; NaN if all are NaN."""
     sample = values[~np.isnan(values)]
     return float(sample.mean()) if len(sample) else np.nan
 
 
 def skewness(values: Array) -> float:
-    """Compute the third standardised moment without NaN; return 0 for equal values and for values of 0 or 1."""
+    """Compute the third standardised moment, ignoring NaN. Return 0 if all values are equal or all are 0 or 1."""
     sample = values[~np.isnan(values)]
     if len(sample) < 2 or np.ptp(sample) == 0.0 or _is_share(sample):  # noqa: PLR2004  # one value has no spread
         return 0.0
@@ -154,7 +154,9 @@ def _binomial(ones: float, trials: float, level: float) -> tuple[float, float]:
 
 
 def student(values: Array, *, confidence: float = CONFIDENCE, least_spread: float = 0.0) -> tuple[float, float, float]:
-    """Compute mean and Student's t interval of independent values without NaN; the ends are NaN for fewer than two.
+    """Compute the mean of independent values and its Student's t interval, ignoring NaN.
+
+    With fewer than two values the ends are NaN.
 
     mean ± t(n − 1) · s / √n, with a standard deviation s of at least `least_spread`.
 
@@ -174,7 +176,9 @@ def student(values: Array, *, confidence: float = CONFIDENCE, least_spread: floa
 
 
 def welch(values: Array, base: Array) -> tuple[float, float]:
-    """Compute Welch's 95 % interval of the difference of two means of independent samples, without rows with NaN.
+    """Compute Welch's 95 % interval for the difference between the means of two independent samples.
+
+    Rows with a NaN are left out.
 
     >>> [round(end, 3) for end in welch(np.array([2.0, 3.0, 4.0]), np.array([1.0, 2.0, 3.0]))]
     [-1.267, 3.267]
@@ -192,7 +196,9 @@ def welch(values: Array, base: Array) -> tuple[float, float]:
 
 
 def jackknife(without: Array, *, quantile: float = 0.975) -> float:
-    """Compute the half-width of a jackknife interval from b estimates, each without one block; NaN if b < 2.
+    """Compute the half-width of a jackknife interval from b estimates, each of which leaves out one block.
+
+    Return NaN if b < 2.
 
     t(b − 1; quantile) · √((b − 1) / b · Σ (estimate − mean)²).
     """
@@ -206,9 +212,9 @@ def jackknife(without: Array, *, quantile: float = 0.975) -> float:
 
 
 def wilson(share: Any, trials: Any) -> tuple[Any, Any]:
-    """Compute Wilson's 95 % score interval of shares, within [0, 1]; the arguments are numbers, or arrays of one shape.
+    """Compute Wilson's 95 % score interval for shares, within [0, 1].
 
-    Source: Wilson, Probable inference, 1927.
+    The arguments are numbers or arrays of the same shape. Source: Wilson, Probable inference, 1927.
 
     >>> [round(float(end), 4) for end in wilson(0.95, 100)]
     [0.8882, 0.9785]
@@ -220,7 +226,7 @@ def wilson(share: Any, trials: Any) -> tuple[Any, Any]:
 
 
 def poisson(count: float) -> tuple[float, float]:
-    """Compute Garwood's 95 % interval of the mean of a Poisson count.
+    """Compute Garwood's 95 % interval for the mean of a Poisson count.
 
     >>> [round(end, 3) for end in poisson(0.0)]
     [0.0, 3.689]
@@ -231,9 +237,9 @@ def poisson(count: float) -> tuple[float, float]:
 
 
 def kaplan_meier(duration: Array, ended: Bools) -> tuple[Array, Array, Array, Array]:
-    """Estimate the surviving share and its 95 % interval (log-log, Greenwood): times, share, low, high.
+    """Estimate the survival function and its 95 % interval (log-log, Greenwood).
 
-    The interval is NaN while all survive, and after none survives.
+    Return times, shares, and lower and upper ends. The interval is NaN while all survive, and after none survives.
     """
     from scipy.stats import CensoredData, ecdf
 
@@ -245,7 +251,7 @@ def kaplan_meier(duration: Array, ended: Bools) -> tuple[Array, Array, Array, Ar
 
 
 def resamples(count: int, times: int, *, seed: int) -> NDArray[np.int64]:
-    """Draw bootstrap counts, shape (times, count): how often each of `count` items occurs among `count` draws.
+    """Draw bootstrap counts of shape (times, count): how often each of `count` items occurs in `count` draws.
 
     >>> resamples(3, 2, seed=0).sum(axis=1).tolist()
     [3, 3]
@@ -255,7 +261,7 @@ def resamples(count: int, times: int, *, seed: int) -> NDArray[np.int64]:
 
 
 def ends(draws: Array, *, axis: int | None = None) -> tuple[Any, Any]:
-    """Return the 2.5 % and 97.5 % quantiles of resampled values without NaN; NaN if all are NaN.
+    """Return the 2.5 % and 97.5 % quantiles of bootstrap values, ignoring NaN; NaN if all are NaN.
 
     >>> ends(np.array([0.0, 1.0, 2.0, np.nan]))
     (0.05, 1.95)
@@ -267,6 +273,6 @@ def ends(draws: Array, *, axis: int | None = None) -> tuple[Any, Any]:
 
 
 def ends_if_any(ends: tuple[float, float, float]) -> tuple[float | None, float | None, float | None]:
-    """Return mean and ends with None for NaN, as frames store them."""
+    """Return the mean and the interval's two ends, with None instead of NaN, as frames store them."""
     mean, low, high = (None if np.isnan(end) else end for end in ends)
     return mean, low, high

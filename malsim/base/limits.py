@@ -1,4 +1,4 @@
-"""Limits on the resources that input may use; the environment variable `MALSIM_LIMITS` raises them.
+"""Limits on the resources that input may use, which the environment variable `MALSIM_LIMITS` can raise.
 
 Every command and the processes that it starts run under the limits, and check them with `within` before they run a scenario,
 make points or read a file. Calls from Python are not limited, except in `with Limits().hold(): …`. The module imports
@@ -29,7 +29,7 @@ _LESS = {"points": "ask for fewer points", "input": "give a smaller file", "memo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits of a command; the metadata of each field gives its unit and meaning.
+    """Resource limits of a command. The metadata of each field gives its unit and meaning.
 
     `cells` counts every claim that a scenario scripts or is expected to draw. `input` counts eight bytes per value of a
     Parquet file. `memory` is compared with an estimate before the work begins; 0 means half of the machine's memory.
@@ -44,7 +44,7 @@ class Limits:
     memory: int = field(default=0, metadata={"unit": "BYTES", "says": "bytes of memory"})
 
     def check(self, sizes: Mapping[str, int], *, where: str | None = None) -> None:
-        """Raise `ScenarioError` if one of the sizes exceeds the limit of that name.
+        """Raise `ScenarioError` if one of the sizes exceeds the limit with the same name.
 
         >>> Limits().check({"replications": 200_000}, where="a.toml")
         Traceback (most recent call last):
@@ -62,7 +62,7 @@ ask for fewer days or replications, or allow it: MALSIM_LIMITS=replications=2000
 
     @classmethod
     def of_environment(cls) -> Limits:
-        """Return the limits with the values of `MALSIM_LIMITS`, such as `ticks=2000000,memory=8000000000`.
+        """Return the default limits updated from `MALSIM_LIMITS`, such as `ticks=2000000,memory=8000000000`.
 
         Raises `UsageError` for an unknown name, or a value that is not a whole number of 0 or more.
         """
@@ -96,7 +96,7 @@ ask for fewer days or replications, or allow it: MALSIM_LIMITS=replications=2000
 
     @staticmethod
     def current() -> Limits:
-        """Return the limits in force, else those of the environment."""
+        """Return the limits in force, or those from the environment if none are in force."""
         return _IN_FORCE.get() or Limits.of_environment()
 
     @staticmethod
@@ -106,7 +106,7 @@ ask for fewer days or replications, or allow it: MALSIM_LIMITS=replications=2000
 
     @staticmethod
     def put_in_force(limits: Limits | None) -> None:
-        """Put limits in force for the rest of this process, such as a worker."""
+        """Put limits in force for the rest of this process, for example in a worker."""
         _IN_FORCE.set(limits)
 
 
@@ -122,13 +122,16 @@ _IN_FORCE: ContextVar[Limits | None] = ContextVar("limits in force", default=Non
 
 
 def within(sizes: Mapping[str, int], *, where: str | None = None) -> None:
-    """Raise `ScenarioError` if one of the sizes exceeds the limits in force, if any."""
+    """Raise `ScenarioError` if one of the sizes exceeds the limits in force. Do nothing if no limits are in force."""
     if limits := Limits.in_force():
         limits.check(sizes, where=where)
 
 
 def bound_memory(most: int) -> None:
-    """Limit the memory of this process to `most` bytes beyond those of libraries; on an abort, print why and exit with 2."""
+    """Limit this process to `most` bytes of memory beyond what libraries reserve.
+
+    If it aborts, print the reason and exit with 2.
+    """
     import ctypes
 
     def end(_: int) -> None:
@@ -149,7 +152,7 @@ def bound_memory(most: int) -> None:
 
 @contextmanager
 def any_addresses() -> Iterator[None]:
-    """Lift the address-space limit for processes started in the block, because WebAssembly in Node reserves much."""
+    """Lift the address-space limit for processes started in the block, because WebAssembly in Node reserves a lot of it."""
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)

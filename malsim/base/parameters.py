@@ -1,4 +1,4 @@
-"""Declared parameters of a behaviour, with default, unit, meaning and bounds, and the check of given values."""
+"""Declared parameters of a behaviour (default, unit, meaning, bounds), and the validation of given values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from malsim.base.finite import in_days
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """Parameter with default, unit ("1" for a pure number, "d" for days), meaning and bounds.
+    """Parameter with a default, a unit ("1" for a pure number, "d" for days), a meaning and bounds.
 
     A parameter with a text as default names a file. Days may be given as text with a unit, such as "36h".
     """
@@ -31,7 +31,7 @@ class Param:
 
 
 def checked(given: Mapping[str, object], params: Mapping[str, Param], *, where: str) -> dict[str, float | str]:
-    """Return the value of each parameter, as given or by default.
+    """Return the value of each parameter: the given value after validation, or the default.
 
     Raises `ScenarioError` for an unknown name, or a value of the wrong type or outside its bounds.
     """
@@ -43,7 +43,7 @@ def checked(given: Mapping[str, object], params: Mapping[str, Param], *, where: 
 
 
 def refuse_out_of_bounds(bounds: Iterable[tuple[str, bool, object, str]], *, where: str) -> None:
-    """Raise `ScenarioError` for the first bound that fails; `bounds` has (name, holds, value, what is allowed)."""
+    """Raise `ScenarioError` for the first violated bound. `bounds` holds (name, is within bounds, value, allowed values)."""
     for name, holds, given, allowed in bounds:
         if not holds:
             raise ScenarioError("out of bounds", where=f"{where}.{name}", given=given, allowed=allowed)

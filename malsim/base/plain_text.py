@@ -1,4 +1,4 @@
-"""Safe display of foreign text: control characters are escaped, and credentials withheld."""
+"""Safe display of foreign text: control characters are escaped and credentials are withheld."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ESCAPES = re.compile(r"\\(?:([\"\\n])|u([0-9a-f]{4})|U(000[0-9a-f]{5}))")
 
 
 def plain_text(text: str) -> str:
-    r"""Return the text with control characters and direction marks escaped, and with credentials withheld.
+    r"""Return the text with control characters and direction marks escaped and credentials withheld.
 
     >>> plain_text("a\x1b[31mb\u202ec")
     'a\\u001b[31mb\\u202ec'
@@ -30,7 +30,7 @@ def plain_text(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    r"""Return the text in one line, as `plain_text` does, with line breaks and tabs escaped too.
+    r"""Return the result of `plain_text` on one line, with line breaks and tabs escaped as well.
 
     >>> one_line("a\nb")
     'a\\nb'
@@ -39,7 +39,7 @@ def one_line(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Return the text in one line with every control or invisible character escaped; `unescaped` is the inverse.
+    r"""Return the text on one line with every control or invisible character escaped. `unescaped` is the inverse.
 
     >>> escaped("a\n\x1b[0m\U000e0041"), escaped(r"a\n")
     ('a\\n\\u001b[0m\\U000e0041', 'a\\\\n')
@@ -48,7 +48,7 @@ def escaped(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    r"""Return the text in quotes and on one line: `escaped`, with inner quotes escaped too.
+    r"""Return the escaped text on one line in quotes, with inner quotes escaped as well.
 
     >>> print(quoted('say "no"'))
     "say \"no\""
@@ -57,7 +57,7 @@ def quoted(text: str) -> str:
 
 
 def unescaped(text: str) -> str:
-    r"""Return the text that `escaped` or `quoted` encoded; other uses of a backslash stay unchanged.
+    r"""Return the original text from the output of `escaped` or `quoted`. Other backslashes stay unchanged.
 
     >>> unescaped(r"a\tb\u001b") == r"a\tb" + "\x1b"
     True
@@ -71,7 +71,7 @@ def is_plain(text: str) -> bool:
 
 
 def block(text: str) -> str:
-    r"""Return the lines of a text, each after a bar, so that none looks like a line of the surrounding output.
+    r"""Return the text with each line after a bar, so that no line looks like the surrounding output.
 
     >>> print(block("a\nb"))
       | a
@@ -92,7 +92,7 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 def filled(text: str, words: Mapping[str, str]) -> str:
-    """Return a text with each `{name}` replaced by a word; widths, attributes and conversions are not allowed.
+    """Return the text with each `{name}` replaced by its word. Format widths, attributes and conversions are not allowed.
 
     Raises `LookupError` for any other field, and `ValueError` for a brace that is not closed.
 
@@ -110,7 +110,7 @@ def filled(text: str, words: Mapping[str, str]) -> str:
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:
-    """Return the first names, three by default, and the number of the others.
+    """Return the first names (three by default) as text, followed by the number of names left out.
 
     >>> listed(["a", "b", "c", "d"]), listed(["a"])
     ('a, b, c and 1 more', 'a')
@@ -120,7 +120,7 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 
 
 class PlainStream:
-    """Stream that writes all text through `plain_text`; other attributes are those of the wrapped stream."""
+    """Stream that passes all written text through `plain_text`. Other attributes are those of the wrapped stream."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

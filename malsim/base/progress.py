@@ -1,4 +1,4 @@
-"""Progress bar, shown only in terminals because a notebook would save it as output."""
+"""Progress bar, shown only in a terminal because a notebook would save it in its output."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ DELAY = 2.0
 
 
 def watched() -> bool:
-    """Return whether this process has a terminal; worker processes and notebook kernels have none."""
+    """Return whether stderr is a terminal. Worker processes and notebook kernels return False."""
     return multiprocessing.parent_process() is None and sys.stderr.isatty()
 
 
 def progress(steps: Iterable[T], *, what: str, unit: str, delay: float = DELAY) -> Iterable[T]:
-    """Yield the steps, with a progress bar on stderr after `delay` seconds."""
+    """Yield the steps and show a progress bar on stderr after `delay` seconds."""
     if not watched():
         return steps
     from tqdm import tqdm

@@ -1,4 +1,4 @@
-"""User's formula of effective confidence: function, parameters with bounds, source, and consent to run it."""
+"""User-defined formula of effective confidence: function, bounded parameters, source, and consent to run it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True)
 class UserFormula:
-    """effective = function(stated, calibration, support, challenge, **values).
+    """User-defined formula: effective = function(stated, calibration, support, challenge, **values).
 
     Each argument is an array with one number per cell; the result is an array of numbers in [0, 1]. The keyword-only
     arguments of the function are its parameters: `values` has their values, `bounds` the lowest and highest value for
@@ -38,7 +38,7 @@ class UserFormula:
 
     @classmethod
     def of(cls, function: Function, bounds: Mapping[str, tuple[float, float]] | None = None) -> UserFormula:
-        """Return the formula of a Python function. Raises `RulesError` for wrong arguments or unknown parameters.
+        """Build a formula from a Python function. Raises `RulesError` for wrong arguments or unknown parameters.
 
         >>> def half(stated, calibration, support, challenge, *, share=0.5):
         ...     return share * stated
@@ -66,7 +66,10 @@ class UserFormula:
 
     @classmethod
     def load(cls, text: str) -> UserFormula:
-        """Run a file and return its formula, `FILE.py:NAME`; `BOUNDS = {"share": (0, 1)}` in the file sets bounds."""
+        """Run the file in `FILE.py:NAME` and return the formula NAME.
+
+        `BOUNDS = {"share": (0, 1)}` in that file sets bounds.
+        """
         path, _, name = text.rpartition(":")
         if not Path(path).is_file():
             raise RulesError("no such file", where="formula", given=path, allowed="FILE.py:NAME")
@@ -83,7 +86,7 @@ class UserFormula:
 
     @classmethod
     def of_table(cls, table: Mapping[str, Any], *, allowed: bool = False) -> UserFormula:
-        """Return the formula in the table `[rules.formula]` of a rules file; it cannot be run unless `allowed`."""
+        """Build a formula from the table `[rules.formula]` of a rules file. The formula can be run only if `allowed`."""
         try:
             values = tuple((str(key), float(value)) for key, value in table.get("values", {}).items())
             bounds = tuple((str(key), float(low), float(high)) for key, (low, high) in table.get("bounds", {}).items())
@@ -100,7 +103,10 @@ class UserFormula:
         return replace(self, values=tuple((key, float(values.get(key, value))) for key, value in self.values))
 
     def __call__(self, stated: Any, calibration: Any, support: Any, challenge: Any) -> Any:
-        """Return one number per cell. Raises `RulesError` if the formula comes from a file and was not allowed."""
+        """Return the effective confidence of each cell.
+
+        Raises `RulesError` if the formula comes from a file and was not allowed to run.
+        """
         if not self.allowed:
             hint = "read its source, then use --allow-code or Rules.read(path, allow_code=True)"
             raise RulesError("this rules file names code that would run", where="rules.formula",
@@ -114,7 +120,7 @@ class UserFormula:
         return function(stated, calibration, support, challenge, **dict(self.values))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without the function, because another process compiles the source itself."""
+        """Return the state for pickling without the function, because another process compiles the source itself."""
         return self.__dict__ | {"function": None if self.source else self.function}
 
     @property
@@ -123,7 +129,7 @@ class UserFormula:
         return f"{self.name}({values})" if values else self.name
 
     def toml(self) -> str:
-        """Return the formula as TOML tables of a rules file.
+        """Return the formula as the TOML tables of a rules file.
 
         Raises `RulesError` if the source is unknown, or uses names that it does not define.
         """

@@ -1,1 +1,1 @@
-"""Importers of other memories' data. The sources are only read, never written."""
+"""Importers for data from other memories. Sources are only read, never written."""

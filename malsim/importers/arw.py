@@ -1,4 +1,4 @@
-"""Importer of ARW's records, from its database (including the write-ahead log) or from its items as JSON."""
+"""Importer of ARW records, from ARW's database (including its write-ahead log) or from items exported as JSON."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Read one claim per record, with ARW's trust as its confidence."""
+    """Import each record as a claim whose confidence is ARW's trust."""
     cells, children = Collector(), list[tuple[str, str, str, float]]()
     unreadable = renamed = rated = 0
     for record in _records(source):

@@ -22,7 +22,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Read one claim per file, dated by its last change, and one claim per index line without a link to a file."""
+    """Import each file as a claim dated by its last change, and each index line that links to no file as a claim."""
     folder = NoteFolder(source.path, _read, _cell)
     dangling = _link(folder)
     counts = {"links dropped: no file of that name": dangling}
@@ -30,7 +30,7 @@ def read(source: Source, options: Options) -> Records:
 
 
 def _read(text: str, path: str) -> Note:
-    """Read a fact's file as a note of one observation, and the index as a note of its lines that link to no file."""
+    """Parse a fact's file into a note with one observation, or the index into a note of its lines that link to no file."""
     note = note_of(text, PurePosixPath(path).stem)
     if PurePosixPath(path).name == INDEX:
         items = [match["text"] for line in note.body.splitlines() if (match := _ITEM.match(line))]
@@ -60,7 +60,7 @@ def _cell(path: Path, note: Note, observation: NoteObservation) -> dict[str, Any
 
 
 def _link(folder: NoteFolder) -> int:
-    """Add a `concerns` edge for each link of each fact; return the number of dangling links."""
+    """Add a `concerns` edge for each link between facts and return the number of dangling links."""
     notes = folder.notes.values()
     keys = {title.lower(): key for (title, observation), key in folder.keys.items() if not observation.category}
     keys |= {note.name.lower(): keys[note.title.lower()] for note in notes if note.title.lower() in keys}

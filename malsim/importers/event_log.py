@@ -1,4 +1,4 @@
-"""Importer of event logs, JSON lines as `malsim agent record` writes them: writes with writer and time, and deletions."""
+"""Importer of event logs in JSON lines, as recorded by `malsim agent record`: writes with writer and time, and deletions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Read one claim per write; a new text of an item supersedes its old one, and a deleted item is annexed."""
+    """Import each write as a claim. A new text for an item supersedes its old text; a deleted item is annexed."""
     cells, versions = Collector(), dict[str, list[str]]()
     deletions = others = unnamed = 0
     for number, line in enumerate(source.records()):

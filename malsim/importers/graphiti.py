@@ -1,4 +1,4 @@
-"""Importer of Graphiti and Zep: edges between entities and their source episodes, as JSON lines or a JSON list."""
+"""Importer of Graphiti and Zep dumps (JSON lines or a JSON list): edges between entities, and their source episodes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Read one claim per edge, supported by each further episode; dates suggest which edge replaced another."""
+    """Import each edge as a claim, supported by each episode after the first. Dates suggest which edge replaced another."""
     edges, episodes, unreadable = dict[str, dict[str, Any]](), dict[str, dict[str, Any]](), 0
     for record in _items(source):
         if _is_edge(record) and text_of(record.get("fact")):
@@ -133,7 +133,10 @@ class _Graph(Collector):
         return first_text(self.episodes.get(uuid, {}), "source_description", "role", "role_type") or UNKNOWN
 
     def add_successors(self) -> None:
-        """Link each ended fact to the fact of its group that began at that moment, as dumps do not record the cause."""
+        """Link each ended fact to the fact of its group that began at that moment.
+
+        Dumps do not record which fact replaced it.
+        """
         by_start: dict[tuple[object, float], list[str]] = {}
         for uuid, fact in self.facts.items():
             if (day := day_of(fact.get("valid_at"))) is not None:
@@ -155,7 +158,7 @@ class _Graph(Collector):
         self.counts["  with no edge that began at that moment"] = len(ends) - sum(counts.values())
 
     def relation(self, old: str, new: str) -> int:
-        """Return the index in `_WEIGHTS`: 0 if source and name agree, 1 if both ends agree, else 2."""
+        """Return an index into `_WEIGHTS`: 0 for facts with the same source and name, 1 for the same source and target, else 2."""
         ended, begun = self.facts[old], self.facts[new]
         same_source = first_text(ended, *_SOURCE) == first_text(begun, *_SOURCE)
         if same_source and ended.get("name") == begun.get("name"):

@@ -1,4 +1,4 @@
-"""Importer of LangGraph's SQLite files: the latest value of each key of a store, or messages and channels of checkpoints."""
+"""Importer of LangGraph's SQLite files: latest value per key of a store, or messages and channel values of checkpoints."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _has_checkpoints(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Read one claim per key of a store, dated by its latest update, or one per message and channel value of checkpoints."""
+    """Import a store as one claim per key, dated by its latest update, or checkpoints as a claim per message and channel value."""
     if _has_checkpoints(source):
         return _threads(source)
     cells, empty = Collector(), 0
@@ -73,7 +73,10 @@ def _writer(prefix: str, options: Options) -> str:
 
 
 def _threads(source: Source) -> Records:
-    """Read each message once, from its first checkpoint; a new value of a channel supersedes the value before it."""
+    """Read each message once, from the first checkpoint that contains it.
+
+    A channel's new value supersedes its previous value.
+    """
     cells, internal, unreadable = Collector(), 0, 0
     latest: dict[str, tuple[str, str]] = {}
     query = "SELECT thread_id, checkpoint_ns, checkpoint FROM checkpoints ORDER BY thread_id, checkpoint_ns, checkpoint_id"
@@ -118,7 +121,7 @@ class _Message:
 
 
 def unpacked(data: bytes) -> Any:
-    """Unpack MessagePack as LangGraph writes it: its messages as `_Message`, any other object as its fields.
+    """Unpack MessagePack written by LangGraph: messages become `_Message`, other objects become their fields.
 
     Raises `ValueError` for bytes that are not MessagePack.
 
@@ -151,7 +154,7 @@ _DEEPEST = 200  # levels of nesting
 
 
 def _unpack(data: bytes, at: int, depth: int) -> tuple[Any, int]:
-    """Unpack the value that begins at byte `at`; return it and the index of the byte after it."""
+    """Unpack the value that starts at byte `at` and return it with the index of the byte after it."""
     if at >= len(data) or depth > _DEEPEST:
         raise ValueError("cut short, or nested too deeply")
     head, at = data[at], at + 1
@@ -189,7 +192,7 @@ def _several(data: bytes, at: int, kind: str, count: int, depth: int) -> tuple[A
 
 
 def _object(data: bytes, at: int, size: int, depth: int) -> tuple[Any, int]:
-    """Unpack an extension: a byte that names the packing method, then module, class and fields."""
+    """Unpack an extension value: a byte for the packing method, then the module, class and fields."""
     inner = _cut(data, at + 1, size)
     try:
         parts, _ = _unpack(inner, 0, depth + 1)

@@ -1,4 +1,4 @@
-"""Importer of Letta's agent files: lines of memory blocks, and the dated writes to blocks found in the messages."""
+"""Importer of Letta agent files: lines of memory blocks, and the dated block writes found in the messages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _is_old(document: dict[str, Any]) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Read a claim per recorded write, superseding the text it replaced, and one per block line without a write."""
+    """Import each recorded write as a claim that supersedes the text it replaced, and each other block line as a claim."""
     document, stream = source.object, _Stream()
     agents = [document] if _is_old(document) else dicts(document.get("agents"))
     for agent in agents:
@@ -66,7 +66,7 @@ def _blocks(document: dict[str, Any], agents: list[dict[str, Any]]) -> list[tupl
 
 
 class _Stream(Collector):
-    """Writes of agents to their blocks, in order."""
+    """Collector of agents' writes to their memory blocks, in order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -126,7 +126,10 @@ class _Stream(Collector):
         return True
 
     def drop(self, label: str, old: list[str], new: list[str]) -> None:
-        """Supersede each old claim by the new claim at its index or the last; annex them if there is no new claim."""
+        """Supersede each old claim by the new claim at the same index, or the last one.
+
+        Annex the old claims if there is no new one.
+        """
         for index, key in enumerate(old):
             self.active[label].remove(key)
             if new:
@@ -135,7 +138,7 @@ class _Stream(Collector):
                 self.annex(key)
 
     def block(self, writer: str, block: dict[str, Any]) -> None:
-        """Add the lines of a block, except those that a recorded write put there."""
+        """Add the lines of a block, except those already added by a recorded write."""
         label = text_of(block.get("label")) or "block"
         present = {self[key]["title"] for key in self.active.get(label, [])}
         for line in str(block.get("value") or "").splitlines():

@@ -1,4 +1,4 @@
-"""Importer of folders of Markdown notes, such as basic-memory's: one claim per observation, dated by its front matter."""
+"""Importer of folders of Markdown notes, such as those of basic-memory: one claim per observation, dated by front matter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Read one claim per observation, and one edge per relation between notes."""
+    """Import each observation as a claim and each relation between notes as an edge."""
     folder = NoteFolder(source.path, _read, _cell)
     dangling, count = _relate(folder)
     counts = {"relations between notes": count, "relations dropped: no note of that name": dangling}
@@ -26,7 +26,7 @@ def read(source: Source, options: Options) -> Records:
 
 
 def _read(text: str, path: str) -> Note:
-    """Read a note; a note without observations gives one observation, its first line."""
+    """Parse a note. The first line of a note without observations becomes its only observation."""
     note = note_of(text, PurePosixPath(path).stem)
     if note.observations or not note.body:
         return note

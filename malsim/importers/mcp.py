@@ -1,4 +1,4 @@
-"""Importer of the MCP reference memory: entities with observations and relations, without times, writers or confidence."""
+"""Importer of the MCP reference memory: entities with observations and relations, but no times, writers or confidences."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Read one claim per observation and one per relation, in file order; the format records no contradictions."""
+    """Import each observation and each relation as a claim, in file order. The format does not record contradictions."""
     counts = Counter[str]()
     cells, extras = _claims(_items(source), counts)
     counts |= {"truncated: a last line cut short": source.cut, "lines left out: not readable": source.bad}

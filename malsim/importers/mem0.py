@@ -1,4 +1,4 @@
-"""Importer of mem0: the history database of its open-source library, and the JSON of `get_all` or of a payload dump."""
+"""Importer of mem0: the history database of the open-source library, and JSON from `get_all` or a payload dump."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Read each ADD as a claim, each UPDATE as a claim that supersedes the last one, and each DELETE as annexation."""
+    """Import each ADD as a claim, each UPDATE as a claim superseding the previous one, and each DELETE as an annexation."""
     payloads = _payloads(options.payload if source.is_database else source.document)
     memories = _memories(payloads)
     events = _events(source, memories)
@@ -102,7 +102,7 @@ def _memories(payloads: Payloads) -> pl.DataFrame:
 
 
 def _events(source: Source, memories: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of the history with their writers, and with blank texts as null."""
+    """Return the rows of the history table with their writers. Blank texts become null."""
     names = source.tables.get("history", frozenset())
     fields = (next((name for name in aliases if name in names), "NULL") for aliases in _COLUMNS.values())
     rows = source.rows(f"SELECT {', '.join(fields)} FROM history ORDER BY rowid") if names else []  # noqa: S608  # our own names
@@ -118,7 +118,7 @@ def _events(source: Source, memories: pl.DataFrame) -> pl.DataFrame:
 
 
 def _chains(events: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Return one row per version of a memory, in the order of the events, and counts for the report.
+    """Return one row per version of each memory, in event order, and counts for the report.
 
     The columns are `event` (row of the event that states the version), `version` (from 1), `implied` (known only from the
     event that replaced it), `replaces` (a version precedes it), `after` (another version replaced it), `annexed`, and the
@@ -186,7 +186,7 @@ def _key(version: pl.Expr, memory: str = "memory") -> pl.Expr:
 
 
 def _metadata(payloads: Payloads, cells: pl.DataFrame) -> pl.DataFrame:
-    """Return the metadata of each version's memory as JSON; vector-store dumps mix it with the package's own fields."""
+    """Return each memory version's metadata as JSON, without the mem0 fields that vector-store dumps mix into it."""
     by_memory = dict[str, str]()
     for memory, payload in payloads.items():
         unknown = {name: value for name, value in payload.items() if name not in _FIELDS and value not in (None, "", [], {})}

@@ -1,1 +1,1 @@
-"""Reading and writing of files: paths, outputs, tables, SQLite files and TOML."""
+"""Reading and writing of files: paths, output files, tables, SQLite databases and TOML."""

@@ -1,4 +1,4 @@
-"""Atomic file writes: each file is written under another name, and moved into place when it is complete."""
+"""Atomic file writes: each file is written under a temporary name and moved into place when complete."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _REASONS = {
 
 
 def drawable(path: str, *, more: str = "") -> str:
-    """Return the path of a figure. Raises `UsageError` if its suffix is not a known format."""
+    """Return `path` if its suffix is a supported figure format; otherwise raise `UsageError`."""
     if Path(path).suffix not in PICTURES:
         allowed = " ".join([*PICTURES, *filter(None, [more])])
         raise UsageError("not a supported file type", given=path, allowed=allowed)
@@ -48,7 +48,10 @@ def drawable(path: str, *, more: str = "") -> str:
 
 @contextmanager
 def hidden_folder(parent: Path) -> Iterator[Path]:
-    """Yield a temporary hidden folder in `parent`, named after host and process; remove such folders of killed processes."""
+    """Yield a temporary hidden folder in `parent`, named after the host and process.
+
+    Folders left behind by killed processes are removed.
+    """
     host = f"{zlib.crc32(platform.node().encode()):08x}"  # machines that share a disk may use the same process id
     for abandoned in parent.glob(".writing-*"):
         owner = _OWNER.fullmatch(abandoned.name)
@@ -75,7 +78,7 @@ def _is_alive(process: int) -> bool:
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path to write to; at the end the file moves to `path`, unless the block raised.
+    """Yield a temporary path to write to. At the end of the block the file moves to `path`, unless the block raised.
 
     Raises `UsageError` with the reason if the file cannot be written.
     """
@@ -90,7 +93,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def folder_of_files(folder: str | Path) -> Iterator[Path]:
-    """Yield a temporary folder; at the end its files move to `folder` in the order of their names, unless the block raised.
+    """Yield a temporary folder. At the end of the block its files move to `folder` in name order, unless the block raised.
 
     Raises `UsageError` with the reason if the files cannot be written.
     """
@@ -107,7 +110,10 @@ def folder_of_files(folder: str | Path) -> Iterator[Path]:
 
 
 def save_files(folder: str | Path, contents: Mapping[str, Any]) -> list[Path]:
-    """Write frames as Parquet, texts as UTF-8, bytes and figures into a folder, all or none; return their paths."""
+    """Write `contents` to files in a folder, all or none, and return their paths.
+
+    Frames are written as Parquet, texts as UTF-8.
+    """
     with folder_of_files(folder) as temporary:
         for name, content in contents.items():
             if isinstance(content, str):
@@ -122,7 +128,7 @@ def save_files(folder: str | Path, contents: Mapping[str, Any]) -> list[Path]:
 
 
 def set_aside(folder: Path) -> Path | None:
-    """Move the files of a folder to FOLDER-1, and replace the files there; subfolders stay.
+    """Move the files in a folder to FOLDER-1, replacing the files there. Subfolders stay in place.
 
     Returns FOLDER-1, or None if there was no file to move.
     """
@@ -145,7 +151,7 @@ def save_text(path: str | Path, text: str) -> None:
 
 
 def save_table(path: str | Path, frame: pl.DataFrame) -> Path:
-    """Write a frame as Parquet if the path ends in .parquet, else as CSV; return the path."""
+    """Write a frame as Parquet if the path ends in .parquet, otherwise as CSV. Return the path."""
     with whole_file(path) as temporary:
         frame.write_parquet(temporary) if temporary.suffix == ".parquet" else frame.write_csv(temporary)
     return Path(path)
@@ -153,7 +159,7 @@ def save_table(path: str | Path, frame: pl.DataFrame) -> Path:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Raise `UsageError` with the reason if a path cannot be written, such as a full disk or a missing permission."""
+    """Convert a failed write in the block to `UsageError` with its cause, such as a full disk or missing permission."""
     try:
         yield
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Check that a path named in a file lies in the folder of that file."""
+"""Check that a path named inside a file does not leave that file's folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONGEST_QUOTED = 60
 
 
 def inside(folder: str | Path, name: str, *, where: str, what: str = "a file") -> Path:
-    """Return the path of `name` in a folder, after a check that the path does not leave the folder.
+    """Return the path of `name` in a folder, after checking that the path does not leave the folder.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""SQLite files of malsim: check of the header, transactions, and errors with a hint."""
+"""SQLite files of malsim: header checks, transactions, and errors with hints."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LARGEST_PAGE = 65_536  # stored in two bytes as 1
 
 
 class FileConnection(sqlite3.Connection):
-    """Connection to a malsim file; while it is open, this process does not read the file's header.
+    """Connection to a malsim SQLite file. While the connection is open, this process does not read the file's header.
 
     POSIX drops every lock of a process on a file when the process closes any descriptor of the file. Another process could
     then remove the log that the connection still writes to.
@@ -56,7 +56,7 @@ def _held_for(path: Path) -> int | None:
 
 
 def belongs_to(path: Path, application: int) -> bool:
-    """Return whether the header of a file has this application number."""
+    """Return whether the file's SQLite header has the given application number."""
     if not path.is_file():
         return False
     if (owner := _held_for(path)) is not None:
@@ -67,7 +67,7 @@ def belongs_to(path: Path, application: int) -> bool:
 
 
 def check_header(path: Path, application: int, version: int | range, *, what: str = "store") -> int:
-    """Return the version of an application's file from its header; an absent or empty file has the newest version.
+    """Return the format version from the file's SQLite header, or the newest version if the file is missing or empty.
 
     Raises `StoreError` for a folder, a file of another program or version, and a truncated file.
     """
@@ -109,7 +109,7 @@ def lost_log(path: Path) -> StoreError:
 
 
 def _has_lost_log(path: Path) -> bool:
-    """Return whether the write-ahead log lacks frames that its index counts, or has no index and ends within a frame.
+    """Return whether frames are missing from the write-ahead log, according to its index or to the length of the log.
 
     The index counts `frames` (bytes 16 to 20), of which `copies` (96 to 100) are in the file itself. After a killed process
     the log may end within a frame, but the index exists.
@@ -137,7 +137,7 @@ def holds_log(path: Path) -> bool:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Run the block in one transaction with a write lock, and roll it back on an error."""
+    """Run the block in one write transaction, which is rolled back if the block raises."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -157,7 +157,7 @@ def make_tables(
     table: str,
     log: bool = True,
 ) -> None:
-    """Create the tables of a file in one transaction, with a write-ahead log, unless `table` exists.
+    """Create the tables of a file in one transaction, with a write-ahead log, unless `table` already exists.
 
     The application number is written first. A complete file is opened without waiting for other writers.
     """
@@ -179,7 +179,7 @@ def holds_table(connection: sqlite3.Connection, table: str) -> bool:
 
 
 def _is_full(path: Path | str) -> bool:
-    """Return whether the disk has no room for a page, when SQLite reports an I/O error of its log."""
+    """Return whether the disk is full, which SQLite may report as an I/O error of its log."""
     try:
         return shutil.disk_usage(Path(path).parent).free < LARGEST_PAGE
     except OSError:
@@ -188,7 +188,7 @@ def _is_full(path: Path | str) -> bool:
 
 @contextmanager
 def refusing_file(path: Path | str) -> Iterator[None]:
-    """Raise errors of SQLite in the block as `StoreError` with a hint."""
+    """Convert SQLite errors in the block to `StoreError` with a hint."""
     try:
         yield
     except sqlite3.Error as error:

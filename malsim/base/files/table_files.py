@@ -1,4 +1,4 @@
-"""Reader of tables in CSV, Parquet and NDJSON files, also gzipped, within the limits in force."""
+"""Reader of CSV, Parquet and NDJSON tables, optionally gzipped, within the limits in force."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STDERR = 2
 
 
 def kind_of(path: str | Path, *, default: str = "") -> str:
-    """Return the suffix that names the format of a file, ignoring .gz.
+    """Return the suffix that indicates a file's format, ignoring .gz.
 
     >>> kind_of("claims.CSV.gz"), kind_of("a.txt", default=".csv")
     ('.csv', '.csv')
@@ -37,7 +37,7 @@ def kind_of(path: str | Path, *, default: str = "") -> str:
 
 
 def read_table(path: str | Path, *, default: str = "", texts: bool = False) -> pl.DataFrame:
-    """Read the table in a file, whose suffix gives the format.
+    """Read a table from a file in the format that its suffix indicates.
 
     `default` is the suffix assumed for other files, or empty to refuse them. With `texts` the columns of a CSV file stay
     text. Raises `DataError` for a missing file, another format or an unreadable table, and `ScenarioError` for a file larger
@@ -74,7 +74,7 @@ def read_table(path: str | Path, *, default: str = "", texts: bool = False) -> p
 
 
 def _within_limits(path: Path) -> Any:
-    """Return the path, or the unpacked bytes of a large gzip file. Raises `ScenarioError` if it exceeds the limits."""
+    """Return the path, or the bytes of a large gzip file unpacked. Raises `ScenarioError` if it exceeds the limits."""
     size, limits = path.stat().st_size, Limits.in_force()
     within({"input": size}, where=str(path))
     if path.suffix.lower() != ".gz" or limits is None or size * DEFLATED <= limits.input:
@@ -91,7 +91,7 @@ def _unpacked(path: Path) -> Any:
 
 @contextmanager
 def _no_backtrace() -> Iterator[None]:
-    """Discard stderr, where polars prints 30 lines before it raises for a damaged file."""
+    """Discard stderr in the block, because polars prints a 30-line backtrace before it raises for a damaged file."""
     before = os.dup(STDERR)
     try:
         with Path(os.devnull).open("wb") as nowhere:

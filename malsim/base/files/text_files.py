@@ -1,4 +1,4 @@
-"""Reader of UTF-8 text files, with or without a byte order mark."""
+"""Reader of UTF-8 text files with or without a byte order mark."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ IS_UTF16 = "the text is UTF-16, not UTF-8"
 
 
 def is_utf16(head: bytes) -> bool:
-    """Return whether a text begins with the byte order mark of UTF-16, or with a two-byte character."""
+    """Return whether the bytes look like UTF-16: they start with its byte order mark or with a two-byte character."""
     return head.startswith(_OTHERS) or head[:2].count(0) == 1
 
 
@@ -21,7 +21,7 @@ def without_mark(data: bytes) -> bytes:
 
 
 def read_text(path: str | Path, *, refused: type[MalsimError] = DataError) -> str:
-    """Return the text of a UTF-8 file without a byte order mark, with line breaks as in Unix.
+    """Return the text of a UTF-8 file without its byte order mark and with Unix line endings.
 
     Raises `refused` for a file in UTF-16 or another encoding.
     """

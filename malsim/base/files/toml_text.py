@@ -1,4 +1,4 @@
-"""Reader and writer of TOML, and the line numbers of its keys."""
+"""TOML reader and writer, with a lookup of the line on which each key appears."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def toml_table(text: str) -> dict[str, Any]:
 
 
 def toml_text(table: Mapping[str, Any]) -> str:
-    """Return a table as TOML, with multi-line strings unless they would lose a carriage return.
+    """Return a table as TOML text, with multi-line strings unless a carriage return would be lost.
 
     >>> print(toml_text({"why": "x", "run": {"days": 3}}), end="")
     why = "x"
@@ -50,7 +50,7 @@ def toml_text(table: Mapping[str, Any]) -> str:
 
 
 def _longest_key(line: str) -> int:
-    """Return the largest number of non-blank parts of a dotted key on a line; a quoted part counts once."""
+    """Return the number of parts in the longest dotted key on a line. A quoted part counts once."""
     longest = 0
     for key in _NO_KEY.split(_QUOTED.sub("q", line)):
         count = 0
@@ -67,7 +67,7 @@ _KEY = re.compile(r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za
 
 
 def lines_of(text: str) -> Lines:
-    r"""Return line numbers, from 1, by path, of the headers of tables and of the keys at the start of a line.
+    r"""Map the path of each table header and of each key at the start of a line to its line number, counted from 1.
 
     >>> lines_of("why = 'x'\n[[claim]]\nat = '0d'\n")
     {('why',): 1, ('claim', 0): 2, ('claim', 0, 'at'): 3}
@@ -88,7 +88,7 @@ def lines_of(text: str) -> Lines:
 
 
 def line_of(lines: Lines, path: Path) -> int:
-    """Return the line of a path, or of its nearest ancestor with a line, else 1."""
+    """Return the line number of a path or of its nearest ancestor that has one; 1 if there is none."""
     return next((lines[path[:size]] for size in range(len(path), 0, -1) if path[:size] in lines), 1)
 
 

@@ -19,7 +19,7 @@ _FIRST, _LETTERS = 33, 94  # printable ASCII for identifiers
 
 
 def vcd_text(samples: pl.DataFrame, bits: Collection[str] = (), *, tick: float = DAY) -> str:
-    """Return samples as VCD text.
+    """Return samples as the text of a VCD file.
 
     The time unit is the largest of VCD's units (100 s, 10 s, … 1 fs) in which the tick and every sample's time are whole
     numbers. The length of the tick is in a comment.
@@ -69,7 +69,7 @@ def vcd_text(samples: pl.DataFrame, bits: Collection[str] = (), *, tick: float =
 
 
 def _unit(times: Iterable[float]) -> tuple[str, float]:
-    """Return the name and the length (ms) of the largest unit in which all times, in days, are whole numbers."""
+    """Return the largest unit in which every time (in days) is a whole number: its name, and its length in ms."""
     moments = [time * DAY for time in times]
     for name, length in _STEPS:
         counts = [moment / length for moment in moments]

@@ -1,4 +1,4 @@
-"""Detection of credentials and personal data in texts, for the gate, errors and reports."""
+"""Detection of credentials and personal data in text, for the gate, error messages and reports."""
 
 from malsim.base.screen.credentials import credentials, holds_secret, redacted, withheld
 from malsim.base.screen.personal import personal_data

@@ -1,4 +1,4 @@
-"""Detection of values assigned to names like password, secret and token, in code, settings, headers and sentences."""
+"""Detection of values assigned to names such as password, secret and token, in code, settings, headers and prose."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ _PIECE = re.compile(r"[A-Za-z]{0,14}|\d{1,8}T?|[A-Za-z]\d{1,4}|v\d+")  # part of
 
 
 def assigned_secrets(text: str) -> Iterator[Span]:
-    """Yield kind, start and end of the values of names such as `password` that are credentials."""
+    """Yield (kind, start, end) of each credential assigned to a name such as `password`."""
     if not _CUES.search(text):
         return
     for pattern in _NAMED:
@@ -176,7 +176,7 @@ _PARTS = re.compile(r"[^A-Za-z0-9ñ]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z
 
 
 def name_kind(name: str) -> Literal["password", "secret", "key"] | None:
-    """Classify a name by its last words.
+    """Return whether the last words of a name denote a password, a secret or a key; None for other names.
 
     >>> [name_kind(name) for name in ("DB_PASSWORD", "clientSecret", "cache_key", "passwordLength", "compass", "api-key")]
     ['password', 'secret', 'key', None, None, 'secret']

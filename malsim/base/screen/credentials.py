@@ -1,4 +1,4 @@
-"""Detection of credentials in a text, also in disguise: known formats, assigned secrets, seed phrases."""
+"""Detection of credentials in text, even if disguised: known formats, assigned secrets, seed phrases."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ IDENTIFIER = r"^(?:[0-9a-f]{1,40}|[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-
 
 
 class Credential(NamedTuple):
-    """Credential: its kind, and its start and end in the text."""
+    """Credential found in a text: its kind, and the start and end of its position."""
 
     kind: str
     start: int
@@ -64,7 +64,7 @@ class Credential(NamedTuple):
 
 @cache
 def formats() -> dict[str, tuple[str, re.Pattern[str], str]]:
-    """Return the formats of credentials by kind: a lower-case word in each credential, the pattern, and a made-up example."""
+    """Map each kind of credential to (lower-case word in all such credentials, pattern, made-up example)."""
     rows = tomllib.loads(files("malsim.base.screen").joinpath("formats.toml").read_text(encoding="utf-8"))
     return {kind: (word.lower(), re.compile(pattern, re.ASCII), text) for kind, (word, pattern, _, text) in rows.items()}
 
@@ -76,7 +76,9 @@ def seed_words() -> frozenset[str]:
 
 
 def credentials(text: str) -> tuple[Credential, ...]:
-    """Return the parts of a text that look like credentials, by position; of two that overlap, only the first.
+    """Return the parts of a text that look like credentials, in order of position.
+
+    Of two that overlap, only the first is returned.
 
     >>> [credential.kind for credential in credentials("use ghp_" + 30 * "a" + " at once")]
     ['GitHub token']
@@ -115,7 +117,10 @@ def _formatted(text: str) -> Iterator[Credential]:
 
 
 def _hidden(text: str) -> Iterator[Credential]:
-    """Yield the credentials in decoded views; joined lines are searched only for known formats, to avoid false alarms."""
+    """Yield credentials found in decoded views of the text.
+
+    Joined lines are searched only for known formats, to avoid false alarms.
+    """
     for reading in views(text):
         search = _all if reading.text.count("\n") == text.count("\n") else _formatted
         for credential in search(reading.text):
@@ -126,7 +131,7 @@ def _hidden(text: str) -> Iterator[Credential]:
 
 
 def _plausible(kind: str, text: str) -> bool:
-    """Return whether a match is a credential, for formats that code and placeholders also match."""
+    """Return whether a match is really a credential, for formats that also match code and placeholders."""
     if text == stand_in(kind):
         return True
     if kind == "credentials in an address":
@@ -140,7 +145,7 @@ def _plausible(kind: str, text: str) -> bool:
 
 
 def _is_phrase(words: list[str]) -> bool:
-    """Return whether words contain a seed phrase: 12 or more listed words in a row, with at most one repetition."""
+    """Return whether the words contain a seed phrase: at least 12 consecutive seed words, with at most one repetition."""
     runs, run = [], list[str]()
     for word in [*words, ""]:
         if word in seed_words():
@@ -161,7 +166,7 @@ def holds_secret(text: str) -> bool:
 
 
 def redacted(text: str) -> str:
-    """Return the text with each credential replaced by a made-up one of its kind, which the screen also refuses.
+    """Return the text with each credential replaced by a made-up one of the same kind, which the screen also detects.
 
     >>> redacted("token: ghp_" + 30 * "a")
     'token: ghp_xxxxxxxxxxxxxxxxxxxx'
@@ -172,7 +177,7 @@ def redacted(text: str) -> str:
 
 
 def withheld(text: str) -> str:
-    """Return the text with each credential replaced by its kind, for display.
+    """Return the text with each credential replaced by the name of its kind, for display.
 
     >>> withheld("no such file: ghp_" + 30 * "a")
     'no such file: (withheld: GitHub token)'
@@ -183,12 +188,12 @@ def withheld(text: str) -> str:
 
 
 def stand_in(kind: str) -> str:
-    """Return a made-up credential of a kind, which the screen refuses like a real one."""
+    """Return a made-up credential of a kind, which the screen detects like a real one."""
     return formats()[kind][2] if kind in formats() else STAND_INS.get(kind, STAND_IN)
 
 
 def without_credentials(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """Return the frame with credentials in the named text columns replaced by their kinds."""
+    """Return the frame with each credential in the named text columns replaced by the name of its kind."""
     import polars as pl
 
     for name in names:
@@ -201,7 +206,7 @@ def without_credentials(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFra
 
 
 class TextView(NamedTuple):
-    """Decoded text, with the start and end of each letter in the original text."""
+    """Decoded text, with the start and end of each character's source in the original text."""
 
     text: str
     starts: list[int]
@@ -212,14 +217,14 @@ class TextView(NamedTuple):
 
     @classmethod
     def of(cls, pieces: Iterator[tuple[str, int, int]]) -> TextView:
-        """Build a view from (piece, start, end), where all letters of a piece have its start and end."""
+        """Build a view from (piece, start, end) tuples. Every character of a piece gets the start and end of the piece."""
         letters = [(letter, start, end) for piece, start, end in pieces for letter in piece]
         text, starts, ends = zip(*letters, strict=True) if letters else ((), (), ())
         return cls("".join(text), [*starts], [*ends])
 
 
 def views(text: str) -> Iterator[TextView]:
-    """Yield the views of a text: look-alikes replaced, broken lines joined, or escapes decoded."""
+    """Yield decoded views of a text: with look-alike letters replaced, broken lines joined, or escapes decoded."""
     if _DRESSED.search(text):
         yield TextView.of(_undressed(text))
     if _TAG.search(text):
@@ -231,7 +236,7 @@ def views(text: str) -> Iterator[TextView]:
 
 
 def decoded_blobs(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the decoded text, start and end of each piece of base64 that decodes to printable text."""
+    """Yield (decoded text, start, end) of each base64 string that decodes to printable text."""
     for match in _BLOB.finditer(text):
         body = match[0].rstrip("=").replace("-", "+").replace("_", "/")
         try:

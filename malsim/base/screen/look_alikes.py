@@ -1,4 +1,4 @@
-"""Normal form of texts for comparison, without invisible letters, look-alikes, spaces, case or full width."""
+"""Normal form of text for comparison, without invisible characters, look-alikes, spaces, case or full-width forms."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?")
 
 
 def undisguised(text: str) -> str:
-    r"""Return the normal form of a text: no invisible letters, spaces or case, and look-alikes as Latin letters.
+    r"""Return the normal form of a text: no invisible characters, spaces or case, and look-alikes as Latin letters.
 
     Two texts that look the same to a reader give the same result. A number is formatted as a float.
 

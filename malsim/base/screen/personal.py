@@ -1,4 +1,4 @@
-"""Detection of personal data in a text: bank accounts, cards, phone numbers, email addresses and national ids."""
+"""Detection of personal data in text: bank accounts, cards, phone numbers, email addresses and national IDs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _digits(check: Check) -> Check:
 
 
 def _has_date(text: str) -> bool:
-    """Return whether the first six digits are a date, year or day first; 40 may be added to the day."""
+    """Return whether the first six digits are a date with the year or the day first. The day may be increased by 40."""
     first, month, third = (int(text[start : start + 2]) for start in (0, 2, 4))
     days = {day % 40 if day > 40 else day for day in (first, third)}  # noqa: PLR2004
     return 1 <= month <= 12 and any(1 <= day <= 31 for day in days)  # noqa: PLR2004
@@ -80,7 +80,7 @@ _CANDIDATE = re.compile(CANDIDATE)
 
 
 def personal_data(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the kind, start and end of each piece of personal data.
+    """Yield (kind, start, end) of each piece of personal data.
 
     >>> [kind for kind, _, _ in personal_data("pay DE89 3704 0044 0532 0130 00 or call +49 30 123456")]
     ['IBAN', 'phone number']

@@ -1,4 +1,4 @@
-"""Tests that tell credentials from code, placeholders and plain words, for values assigned to names like `password`."""
+"""Tests that tell credentials from code, placeholders and plain words, for values assigned to names such as `password`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def is_reference(value: str) -> bool:
 
 
 def is_password(value: str, *, quoted: bool = False) -> bool:
-    """Return whether a value assigned to a name like `password` is a password, not a reference or a plain word.
+    """Return whether a value assigned to a name such as `password` is a password rather than a reference or a plain word.
 
     >>> is_password("hunter2"), is_password("S3cr3t!pass"), is_password("required"), is_password("str")
     (True, True, False, False)
@@ -70,7 +70,7 @@ def is_password(value: str, *, quoted: bool = False) -> bool:
 
 
 def is_token(value: str, *, digests: bool = True) -> bool:
-    """Return whether a value looks random: long, with many different letters, and not made of words.
+    """Return whether a value looks random: it is long, has many distinct characters, and is not made of words.
 
     `digests` accepts values of hexadecimal digits, although content hashes and identifiers have this form.
 
@@ -88,7 +88,7 @@ def is_token(value: str, *, digests: bool = True) -> bool:
 
 
 def entropy(text: str) -> float:
-    """Compute the Shannon entropy of the letters of a text, in bits per letter.
+    """Compute the Shannon entropy of the characters of a text, in bits per character.
 
     >>> entropy("abab")
     1.0

@@ -1,1 +1,1 @@
-"""Steps from imported records to a memory: withhold, assemble, save, or stream as claims."""
+"""Steps that turn imported records into a memory: withhold secrets, assemble, save, or convert to a claim stream."""

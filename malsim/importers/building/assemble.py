@@ -1,4 +1,4 @@
-"""Assembly of records into a memory, with a report of what was imported, what was left out and why."""
+"""Assembly of imported records into a memory, with a report of what was imported, what was left out and why."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _DEFAULTS: dict[str, object] = {
 
 @dataclass(frozen=True, kw_only=True)
 class ImportedMemory:
-    """Memory with the date of its day 0 as `start`, None if nothing is dated.
+    """Imported memory. `start` is the date of its day 0, or None if no cell is dated.
 
     `report` (item, count) counts what was imported and left out. `extras` (cell, name, value as JSON) are values without a
     column in a memory, and `wiring` is the netlist of the source.
@@ -53,7 +53,7 @@ class ImportedMemory:
     wiring: Standing | None = None
 
     def __str__(self) -> str:
-        """Return the numbers of cells, edges and writers, the date of day 0, and the report with one line per item."""
+        """Return the numbers of cells, edges and writers, the date of day 0, and the report, one item per line."""
         cells, edges, writers = (self.memory.table(name).height for name in ("cells", "edges", "writers"))
         day = f"day 0 is {self.start}" if self.start else "nothing is dated"
         if not cells:
@@ -62,7 +62,7 @@ class ImportedMemory:
 
 
 def assemble(records: Records, *, options: Options | None = None) -> ImportedMemory:
-    """Assemble a memory from records; day 0 is the day of the oldest record.
+    """Assemble a memory from records. Day 0 is the day of the oldest record.
 
     Values that the source lacks stay null (stated, effective, created, touched), and rows without a time keep the order of
     the file. `options.confidence` is stated in every cell without a confidence, and marks the cell with a topic.
@@ -89,7 +89,7 @@ def assemble(records: Records, *, options: Options | None = None) -> ImportedMem
 
 
 def completed(cells: pl.DataFrame, options: Options) -> pl.DataFrame:
-    """Return rows with all columns of `put.ROW`; a missing value takes its default, or stays null if it has none."""
+    """Return the rows with all columns of `put.ROW`. Missing values become the column's default, or null if it has none."""
     present = cells.columns
     rows = cells.select(
         (pl.col(name) if name in present else pl.lit(_DEFAULTS.get(name), kind)).cast(kind).alias(name)
@@ -119,7 +119,7 @@ def completed(cells: pl.DataFrame, options: Options) -> pl.DataFrame:
 
 
 def with_handles(rows: pl.DataFrame) -> pl.DataFrame:
-    """Fill in missing handles from a hash of the key, so that they stay the same when the source grows.
+    """Fill in missing handles with hashes of the keys, so that handles do not change when the source grows.
 
     A handle is longer where two cells would otherwise have the same one.
     """
@@ -136,7 +136,7 @@ def with_handles(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _free_handle(kind: str, digest: bytes, used: set[str]) -> str:
-    """Return the shortest handle that is not in use, and add it to `used`."""
+    """Return the shortest unused handle and add it to `used`."""
     digits = digest.hex()
     names = (f"{kind}_{digits[:length]}" for length in _LENGTHS)
     handle = next((name for name in names if name not in used), f"{kind}_{digits}")
@@ -145,7 +145,7 @@ def _free_handle(kind: str, digest: bytes, used: set[str]) -> str:
 
 
 def _day_0(oldest: object) -> tuple[float | None, str | None]:
-    """Return the day on which the oldest cell was created, as days since 1970 and as a date; None if it is undated."""
+    """Return the day on which the oldest cell was created: days since 1970, and the date. Both are None if it is undated."""
     if not isinstance(oldest, float):
         return None, None
     try:
@@ -156,7 +156,7 @@ def _day_0(oldest: object) -> tuple[float | None, str | None]:
 
 
 def _with_masses(memory: Memory) -> Memory:
-    """Return the memory with masses computed from the recorded scores, and with its writers' track records."""
+    """Return the memory with masses computed from the recorded scores and with each writer's track record."""
     cells = memory.cells
     support, challenge = memory.wiring.masses(cells["effective"].to_numpy())
     author, count = cells["author"].to_numpy(), memory.writers.height
@@ -174,7 +174,10 @@ def _with_masses(memory: Memory) -> Memory:
 
 
 def report_of(form: str, memory: Memory, options: Options, rest: Mapping[str, int]) -> pl.DataFrame:
-    """Return the report (item, count): cells by status, edges by relation, writers, then `rest`, without zero counts."""
+    """Return the import report (item, count): cells by status, edges by relation, writers, then `rest`.
+
+    Zero counts are left out.
+    """
     cells, writers, assumes = memory.cells, memory.writers["writer"], options.confidence is not None
     status, relations = cells["status"].cast(pl.String), memory.edges["relation"].cast(pl.String)
     silent = int((cells["topics"].list.contains(ASSUMED) if assumes else cells["stated"].is_null()).sum())
@@ -210,7 +213,7 @@ _LISTS = ("topics", "entities", "source_refs")
 
 
 def withheld(rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
-    """Return rows (columns of `put.ROW`) with secrets withheld, and the number of rows that contained secrets."""
+    """Return the rows (columns of `put.ROW`) with secrets withheld, and the number of rows that contained a secret."""
     nothing = pl.DataFrame(schema={"claim": pl.UInt32, "target": pl.String})
     claims = rows.with_row_index("claim").with_columns(value_text=pl.lit(None, pl.String))  # no importer reads text values
     findings = screen.secrets(claims, nothing, rules)
@@ -235,7 +238,7 @@ def withheld(rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
 
 
 def safe_extras(extras: pl.DataFrame, rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
-    """Return the extras without credentials and without values of secret cells, and the number left out."""
+    """Return the extras without credentials and without values of secret cells, and the number of extras left out."""
     if extras.is_empty():
         return extras, 0
     secret = rows.filter(pl.col("sensitivity") == "secret")["key"]

@@ -1,4 +1,4 @@
-"""Import of another memory's file or folder: the format is recognised, and the content becomes a memory."""
+"""Import of a file or folder of another memory, whose format is detected and whose content becomes a malsim memory."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _TOOLS = ("building", "reading", "writing")
 
 
 class Importer(Protocol):
-    """Interface of an importer module."""
+    """Interface that each importer module implements."""
 
     def recognises(self, source: Source) -> bool:
-        """Return whether the content of the source is in this format."""
+        """Return whether the source's content is in this importer's format."""
 
     def read(self, source: Source, options: Options) -> Records:
-        """Return the content of the source."""
+        """Return the cells, edges and counts read from the source."""
 
 
 def formats() -> dict[str, Importer]:
-    """Return all importers by the name that `--as` takes: modules of this package, and folders with an `importer`."""
+    """Map each format name that `--as` accepts to its importer: a module of this package, or a folder with an `importer`."""
     importers = dict[str, Importer]()
     for module in pkgutil.iter_modules([str(Path(__file__).parents[1])]):
         if module.name not in _TOOLS:
@@ -36,7 +36,7 @@ def formats() -> dict[str, Importer]:
 
 
 def bring(path: str | Path, *, form: str | None = None, options: Options | None = None) -> ImportedMemory:
-    """Import another memory's file or folder; without `form` (one of `formats()`), the format is detected.
+    """Import a file or folder of another memory. If `form` (a name in `formats()`) is not given, the format is detected.
 
     The source is only read, and nothing in it is run. Raises `StoreError` for a file in no known format, `UsageError` for an
     unknown format.

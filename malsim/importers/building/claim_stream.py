@@ -1,4 +1,4 @@
-"""Conversion of a memory to a stream of claims that can be replayed: values of objects, in order of time."""
+"""Conversion of a memory to a stream of claims (values of objects in chronological order) that can be replayed."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _CLAIM_FILES = (".csv", ".parquet", ".gz")
 
 @dataclass(frozen=True)
 class ClaimStream:
-    """Claims (line, time, writer, object, value, confidence, cell, verified), and counts of what was left out."""
+    """Claims (line, time, writer, object, value, confidence, cell, verified), and counts of the cells left out."""
 
     claims: pl.DataFrame
     left_out: dict[str, int]
 
 
 def is_memory(path: str | Path) -> bool:
-    """Return whether a path is a store or another memory rather than a file of claims."""
+    """Return whether a path is a store or a memory that can be imported, rather than a file of claims."""
     file = Path(path)
     if file.suffix.lower() in _CLAIM_FILES or not file.exists():
         return False
@@ -41,7 +41,7 @@ def is_memory(path: str | Path) -> bool:
 
 
 def stream(path: str | Path, *, confidence: float | None = None, at: float | None = None) -> ClaimStream:
-    """Return the claims of a store, or of any memory that can be imported; a claim without a value uses its title.
+    """Return the claims of a store or of any memory that can be imported. The title replaces a missing value.
 
     A cell without an object, or without a time where others have one, is left out and counted; where no cell has an object,
     each is about itself and its later versions. A store is read in its state on day `at`, if given. Raises `DataError` if
@@ -83,7 +83,7 @@ def stream(path: str | Path, *, confidence: float | None = None, at: float | Non
 
 
 def _newest(successors: pl.Series) -> NDArray[np.int64]:
-    """Return the row index of each row's newest version: its last successor, or the row itself."""
+    """Return, for each row, the index of its newest version: its last successor, or the row itself."""
     rows = np.arange(len(successors))
     newest = np.where(successors.is_null(), rows, successors.fill_null(0).to_numpy())
     for _ in range(len(successors).bit_length()):  # each pass looks twice as far ahead

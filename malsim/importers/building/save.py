@@ -1,4 +1,4 @@
-"""Saving of an imported memory as a store, completely or not at all."""
+"""Atomic saving of an imported memory as a store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TABLE = "CREATE TABLE IF NOT EXISTS extras (cell TEXT, name TEXT, value TEXT)"
 
 
 def write(imported: ImportedMemory, path: Path, numbers: Mapping[str, int] | None = None) -> None:
-    """Write an imported memory as a store, or extend an existing store that holds a part of the memory.
+    """Write an imported memory to a new store, or extend an existing store that already holds part of it.
 
     A new file appears once it is complete. `numbers` are the replications of the scopes. Raises `StoreError` if another
     memory exists at the path.
@@ -40,7 +40,7 @@ def write(imported: ImportedMemory, path: Path, numbers: Mapping[str, int] | Non
 
 @contextmanager
 def _new_store(path: Path) -> Iterator[Store]:
-    """Open an empty store in a temporary folder next to the path, and move it to the path when the block ends."""
+    """Yield an empty store in a temporary folder, and move it to the path at the end of the block."""
     if not path.parent.is_dir():
         raise StoreError("no such folder", where=str(path.parent))
     with hidden_folder(path.parent) as folder:
@@ -51,7 +51,7 @@ def _new_store(path: Path) -> Iterator[Store]:
 
 
 def extras(path: Path) -> pl.DataFrame:
-    """Return the source's fields that have no column in a memory, as stored: cell (its key), name, value as JSON."""
+    """Return the imported fields that have no column in a memory: (key of the cell, name, value as JSON)."""
     file = connect(path)
     try:
         with refusing(path):

@@ -1,1 +1,1 @@
-"""Shared parts of the importers: sources, dates, fields, notes, and collected cells and edges."""
+"""Code that all importers use: sources, dates, fields, notes, and collections of cells and edges."""

@@ -1,4 +1,4 @@
-"""Parsing of the dates in foreign files."""
+"""Parsing of dates in foreign files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MONTH = re.compile(r"\d{4}-\d\d")
 
 
 def date_of(text: str) -> datetime | None:
-    """Parse a date, or return None: ISO 8601, also with slashes or without the day, or with the month as a word.
+    """Parse a date in ISO 8601, also with slashes, without a day, or with the month as a word. Return None for other text.
 
     >>> [str(date_of(text)) for text in ("2026-03", "2026/03/07", "Mar 7 2026", "7 March 2026 10:00 +0200", "soon")]
     ['2026-03-01 00:00:00', '2026-03-07 00:00:00', '2026-03-07 00:00:00', '2026-03-07 10:00:00+02:00', 'None']
@@ -29,7 +29,7 @@ def date_of(text: str) -> datetime | None:
 
 
 def days(text: str, start: float = 0.0) -> float | None:
-    """Parse a date as days after `start` (in days since 1970); return None for a text that is not a date.
+    """Parse a date into days after `start` (itself in days since 1970). Return None for text that is not a date.
 
     >>> days("1970-01-02T12:00:00Z"), days("2026-12-31", 20_000.0), days("soon")
     (1.5, 818.0, None)

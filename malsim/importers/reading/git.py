@@ -1,4 +1,4 @@
-"""Commit that a git repository has checked out, read from its files without running git."""
+"""Lookup of the commit checked out in a git repository, from its files, without running git."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def repository(folder: Path) -> Path | None:
-    """Return the `.git` folder of the repository around a folder; None without one, or if `.git` is a file or a link."""
+    """Return the `.git` folder of the repository that contains a folder.
+
+    Return None if there is none or it is a file or link.
+    """
     for parent in (folder.resolve(), *folder.resolve().parents):
         git = parent / ".git"
         if git.exists():
@@ -18,7 +21,7 @@ def repository(folder: Path) -> Path | None:
 
 
 def head_of(git: Path) -> str | None:
-    """Return the hash of the checked-out commit; None if the files do not contain it."""
+    """Return the hash of the checked-out commit, or None if the files do not contain it."""
     text = _text(git / "HEAD").strip()
     if not text.startswith("ref: "):
         return text if _SHA.fullmatch(text) else None

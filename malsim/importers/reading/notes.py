@@ -26,7 +26,7 @@ _FENCE = re.compile(r"^\s*(```|~~~)")
 
 @dataclass(frozen=True)
 class NoteObservation:
-    """Observation in a note; equal if `category` and `text` are equal."""
+    """Observation in a note. Two observations are equal if their `category` and `text` are equal."""
 
     category: str
     text: str
@@ -36,7 +36,7 @@ class NoteObservation:
 
 @dataclass(frozen=True)
 class Note:
-    """Parsed note: front matter as `header`, observations, relations (word, target), and the text after the header."""
+    """Parsed note: front matter (`header`), observations, relations (word, target), and the text after the front matter."""
 
     name: str
     header: dict[str, str | list[str]]
@@ -58,7 +58,7 @@ class Note:
 
 
 def files(folder: Path) -> Iterator[Path]:
-    """Yield the Markdown files in a folder by name; links are not followed, hidden folders are left out."""
+    """Yield the Markdown files in a folder in name order. Links are not followed and hidden folders are skipped."""
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
@@ -69,7 +69,7 @@ def files(folder: Path) -> Iterator[Path]:
 
 
 def note_of(text: str, name: str) -> Note:
-    """Parse a note; `name` is its file name without the suffix."""
+    """Parse the text of a note whose file is called `name` (without the suffix)."""
     header, body = _header(text)
     if header and body.lstrip().startswith("---"):  # some editors add a second header
         second, rest = _header(body.lstrip())
@@ -104,7 +104,7 @@ def _observation(line: str) -> NoteObservation | None:
 
 
 def _header(text: str) -> tuple[dict[str, str | list[str]], str]:
-    """Parse front matter (`name: value`, lists, one level of nesting); return it and the text after it."""
+    """Parse front matter (`name: value`, lists, one level of nesting) and return it with the text after it."""
     lines = text.splitlines()
     if not lines or lines[0].strip() != "---" or "---" not in (rest := [line.rstrip() for line in lines[1:]]):
         return {}, text
@@ -134,7 +134,7 @@ Cell: TypeAlias = Callable[[Path, Note, NoteObservation], dict[str, Any]]
 
 
 class NoteFolder(Collector):
-    """Cells from the notes of a folder.
+    """Collector of cells and edges from the notes in a folder.
 
     `read` parses a text with its path in the folder; `cell` gives the columns of an observation's cell. `notes` has every
     note by path, `keys` the key of the cell by (title of the note, observation), `left_out` a line of the report for each

@@ -1,4 +1,4 @@
-"""Insertion of foreign cells into a memory with their keys, handles, scores, statuses and successors unchanged."""
+"""Insertion of imported cells into a memory, with their keys, handles, scores, statuses and successors unchanged."""
 
 from __future__ import annotations
 
@@ -36,16 +36,17 @@ ROW: dict[str, pl.DataType | type[pl.DataType]] = {
 
 @dataclass(frozen=True)
 class Placement:
-    """Memory after the insertion, and `loose` edges (source, relation, target, weight) with an end that matches no key."""
+    """Memory after an insertion, and `loose` edges (source, relation, target, weight) that could not be inserted."""
 
     memory: Memory
     loose: pl.DataFrame
 
 
 def put(memory: Memory, rows: pl.DataFrame, edges: pl.DataFrame) -> Placement:
-    """Put rows and their out-edges into a memory; a row with an existing key replaces that row and its out-edges.
+    """Insert rows and their outgoing edges into a memory.
 
-    Edges name their ends by key. Edges between other cells stay unchanged.
+    A row with an existing key replaces that row and its outgoing edges. Edges name their ends by key. Edges between other
+    cells stay unchanged.
     """
     if rows["key"].n_unique() < rows.height:
         rows = rows.unique("key", keep="last", maintain_order=True)
@@ -69,7 +70,7 @@ def _rows_of(memory: Memory, keys: pl.Series) -> NDArray[np.int64]:
 
 
 def _authors_of(writers: pl.DataFrame, rows: pl.DataFrame) -> tuple[pl.Series, pl.DataFrame]:
-    """Return the index of each row's writer, and the table of writers with the new ones appended."""
+    """Return the index of each row's writer, and the writers table with new writers appended."""
     names = ("rep", "writer")
     fresh = rows.select(names).unique(maintain_order=True).join(writers, on=names, how="anti", maintain_order="left")
     new = fresh.with_columns(claims=0, contradicted=0, calibration=1.0)
@@ -79,7 +80,7 @@ def _authors_of(writers: pl.DataFrame, rows: pl.DataFrame) -> tuple[pl.Series, p
 
 
 def cells_of(rows: pl.DataFrame, author: pl.Series) -> pl.DataFrame:
-    """Return cells for rows and the row indexes of their writers, without any influence of edges."""
+    """Return cells built from rows and the index of each row's writer, before edges have any influence."""
     title, odd = pl.col("title"), rows["title"].str.contains(_SPACES).any()
     title = folded(title) if odd else title.str.strip_chars().str.to_lowercase()  # polars is twice as fast
     whole = rows.with_columns(
@@ -97,7 +98,7 @@ def cells_of(rows: pl.DataFrame, author: pl.Series) -> pl.DataFrame:
 
 
 def _by_row(memory: Memory, edges: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the edges by row index, with writer and time of their source, and the edges with an end that matches no key."""
+    """Return edges that name their ends by row index, with the writer and time of the source, and the unusable edges."""
     edges = edges.unique(["source", "relation", "target"], keep="last", maintain_order=True)
     ends = _rows_of(memory, pl.concat([edges["source"], edges["target"]]))
     source, target = ends[: edges.height], ends[edges.height :]
@@ -116,7 +117,7 @@ Ints: TypeAlias = NDArray[np.int64]
 
 
 def with_lines(memory: Memory, rows: pl.DataFrame) -> Memory:
-    """Return the memory with `successor` and `version` from `rows` (key, lineage) and from the edges.
+    """Return the memory with `successor` and `version` derived from `rows` (key, lineage) and from the edges.
 
     The successor of a superseded cell is the cell whose lineage names it, else the first with a `supersedes` edge to it.
     """
@@ -140,7 +141,7 @@ def with_lines(memory: Memory, rows: pl.DataFrame) -> Memory:
 
 
 def _versions(height: int, new: Ints, old: Ints) -> Ints:
-    """Return the position of each row in its longest chain, from 1; rows that supersede each other in a cycle stay at 1."""
+    """Return the position of each row in its longest chain, counted from 1. Rows in a cycle stay at 1."""
     pairs = np.unique(new * height + old)
     new, old = pairs // height, pairs % height
     version, waiting = [1] * height, np.bincount(new, minlength=height).tolist()
@@ -159,7 +160,7 @@ def _versions(height: int, new: Ints, old: Ints) -> Ints:
 
 
 def _pairs(memory: Memory, rows: pl.DataFrame) -> tuple[Ints, Ints]:
-    """Return row indexes (new, old) of superseding pairs, pairs from lineages first."""
+    """Return the row indexes (new, old) of all pairs in which one cell supersedes another, pairs from lineages first."""
     edges = memory.edges.filter(pl.col("relation") == "supersedes").select(new="source", old="target")
     lineage = rows.select("key", pl.col("lineage").alias("old")).filter(pl.col("old").list.len() > 0).explode("old")
     if lineage.is_empty():

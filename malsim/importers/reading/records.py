@@ -1,4 +1,4 @@
-"""Output of an importer: cells and edges by key, and counts of what was imported and what was left out."""
+"""Output of an importer: cells and edges that are identified by key, and counts of what was imported and left out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LATEST_SECONDS = 1e11  # a larger number is in milliseconds
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Settings that the source does not contain and the user supplies; see `malsim import --help`.
+    """Import settings that the user supplies because the source does not contain them. See `malsim import --help`.
 
     `scopes` numbers the scopes of a source in order of appearance; each becomes a replication. None: all cells are public.
     """
@@ -38,7 +38,7 @@ class Options:
 
 @dataclass(kw_only=True)
 class Records:
-    """Content of a source: cells and edges by key, with days counted from 1970.
+    """Content read from a source: cells and edges that are identified by key, with days counted from 1970.
 
     `form` names the source's format. `cells` has `key` and any other columns of `put.ROW`. `counts` are lines of the report,
     in order. `extras` are values that malsim has no column for: cell (its key), name, value as JSON. `wiring` is a netlist
@@ -55,7 +55,7 @@ class Records:
 
 
 def day_of(value: object, *, local: bool = False) -> float | None:
-    """Return a date, or a number of seconds or milliseconds since 1970, as days since 1970; None for anything else.
+    """Convert a date, or a number of seconds or milliseconds since 1970, to days since 1970. Return None for other values.
 
     A date without a time zone is in UTC, or in this machine's zone if `local`.
 
@@ -77,7 +77,7 @@ def day_of(value: object, *, local: bool = False) -> float | None:
 
 
 def texts(name: str, items: Iterable[object]) -> pl.Series:
-    """Return a column of texts: numbers become text, any other value becomes null."""
+    """Return a text column in which numbers become text and all other values become null."""
     values = list(items)
     try:
         return pl.Series(name, values, pl.String)
@@ -87,12 +87,12 @@ def texts(name: str, items: Iterable[object]) -> pl.Series:
 
 
 def null_if_blank(name: str) -> pl.Expr:
-    """Return an expression for a text column with blank texts as null."""
+    """Return a column expression that replaces blank texts by null."""
     return pl.when(pl.col(name).str.strip_chars() != "").then(pl.col(name)).alias(name)
 
 
 def lists(name: str, items: Iterable[list[str] | None]) -> pl.Series:
-    """Return a column of lists of texts; it is built from the flat items, eight times faster than row by row."""
+    """Return a column of text lists. Building it from the flat items is eight times faster than row by row."""
     values = list(items)
     counts = [len(entry) if entry else 0 for entry in values]
     rows = pl.DataFrame({"row": pl.int_range(len(values), eager=True), "times": pl.Series(counts, dtype=pl.UInt32)})
@@ -102,19 +102,22 @@ def lists(name: str, items: Iterable[list[str] | None]) -> pl.Series:
 
 
 def key_of(*parts: str) -> str:
-    """Return a key for a claim without one: a hash of its content, so that reading the file again gives the same key."""
+    """Return a key for a claim without one: a hash of its content, so that importing the file again gives the same key."""
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
 def text_of(value: object) -> str | None:
-    """Return a text that is not blank, with lone surrogates replaced because UTF-8 cannot encode them; else None."""
+    """Return the value if it is a non-blank text, otherwise None.
+
+    Lone surrogates are replaced, as UTF-8 cannot encode them.
+    """
     if not isinstance(value, str) or not value.strip():
         return None
     return value if value.isascii() else value.encode("utf-8", "replace").decode()
 
 
 class Collector:
-    """Cells by key, collected one at a time, each with some of the columns of `put.ROW`.
+    """Dictionary of cells by key, added one at a time, each with some of the columns in `put.ROW`.
 
     `edges` are (source, relation, target, weight), `extras` (key, name, value as JSON).
     """
@@ -175,18 +178,18 @@ _RELATIONS = {
 
 
 def relation_of(word: object) -> tuple[str, float]:
-    """Return the relation that a word names, and its weight; an unknown word gives `concerns`."""
+    """Return the relation that a foreign word stands for, and its weight. An unknown word becomes `concerns`."""
     name = word.strip().lower().replace(" ", "_").replace("-", "_") if isinstance(word, str) else ""
     return _RELATIONS.get(name, ("concerns", -0.5))
 
 
 def share_of(value: object) -> float | None:
-    """Return a number from 0 to 1, or None for anything else."""
+    """Return the value as a float if it is a number from 0 to 1, otherwise None."""
     return float(value) if is_number(value) and 0.0 <= value <= 1.0 else None
 
 
 def texts_of(value: object) -> list[str]:
-    """Return the texts of a list, of a JSON list, or of a comma-separated text; an object gives its name."""
+    """Return the texts in a list, a JSON list or a comma-separated text. An object contributes its name."""
     value = from_json(value) if isinstance(value, str) and value[:1] == "[" else value
     if isinstance(value, str):
         return [text for part in value.split(",") if (text := text_of(part.strip()))]
@@ -198,7 +201,7 @@ def _label(item: object) -> object:
 
 
 def from_json(value: object) -> Any:
-    """Return the value of a JSON text, None for invalid JSON, and a value that is not a text unchanged."""
+    """Decode a JSON text. Return None for invalid JSON, and any value that is not a text unchanged."""
     if isinstance(value, (bytes, str)):
         try:
             return json.loads(value)

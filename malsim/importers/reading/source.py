@@ -1,4 +1,4 @@
-"""Sources that can be imported: a database, a JSON document, JSON lines or a folder, opened read-only."""
+"""Read-only access to sources that can be imported: a database, a JSON document, JSON lines or a folder."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LOGS = ("-wal", "-journal")
 
 @contextmanager
 def open_source(path: str | Path) -> Iterator[Source]:
-    """Open a source for reading; a temporary copy of it is removed at the end of the block.
+    """Open a source for reading. A temporary copy, if one is needed, is removed at the end of the block.
 
     Raises `StoreError` for a source that cannot be read: an archive, a pickle, another encoding, a damaged database.
     """
@@ -49,7 +49,7 @@ def open_source(path: str | Path) -> Iterator[Source]:
 
 
 class Source:
-    """File or folder to import; each part of its content is read once, when it is first needed."""
+    """File or folder to import. Each part of its content is read once, when first needed."""
 
     def __init__(self, path: Path, stack: ExitStack) -> None:
         self.path, self._stack = path, stack
@@ -63,7 +63,7 @@ class Source:
             return file.read(len(MAGIC))
 
     def check(self) -> None:
-        """Refuse an archive, a pickle, UTF-16, or a file larger than the limits in force."""
+        """Raise `StoreError` for an archive, a pickle or UTF-16 text, and `ScenarioError` for a file beyond the limits."""
         within({"input": self.path.stat().st_size}, where=str(self.path))
         for magic, name in _ARCHIVES.items():
             if self.head.startswith(magic):
@@ -84,7 +84,10 @@ class Source:
 
     @cached_property
     def database(self) -> sqlite3.Connection:
-        """Read-only connection; a file with a log is copied with it first, as another process may be writing."""
+        """Read-only connection.
+
+        A database with a write-ahead log is copied first, because another process may be writing to it.
+        """
         logs = [log for end in _LOGS if (log := Path(f"{self.path}{end}")).exists() and log.stat().st_size]
         path = self._copy(logs) if logs else self.path
         mode = "rw" if logs else "ro&immutable=1"  # SQLite applies the log to the copy
@@ -108,7 +111,7 @@ class Source:
 
     @cached_property
     def tables(self) -> dict[str, frozenset[str]]:
-        """Columns of each table of a database, without views and virtual tables."""
+        """Column names of each table in the database, without views and virtual tables."""
         if not self.is_database:
             return {}
         with refusing(self.path):
@@ -118,7 +121,7 @@ class Source:
             return {name: frozenset(row[0] for row in self.database.execute(columns, (name,))) for name in names}
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """Return the rows of a query, with replacement characters for invalid UTF-8."""
+        """Run a query and return its rows. Invalid UTF-8 is decoded with replacement characters."""
         with refusing(self.path):
             try:
                 return self.database.execute(query).fetchall()
@@ -132,7 +135,7 @@ class Source:
 
     @cached_property
     def first(self) -> dict[str, Any]:
-        """First line as a record; empty if the line is not a record."""
+        """First line parsed as a record, or an empty dict if the line is not a record."""
         line, more = self._two_lines
         if records := _records_in(line):
             return records[0]
@@ -140,7 +143,7 @@ class Source:
 
     @cached_property
     def _two_lines(self) -> tuple[bytes, bytes]:
-        """First two lines that are not blank; a missing line is empty."""
+        """First two non-blank lines. A missing line is empty."""
         if not self.path.is_file() or self.is_database:
             return b"", b""
         with self.path.open("rb") as file:
@@ -149,7 +152,7 @@ class Source:
 
     @cached_property
     def document(self) -> Any:
-        """Whole file as one JSON value; None if the file is not one value."""
+        """Content of the file as one JSON value, or None if the file is not a single value."""
         if not self._two_lines[0] or (self._two_lines[1] and _records_in(self._two_lines[0])):
             return None
         if self.path.stat().st_size > MOST_BYTES:
@@ -173,7 +176,10 @@ class Source:
         return self.document if isinstance(self.document, list) else []
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Yield the JSON objects of all lines; count other lines in `bad`, or in `cut` if the line break is missing."""
+        """Yield the JSON objects on all lines.
+
+        Other lines are counted in `bad`, or in `cut` if their line break is missing.
+        """
         self.cut = self.bad = 0
         with self.path.open("rb") as file:
             for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), 1):
@@ -200,7 +206,7 @@ class Source:
 
 
 def _glued(text: str) -> list[dict[str, Any]]:
-    """Return the JSON objects of a line that holds several without a separator; empty if it holds anything else."""
+    """Return the JSON objects concatenated on one line without a separator. Return an empty list for any other line."""
     records, end = list[dict[str, Any]](), 0
     while end < len(text):
         value, end = _DECODER.raw_decode(text, end)

@@ -1,1 +1,1 @@
-"""Importer of Recall's databases and archives, with their wiring."""
+"""Importer of Recall databases and archives, including their wiring."""

@@ -1,4 +1,4 @@
-"""Conversion of Recall's stored cells to rows of a memory, with keys, handles, scores, statuses and lineage unchanged."""
+"""Conversion of Recall's stored cells to memory rows, with keys, handles, scores, statuses and lineage unchanged."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PARTS = {
 
 
 def rows_of(cells: Sequence[Mapping[str, Any]], *, start: float = 0.0) -> pl.DataFrame:
-    """Return one row per stored cell; a missing or mistyped value takes the reference implementation's default.
+    """Return one row per stored cell. A missing or mistyped value becomes the default of the reference implementation.
 
     Dates become days after `start` (in days since 1970). The object is the first subject of a cell.
     """
@@ -43,7 +43,7 @@ def rows_of(cells: Sequence[Mapping[str, Any]], *, start: float = 0.0) -> pl.Dat
 
 
 def extras_of(cells: Iterable[Mapping[str, Any]], hyperedges: list[Any]) -> list[tuple[str, str, str]]:
-    """Return the fields that malsim has no column for as extras (cell, name, value), so that an export restores them."""
+    """Return the fields for which malsim has no column as extras (cell, name, value), so that an export can restore them."""
     extras = [(cell["key"].encode("utf-8", "replace").decode(), OTHER_FIELDS, json.dumps(_fields(cell))) for cell in cells]
     return [*extras, *([("", HYPEREDGES, json.dumps(hyperedges))] if hyperedges else [])]
 

@@ -1,4 +1,4 @@
-"""Readers of Recall's databases and JSON archives."""
+"""Reader of Recall databases and JSON archives."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NEWER = ("value", "summary", "lastSalientAt", "programs")  # fields that older c
 
 @dataclass(kw_only=True)
 class Archive:
-    """Content of a Recall file: cells as JSON objects in stored order, and edges by key.
+    """Content of a Recall file: cells as JSON objects in stored order, and edges that are identified by key.
 
     `wiring` is a netlist that malsim stored there, `left_out` counts what malsim does not import, `absent` names missing
     parts, `unreadable` counts the rows without a JSON object.
@@ -44,7 +44,7 @@ class Archive:
 
 
 def read_source(source: Source) -> Archive:
-    """Read a database or an archive. Raises `StoreError` for a damaged database, or an archive without a list of cells."""
+    """Read a database or an archive. Raises `StoreError` if the database is damaged or the archive has no list of cells."""
     with refusing(source.path):
         archive = _archive_in(source.database, set(source.tables)) if source.is_database else _json(source)
     names = {name for cell in archive.cells for name in cell}
@@ -121,13 +121,13 @@ WIRING = "malsimWiring"  # key in an archive, and table in a database
 
 
 def wiring_object(standing: Standing) -> dict[str, str]:
-    """Return a standing netlist as texts: source, state between ticks, and lines for the next push."""
+    """Return a standing netlist as a JSON object: its source, its state between ticks, and lines for the next push."""
     state = base64.b64encode(standing.state).decode()
     return {"text": standing.text, "state": state, "lines": json.dumps(standing.lines.get(0, ()))}
 
 
 def wiring_of(given: Any) -> Standing | None:
-    """Return the netlist in a wiring object, or None if it has no netlist; a damaged state is dropped.
+    """Return the netlist in a wiring object, or None if the object has none. A damaged state is dropped.
 
     >>> wiring_of(wiring_object(Standing(text="loadrt watch names=low", state=b"1"))).state
     b'1'

@@ -1,4 +1,4 @@
-"""Importer of Recall's files, which keeps handles, scores and lineage, and resolves edges that name a handle."""
+"""Importer of Recall files that leaves handles, scores and lineage unchanged and resolves edges that name a handle."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Read keys, handles, scores, statuses and lineage unchanged; the first subject of a cell is its object.
+    """Import keys, handles, scores, statuses and lineage unchanged. The first subject of a cell becomes its object.
 
     An edge that names its target by handle, which has no effect in Recall, is resolved to the key.
     """
@@ -46,7 +46,7 @@ def read(source: Source, options: Options) -> Records:
 
 
 def _by_key(archive: Archive, rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """Replace handles by keys in edge targets; return the edges and the number replaced."""
+    """Replace handles in edge targets by keys and return the edges with the number of replacements."""
     names = rows.select("handle", key_of_handle="key").unique("handle", keep="first", maintain_order=True)
     edges = archive.edges.join(names, left_on="target", right_on="handle", how="left", maintain_order="left")
     by_handle = ~edges["target"].is_in(rows["key"].implode()) & edges["key_of_handle"].is_not_null()

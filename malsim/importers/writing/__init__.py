@@ -1,1 +1,1 @@
-"""Export of stores to other formats; `malsim export --as` takes the names of these modules."""
+"""Export of stores to other formats. `malsim export --as` accepts the names of these modules."""

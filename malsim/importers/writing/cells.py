@@ -1,4 +1,4 @@
-"""Common input of the exports: the memory, its day 0, edges by key, and extras."""
+"""Input common to all exports: the memory, the date of its day 0, edges by key, and extras."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from malsim.memory.tables.stored_wires import Standing
 
 @dataclass(frozen=True)
 class Cells:
-    """Memory of a store, prepared for an export.
+    """Memory read from a store and prepared for an export.
 
     `edges` has (relation, target key, weight) by source key, `extras` has {name: value} by key, `scopes` has the names of
     the replications that are scopes.
@@ -45,7 +45,7 @@ def opened(path: Path) -> Cells:
 
 
 def iso(day: float, start: str | None) -> str:
-    """Return a day as a date and time in UTC, to the millisecond.
+    """Return a day as a UTC date and time in ISO 8601, to the millisecond.
 
     >>> iso(1.5, "2026-03-01")
     '2026-03-02T12:00:00.000Z'

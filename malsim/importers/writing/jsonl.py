@@ -1,4 +1,4 @@
-"""Export as JSON lines: one cell per line with all columns, scope, dates in ISO 8601, and edges by key."""
+"""Export as JSON lines: one cell per line with all columns, its scope, ISO 8601 dates, and edges by key."""
 
 from __future__ import annotations
 

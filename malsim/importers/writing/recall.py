@@ -1,4 +1,4 @@
-"""Export as a Recall database or archive: imported fields are restored, with the memory's current numbers."""
+"""Export as a Recall database or archive, in which imported fields are restored and scores have their current values."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _INSERT = "INSERT INTO cells (key, handle, kind, content_key, status, json) VALU
 
 
 def write(cells: Cells, path: Path) -> dict[str, int]:
-    """Write an archive if the file name ends in .json, else a database; return the counts for the report.
+    """Write an archive if the file name ends in .json, otherwise a database. Return the counts for the report.
 
     Raises `UsageError` for a store with scopes.
     """
