@@ -1,4 +1,4 @@
-"""Adapters to users' memories: the interface of their calls, loading by name, and limits on the calls."""
+"""Adapters to users' memories: the call interface, loading by name, and limits on calls."""
 
 from malsim.adapters.contract import Claim, DutifulMemory, Edge, Item, Query, UserMemory
 

@@ -1,4 +1,4 @@
-"""Adapter to ARW's records: `records` (the first version, hybrid search) and `overlay` (the second, rank fusion).
+"""Adapter to ARW's records: `records` (first version, hybrid search) and `overlay` (second version, rank fusion).
 
 Both are searched by text, and results about other objects are left out. Neither has beliefs, and no score uses
 contradictions. The confidence of a claim becomes the utility of a record (`records`) or the trust of an item (`overlay`). A
@@ -28,7 +28,10 @@ LONG_AGO = 1_767_225_600_000  # day 0 is 2026-01-01, because a store of records 
 
 
 class ArwRecords:
-    """Memory of records: each value of an object is a record in the lane `semantic`, updated by each repeated claim."""
+    """Memory that stores each claimed value of an object as a record in the lane `semantic`.
+
+    Repeated claims update the record.
+    """
 
     belief = edges = scopes = clocks = False
 
@@ -63,7 +66,7 @@ class ArwRecords:
 
 
 class ArwOverlay(ArwRecords):
-    """Memory of the second version: each sentence of a writer is an item, stored once (`dedupe`)."""
+    """Memory that stores each distinct sentence of a writer as an overlay item (`dedupe`)."""
 
     scopes = True
 

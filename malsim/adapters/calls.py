@@ -22,7 +22,7 @@ _thread = threading.local()  # each thread that makes calls has its own event lo
 
 
 def awaited(answer: Any) -> Any:
-    """Return the result of a call; a coroutine is run on this thread's event loop."""
+    """Return the result of a call. A coroutine is first run to completion on this thread's event loop."""
     if not hasattr(answer, "__await__"):
         return answer
     import asyncio
@@ -38,7 +38,7 @@ def awaited(answer: Any) -> Any:
 
 @contextmanager
 def every_coroutine_awaited() -> Iterator[None]:
-    """Raise `RuntimeError` if a coroutine was created in the block and never awaited, as its code never ran."""
+    """Raise `RuntimeError` if a coroutine created in the block was never awaited, because its code never ran."""
     with warnings.catch_warnings(record=True) as messages:
         warnings.filterwarnings("always", message=_UNAWAITED, category=RuntimeWarning)
         yield
@@ -57,7 +57,7 @@ def end_loop() -> None:
 
 
 def text_of(problem: BaseException) -> str:
-    """Return the error of a call as text of bounded length, even if `str` fails on it."""
+    """Return the error raised by a call as text of limited length, even if `str` fails on it."""
     try:
         words = str(problem)
     except Exception:  # noqa: BLE001  # foreign code
@@ -70,7 +70,7 @@ def cut(words: str) -> str:
 
 
 def plain(given: Any) -> Any:
-    """Return a value in a form that an error can show: a number, or text of bounded length."""
+    """Return a value as an error message can show it: None, a number, or text of limited length."""
     if given is None or type(given) in (bool, int, float):
         return given
     try:
@@ -80,7 +80,7 @@ def plain(given: Any) -> Any:
 
 
 def takes_limit(call: Callable[..., Any]) -> bool:
-    """Return whether a call accepts a limit after the question and the day."""
+    """Return whether a function accepts a limit as an argument after the query and the day."""
     try:
         inspect.signature(call).bind(None, 0.0, 1)
     except TypeError:
@@ -91,7 +91,7 @@ def takes_limit(call: Callable[..., Any]) -> bool:
 
 
 class Calls:
-    """Thread that runs calls one at a time, and is replaced after a call that exceeds the limit."""
+    """Thread that runs calls one at a time and is replaced after a call that exceeds the time limit."""
 
     def __init__(self, limit: float = LIMIT, *, name: str = "") -> None:
         self.limit, self.name = limit, name
@@ -103,7 +103,10 @@ class Calls:
         threading.Thread(target=_serve, args=(self._requests, self._answers), daemon=True).start()
 
     def make(self, call: Callable[[], Any]) -> Any:
-        """Run the call and return its result or raise its error; `TimeoutError` after the limit, `RuntimeError` on exit."""
+        """Run the call and return its result or raise its error.
+
+        Raises `TimeoutError` after the limit, and `RuntimeError` if the call exits.
+        """
         try:
             with noted(self.name):
                 self._requests.put(call)

@@ -1,4 +1,4 @@
-"""Access to a user's memory for axioms, duties and prices: checked calls, sent to a sandbox in batches."""
+"""Checked access to a user's memory for axioms, duties and prices. Calls are sent to a sandbox in batches."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ MANY = 1000
 
 
 class CheckedMemories:
-    """Factory of memories of one kind, all in one sandbox; `trusted` memories run in this process."""
+    """Factory that makes memories of one kind in a single sandbox, or in this process if `trusted`."""
 
     def __init__(self, source: Source, name: str, *, limit: float = LIMIT, trusted: bool = False) -> None:
         self.name, self._numbers, self._hung = name, count(), dict[str, Breakdown]()
         self._host: Host | Sandbox = Host(source, name) if trusted else Sandbox(source, name, limit=limit)
 
     def make(self) -> CheckedMemory:
-        """Return an empty memory; an error in making it is raised by its first call that returns an answer."""
+        """Return an empty memory. If it cannot be made, its first call that returns an answer raises the error."""
         return CheckedMemory(self.name, self._host, next(self._numbers), self._hung)
 
     def declares(self) -> Mapping[str, Any]:
@@ -38,7 +38,7 @@ class CheckedMemories:
 
 
 class CheckedMemory:
-    """User's memory with a time limit for its calls and a check of its answers.
+    """Wrapper of a user's memory that limits the time of each call and validates the answers.
 
     Calls without an answer are sent with the next call that has one, or on closing. Once a call of this memory, or of
     another of its kind, has exceeded its limit (`hung`), the same call fails at once. Raises `AdapterError` if a call
@@ -63,15 +63,15 @@ class CheckedMemory:
         self._waiting.append(Ask(self._number, "tick", now))
 
     def read(self, query: Query, now: float) -> list[Item] | None:
-        """Ask about an object, as a use; return None if the memory gives no answer."""
+        """Query an object, which counts as a use. Return None if the memory does not answer."""
         return self._items("read", query, now)
 
     def peek(self, query: Query, now: float, limit: int = MANY) -> list[Item]:
-        """Ask about an object without a use."""
+        """Query an object without counting it as a use."""
         return self._items("peek", query, now, limit) or []
 
     def perform(self, call: str, **arguments: Any) -> None:
-        """Make an optional call that changes the memory, with its arguments in the order of the contract."""
+        """Make an optional call that changes the memory, with arguments in the order of its signature in `contract`."""
         self._waiting.append(Ask(self._number, call, arguments.get("now", 0.0), arguments))
 
     def texts(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Interface of a user's memory: four calls with plain Python types.
+"""Interface of a user's memory: four required calls with plain Python types.
 
 Each replication has its own memory, made by a factory without arguments. Every call may be an `async def`. Optional members:
 `close()`; the calls of `DutifulMemory`; `half_life` in days; and flags that are true by default: `belief` (items carry a
@@ -37,7 +37,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Claim:
-    """Claim of a writer: day, writer, object, value, the claim as a sentence, and the stated confidence (or None).
+    """Claim posted by a writer: day, writer, object, value, the claim as a sentence, and the stated confidence (or None).
 
     `scope` is the scope of the claim ("" for a public claim), and `source` the document that it was taken from. The claim is
     true from `valid_from` (None: its time) until before `valid_to` (None: no end), in days. Raises `DataError` for an
@@ -69,13 +69,13 @@ class Claim:
 
     @property
     def start(self) -> float:
-        """First day on which the claim is true: `valid_from`, or else its time."""
+        """First day on which the claim is true: `valid_from` if given, otherwise the claim's time."""
         return self.time if self.valid_from is None else self.valid_from
 
 
 @dataclass(frozen=True)
 class Query:
-    """Question about an object, also as a sentence.
+    """Query about an object, also as a question in words.
 
     `scope` is the scope of the person who asks ("": public facts). The question is about the truth on day `at` (None: as_of,
     or now), as known on day `as_of` (None: now). Raises `DataError` for an invalid scope or day.
@@ -95,47 +95,53 @@ class Query:
 
 
 class UserMemory(Protocol):
-    """Memory under test. Times are days."""
+    """Interface of a memory under test. All times are in days."""
 
     def write(self, claims: Sequence[Claim], now: float) -> object:
-        """Store claims of one instant, in order."""
+        """Store claims that were posted at the same instant, in order."""
 
     def tick(self, now: float) -> object:
-        """Update the memory for the passage of time."""
+        """Update the memory up to the given day, for example let confidence decay."""
 
     def read(self, query: Query, now: float, limit: int) -> Sequence[Item] | Awaitable[Sequence[Item]]:
-        """Answer a question with items, best first. The answer counts as a use."""
+        """Answer a query with items, best first. The answer counts as a use."""
 
     def peek(self, query: Query, now: float, limit: int) -> Sequence[Item] | Awaitable[Sequence[Item]]:
-        """Answer a question as `read` does, but change nothing."""
+        """Answer a query as `read` does, but without changing anything."""
 
 
 class DutifulMemory(UserMemory, Protocol):
-    """Optional calls of a memory, each independent. `scope` is the scope of the fact, `by` the person who asks."""
+    """Optional calls of a memory, each independent of the others.
+
+    `scope` is the fact's scope, and `by` the person who asks.
+    """
 
     def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> object:  # noqa: A002  # name in the contract
-        """Mark a value as wrong all along; `instead` is the right one, or None. A change in the world is a later claim."""
+        """Mark a value as wrong from the start. `instead` is the right value, or None.
+
+        A change in the world is posted as a new claim.
+        """
 
     def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> object:  # noqa: A002
         """Erase a value of an object, or everything about the object if `value` is None."""
 
     def allow(self, object: str, value: str, now: float, by: str, scope: str) -> object:  # noqa: A002
-        """Lift a rejection or erasure, so that the value may be claimed again."""
+        """Lift a rejection or erasure, so that the value can be claimed again."""
 
     def share(self, object: str, to: str, now: float, scope: str) -> object:  # noqa: A002
-        """Let another scope read everything about an object."""
+        """Allow another scope to read everything about an object."""
 
     def unshare(self, object: str, to: str, now: float, scope: str) -> object:  # noqa: A002
-        """End the sharing of an object with a scope."""
+        """Stop sharing an object with a scope."""
 
     def settle(self, now: float) -> object:
-        """Run all background jobs to the end."""
+        """Run all pending background jobs to completion."""
 
     def texts(self) -> Sequence[str]:
-        """Return every text that the memory still holds, such as summaries, profiles, edges and exports."""
+        """Return every text that the memory still stores, including summaries, profiles, edges and exports."""
 
     def log(self) -> Sequence[Mapping[str, Any]]:
-        """Return the operations on the memory, in order: `event`, `id`, `by`, `at` (day)."""
+        """Return the log of operations on the memory, in order, each with `event`, `id`, `by` and `at` (day)."""
 
 
 def _check_scope(where: str, scope: str) -> None:

@@ -1,4 +1,4 @@
-"""Permission to load code of other packages in this process, and notes of the running calls.
+"""Permission to load foreign code in this process, and records of running calls.
 
 The environment variable `MALSIM_SANDBOX` names the kind of process. Unset: a user's program, which may load foreign code.
 Empty: a command, which is restarted in a sandbox before it loads foreign code. A folder: a sandbox, where each call is noted
@@ -23,7 +23,7 @@ NOTES, FORM, SIZE = "call-*", struct.Struct("dd"), 512  # file names, format of 
 
 
 class CallNote(NamedTuple):
-    """Running call: its owner, its limit in seconds, and its deadline (`time.monotonic`)."""
+    """Record of a running call: its owner, its limit in seconds, and its deadline (on the `time.monotonic` clock)."""
 
     where: str
     limit: float
@@ -31,12 +31,12 @@ class CallNote(NamedTuple):
 
 
 class NeedsSandboxError(BaseException):  # so that `except Exception` does not catch it
-    """Error of a command that tries to load code of another package outside a sandbox."""
+    """Error raised when a command tries to load foreign code outside a sandbox."""
 
 
 @contextmanager
 def command_process() -> Iterator[None]:
-    """Forbid loading of foreign packages within the block, here and in worker processes, unless this is a sandbox."""
+    """Forbid loading of foreign code in the block, here and in worker processes, unless this process is a sandbox."""
     before = os.environ.get(MARK)
     os.environ.setdefault(MARK, "")
     try:
@@ -47,14 +47,14 @@ def command_process() -> Iterator[None]:
 
 
 def before_loading(where: str) -> None:
-    """Raise `NeedsSandboxError` if this process may not load code of another package."""
+    """Raise `NeedsSandboxError` if this process may not load foreign code."""
     if os.environ.get(MARK) == "":
         raise NeedsSandboxError(where)
 
 
 @contextmanager
 def noted(where: str, limit: float = LIMIT) -> Iterator[None]:
-    """Record a running call in the sandbox's folder while the block runs; end a forked child that leaves the block."""
+    """Record a running call in the sandbox's folder while the block runs. A forked child that leaves the block is ended."""
     process, folder = os.getpid(), os.environ.get(MARK)
     note = _note(folder, process) if folder else None
     if note is not None:
@@ -71,7 +71,7 @@ def noted(where: str, limit: float = LIMIT) -> Iterator[None]:
 
 
 def calls_in(folder: str) -> list[CallNote]:
-    """Return the calls in progress in a sandbox, or those in progress when its processes ended."""
+    """Return the calls that are running in a sandbox, or were running when its processes ended."""
     notes = []
     for path in Path(folder).glob(NOTES):
         with suppress(OSError, struct.error):

@@ -1,4 +1,4 @@
-"""Simulated judge that replaces a product's language model: verdicts on pairs of facts, with given error rates.
+"""Simulated judge that stands in for a product's language model and rules on pairs of facts with given error rates.
 
 `RATES/NAME` names a memory with a judge: `miss=0.2,invention=0.05/malsim.adapters.mem0:pipeline`. The factory takes
 a `judge`. Every error is drawn from a hash of seed, sentences and days, so that a repeated run has the same errors.
@@ -23,7 +23,7 @@ RATES = ("miss", "false_alarm", "invention")
 
 @dataclass(frozen=True, kw_only=True)
 class Judge:
-    """Simulated judge that replaces a language model, with given error rates (0: no errors).
+    """Simulated judge that stands in for a language model, with given error rates (0 for no errors).
 
     `miss` is the share of equal or contradicting facts that are taken for new ones, `false_alarm` the share of unrelated
     pairs of facts that are taken for a contradiction, and `invention` the share of claims that are read as a value that no
@@ -48,7 +48,9 @@ class Judge:
 
     @classmethod
     def read(cls, text: str) -> Judge:
-        """Parse a judge such as `miss=0.2,wording=varied`. Raises `AdapterError` for an unknown name or an invalid number.
+        """Parse judge settings such as `miss=0.2,wording=varied`.
+
+        Raises `AdapterError` for an unknown name or invalid number.
 
         >>> Judge.read("miss=0.2,seed=3")
         Judge(miss=0.2, false_alarm=0.0, invention=0.0, wording='plain', seed=3)
@@ -86,7 +88,7 @@ class Judge:
 
 
 def judged_by(factory: Callable[..., Any], text: str, name: str) -> Callable[[], Any]:
-    """Return a factory of memories with this judge. Raises `AdapterError` if the factory takes no judge."""
+    """Return a factory of memories that use this judge. Raises `AdapterError` if the factory does not accept a judge."""
     judge = Judge.read(text)
     try:
         takes_judge = "judge" in inspect.signature(factory).parameters

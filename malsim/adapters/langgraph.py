@@ -1,4 +1,4 @@
-"""Adapter to LangGraph's stores, `in_memory` and `sqlite`: an object is a key, a scope a namespace, the last value counts.
+"""Adapter to LangGraph stores (`in_memory`, `sqlite`) with objects as keys and scopes as namespaces. The last value wins.
 
 A correction replaces the wrong value by the right one, or deletes the entry if the right one is unknown. Forgetting
 deletes the entry. Neither store supports valid times, sharing or a log.
@@ -19,7 +19,7 @@ MOST = 100_000  # limit of a search for all entries
 
 
 class LangGraphStore:
-    """Store with one entry per object, without beliefs, edges or times."""
+    """LangGraph store with one entry per object, without beliefs, edges or times."""
 
     belief = edges = clocks = False
 
@@ -31,7 +31,7 @@ class LangGraphStore:
             self._put(claim.scope, claim.object, claim.value, text=claim.text, writer=claim.writer, day=claim.time)
 
     def tick(self, _: float) -> None:
-        """Do nothing: an entry stays until it is overwritten."""
+        """Do nothing, because entries stay until they are overwritten."""
 
     def peek(self, query: Query, _: float, __: int) -> list[dict[str, Any]]:
         entry = self._get(query.scope, query.object)
@@ -76,7 +76,7 @@ def in_memory() -> LangGraphStore:
 
 
 def sqlite() -> LangGraphStore:
-    """Return a memory on `SqliteStore` with a database in memory."""
+    """Return a memory based on `SqliteStore`, with an in-memory database."""
     from langgraph.store.sqlite import SqliteStore
 
     store = SqliteStore(sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None))

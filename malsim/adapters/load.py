@@ -1,4 +1,4 @@
-"""Loading of a memory's factory by name, and calls with its arguments in order."""
+"""Loading of memory factories by name, and calls whose arguments are passed in order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CALLS = ("write", "tick", "read", "peek")
 
 
 def load_factory(name: str) -> Callable[[], UserMemory]:
-    """Load the factory of a memory, which runs the named code, or COMMAND for `mcp:COMMAND`.
+    """Load a memory's factory by name, which runs the named code. `mcp:COMMAND` gives a factory that starts COMMAND.
 
     The current folder is importable. A reader and a judge may precede the name: `newest/miss=0.2/package.module:factory`.
     Raises `AdapterError` for a module or name that is missing or cannot be called.
@@ -61,7 +61,7 @@ def load_factory(name: str) -> Callable[[], UserMemory]:
 
 
 def make_memory(factory: Callable[[], UserMemory], name: str) -> UserMemory:
-    """Return a new memory. Raises `AdapterError` if it cannot be made or lacks one of the four calls."""
+    """Return a new memory. Raises `AdapterError` if the factory fails or one of the four required calls is missing."""
     try:
         memory = factory()
     except (Exception, SystemExit) as problem:
@@ -74,7 +74,7 @@ def make_memory(factory: Callable[[], UserMemory], name: str) -> UserMemory:
 
 
 def arguments_of(call: Callable[..., Any], arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
-    """Split arguments for a call: by position if its signature allows that, else by keyword.
+    """Split a call's arguments into positional and keyword arguments; all are positional if the signature allows.
 
     >>> def forget(thing, value, now, by, scope=""): ...
     >>> arguments_of(forget, {"object": "x", "value": None, "now": 1.0, "by": "ann", "scope": ""})

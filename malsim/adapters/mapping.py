@@ -1,4 +1,4 @@
-"""Mappings from claims and questions to the tools of an MCP server and their arguments, one TOML file per server.
+"""Mappings from claims and queries to the tools of an MCP server and their arguments, one TOML file per server.
 
 A file has `[[write]]` and `[[read]]` steps, each with `tool` and `arguments`. In arguments, {object}, {value}, {text},
 {writer} and {folder} stand for those of the claim or question. `may_fail = true` ignores a failure of the tool. Optional
@@ -27,20 +27,20 @@ WORDS = ("object", "value", "text", "writer", "folder", "id")
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """Call of one tool."""
+    """Call of a server's tool."""
 
     tool: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     may_fail: bool = False
 
     def filled(self, words: Mapping[str, str]) -> dict[str, Any]:
-        """Return the arguments with the words inserted."""
+        """Return the arguments with each placeholder replaced by its word."""
         return {name: _filled(value, words) for name, value in self.arguments.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolMapping:
-    """Steps of each call, and the environment variables of a server."""
+    """Steps that make up each call of a memory, and environment variables for the server."""
 
     name: str
     write: tuple[Step, ...]
@@ -58,7 +58,7 @@ class ToolMapping:
 
 
 def read_mapping(path: Path) -> ToolMapping:
-    """Read a mapping from its file. Raises `AdapterError` if the file is missing, is not TOML, or names no tool."""
+    """Read a mapping from a TOML file. Raises `AdapterError` if the file cannot be read, is not TOML, or names no tool."""
     try:
         table = toml_table(read_text(path))
     except (OSError, ValueError, RecursionError) as problem:

@@ -41,7 +41,7 @@ SHELL = 'echo $$ > "$0"; "$@"; echo $? >> "$0"'  # process id, which is also the
 
 
 class McpServer:
-    """Memory behind a server's tools. Each sentence of an answer is an item, in the order of the answer."""
+    """Memory behind an MCP server's tools. Each sentence in an answer becomes an item, in order."""
 
     belief = edges = scopes = clocks = dates = writers = False
 
@@ -73,7 +73,7 @@ class McpServer:
             self.texts = partial(self._do, self.mapping.texts)
 
     def write(self, claims: Sequence[Claim], _: float) -> None:
-        """Write each claim, with the steps `change` if its writer claimed another value of the object before."""
+        """Write each claim, using the steps in `change` if its writer has claimed another value for the object before."""
         for claim in claims:
             about = (claim.object, claim.writer)
             former = [(old, id_) for old, id_ in self._stored if (old.object, old.writer) == about and id_]
@@ -84,10 +84,10 @@ class McpServer:
             self._stored.append((claim, match[1] if match else ""))
 
     def tick(self, _: float) -> None:
-        """Do nothing."""
+        """Do nothing, because the tools have no call for the passage of time."""
 
     def peek(self, query: Query, _: float, limit: int) -> list[dict[str, Any]]:
-        """Ask the server and return its sentences as items."""
+        """Query the server and return the sentences of its answer as items."""
         texts = self._do(self.mapping.read, object=query.object, text=query.text)
         lines = [line for text in texts for line in _sentences(text)]
         return [{"id": line, "object": query.object, "text": line, "rank": 1.0} for line in dict.fromkeys(lines)][:limit]
@@ -99,7 +99,7 @@ class McpServer:
             self._do(self.mapping.forget, claim, id=id_, writer=by)
 
     def _removed(self, object: str, value: str | None) -> list[tuple[Claim, str]]:  # noqa: A002
-        """Remove the claims of one value or all values of an object from `_stored`, and return one claim per text."""
+        """Remove an object's claims (of one value, or all) from `_stored`, and return one claim per distinct text."""
         pairs = [(old, id_) for old, id_ in self._stored if old.object == object and value in (None, old.value)]
         self._stored = [pair for pair in self._stored if pair not in pairs]
         return list({old.text: (old, id_) for old, id_ in pairs}.values())
@@ -116,7 +116,7 @@ class McpServer:
             self._stored.append((right, ""))
 
     def _do(self, steps: Sequence[Step], claim: Claim | None = None, **words: str) -> list[str]:
-        """Run the steps of a call with the words of a claim, and return all texts in the answers."""
+        """Run the steps of a call with words taken from a claim, and return all texts in the answers."""
         about = {name: getattr(claim, name) for name in ("object", "value", "text", "writer")} if claim else {}
         placeholders = dict.fromkeys(WORDS, "") | about | words | {"folder": self.folder}
         return [text for step in steps for text in self._call(step, step.filled(placeholders))]
@@ -143,7 +143,7 @@ class McpServer:
         self._ask(self._session.initialize)
 
     def _environment(self, folder: str) -> dict[str, str]:
-        """Return the user's environment with the new folder for stored data; npx keeps its cache."""
+        """Return the user's environment with all data folders redirected to the new folder, except the npm cache."""
         folders = dict.fromkeys(("HOME", "USERPROFILE", "TMPDIR", *(f"XDG_{name}" for name in XDG)), folder)
         npm = {"npm_config_cache": os.environ.get("NPM_CONFIG_CACHE", str(Path.home() / ".npm"))}
         given = {name: value for mapping in self._mappings for name, value in mapping.environment.items()}
@@ -152,7 +152,7 @@ class McpServer:
         return user | npm | folders | {name: value.format(folder=folder) for name, value in given.items()}
 
     def _fitting(self, command: str) -> ToolMapping:
-        """Return the named mapping, else the shipped mapping with the most tools, all of which the server has."""
+        """Return the named mapping, or else the largest shipped mapping whose tools the server provides."""
         tools = {tool.name: tool for tool in self._ask(self._session.list_tools).tools}
         fitting = [mapping for mapping in self._mappings if set(mapping.tools) <= set(tools)]
         mapping = max(fitting, key=lambda mapping: len(mapping.tools), default=None)
@@ -168,7 +168,7 @@ class McpServer:
         return mapping
 
     def close(self) -> None:
-        """End the server with all processes that it started, and remove its folder."""
+        """Stop the server and all processes that it started, and delete its folder."""
         self._stack.close()
 
     def _kill(self) -> None:
@@ -194,14 +194,14 @@ class McpServer:
             raise RuntimeError(f"{ended or problem}{self._stderr()}") from problem
 
     def _stderr(self) -> str:
-        """Return the end of the server's stderr as part of an error message, or an empty text."""
+        """Return the end of the server's stderr for an error message, or an empty text."""
         self._errors.seek(0)
         text = self._errors.read().decode("utf-8", "replace").strip()[-MOST_STDERR:]
         return f"; its stderr: {text}" if text else ""
 
 
 def _by_name(tools: Mapping[str, Any]) -> ToolMapping | None:
-    """Derive a mapping from the names in TABLE; a tool's first argument of type string takes the text."""
+    """Derive a mapping from the tool names in TABLE. The first string argument of a tool receives the text."""
     steps: dict[str, Any] = {}
     for call, names in TABLE.items():
         tool = next((tools[name] for name in names if name in tools), None)
@@ -214,7 +214,7 @@ def _by_name(tools: Mapping[str, Any]) -> ToolMapping | None:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of an answer: observations of entities, texts in a list, or lines."""
+    """Yield the sentences of an answer: observations of entities, texts in a list, or lines of text."""
     try:
         value = json.loads(text)
     except ValueError:

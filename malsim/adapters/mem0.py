@@ -1,4 +1,4 @@
-"""Adapter to mem0ai with a local Qdrant in memory, an embedding of word counts, and no language model or a judge.
+"""Adapter to mem0ai with an in-memory Qdrant, word-count embeddings, and no language model or a simulated judge.
 
 `without_model` adds with `infer=False`: nothing is merged or deleted, so every claim stays, and a search ranks the claims by
 similarity. Scores are rounded, because equally similar sentences differ by float noise; ties keep the order of adding. A
@@ -36,7 +36,7 @@ DIGITS = 6  # scores are rounded, because Qdrant's float32 scores of a tie diffe
 
 
 class Mem0Store:
-    """Store of mem0 with a scope as user and an object as run_id, so that a question concerns one object."""
+    """mem0 store in which a scope is a mem0 user and an object is a run_id, so that a query concerns a single object."""
 
     belief = edges = clocks = False
 
@@ -94,7 +94,7 @@ class Mem0Store:
 
 
 class JudgedModel:
-    """Simulated judge that replaces the model which extracts the fact from an added claim."""
+    """Simulated judge that stands in for the language model with which mem0 extracts facts from added claims."""
 
     claim: Claim
 
@@ -102,7 +102,7 @@ class JudgedModel:
         self._judge, self._facts = judge, dict[tuple[str, str], list[tuple[str, str]]]()
 
     def generate_response(self, messages: Sequence[dict[str, str]], **_: Any) -> str:
-        """Return the extracted fact, or no fact if the memories in the prompt already state it."""
+        """Return the fact extracted from the claim, or no fact if the memories in the prompt already state it."""
         claim, prompt = self.claim, messages[-1]["content"]
         memories = prompt.partition("## Existing Memories")[2].partition("## New Messages")[0]
         value = self._judge.hears(claim.value, claim.writer, claim.time)
@@ -116,7 +116,7 @@ class JudgedModel:
 
 
 class Mem0Pipeline(Mem0Store):
-    """Full pipeline of the package. The value of a memory is only in its text, as the judge worded it."""
+    """Memory that runs mem0's full pipeline. Only the text of an entry states its value, in the judge's wording."""
 
     def __init__(self, judge: Judge) -> None:
         self._model = JudgedModel(judge)
@@ -141,7 +141,7 @@ def without_model() -> Mem0Store:
 
 
 def given_model(config: Any) -> Any:
-    """Return the model in a configuration of the provider `langchain`; the factories find this function by name."""
+    """Return the model in a configuration for the provider `langchain`. mem0's factories find this function by name."""
     return config.model
 
 
@@ -168,7 +168,7 @@ def _memory(model: Any = None) -> Any:
 
 
 class WordEmbedding:
-    """Embedding of a text as the unit vector of its word counts. Each new word has its own dimension.
+    """Embedding of a text as the unit vector of its word counts. Each distinct word has its own dimension.
 
     >>> embedding = WordEmbedding()
     >>> a, b = (np.array(embedding.embed(text)) for text in ("valve open", "pump shut"))
@@ -180,7 +180,7 @@ class WordEmbedding:
         self._dimensions, self._index = dimensions, dict[str, int]()
 
     def embed(self, text: str, *_: Any, **__: Any) -> list[float]:
-        """Return the embedding of a text. Raises `AdapterError` after more distinct words than dimensions."""
+        """Return the embedding of a text. Raises `AdapterError` if there are more distinct words than dimensions."""
         counts = np.full(self._dimensions, 1e-6)
         for word in text.lower().replace("?", " ").split():
             index = self._index.setdefault(word, len(self._index))

@@ -1,4 +1,4 @@
-"""Readers of a memory's answer: rules that choose among the shown items.
+"""Rules by which a reader chooses among the items in a memory's answer.
 
 `READER/NAME` names a memory with a reader: `newest/malsim.adapters.mem0:without_model`. Items that the reader does not
 choose are hidden. The belief of the memory is ignored, because the reader decides.
@@ -21,7 +21,7 @@ MARGIN = 0.05  # share of the first item's rank within which two items count as 
 
 
 def top(items: Sequence[Item]) -> Ranks:
-    """Choose the items of the highest rank.
+    """Choose the items with the highest rank.
 
     >>> top([{"rank": 0.5, "value": "A"}, {"rank": 0.7, "value": "B"}])
     [0.0, 1.0]
@@ -30,7 +30,7 @@ def top(items: Sequence[Item]) -> Ranks:
 
 
 def newest(items: Sequence[Item]) -> Ranks:
-    """Choose the items of the latest date. Raises `AdapterError` if no item has a date.
+    """Choose the items with the latest date. Raises `AdapterError` if no item has a date.
 
     >>> newest([{"rank": 0.9, "valid_from": 1.0}, {"rank": 0.1, "valid_from": 2.0}, {"rank": 0.5}])
     [0.0, 1.0, 0.0]
@@ -43,7 +43,7 @@ def newest(items: Sequence[Item]) -> Ranks:
 
 
 def vote(items: Sequence[Item]) -> Ranks:
-    """Choose the items with the majority value among the first five by rank.
+    """Choose the items that state the most common value among the five highest-ranked items.
 
     >>> vote([{"rank": 0.9, "value": "A"}, {"rank": 0.8, "value": "B"}, {"rank": 0.7, "value": "B"}])
     [1.0, 2.0, 2.0]
@@ -54,7 +54,7 @@ def vote(items: Sequence[Item]) -> Ranks:
 
 
 def cautious(items: Sequence[Item]) -> Ranks | None:
-    """Choose the first item by rank; return None if an item within the margin states another value.
+    """Choose the highest-ranked item, or return None if an item within `MARGIN` of it states another value.
 
     >>> cautious([{"rank": 0.9, "value": "A"}, {"rank": 0.5, "value": "B"}])
     [1.0, 0.0]
@@ -73,14 +73,14 @@ READERS: Mapping[str, Callable[[Sequence[Item]], Ranks | None]] = {
 
 
 def read_by(factory: Callable[[], Any], reader: str) -> Callable[[], ReadBy]:
-    """Return a factory of memories with a reader. Raises `AdapterError` for an unknown reader."""
+    """Return a factory of memories whose answers pass through a reader. Raises `AdapterError` for an unknown reader."""
     if reader not in READERS:
         raise AdapterError("no such reader", where="memory", given=reader, allowed=", ".join(READERS))
     return lambda: ReadBy(factory(), reader)
 
 
 class ReadBy:
-    """Memory whose answers pass through a reader, which sets the ranks."""
+    """Memory whose answers pass through a reader, which sets the items' ranks."""
 
     belief = False
 

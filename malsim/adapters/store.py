@@ -1,4 +1,4 @@
-"""Adapter to malsim's store, in working memory: `plain` with default rules, `governed` with the preset of that name.
+"""Adapter to malsim's own store, held in memory: `plain` with default rules, `governed` with the preset of that name.
 
 The day of a claim is the day on which the store learns it; the time of the claim is the start of its validity. A new value
 of a writer for an object supersedes the previous one. A correction by somebody without the right to correct is refused, and
@@ -25,7 +25,7 @@ STATED = 0.7  # confidence of a claim that states none
 
 
 class OwnStore:
-    """Store with the calls of the contract."""
+    """Memory backed by malsim's own store."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules, self.store = rules, Store(None)
@@ -90,7 +90,7 @@ class OwnStore:
         self.store.unshare(object, to, now=now, scope=scope)
 
     def texts(self) -> list[str]:
-        """Return every text in the tables, and the words of the search index."""
+        """Return every text in the store's tables, and the words in its search index."""
         base = self.store.connection
         base.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms USING fts5vocab ('main', 'words', 'row')")
         tables = [name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]

@@ -158,7 +158,7 @@ class _Graph(Collector):
         self.counts["  with no edge that began at that moment"] = len(ends) - sum(counts.values())
 
     def relation(self, old: str, new: str) -> int:
-        """Return an index into `_WEIGHTS`: 0 for facts with the same source and name, 1 for the same source and target, else 2."""
+        """Return an index into `_WEIGHTS`: 0 if source and name are equal, 1 if source and target are equal, 2 otherwise."""
         ended, begun = self.facts[old], self.facts[new]
         same_source = first_text(ended, *_SOURCE) == first_text(begun, *_SOURCE)
         if same_source and ended.get("name") == begun.get("name"):

@@ -24,7 +24,7 @@ def _has_checkpoints(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Import a store as one claim per key, dated by its latest update, or checkpoints as a claim per message and channel value."""
+    """Import one claim per key of a store, dated by its latest update, or per message and channel value of checkpoints."""
     if _has_checkpoints(source):
         return _threads(source)
     cells, empty = Collector(), 0

@@ -1,4 +1,4 @@
-"""Records of ARW, a second memory on SQLite: records in lanes, hybrid retrieval, and an overlay that packs a prompt.
+"""Record memory of ARW on SQLite: records in lanes, hybrid retrieval, and an overlay that packs a prompt.
 
 >>> from malsim.records import MemoryRecord, RecordStore
 >>> with RecordStore(clock=lambda: 0) as store:

@@ -1,4 +1,4 @@
-"""Candidates for a question in the second form: visible items found by words or by similarity, in ranked order."""
+"""Retrieval of overlay items for a query: visible items that match by words or similarity, in ranked order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEFAULT = ("private", "project")
 
 @dataclass(frozen=True)
 class Scope:
-    """Items that a reader may see, by level of privacy, owner, project and kind.
+    """Filter of the items that a reader may see, by privacy level, owner, project and kind.
 
     Private items are visible to their owner; a reader without an `agent_id` sees those without an owner. Shared items are
     visible only if `privacy` names them. Raises `UsageError` for an unknown level or kind.
@@ -41,7 +41,7 @@ class Scope:
                 one_of(word, allowed, name)
 
     def clause(self, now: int) -> tuple[str, tuple[object, ...]]:
-        """Return the condition in SQL, with its values. Expired items are excluded."""
+        """Return the scope as an SQL condition and its values. The condition also excludes expired items."""
         text = f"""text IS NOT NULL AND expires > ?
             AND privacy IN ({marks_for(self.privacy)}) AND kind IN ({marks_for(self.kinds)})
             AND (privacy <> 'private' OR agent_id = coalesce(?, ''))
@@ -51,7 +51,7 @@ class Scope:
 
 
 def find(store: RecordStore, question: str, scope: Scope, fusion: Fusion) -> list[dict[str, Any]]:
-    """Return the candidates in order of creation with their ranks by words and by similarity (from 1; 0: not found)."""
+    """Return the candidates in order of creation, each with its rank by words and by similarity (from 1; 0 if not found)."""
     clause, values = scope.clause(store.clock())
     lexical, words = list[int](), any_word(question)
     if words:
@@ -86,7 +86,7 @@ def find(store: RecordStore, question: str, scope: Scope, fusion: Fusion) -> lis
 
 
 def rank(rows: Sequence[Mapping[str, Any]], fusion: Fusion, now: int) -> list[Decision]:
-    """Return the decisions on candidates in diversified order, each with the numbers that led to it."""
+    """Return a decision for each candidate in diversified order, with the numbers behind it."""
     lexical, vector = ([row[name] for row in rows] for name in ("lexical", "vector"))
     fused = fused_ranks(lexical, vector, fusion)
     recent = recencies([now - row["created"] for row in rows], [row["durability"] for row in rows], fusion)

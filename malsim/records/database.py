@@ -1,4 +1,4 @@
-"""SQLite file of records: its tables, one transaction per call, and the passes of the janitor that remove old records."""
+"""SQLite database of records: its tables, its transactions, and the janitor passes that remove old records."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ STATEMENTS = (
 
 
 class Database:
-    """Connection to a file of records, used by one thread at a time.
+    """Connection to a records database, for use by one thread at a time.
 
     Raises `StoreError` for a file of another kind or a newer version, and for a truncated, damaged or busy file; the file
     stays unchanged.
@@ -82,7 +82,7 @@ class Database:
 
     @contextmanager
     def change(self) -> Iterator[None]:
-        """Run the block as one transaction. Blocks may be nested."""
+        """Run the block as one transaction. Blocks can be nested."""
         if self._depth:
             yield
             return
@@ -97,7 +97,7 @@ class Database:
         return self.decoded(dict, query, *values)
 
     def decoded(self, decode: Callable[[Any], Decoded], query: str, *values: object) -> list[Decoded]:
-        """Return the decoded rows of a query; raise `StoreError` for a row that cannot be decoded."""
+        """Run a query and return its decoded rows. Raises `StoreError` for a row that cannot be decoded."""
         with refusing_file(self.where):
             rows = self._connection.execute(query, values).fetchall()
         try:
@@ -106,16 +106,16 @@ class Database:
             raise StoreError("damaged: a row is invalid", where=self.where, hint="restore a copy") from problem
 
     def first(self, decode: Callable[[Any], Decoded], condition: str, *values: object) -> Decoded | None:
-        """Return the first record that satisfies a condition, decoded, or None."""
+        """Return the first record that satisfies an SQL condition, decoded, or None if there is none."""
         query = f"SELECT * FROM memory_records WHERE {condition} ORDER BY seq LIMIT 1"
         return next(iter(self.decoded(decode, query, *values)), None)
 
     def run(self, statement: str, *values: object) -> int:
-        """Run one statement of a change and return the number of affected rows."""
+        """Run one statement inside a change and return the number of affected rows."""
         return self._connection.execute(statement, values).rowcount
 
     def insert(self, row: Mapping[str, object]) -> None:
-        """Insert a row into `memory_records`, or replace the row with its id."""
+        """Insert a row into `memory_records`, replacing an existing row with the same id."""
         names = list(row)
         assignments = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name != "id")
         columns, marks = ", ".join(f'"{name}"' for name in names), ", ".join("?" * len(names))
@@ -129,11 +129,11 @@ class Database:
         self.run("DELETE FROM memory_links WHERE src_id = ? OR dst_id = ?", record_id, record_id)
 
     def emit(self, name: str, now: int, payload: Mapping[str, object]) -> None:
-        """Log an event in the current transaction."""
+        """Append an event to the log in the current transaction."""
         self.run("INSERT INTO memory_events (ts, name, payload) VALUES (?, ?, ?)", now, name, canonical(payload, where=name))
 
     def events(self, name: str | None, after: int) -> list[dict[str, Any]]:
-        """Return the events with a number above `after`, in order, with their payloads."""
+        """Return the events with a sequence number above `after`, in order, with their payloads."""
         query = "SELECT * FROM memory_events WHERE seq > ? AND (? IS NULL OR name = ?) ORDER BY seq"
         return self.decoded(lambda row: dict(row) | {"payload": json.loads(row["payload"])}, query, after, name, name)
 
@@ -146,7 +146,7 @@ class Database:
 
 
 def any_word(text: str) -> str:
-    """Return a full-text query for any word of a text, or an empty text if it has no words.
+    """Return a full-text query that matches any word of a text, or an empty text if there are no words.
 
     >>> any_word('who is "on call"?')
     '"who" OR "is" OR "on" OR "call"'
@@ -164,7 +164,7 @@ _REMOVABLE = "SELECT id, lane, kind, hash, expires, updated FROM memory_records"
 
 
 def one_pass(database: Database, now: int, upkeep: Upkeep) -> list[dict[str, Any]]:
-    """Remove expired and surplus records of both forms in one pass; return the payloads of the removal events."""
+    """Remove expired and surplus records of all kinds in one pass. Return the payloads of the removal events."""
     with database.change():
         rows = database.rows(f"{_REMOVABLE} ORDER BY seq")
         lanes, expires, updated = ([row[name] for row in rows] for name in ("lane", "expires", "updated"))
@@ -172,7 +172,7 @@ def one_pass(database: Database, now: int, upkeep: Upkeep) -> list[dict[str, Any
 
 
 def due_passes(database: Database, now: int, upkeep: Upkeep) -> list[dict[str, Any]]:
-    """Run the passes that are due, one per `every_s` seconds since the last; the first call runs one pass."""
+    """Run one pass for every `every_s` seconds since the last pass. The first call runs one pass."""
     every, removals = round(1000.0 * upkeep.every_s), list[dict[str, Any]]()
     with database.change():
         last = database.meta(LAST)
@@ -189,7 +189,7 @@ def due_passes(database: Database, now: int, upkeep: Upkeep) -> list[dict[str, A
 
 
 def remove_expired(database: Database, digest: str, form: str, now: int) -> None:
-    """Remove the expired records with a hash, before an equal record is written."""
+    """Remove the expired records with a given hash, before an equal record is written."""
     for row in database.rows(f"{_REMOVABLE} WHERE hash = ? AND {form} AND expires <= ?", digest, now):
         _remove(database, row, "ttl", now)
 

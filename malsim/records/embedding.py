@@ -1,4 +1,4 @@
-"""Offline embedding of texts by hashed counts of character n-grams; any callable may replace it.
+"""Offline text embedding by hashed counts of character n-grams, which any callable may replace.
 
     v_j = Σ over grams g of s(g) [h(g) mod dim = j],   then v / ‖v‖
 
@@ -27,7 +27,7 @@ _TOP = 1 << 31
 
 @lru_cache(maxsize=8192)
 def hash_embedding(text: str) -> Vector:
-    """Return a unit vector of 256 numbers for a text; all zeros if the text has no visible character.
+    """Return the embedding of a text as a unit vector of 256 numbers, or zeros if the text has no visible character.
 
     >>> round(float(hash_embedding("the build failed") @ hash_embedding("The build  failed")), 6)
     1.0
@@ -43,7 +43,7 @@ def hash_embedding(text: str) -> Vector:
 
 
 def embed(embedder: Embedder, text: str) -> Vector:
-    """Return a text's embedding as a unit vector; raise `UsageError` if it is not a vector of finite numbers."""
+    """Return the embedding of a text as a unit vector. Raises `UsageError` unless the embedder returns finite numbers."""
     if embedder is hash_embedding:
         return hash_embedding(text)
     try:
@@ -57,7 +57,7 @@ def embed(embedder: Embedder, text: str) -> Vector:
 
 
 def cosines(rows: NDArray[np.float64], query: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the cosine of each row (n, dim) with a query (dim,); 0 where either is all zero.
+    """Return the cosine similarity of each row (n, dim) to a query (dim,); 0 if either is all zeros.
 
     >>> cosines(np.array([[3.0, 4.0], [0.0, 0.0]]), np.array([0.0, 2.0])).tolist()
     [0.8, 0.0]

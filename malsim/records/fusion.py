@@ -1,4 +1,4 @@
-"""Scores of records for a question: the hybrid score of the first form, and the rank fusion of the second form.
+"""Retrieval scores: the hybrid score of memory records, and the rank fusion of overlay items.
 
     hybrid     = .5 sim + .2 fts + .2 recency + .1 utility        fts: 1 where words match, else 0
     utility    = clamp01(score)
@@ -36,7 +36,7 @@ _HOUR = 3_600_000.0
 
 
 def recency(age_ms: ArrayLike, form: str = "half_life", hours: float = HALF_LIFE_H) -> NDArray[np.float64]:
-    """Return the recency of each age (ms), from 1 (now or in the future) down to 0; 0.5 where the age is NaN.
+    """Return the recency of each age (ms), from 1 for now or the future down to 0; 0.5 if the age is NaN.
 
     >>> recency([0.0, 6 * 3_600_000.0, np.nan]).tolist()
     [1.0, 0.5, 0.5]
@@ -49,7 +49,7 @@ def recency(age_ms: ArrayLike, form: str = "half_life", hours: float = HALF_LIFE
 
 
 def hybrid_scores(sim: ArrayLike, fts: ArrayLike, recent: ArrayLike, score: ArrayLike) -> NDArray[np.float64]:
-    """Return the hybrid score of each record; a record without a score (NaN) has utility 0.
+    """Return the hybrid score of each record. A record without a score (NaN) has a utility of 0.
 
     >>> hybrid_scores([1.0], [1.0], [0.5], [7.0]).round(6).tolist()
     [0.9]
@@ -59,12 +59,12 @@ def hybrid_scores(sim: ArrayLike, fts: ArrayLike, recent: ArrayLike, score: Arra
 
 
 def utility(score: ArrayLike) -> NDArray[np.float64]:
-    """Return each score clipped to [0, 1]; 0 for NaN."""
+    """Return each score clipped to [0, 1], with NaN replaced by 0."""
     return np.asarray(np.clip(np.nan_to_num(np.asarray(score, float), nan=0.0, posinf=1.0, neginf=0.0), 0.0, 1.0))
 
 
 def coherent_scores(seed: ArrayLike, weight: ArrayLike, recent: ArrayLike) -> NDArray[np.float64]:
-    """Return the score of a linked record from the score of its seed, the link's weight and the recency.
+    """Compute a linked record's score from the score of the record that links to it, the link weight and the recency.
 
     >>> coherent_scores(0.8, 1.0, 0.5).round(6).tolist()
     0.8
@@ -75,7 +75,7 @@ def coherent_scores(seed: ArrayLike, weight: ArrayLike, recent: ArrayLike) -> ND
 
 @dataclass(frozen=True)
 class Fusion:
-    """Settings of a search: numbers of candidates, weights, `k`, boosts, and λ as `mmr`.
+    """Search settings: numbers of candidates, weights of the two rankings, `k`, boosts, and λ (called `mmr`).
 
     Raises `UsageError` for a number out of bounds.
     """
@@ -99,12 +99,12 @@ class Fusion:
             finite(getattr(self, name), where=name, low=1e-6)
 
     def half_life(self, durability: str) -> float:
-        """Return the hours after which the recency of an item is halved."""
+        """Return the half-life of an item's recency for its durability, in hours."""
         return self.long_half_life_h if durability == "long" else self.short_half_life_h
 
 
 def fused_ranks(lexical: ArrayLike, vector: ArrayLike, fusion: Fusion) -> NDArray[np.float64]:
-    """Return the weighted reciprocal rank fusion of two rankings; a rank of 0 means not found and adds nothing.
+    """Return the weighted reciprocal rank fusion of two rankings. A rank of 0 (not found) contributes nothing.
 
     >>> fused_ranks([1, 0], [2, 1], Fusion()).round(6).tolist()
     [0.016314, 0.004918]
@@ -119,7 +119,7 @@ def fused_ranks(lexical: ArrayLike, vector: ArrayLike, fusion: Fusion) -> NDArra
 def relevance(
     fused: NDArray[np.float64], kinds: Sequence[str], recent: ArrayLike, trust: ArrayLike, pinned: ArrayLike, fusion: Fusion
 ) -> NDArray[np.float64]:
-    """Return each item's relevance before diversification, in [0, 1], plus `pin` for pinned items."""
+    """Return each item's relevance in [0, 1] before diversification, plus the bonus `pin` for pinned items."""
     bonus = np.array([fusion.bonus.get(kind, 0.0) for kind in kinds])
     boosted = (fused + bonus) * (1.0 + np.asarray(recent, float)) * np.asarray(trust, float)
     largest = boosted.max(initial=0.0)
@@ -127,7 +127,7 @@ def relevance(
 
 
 def recencies(ages_ms: Sequence[float], durabilities: Sequence[str], fusion: Fusion) -> NDArray[np.float64]:
-    """Return the recency of each item by the half-life of its durability.
+    """Return the recency of each item, computed with the half-life for its durability.
 
     >>> recencies([6 * 3_600_000.0, 7 * 86_400_000.0], ["short", "long"], Fusion()).tolist()
     [0.5, 0.5]
@@ -139,7 +139,7 @@ def recencies(ages_ms: Sequence[float], durabilities: Sequence[str], fusion: Fus
 def diverse_order(
     worth: NDArray[np.float64], cosines: NDArray[np.float64], mmr: float
 ) -> tuple[list[int], NDArray[np.float64], NDArray[np.float64]]:
-    """Order items by maximal marginal relevance, from items in order of creation.
+    """Order items by maximal marginal relevance. Ties are broken by order of creation, in which the items are given.
 
     `cosines` has the shape (n, n). Returns the order of choice, and each item's score and largest cosine with an earlier
     choice. Scores never rise along the order.

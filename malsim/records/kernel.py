@@ -1,4 +1,4 @@
-"""First form: uniform records in lanes that are put, linked, and found by words, by similarity, or by both."""
+"""Store of memory records in lanes, which can be linked and searched by words, by similarity, or by both."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def wall_clock() -> int:
 
 @dataclass(frozen=True)
 class Hit:
-    """Record found by a search, with its score, the parts of the score, and the links to it (source, relation, weight)."""
+    """Record found by a search, with its score, the score's components, and the links (source, relation, weight) to it."""
 
     record: MemoryRecord
     score: float
@@ -40,7 +40,7 @@ class Hit:
 
 
 class RecordStore:
-    """Store of records in one SQLite file, or in memory. Every call is one transaction.
+    """Store of records in an SQLite file or in memory. Every call is one transaction.
 
     `clock` returns the time in ms, `embedder` the vector of a text. Raises `StoreError` for a file of another kind.
     """
@@ -59,11 +59,11 @@ class RecordStore:
         self.close()
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the database file."""
         self.database.close()
 
     def put(self, record: MemoryRecord) -> MemoryRecord:
-        """Store a record and return it. A record of the same hash is updated with the new tags and numbers."""
+        """Store a record and return it. An existing record with the same hash is updated with the new tags and numbers."""
         now, digest = self.clock(), record.hash
         with self.database.change():
             remove_expired(self.database, digest, "text IS NULL", now)
@@ -76,14 +76,14 @@ class RecordStore:
         return stored
 
     def get(self, record_id: str) -> MemoryRecord:
-        """Return the record with an id; raise `AddressError` if there is none."""
+        """Return the record with the given id. Raises `AddressError` if there is none."""
         record = self.database.first(decode_record, "id = ? AND text IS NULL", record_id)
         if record is None:
             raise AddressError("no such record", where=self.database.where, given=record_id)
         return record
 
     def link(self, src: str, dst: str, rel: str, weight: float = 1.0) -> None:
-        """Link two records, or update the weight of their link; raise `AddressError` if either record is missing."""
+        """Link two records or update the weight of an existing link. Raises `AddressError` if either record is missing."""
         finite(weight, where="weight", low=0.0, high=1.0)
         if not isinstance(rel, str) or not rel.strip():
             raise UsageError("not a relation", where="rel", given=rel, allowed="a non-empty text")
@@ -100,13 +100,13 @@ class RecordStore:
             self.database.emit("memory.link.put", now, {"src": src, "dst": dst, "rel": rel, "weight": float(weight)})
 
     def links(self, src: str, limit: int = 50) -> list[dict[str, Any]]:
-        """Return the links from a record as {src, dst, rel, weight}, the heaviest first."""
+        """Return a record's outgoing links as {src, dst, rel, weight}, heaviest first."""
         query = """SELECT src_id AS src, dst_id AS dst, rel, weight FROM memory_links WHERE src_id = ?
             ORDER BY weight DESC, rowid LIMIT ?"""
         return self.database.rows(query, src, _count(limit))
 
     def select(self, text: str = "", *, lane: str | None = None, limit: int = 50, match: str = "like") -> list[MemoryRecord]:
-        """Return records that contain a text (`like`, last updated first) or any of its words (`words`, best first)."""
+        """Return records that contain the text (`like`, last updated first) or any word of it (`words`, best first)."""
         if one_of(match, ("like", "words"), "match") == "words":
             return self._fetch(list(self._hits(text, lane))[: _count(limit)])
         escaped = "".join(f"\\{sign}" if sign in "%_\\" else sign for sign in text)
@@ -116,7 +116,7 @@ class RecordStore:
         return self.database.decoded(decode_record, query, *values, f"%{escaped}%", _count(limit))
 
     def search_embed(self, query: str | Sequence[float], *, lane: str | None = None, limit: int = 50) -> list[Hit]:
-        """Return the most recent embedded records by cosine with a vector or with the embedding of a text."""
+        """Rank the most recently updated records by cosine similarity to a vector or to the embedding of a text."""
         rows = self._recent(lane)
         sims = self._sims(rows, query)
         return self._hits_of(rows, sims, {"sim": sims}, limit)
@@ -124,9 +124,9 @@ class RecordStore:
     def select_hybrid(
         self, query: str, *, lane: str | None = None, limit: int = 50, recency_form: str = "half_life"
     ) -> list[Hit]:
-        """Return records by similarity, words, recency and utility (see `fusion`), best first; ties by creation.
+        """Rank records by similarity, words, recency and utility (see `fusion`), best first.
 
-        `recency_form` is half_life, as documented, or e_folding, as in ARW's code.
+        Ties keep the order of creation. `recency_form` is half_life, as documented, or e_folding, as in ARW's code.
         """
         hits, now = self._hits(query, lane), self.clock()
         by_number = {row["seq"]: row for row in self._recent(lane)}
@@ -145,7 +145,7 @@ class RecordStore:
     def _hits_of(
         self, rows: Sequence[Mapping[str, Any]], score: NDArray[np.float64], parts: Mapping[str, Any], limit: int
     ) -> list[Hit]:
-        """Return the best rows as hits, with the parts of their scores."""
+        """Return the best rows as hits with the components of their scores."""
         best = np.argsort(-score, kind="stable")[: _count(limit)].tolist()
         records = self._fetch([rows[index]["seq"] for index in best])
         return [
@@ -157,7 +157,7 @@ class RecordStore:
         self, query: str, *, lane: str | None = None, limit: int = 50, seeds: int = SEEDS, per_seed: int = PER_SEED,
         recency_form: str = "half_life",
     ) -> list[Hit]:  # fmt: skip
-        """Return the best hybrid records and the records one link away; a record in both has the larger score."""
+        """Return the best hybrid hits and the records linked from them. A record found both ways has the larger score."""
         hits = {hit.record.id: hit for hit in self.select_hybrid(query, lane=lane, limit=seeds, recency_form=recency_form)}
         now, condition = self.clock(), "id = ? AND text IS NULL AND expires > ?"
         for seed in list(hits.values()):
@@ -173,7 +173,7 @@ class RecordStore:
         return sorted(hits.values(), key=lambda hit: -hit.score)[: _count(limit)]
 
     def explain_coherent(self, query: str, **options: Any) -> list[dict[str, Any]]:
-        """Return the hits of `select_coherent` as JSON values, with the parts of their scores and their links."""
+        """Return the hits of `select_coherent` as JSON values, with the components of their scores and the links to them."""
         return [
             {"id": hit.record.id, "key": hit.record.key, "value": hit.record.value, "score": hit.score,
              "parts": dict(hit.parts), "path": [dict(zip(("src", "rel", "weight"), step, strict=True)) for step in hit.path]}
@@ -181,7 +181,7 @@ class RecordStore:
         ]  # fmt: skip
 
     def contradictions(self) -> list[dict[str, Any]]:
-        """Return pairs with the same key and different values, and pairs linked as contradictions; no score uses them."""
+        """Return pairs with equal keys but different values, and pairs linked as contradictions. Scores ignore them."""
         query = """SELECT a.id AS src, b.id AS dst, 'value' AS rel FROM memory_records a JOIN memory_records b
             ON a.seq < b.seq AND a.lane = b.lane AND a.kind = b.kind AND a.key = b.key AND a.value <> b.value
             WHERE a.text IS NULL AND b.text IS NULL AND a.key <> ''
@@ -189,24 +189,24 @@ class RecordStore:
         return self.database.rows(query)
 
     def events(self, name: str | None = None, after: int = 0) -> list[dict[str, Any]]:
-        """Return the events in order as {seq, ts, name, payload}."""
+        """Return the logged events in order as {seq, ts, name, payload}."""
         return self.database.events(name, after)
 
     def sweep(self) -> list[dict[str, Any]]:
-        """Run one pass of the janitor; return the removed records, expired or above a lane's cap, at most `upkeep.most`."""
+        """Run one janitor pass and return the records removed: expired ones, and those above a lane's cap."""
         return one_pass(self.database, self.clock(), self.upkeep)
 
     def keep_up(self) -> list[dict[str, Any]]:
-        """Run all passes that are due, one per `upkeep.every_s` seconds, so that rare calls also keep up."""
+        """Run all janitor passes that are due, one per `upkeep.every_s` seconds, to catch up even if called rarely."""
         return due_passes(self.database, self.clock(), self.upkeep)
 
     def vector(self, text: str) -> tuple[bytes, str]:
-        """Return a text's embedding as stored (little-endian floats), and the hint of its embedder."""
+        """Return the embedding of a text as stored (little-endian floats), and the embedder's hint."""
         vector = embed(self.embedder, text)
         return vector.astype("<f4").tobytes(), self.hint(len(vector))
 
     def hint(self, size: int) -> str:
-        """Return the embedder's name and vector size; only vectors with the same hint are compared."""
+        """Return a label with the embedder's name and vector size. Only vectors with the same hint are compared."""
         return f"{getattr(self.embedder, '__qualname__', type(self.embedder).__qualname__)}:{size}"
 
     def _row(self, record: MemoryRecord, digest: str) -> dict[str, object]:
@@ -235,7 +235,7 @@ class RecordStore:
         return sorted(self.database.rows(query, *values), key=lambda row: row["seq"])
 
     def _in_lane(self, lane: str | None) -> tuple[str, tuple[object, ...]]:
-        """Return the SQL condition for living records of the first form, optionally of one lane, and its values."""
+        """Return the SQL condition, with its values, for unexpired memory records, optionally in one lane."""
         if lane is None:
             return _FIRST_FORM, (self.clock(),)
         return f"{_FIRST_FORM} AND lane = ?", (self.clock(), one_of(lane, tuple(LANES), "lane"))
@@ -251,7 +251,7 @@ class RecordStore:
 
 
 def blob_cosines(rows: Sequence[Mapping[str, Any]], query: Vector, hint: str) -> NDArray[np.float64]:
-    """Return the cosine of each row's embedding with a query; 0 for a row without an embedding of this hint."""
+    """Return the cosine similarity of each row's embedding to a query; 0 if its embedding has another hint or is missing."""
     sims, size = np.zeros(len(rows)), 4 * len(query)
     match = (row["embed_hint"] == hint and len(row["embed_blob"] or b"") == size for row in rows)
     comparable = [index for index, matches in enumerate(match) if matches]

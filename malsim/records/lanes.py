@@ -1,4 +1,4 @@
-"""Lanes of records: their durability, lifetimes and caps, and the records that the janitor removes.
+"""Lanes of records: durability, lifetimes, caps, and the selection of records to remove.
 
     expired_i  = now ≥ created_i + lifetime_i         an update changes neither
     evicted    = the least recently updated living records of a lane above its cap
@@ -42,7 +42,7 @@ CAPS = MappingProxyType({"ephemeral": 256, "short_term": 512, "episodic": 1024, 
 
 @dataclass(frozen=True)
 class Upkeep:
-    """Settings of the janitor, in seconds and numbers of records.
+    """Janitor settings, in seconds and numbers of records.
 
     `ttl_s` is by durability; `lane_ttl_s` is by lane and takes precedence. A lane without a cap is unlimited.
     """
@@ -54,7 +54,7 @@ class Upkeep:
     most: int = 128
 
     def expires(self, created: int, lane: str, durability: str, ttl_s: float | None = None) -> int:
-        """Return the time at which a record expires (ms), by its own lifetime, its lane's, or that of its durability.
+        """Return the expiry time of a record (ms), from its own lifetime or else that of its lane or its durability.
 
         >>> Upkeep().expires(0, "short_term", "short"), Upkeep().expires(7, "profile", "long", 60.0)
         (900000, 60007)
@@ -64,7 +64,7 @@ class Upkeep:
 
 
 def due(lanes: Sequence[str], expires: ArrayLike, updated: ArrayLike, now: int, upkeep: Upkeep) -> list[tuple[int, str]]:
-    """Return (row, reason) of the removals of one pass, at most `upkeep.most`.
+    """Return (row, reason) for each record to remove in one pass, at most `upkeep.most`.
 
     Expired rows come first (`ttl`), the longest expired before others, then rows above a lane's cap (`cap`). Times are in
     milliseconds; ties are in order of rows.
@@ -85,7 +85,7 @@ def due(lanes: Sequence[str], expires: ArrayLike, updated: ArrayLike, now: int, 
 
 
 def one_of(value: object, allowed: Sequence[str], where: str) -> str:
-    """Return the value if it is in the list; raise `UsageError` otherwise."""
+    """Return the value if it is an allowed text; otherwise raise `UsageError`."""
     if isinstance(value, str) and value in allowed:
         return value
     raise UsageError("not an allowed value", where=where, given=value, allowed=", ".join(allowed))

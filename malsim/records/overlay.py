@@ -1,4 +1,4 @@
-"""Second form: items with durability, trust and privacy that are searched, packed within a budget, or quarantined."""
+"""Overlay items with durability, trust and privacy, which can be searched, packed within a budget, or quarantined."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SECOND_FORM = "text IS NOT NULL"
 
 
 class Overlay:
-    """Items of the second form in a store of records.
+    """Collection of overlay items in a store of records.
 
     Parameters
     ----------
@@ -52,9 +52,10 @@ class Overlay:
         self.count, self.packer = count, packer
 
     def upsert(self, item: OverlayItem, *, dedupe: bool = False) -> OverlayItem:
-        """Store an item and return it; an item with its id is replaced, and with `dedupe` an item with its hash is merged.
+        """Store an item and return it.
 
-        Its lifetime still counts from its first creation.
+        An item with the same id is replaced; with `dedupe`, an item with the same hash is merged. Its lifetime still counts
+        from its first creation.
         """
         now, digest = self.store.clock(), item.hash
         with self.database.change():
@@ -73,31 +74,31 @@ class Overlay:
             return self._write(stored, now, **({"dedupe": True} if existing and not item.id else {}))
 
     def get(self, item_id: str) -> OverlayItem:
-        """Return the item with an id; raise `AddressError` if there is none."""
+        """Return the item with the given id. Raises `AddressError` if there is none."""
         item = self.database.first(decode_item, "id = ? AND text IS NOT NULL", item_id)
         if item is None:
             raise AddressError("no such item", where=self.database.where, given=item_id)
         return item
 
     def promote(self, item_id: str, lane: str = "semantic") -> OverlayItem:
-        """Move an item to another lane; it takes that lane's durability and lifetime."""
+        """Move an item to another lane and give the item that lane's durability and lifetime."""
         durability, extra = LANES[one_of(lane, tuple(LANES), "lane")], self.get(item_id).extra
         extra = {**extra, "lane": lane} if "lane" in extra else extra
         return self._change(item_id, lane=lane, durability=durability, ttl_s=None, extra=extra)
 
     def pin(self, item_id: str, *, pinned: bool = True) -> OverlayItem:
-        """Boost an item in every search, or stop boosting it."""
+        """Pin an item so that every search boosts it, or unpin it."""
         return self._change(item_id, extra={**self.get(item_id).extra, "pin": pinned})
 
     def search(self, query: str, *, scope: Scope | None = None, fusion: Fusion | None = None) -> list[Decision]:
-        """Return the decisions on the items found for a query, best first; see `malsim.records.fusion`."""
+        """Return a decision for each item found for a query, best first. See `malsim.records.fusion`."""
         fusion = fusion or self.fusion
         return rank(find(self.store, query, scope or Scope(), fusion), fusion, self.store.clock())
 
     def pack(
         self, query: str, budget: PackBudget, *, scope: Scope | None = None, hard: Mapping[str, Sequence[str]] | None = None
     ) -> Pack:
-        """Fill a budget with items for a query, and log the pack with the reason for each decision.
+        """Fill a token budget with items for a query, and log the pack with the reason for each decision.
 
         The search is repeated with wider limits if the pack is thin. `hard` has texts for the slots instructions, safety and
         reserved, which go first. Raises `UsageError` if they alone exceed the budget.
@@ -120,7 +121,7 @@ class Overlay:
         return pack
 
     def hold(self, item: OverlayItem, reason: str) -> str:
-        """Put an item into quarantine, hidden from searches; return the id for `admit`."""
+        """Quarantine an item, which hides it from searches, and return the id to pass to `admit`."""
         if not isinstance(reason, str) or not reason.strip():
             raise UsageError("not a reason", where="reason", given=reason, allowed="a non-empty text")
         now, held_id = self.store.clock(), item.hash[:16]
@@ -131,12 +132,12 @@ class Overlay:
         return held_id
 
     def on_hold(self) -> list[tuple[str, OverlayItem, str]]:
-        """Return (id, item, reason) of the items in quarantine, the oldest first."""
+        """Return (id, item, reason) for each item in quarantine, oldest first."""
         query = "SELECT id, item, reason FROM memory_quarantine ORDER BY created, id"
         return self.database.decoded(lambda row: (row["id"], OverlayItem(**json.loads(row["item"])), row["reason"]), query)
 
     def admit(self, held_id: str, *, dedupe: bool = False) -> OverlayItem:
-        """Move an item from quarantine into the memory; raise `AddressError` if it is not in quarantine."""
+        """Move an item from quarantine into the memory. Raises `AddressError` if the item is not in quarantine."""
         items = {name: item for name, item, _ in self.on_hold()}
         if held_id not in items:
             raise AddressError("not in quarantine", where=self.database.where, given=held_id)

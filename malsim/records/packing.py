@@ -1,4 +1,4 @@
-"""Packing of a prompt within a budget: hard slots first, then items by order and caps, with a reason for each item.
+"""Packing of a prompt within a token budget: hard slots first, then ranked items up to their caps, with a reason for each.
 
 A thin pack is searched for again with wider limits. If its items are similar, λ is moved towards diversity. ARW's code
 moves λ the other way (`Coverage(shipped=True)`), which reduces diversity where it is missing.
@@ -20,7 +20,7 @@ Packer: TypeAlias = "Callable[[Sequence[Decision], PackBudget, int], Sequence[De
 
 
 def quarter_of_letters(text: str) -> int:
-    """Return one token per four characters, rounded up: an estimate for when the model's counter is missing.
+    """Estimate the tokens in a text as one per four characters, rounded up, for use without a model's own counter.
 
     >>> quarter_of_letters("five!"), quarter_of_letters("")
     (2, 0)
@@ -30,7 +30,7 @@ def quarter_of_letters(text: str) -> int:
 
 @dataclass(frozen=True)
 class PackBudget:
-    """Largest number of tokens of a pack, and of items by kind; a kind without a cap is unlimited.
+    """Maximum number of tokens in a pack, and of items per kind. A kind without a cap is unlimited.
 
     Raises `UsageError` for a count below 0.
     """
@@ -46,7 +46,7 @@ class PackBudget:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Rule for repeating a search: a pack that uses less than `fill` of its tokens is thin; at most `rounds` searches."""
+    """Rule for repeating a search: while a pack uses less than `fill` of its tokens (is thin), up to `rounds` searches."""
 
     fill: float = 0.5
     rounds: int = 3
@@ -57,7 +57,7 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Decision:
-    """Decision on one item: the numbers that led to it, its cost, and its slot or the reason for dropping it."""
+    """Decision whether to pack an item: the numbers behind it, the item's cost, and its slot or the reason for dropping it."""
 
     id: str
     kind: str
@@ -78,14 +78,14 @@ class Decision:
 
     @property
     def trace(self) -> dict[str, Any]:
-        """Decision without the text, as JSON values; `mmr` is the verdict of the diversity rule."""
+        """Decision as JSON values without the item's text. `mmr` is the verdict of the diversity rule."""
         values = {name: value for name, value in vars(self).items() if name != "text"}
         return values | {"mmr": "dropped" if (self.dropped or "").startswith("near") else "retained"}
 
 
 @dataclass(frozen=True)
 class Pack:
-    """Decisions in order, texts of the hard slots, and the cost in tokens."""
+    """Result of packing: the decisions in order, the texts of the hard slots, and the cost in tokens."""
 
     decisions: tuple[Decision, ...]
     hard: tuple[tuple[str, str], ...]
@@ -95,17 +95,17 @@ class Pack:
 
     @property
     def items(self) -> tuple[Decision, ...]:
-        """Decisions on the items that are in the pack."""
+        """Decisions on the items that were packed."""
         return tuple(decision for decision in self.decisions if decision.slot)
 
     @property
     def text(self) -> str:
-        """Texts of the hard slots and the items, one line each."""
+        """Text of the pack: hard slots, then items, one per line."""
         return "".join(f"{text}\n" for text in [*(text for _, text in self.hard), *(item.text for item in self.items)])
 
 
 def greedy(candidates: Sequence[Decision], budget: PackBudget, tokens: int) -> list[Decision]:
-    """Pack each candidate in order if the cap of its kind and the remaining tokens allow; this is the default packer."""
+    """Pack each candidate in order if its kind's cap and the remaining tokens allow. This is the default packer."""
     counts, decisions = Counter[str](), list[Decision]()
     for item in candidates:
         if counts[item.kind] >= budget.per_kind_caps.get(item.kind, len(candidates)):
@@ -151,7 +151,7 @@ def fill(
 
 
 def widen(pack: Pack, fusion: Fusion, coverage: Coverage, *, max_tokens: int) -> Fusion | None:
-    """Return the settings of the next round, or None if the pack is not thin or no round is left."""
+    """Return the search settings for the next round, or None if the pack is not thin or no rounds are left."""
     if pack.rounds >= coverage.rounds or pack.tokens >= coverage.fill * max_tokens:
         return None
     alike = [item.similar for item in pack.items[1:]]

@@ -1,4 +1,4 @@
-"""Two forms of a record: lane, kind, key and value; or a text by an agent with durability, trust and privacy."""
+"""Two kinds of record: memory records (lane, kind, key, value) and overlay items (text with durability, trust, privacy)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WHOLE = 2.0**53  # whole numbers up to here are exact as floats
 
 
 def canonical(value: object, *, where: str = "value") -> str:
-    """Return a value as JSON with sorted keys and no blanks; 2.0 is written as 2.
+    """Return a value as JSON with sorted keys and no whitespace. 2.0 is written as 2.
 
     Raises `UsageError` for values that JSON cannot hold: NaN, infinities, other objects, cycles.
 
@@ -32,7 +32,7 @@ def canonical(value: object, *, where: str = "value") -> str:
 
 
 def content_hash(*parts: object, **fields: object) -> str:
-    """Return the SHA-256 (hexadecimal) of the canonical JSON of parts (as a list) or fields (as an object)."""
+    """Return the SHA-256 hex digest of the canonical JSON of `parts` (as a list) or `fields` (as an object)."""
     return hashlib.sha256(canonical(fields or list(parts)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -53,7 +53,7 @@ KINDS = ("fact", "obs", "result", "pref", "plan", "summary")
 
 @dataclass(frozen=True)
 class MemoryRecord:
-    """Record of the first form. The store sets `id`, `created` and `updated` (ms).
+    """Record with a lane, kind, key and value. The store sets `id`, `created` and `updated` (ms).
 
     Raises `UsageError` for an unknown lane, a field that is not text, a value that JSON cannot hold, or a probability
     outside 0 to 1.
@@ -81,16 +81,16 @@ class MemoryRecord:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the canonical JSON of lane, kind, key and value; records with equal hashes are the same."""
+        """SHA-256 of the canonical JSON of lane, kind, key and value. Records with the same hash are considered equal."""
         return content_hash(lane=self.lane, kind=self.kind, key=self.key, value=self.value)
 
     @property
     def text(self) -> str:
-        """Text to embed: the key and the value."""
+        """Text to embed: the key followed by the value."""
         return f"{self.key} {self.value if isinstance(self.value, str) else canonical(self.value)}"
 
     def merged(self, later: MemoryRecord, now: int) -> MemoryRecord:
-        """Return the record merged with a later equal one: tags of both, the later numbers if present, updated now."""
+        """Return this record merged with a later, equal one: tags of both, the later numbers if present, updated now."""
         return replace(
             self, tags=union(self.tags, later.tags), updated=max(now, self.updated or 0),
             score=self.score if later.score is None else later.score, prob=self.prob if later.prob is None else later.prob,
@@ -99,10 +99,11 @@ class MemoryRecord:
 
 @dataclass(frozen=True)
 class OverlayItem:
-    """Item of the second form. The store sets a missing `id`, `ts` (ms), lane or durability.
+    """Text recorded by an agent, with durability, trust and privacy.
 
-    A missing durability follows from the lane, and a missing lane from the durability; without either, the item is long. The
-    lane may also be in `extra`, as in ARW: `extra={"lane": "episodic"}`. Raises `UsageError` for an invalid field.
+    The store sets a missing `id`, `ts` (ms), lane or durability. A missing durability follows from the lane, and a missing
+    lane from the durability; without either, the item is long. As in ARW, the lane may also be in `extra`:
+    `extra={"lane": "episodic"}`. Raises `UsageError` for an invalid field.
     """
 
     text: str
@@ -143,7 +144,7 @@ class OverlayItem:
             _texts(self.links[one_of(name, ("parents", "children"), "links")], f"links.{name}")
 
     def _settle_lane(self) -> None:
-        """Take the lane from `extra` if it is missing, and derive a missing lane or durability."""
+        """Set a missing lane from `extra`, then derive a missing lane or durability from each other."""
         named = self.extra.get("lane") if isinstance(self.extra, dict) and not self.lane else None
         lane = self.lane if named is None else one_of(named, tuple(LANES), "extra.lane")
         durability = one_of(self.durability or LANES.get(lane, "long"), DURABILITIES, "durability")
@@ -152,16 +153,16 @@ class OverlayItem:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of agent, project, kind and text; items with equal hashes are the same under `dedupe`."""
+        """SHA-256 of agent, project, kind and text. Items with the same hash are considered equal under `dedupe`."""
         return content_hash(self.agent_id, self.project_id, self.kind, self.text)
 
     @property
     def pinned(self) -> bool:
-        """True if the item is pinned."""
+        """True if the item is boosted in every search."""
         return bool(self.extra.get("pin"))
 
     def merged(self, later: OverlayItem, now: int) -> OverlayItem:
-        """Return the item merged with a later equal one: its own age, the later trust and extras."""
+        """Return this item merged with a later, equal one: its own creation time, but the later trust and extras."""
         return replace(
             self, trust=later.trust, keywords=union(self.keywords, later.keywords),
             updated=max(now, self.updated or 0),
@@ -170,7 +171,7 @@ class OverlayItem:
 
 
 def union(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the entries of both tuples in order, without repetition."""
+    """Return the entries of both tuples in order, without duplicates."""
     return tuple(dict.fromkeys((*first, *second)))
 
 
@@ -187,7 +188,7 @@ def decode_item(row: Mapping[str, Any]) -> OverlayItem:
 
 
 def encode_item(item: OverlayItem) -> dict[str, object]:
-    """Return an item of the second form as a database row without hash, embedding and expiry."""
+    """Return an overlay item as a database row without hash, embedding and expiry."""
     row: dict[str, object] = {name: getattr(item, name) for name in _COLUMNS}
     row |= {name: canonical(getattr(item, name)) for name in (*_LISTS, *_OBJECTS)}
     return row | {"value": canonical({"text": item.text}), "tags": "[]", "created": item.ts}

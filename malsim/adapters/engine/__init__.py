@@ -1,1 +1,1 @@
-"""Users' memories inside a run: their processes, the wording of their calls, and the items that they show."""
+"""Users' memories inside a run: their processes, the wording of calls, and the items in their answers."""

@@ -1,4 +1,4 @@
-"""Reference to a user's memory in a scenario, and the wording of its claims and questions."""
+"""Reference to a user's memory in a scenario, and the wording of claims and questions sent to it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Phrases:
-    """Wording of claims as sentences and of questions, and the pattern that finds the value in an answer.
+    """Wording of claims and questions as sentences, and the pattern that finds the value in an answer.
 
     `sentence` may contain {object}, {value} and {writer}, `question` {object}. `answer` is a regular expression of RE2,
     which takes time linear in a text; its group `value`, or its first group, is the value. Without a pattern, the value is
@@ -62,7 +62,7 @@ class Phrases:
         return filled(self.question, {"object": object_})
 
     def values_in(self, text: str, values: Iterable[str]) -> list[str]:
-        """Return the values that a text contains; of two overlapping values, only the longer."""
+        """Return the values that occur in a text. If two overlap, only the longer is returned."""
         if self._pattern is not None:
             match = self._pattern.search(text.encode("utf-8", "replace").decode("utf-8"))
             text = "" if match is None else (match["value"] if "value" in match.groupdict() else match[1]) or ""
@@ -83,7 +83,7 @@ class Phrases:
 
 @dataclass(frozen=True, kw_only=True)
 class Adapter:
-    """Source of a user's memories: a name, `package.module:factory`, or a factory given from Python.
+    """Source of a user's memories: a built-in name, `package.module:factory`, or a factory passed from Python.
 
     `allowed` permits running its code; a name in a file is not allowed until the user permits it. `limit` is the seconds
     that a call may take. Memories run in a separate process; `trusted` memories run in this process, without a limit, where
@@ -102,7 +102,10 @@ class Adapter:
 
     @classmethod
     def of(cls, given: object, *, limit: float = LIMIT, trusted: bool = False) -> Adapter:
-        """Build from a name, class or function, which counts as consent to run it; raise `UsageError` for anything else."""
+        """Build an adapter from a name, class or function.
+
+        A class or function counts as consent to run it; other objects raise `UsageError`.
+        """
         if isinstance(given, Adapter):
             return given
         if isinstance(given, str):
@@ -115,11 +118,11 @@ class Adapter:
 
     @property
     def source(self) -> str | Callable[[], UserMemory]:
-        """Factory, or the name of a factory to load in the process of its memories."""
+        """Factory of memories, or its name if the process that hosts the memories has to load it."""
         return self.factory or self.name
 
     def check_allowed(self, where: str) -> None:
-        """Raise `UsageError` if the code may not be run."""
+        """Raise `UsageError` if the adapter's code may not be run."""
         if not self.allowed:
             hint = "read that code, then add --allow-code (malsim run, test, compare), or run it from Python"
             raise UsageError("this scenario names code that would run", where=where, given=self.name, hint=hint)

@@ -1,4 +1,4 @@
-"""Host of memories: it makes their calls one after the other in this process, and parses their answers.
+"""Host of memories, which makes their calls one after another in this process and parses their answers.
 
 The process of a sandbox imports this module, so it must load quickly, without polars.
 """
@@ -38,7 +38,7 @@ Source: TypeAlias = "str | Callable[[], UserMemory]"
 
 
 class Ask(NamedTuple):
-    """Call of the memory with number `rep`: name and arguments."""
+    """Call to the memory of replication `rep`: the name of the call and its arguments."""
 
     rep: int
     call: str
@@ -48,7 +48,7 @@ class Ask(NamedTuple):
 
 
 class Breakdown(NamedTuple):
-    """Failed call: its position among the calls, and the parts of the error message."""
+    """Failed call: its index in the list of calls, and the parts of the error message."""
 
     position: int
     problem: str
@@ -58,16 +58,17 @@ class Breakdown(NamedTuple):
 
 
 class OverLimit(BaseException):  # so that `except Exception` in the called code does not catch it
-    """Call that exceeded its time limit."""
+    """Exception raised inside a call that exceeds its time limit."""
 
     def __init__(self, limit: float) -> None:
         super().__init__(f"{TOO_LONG} {limit:g} s")
 
 
 class Host:
-    """Memories by number. A call that raises or returns an invalid answer ends its own memory only.
+    """Collection of memories by number.
 
-    With a `limit` (seconds per call), calls are interrupted, and every exception in a call is an error of its memory.
+    A call that raises or returns an invalid answer ends only the memory that was called. With a `limit` (seconds per call),
+    calls are interrupted, and every exception in a call is an error of its memory.
     """
 
     def __init__(self, source: Source | bytes, name: str, *, limit: float | None = None) -> None:
@@ -78,7 +79,7 @@ class Host:
         self._ended: set[int] = set()
 
     def run(self, asks: Sequence[Ask]) -> tuple[Answers, list[Breakdown]]:
-        """Return the answer of each call (None if it has none) and the failed calls."""
+        """Return each call's answer (None if it has none) and the calls that failed."""
         pairs = list(self.each(asks))
         return [answer for answer, _ in pairs], [broken for _, broken in pairs if broken]
 
@@ -95,7 +96,7 @@ class Host:
             yield answer, broken
 
     def stop(self) -> None:
-        """Do nothing: the memories are freed with their last reference."""
+        """Do nothing, because the memories are freed with their last reference."""
 
     def _call(self, ask: Ask) -> Any:
         rep, call, now, about, limit = ask
@@ -127,7 +128,7 @@ class Host:
         return None
 
     def _make(self, rep: int) -> dict[str, Any]:
-        """Make a memory, and return its declared features and which optional calls it offers."""
+        """Make a memory, and return the features that it declares and the optional calls that it offers."""
         if isinstance(self._source, bytes):
             self._source = pickle.loads(self._source)  # noqa: S301  # from the bench
         if isinstance(self._source, str):
@@ -142,7 +143,7 @@ class Host:
 
 
 class ShownItem(NamedTuple):
-    """Item of an answer. Its value is None if only its text states the value."""
+    """Item in an answer. Its value is None if only its text states the value."""
 
     id: str
     object: str
@@ -161,7 +162,7 @@ def wrong_answer(problem: str, given: object = None, allowed: str | None = None)
 
 
 def shown_items(items: Any, now: float) -> list[ShownItem]:
-    """Return the items of an answer on a day. Raises `AdapterError` for an answer that is not a list of valid items."""
+    """Parse an answer given on a day into items. Raises `AdapterError` unless the answer is a list of valid items."""
     if not isinstance(items, (list, tuple)):
         raise wrong_answer(f"returned a {type(items).__name__} instead of a list of items")
     return [_item(item, now) for item in items]
@@ -231,12 +232,12 @@ def _event(event: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def seconds_for(call: str, limit: float) -> float:
-    """Return the seconds that a call may take; making a memory may take longer, as it may import packages."""
+    """Return the time limit of a call in seconds. Making a memory may take longer because it may import packages."""
     return max(limit, LOADING) if call == MAKE else limit
 
 
 def serve(channel: int) -> None:
-    """Answer the calls from a pipe until the bench closes it; then remove the folder and end the process group."""
+    """Serve calls from a pipe until the parent process closes it, then delete the folder and end the process group."""
     os.set_inheritable(channel, False)
     pipe = Connection(channel)
     settings = pickle.loads(pipe.recv_bytes())  # noqa: S301  # from the bench
@@ -255,7 +256,10 @@ def serve(channel: int) -> None:
 
 @contextmanager
 def _interrupted(seconds: float) -> Iterator[None]:
-    """Interrupt the block after this many seconds if Python allows it; a forked process that leaves the block ends."""
+    """Interrupt the block after the given number of seconds if Python allows.
+
+    A forked process that leaves the block is ended.
+    """
 
     def ring(*_: object) -> None:
         raise OverLimit(seconds)

@@ -1,4 +1,4 @@
-"""Translation between the indexes of a run and the plain words of a user's memory: claims out, items back."""
+"""Translation between indexes used in a run and plain words used by a user's memory, for claims sent and items returned."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ANSWERS = ("abstained", "invented", "ambiguous", "off_topic")
 
 
 class Interpreter:
-    """Conversion of claims to sentences, and of shown items to the values that were claimed."""
+    """Converter of claims to sentences, and of the items in answers to claimed values."""
 
     def __init__(self, vocabulary: Vocabulary, phrases: Phrases) -> None:
         self.objects, self._phrases, self._writers = list(vocabulary.objects), phrases, list(vocabulary.writers)
@@ -44,18 +44,18 @@ class Interpreter:
         self.last: dict[int, Claim] = {}
 
     def query(self, object_: int, scope: str | None = None) -> Query:
-        """Return the question about an object, within its own scope or another; a public object has no scope."""
+        """Return the query about an object, in its own scope or in `scope`. A public object has no scope."""
         query = self._queries[object_]
         return query if scope is None or not query.scope else replace(query, scope=scope)
 
     def arguments(self, object_: int, value: int, retraction: Retraction) -> dict[str, Any]:
-        """Return the arguments of a call that corrects or forgets a value."""
+        """Return the arguments for a call that corrects or forgets a value."""
         instead = {"instead": None} if retraction.do == "correct" else {}
         given = {"object": self.objects[object_], "value": self._labels[object_][value], **instead}
         return given | {"now": retraction.now, "by": retraction.by, "scope": self.scopes[object_]}
 
     def claims(self, claims: Claims, edges: Mapping[int, Sequence[Edge]]) -> dict[int, list[tuple[int, Claim]]]:
-        """Return (row, claim) pairs in order, by replication, without claims that have no object or no value."""
+        """Return (row, claim) pairs in order for each replication, leaving out claims without an object or value."""
         by_rep: dict[int, list[tuple[int, Claim]]] = {}
         texts = _texts(claims)
         stated = claims.stated.tolist()
@@ -79,7 +79,7 @@ class Interpreter:
         return by_rep
 
     def value(self, rep: int, object_: int, item: ShownItem) -> int | str:
-        """Return the index of an item's value, or one of `ANSWERS` if the item states no value that was claimed."""
+        """Return the index of an item's value, or a word of `ANSWERS` such as "abstained" if no claimed value is stated."""
         if item.object != self.objects[object_]:
             return "off_topic"
         values = self._values.get((rep, object_), {})
@@ -121,7 +121,7 @@ class _Row:
 
 
 class ItemTable:
-    """Table of items in the order in which they were first shown. An item is identified by replication, object and id."""
+    """Table of items in the order in which they were first returned. Replication, object and id identify an item."""
 
     def __init__(self, interpreter: Interpreter, replications: int) -> None:
         self._interpreter = interpreter
@@ -133,7 +133,7 @@ class ItemTable:
         self.believes: bool | None = None  # None until an item is shown
 
     def show(self, rep: int, object_: int, items: Sequence[ShownItem]) -> tuple[list[int], list[int]]:
-        """Enter the items shown about an object; return the rows now present, and the rows that disappeared.
+        """Record the items returned for an object. Return the rows now present and the rows that have disappeared.
 
         An item without a claimed value is hidden, and counted in `tally`. Raises `AdapterError` if only some items have a
         belief.

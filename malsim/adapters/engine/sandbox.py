@@ -1,4 +1,4 @@
-"""Subprocesses for code of other packages: one for all memories of a kind, or one for a whole command.
+"""Subprocesses for foreign code: one for all memories of a kind, or one for a whole command.
 
 A sandbox protects from accidents, not from intent. A call that exceeds its limit is interrupted if Python allows it, and
 otherwise ended together with its process.
@@ -41,7 +41,7 @@ COMMAND = "from malsim.cli import main; sys.exit(main())"
 
 
 class Child:
-    """Child interpreter that runs a line of code, with its own process group and temporary folder.
+    """Python subprocess that runs a line of code, with its own process group and temporary folder.
 
     Its output goes into the folder, or to `streams`. Folder and process group end with this object.
     """
@@ -58,7 +58,7 @@ class Child:
         self.clear = weakref.finalize(self, _clear, self.process, self.folder)
 
     def ending(self) -> str:
-        """Return the exit code or signal, and the end of the output."""
+        """Return a message with the exit code or signal of the process and the end of its output."""
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(GRACE)
         code = self.process.poll()
@@ -75,7 +75,7 @@ def _clear(process: subprocess.Popen[bytes], folder: str) -> None:
 
 
 class Sandbox:
-    """Memories by number in one process, which is started at the first call and restarted after it has ended."""
+    """Collection of memories by number in one subprocess, which starts at the first call and is restarted if it ends."""
 
     def __init__(self, source: Source, name: str, *, limit: float) -> None:
         code = source if isinstance(source, str) else cloudpickle.dumps(source)
@@ -86,7 +86,7 @@ class Sandbox:
         self._pipe: Any = None
 
     def run(self, asks: Sequence[Ask]) -> tuple[Answers, list[Breakdown]]:
-        """Return the answer of each call (None if it has none) and the failed calls; calls of lost memories all fail."""
+        """Return each call's answer (None if it has none) and the failed calls. Every call to a lost memory fails."""
         answers: Answers = [None] * len(asks)
         broken = list[Breakdown]()
         calls = [ask for ask in asks if ask.rep not in self._ends]
@@ -120,7 +120,7 @@ class Sandbox:
             self._pipe.send_bytes(pickle.dumps(asks))
 
     def _answer(self, ask: Ask) -> tuple[Any, Any]:
-        """Return the answer of a call and its error, if any. Raises `ChildProcessError` if the process ended or hangs."""
+        """Return a call's answer and its error, if any. Raises `ChildProcessError` if the process ends or hangs."""
         assert self.child is not None  # noqa: S101  # `_send` was called
         seconds = seconds_for(ask.call, self._limit)
         deadline = time.monotonic() + seconds + GRACE
@@ -144,10 +144,10 @@ class Sandbox:
 
 
 def run_sandboxed(words: Sequence[str], *, given: str | None = None) -> int:
-    """Run a command in a sandbox, and return its exit code. `given` is its input if this process has read it already.
+    """Run a command in a sandbox and return its exit code.
 
-    Raises `AdapterError` if foreign code ends the process, or does not return in time, even if it holds the interpreter
-    lock.
+    `given` is the command's stdin if this process has already read it. Raises `AdapterError` if foreign code ends the
+    process, or does not return in time, even if it holds the interpreter lock.
     """
     hint = "report it to its author"
     with _streams(given) as streams:
@@ -174,7 +174,7 @@ def run_sandboxed(words: Sequence[str], *, given: str | None = None) -> int:
 
 @contextmanager
 def _streams(text: str | None) -> Iterator[dict[str, Any]]:
-    """Yield this process's streams if they are system files, else temporary files whose text is copied at the end."""
+    """Yield stdin, stdout and stderr for a child process. Streams that are not system files pass through temporary files."""
     with ExitStack() as files:
         source: Any = sys.stdin if _is_file(sys.stdin) else subprocess.DEVNULL
         if text is not None:

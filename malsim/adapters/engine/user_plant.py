@@ -1,4 +1,7 @@
-"""Plant made of users' memories, one per replication: calls go out, and answers come back as rows of a view."""
+"""Plant that consists of users' memories, one per replication.
+
+It makes their calls and returns the answers as rows of a view.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ MANY = 1000  # items that a peek asks for
 
 @dataclass(frozen=True)
 class UserState:
-    """State of users' memories as last shown. The memories change in place, so a state can be continued only once."""
+    """State of users' memories as last seen. The memories change in place, so a run can continue from a state only once."""
 
     instances: _Instances
     view: View
@@ -40,7 +43,7 @@ class UserState:
 
 
 class UserPlant:
-    """Plant that calls `write`, `tick`, `read` and `peek` of users' memories; `where` names the scenario.
+    """Plant that calls `write`, `tick`, `read` and `peek` of users' memories. `where` names the scenario in errors.
 
     A replication whose memory raises, hangs or gives an invalid answer is not called again; `failures` holds the reason.
     Raises `AdapterError` when no replication is left.
@@ -54,7 +57,7 @@ class UserPlant:
         return UserState(instances, instances.table.view())
 
     def admit(self, state: UserState, claims: Claims) -> tuple[UserState, Verdicts]:
-        """Write the claims of each replication, one call per instant, then peek at their objects."""
+        """Write the claims of each replication, one call per instant, then peek at the claims' objects."""
         instances, table, height = state.instances, state.instances.table, len(state.instances.table.rows)
         edges, dropped = instances.edges(claims)
         by_rep = instances.interpreter.claims(claims, edges)
@@ -84,7 +87,7 @@ class UserPlant:
     def retract(
         self, state: UserState, rep: Ints, object_: Ints, value: Ints, retraction: Retraction
     ) -> tuple[UserState, Bools]:
-        """Ask each memory that offers the call to correct or forget a value, then peek at the objects."""
+        """Ask each memory that supports the call to correct or forget a value, then peek at the objects concerned."""
         instances = state.instances
         offered = bool(instances.members[retraction.do])
         alive = np.array([offered and number not in instances.failures for number in rep.tolist()], dtype=bool)
@@ -99,7 +102,7 @@ class UserPlant:
         return replace(state, view=instances.table.view(), now=max(retraction.now, state.now)), alive
 
     def tick(self, state: UserState, now: float) -> UserState:
-        """Let time pass in each memory, then peek at every object with a claim."""
+        """Call `tick` of each memory, then peek at every object with a claim."""
         instances, asks = state.instances, list[Ask]()
         for rep in instances.alive:
             asks.append(Ask(rep, "tick", now))
@@ -116,7 +119,7 @@ class UserPlant:
         return replace(state, now=max(now, state.now)), offered
 
     def shows(self, state: UserState, object_: Ints, scope: str, now: float) -> Bools:
-        """Return an array (object, replication): whether an active item within a scope states a value that was claimed."""
+        """Return a mask (object, replication) that is True if an active item within the scope states a claimed value."""
         instances, answered = state.instances, np.zeros((len(object_), len(state.instances.numbers)), dtype=bool)
         interpreter, pairs = instances.interpreter, [(rep, row) for rep in instances.alive for row in range(len(object_))]
         asks = [Ask(rep, "peek", now, interpreter.query(int(object_[row]), scope), MANY) for rep, row in pairs]
@@ -128,7 +131,7 @@ class UserPlant:
     def answer(
         self, state: UserState, rep: Ints, object_: Ints, limit: int, now: float, scope: str | None = None
     ) -> UserState:
-        """Ask a question in each of these replications, as a use; the view then shows the answer for that object."""
+        """Read an object in each of these replications, which counts as a use. The new view shows the answers."""
         instances = state.instances
         pairs = [pair for pair in zip(rep.tolist(), object_.tolist(), strict=True) if pair[0] not in instances.failures]
         asks = [Ask(number, "read", now, instances.interpreter.query(about, scope), limit) for number, about in pairs]
@@ -145,7 +148,7 @@ class UserPlant:
         return {state.instances.numbers[rep]: problem for rep, problem in state.instances.failures.items()}
 
     def answers(self, state: UserState) -> dict[str, Array]:
-        """Return the shares of peeks at known objects without a usable answer, by kind of problem and replication."""
+        """Return the share of peeks at known objects without a usable answer, per kind of problem and replication."""
         tally = state.instances.table.tally
         return {kind: ratio(tally[kind], tally["looks"]) for kind in ANSWERS}
 
@@ -175,7 +178,7 @@ class _Instances:
         return [rep for rep in range(len(self.numbers)) if rep not in self.failures]
 
     def edges(self, claims: Claims) -> tuple[dict[int, list[Edge]], int]:
-        """Return the edges of each claim if the memory reads edges, and the number of edges dropped."""
+        """Return each claim's edges if the memory accepts edges, and the number of edges dropped."""
         by_claim: dict[int, list[Edge]] = {}
         if claims.edges is None:
             return by_claim, 0
@@ -189,7 +192,7 @@ class _Instances:
         return by_claim, dropped
 
     def ask(self, asks: Sequence[Ask]) -> list[Any]:
-        """Return the answers of the calls, with [] for None from a read; an error ends its replication.
+        """Make the calls and return their answers, with [] if a read returned None. A failed call ends its replication.
 
         Raises `AdapterError` when no replication is left.
         """
@@ -205,12 +208,12 @@ class _Instances:
             self._host.stop()
 
     def looks(self, rep: int, objects: Iterable[int], now: float, number: int) -> list[Ask]:
-        """Return one peek for each object, and one of them twice, to check that a peek changes nothing."""
+        """Return one peek per object, and a second peek at one of them to check that peeking changes nothing."""
         looks = [Ask(rep, "peek", now, self.interpreter.query(object_), MANY) for object_ in objects]
         return [*looks, looks[number % len(looks)]] if looks else looks
 
     def look(self, asks: Sequence[Ask], answers: Sequence[Any]) -> list[int]:
-        """Enter the shown items into the table; return the rows that are no longer shown."""
+        """Record the returned items in the table, and return the rows that have disappeared."""
         absent: list[int] = []
         first_looks: dict[tuple[int, str], list[str]] = {}
         for index, (ask, items) in enumerate(zip(asks, answers, strict=True)):
@@ -233,7 +236,7 @@ class _Instances:
         return absent
 
     def row(self, rep: int, object_: int, value: int, height: int) -> tuple[int, bool]:
-        """Return the row of a claim and whether it is new: a new item with its value, else an earlier item, else NONE."""
+        """Return a claim's row (a new item with its value, or else an earlier item, or NONE) and whether that item is new."""
         items = self.table.rows
         rows = [row for row in self._latest.get((rep, object_), ()) if items[row].value == value and items[row].active]
         new = next((row for row in rows if row >= height and row not in self.new_rows), NONE)
