@@ -95,7 +95,7 @@ def test_failed_write_is_explained_and_keeps_the_old_file(tmp_path: Path, capsys
     assert main(["test", str(path), "--html", "a\0b"]) == 2
     assert file.read_text() == "mine"
     message = capsys.readouterr().err
-    assert "a file has the name of the folder that is needed" in message
+    assert "a file with the name of this folder already exists" in message
     assert "this is a folder" in message
 
 

@@ -47,7 +47,7 @@ def admitted(**fields: Any) -> object:
 
 
 CASES: dict[str, tuple[Callable[[], object], str]] = {
-    "number as a scope": (lambda: claim(scope=3), "not a scope"),
+    "number as a scope": (lambda: claim(scope=3), "not a valid scope"),
     "NaN as a day": (lambda: claim(valid_from=float("nan")), "not a day"),
     "rate above 1": (lambda: Judge(miss=1.5), "out of bounds"),
     "rate as text": (lambda: Judge.read("miss=often"), "not a number"),
@@ -83,7 +83,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "unknown field of an edge": (lambda: admitted(edges=pl.lit([{"nosuch": 1}])), "an edge has an unknown field"),
     "text as an embedder": (lambda: embed(NOSUCH, "x"), "the embedder must return a list of numbers"),
     "unknown lane of a record": (lambda: one_of("nosuch", ("a", "b"), "lane"), "not an allowed value"),
-    "negative budget": (lambda: PackBudget(max_tokens=-1), "not a count"),
+    "negative budget": (lambda: PackBudget(max_tokens=-1), "not a valid count"),
     "response to no calls": (lambda: ops.respond(ops.load("smooth"), "step", {}, calls=0), "calls is out of bounds"),
 }  # fmt: skip
 

@@ -22,9 +22,10 @@ from malsim.adapters.contract import Claim, Query
 from malsim.records import Fusion, MemoryRecord, Overlay, OverlayItem, RecordStore
 from malsim.records.candidates import Scope
 
-EVERYBODY = "bench"  # project name for claims without a scope
+EVERYBODY = "bench"  # project id for claims without a scope
 DAY_MS = 86_400_000
-LONG_AGO = 1_767_225_600_000  # day 0 is 2026-01-01, because a store of records has no time before 1970
+# day 0 is 2026-01-01 (in ms since 1970), because a store of records cannot hold times before 1970
+LONG_AGO = 1_767_225_600_000
 
 
 class ArwRecords:
@@ -41,7 +42,7 @@ class ArwRecords:
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
         for claim in claims:
-            self.now = claim.time  # date of the record, even if it arrives later
+            self.now = claim.time  # the record gets the claim's date even if it arrives later
             record = MemoryRecord("semantic", "fact", claim.object, claim.value, tags=(claim.writer,), score=claim.stated)
             self.store.put(record)
         self.now = now
@@ -59,7 +60,7 @@ class ArwRecords:
             if hit.record.key == query.object
         ]
 
-    read = peek  # reading changes nothing
+    read = peek  # a read changes nothing, so it is the same as a peek
 
     def close(self) -> None:
         self.store.close()

@@ -16,9 +16,9 @@ from malsim.adapters.foreign_code import LIMIT, noted
 
 __all__ = ["LIMIT", "Calls", "awaited", "cut", "every_coroutine_awaited", "plain", "takes_limit", "text_of"]
 
-LONGEST = 2000  # characters of an error's text
+LONGEST = 2000  # maximum number of characters in an error message
 _UNAWAITED = "coroutine '.*' was never awaited"
-_thread = threading.local()  # each thread that makes calls has its own event loop
+_thread = threading.local()  # holds one event loop for each thread that makes calls
 
 
 def awaited(answer: Any) -> Any:
@@ -44,9 +44,7 @@ def every_coroutine_awaited() -> Iterator[None]:
         yield
     for item in messages:
         if re.match(_UNAWAITED, str(item.message)):
-            raise RuntimeError(
-                f"{item.message}: nothing was done; await it, and make the call an `async def`".replace("\n", " ")
-            )
+            raise RuntimeError(f"{item.message}: its code never ran; await it in an `async def`".replace("\n", " "))
         warnings.warn_explicit(item.message, item.category, item.filename, item.lineno, source=item.source)
 
 
@@ -85,7 +83,7 @@ def takes_limit(call: Callable[..., Any]) -> bool:
         inspect.signature(call).bind(None, 0.0, 1)
     except TypeError:
         return False
-    except ValueError:  # a builtin has no signature
+    except ValueError:  # raised for some builtins, which have no signature
         return True
     return True
 
@@ -113,7 +111,7 @@ class Calls:
                 fine, answer = self._answers.get(timeout=self.limit)
         except queue.Empty:
             self.end()
-            self._begin()  # a late answer of the old thread is ignored
+            self._begin()  # a late answer from the old thread is ignored
             raise TimeoutError(f"did not return within {self.limit:g} s") from None
         if fine:
             return answer
@@ -132,7 +130,7 @@ def _serve(requests: queue.SimpleQueue[Callable[[], Any] | None], answers: queue
             answer = True, awaited(call())
         except BaseException as problem:  # noqa: BLE001  # foreign code can raise anything, and may exit
             answer = False, problem
-        if os.getpid() != process:  # a forked process must not continue
+        if os.getpid() != process:  # a forked child must not run the rest of this code
             os._exit(0)
         answers.put(answer)
     end_loop()

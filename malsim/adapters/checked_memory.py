@@ -51,7 +51,8 @@ class CheckedMemory:
         self._waiting = [Ask(number, MAKE)]
         self._now = 0.0
         self._last: Claim | None = None
-        self._failed, self.failed_at = False, ""  # text: day of the failed call, and the last claim before it
+        # `failed_at` is a text: day of the failed call and the last claim before it
+        self._failed, self.failed_at = False, ""
 
     def declares(self) -> Mapping[str, Any]:
         return self._answers()[0]  # type: ignore[no-any-return]  # as the host makes it

@@ -23,7 +23,7 @@ Also optional are `valid_from`, `valid_to` (days; None: unknown, open) and `stat
 
 STATUSES = ("current", "former", "disputed", "rejected")
 FEATURES = ("belief", "edges", "scopes", "clocks", "dates", "writers")
-SETTLE_TICKS = 30  # daily ticks for a memory without `settle`
+SETTLE_TICKS = 30  # number of daily ticks given to a memory without `settle`
 OPTIONAL_CALLS = ("correct", "forget", "allow", "share", "unshare", "settle", "texts", "log")
 
 
@@ -63,9 +63,9 @@ class Claim:
             return
         _check_days("Claim", valid_from=self.valid_from, valid_to=self.valid_to)
         if self.valid_to is not None and not self.start < self.valid_to:
-            hint = "a claim without valid_from is valid from its time on"
+            hint = "without valid_from, a claim is valid from its time"
             where, allowed = "Claim: valid_to", f"above {self.start:g}"
-            raise DataError("ends before it begins", where=where, given=self.valid_to, allowed=allowed, hint=hint)
+            raise DataError("the claim ends before it begins", where=where, given=self.valid_to, allowed=allowed, hint=hint)
 
     @property
     def start(self) -> float:
@@ -147,7 +147,7 @@ class DutifulMemory(UserMemory, Protocol):
 def _check_scope(where: str, scope: str) -> None:
     if not isinstance(scope, str) or len(scope) > LONGEST_SCOPE:
         allowed, hint = f"text of at most {LONGEST_SCOPE} characters", "name a person, a team or a tenant"
-        raise DataError("not a scope", where=f"{where}: scope", given=scope, allowed=allowed, hint=hint)
+        raise DataError("not a valid scope", where=f"{where}: scope", given=scope, allowed=allowed, hint=hint)
 
 
 def _check_days(where: str, **days: float | None) -> None:

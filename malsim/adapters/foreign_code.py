@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 MARK = "MALSIM_SANDBOX"
-LIMIT, LOADING = 10.0, 60.0  # seconds for a call, and for an import
-NOTES, FORM, SIZE = "call-*", struct.Struct("dd"), 512  # file names, format of deadline and limit, bytes per file
+LIMIT, LOADING = 10.0, 60.0  # time limits in seconds for a call and for an import
+# pattern of file names, format of (deadline, limit), and number of bytes per file
+NOTES, FORM, SIZE = "call-*", struct.Struct("dd"), 512
 
 
 class CallNote(NamedTuple):
@@ -30,7 +31,7 @@ class CallNote(NamedTuple):
     deadline: float
 
 
-class NeedsSandboxError(BaseException):  # so that `except Exception` does not catch it
+class NeedsSandboxError(BaseException):  # not an `Exception`, so handlers for errors do not catch it
     """Error raised when a command tries to load foreign code outside a sandbox."""
 
 

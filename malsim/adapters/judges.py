@@ -41,7 +41,7 @@ class Judge:
         for name in RATES:
             rate = getattr(self, name)
             if not 0.0 <= rate <= 1.0:
-                hint = "a rate is the share of verdicts that are wrong"
+                hint = "give the share of verdicts that are wrong"
                 raise AdapterError("out of bounds", where=f"judge: {name}", given=rate, allowed="0 to 1", hint=hint)
         if self.wording not in WORDINGS:
             raise AdapterError("no such wording", where="judge: wording", given=self.wording, allowed=", ".join(WORDINGS))
@@ -95,6 +95,6 @@ def judged_by(factory: Callable[..., Any], text: str, name: str) -> Callable[[],
     except (TypeError, ValueError):
         takes_judge = False
     if not takes_judge:
-        hint = "give its factory a parameter `judge`"
+        hint = "add a parameter `judge` to its factory"
         raise AdapterError("this memory does not use a judge", where=name, given=text, hint=hint)
     return partial(factory, judge=judge)

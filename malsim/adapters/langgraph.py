@@ -15,7 +15,7 @@ from typing import Any
 from malsim.adapters.contract import Claim, Query
 
 FACTS, EVERYBODY = "facts", "bench"
-MOST = 100_000  # limit of a search for all entries
+MOST = 100_000  # limit passed to a search that should return all entries
 
 
 class LangGraphStore:
@@ -38,7 +38,7 @@ class LangGraphStore:
         item = {"id": query.object, "object": query.object, "rank": 1.0}
         return [item | {"value": entry["value"], "text": entry["text"], "valid_from": entry["day"]}] if entry else []
 
-    read = peek  # reading changes nothing
+    read = peek  # a read changes nothing, so it is the same as a peek
 
     def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
         if instead is None:

@@ -69,7 +69,7 @@ def make_memory(factory: Callable[[], UserMemory], name: str) -> UserMemory:
     missing = [call for call in CALLS if not callable(getattr(memory, call, None))]
     if missing:
         hint = f"define the methods {', '.join(CALLS)}"
-        raise AdapterError("a method is missing", where=name, given=", ".join(missing), hint=hint)
+        raise AdapterError("a required method is missing", where=name, given=", ".join(missing), hint=hint)
     return memory
 
 
@@ -84,6 +84,6 @@ def arguments_of(call: Callable[..., Any], arguments: Mapping[str, Any]) -> tupl
         inspect.signature(call).bind(*arguments.values())
     except TypeError:
         return (), arguments
-    except ValueError:  # a builtin has no signature
+    except ValueError:  # raised for some builtins, which have no signature
         pass
     return tuple(arguments.values()), {}

@@ -21,7 +21,7 @@ from malsim.base.plain_text import filled
 
 SHIPPED = Path(__file__).with_name("servers")
 CALLS, OPTIONAL = ("write", "read"), ("change", "correct", "forget", "texts")
-ID = r'"?\bid"?\s*[:=]\s*"?([\w-]+)'  # default pattern for the id of a memory in an answer
+ID = r'"?\bid"?\s*[:=]\s*"?([\w-]+)'  # default pattern that finds the id of a stored memory in an answer
 WORDS = ("object", "value", "text", "writer", "folder", "id")
 
 
@@ -62,7 +62,9 @@ def read_mapping(path: Path) -> ToolMapping:
     try:
         table = toml_table(read_text(path))
     except (OSError, ValueError, RecursionError) as problem:
-        raise AdapterError(f"not a mapping: {problem}", where=str(path), hint="see malsim docs your-own-memory") from problem
+        raise AdapterError(
+            f"not a valid mapping: {problem}", where=str(path), hint="see malsim docs your-own-memory"
+        ) from problem
     lists = {call: steps if isinstance(steps := table.get(call), list) else [] for call in CALLS + OPTIONAL}
     steps = {call: tuple(_step(given, f"{path}: {call}") for given in items) for call, items in lists.items()}
     unknown = [key for key in table if key not in (*CALLS, *OPTIONAL, "id", "environment")]
@@ -83,7 +85,7 @@ def shipped_mappings() -> list[ToolMapping]:
 def _step(given: object, where: str) -> Step:
     allowed = "tool, arguments, may_fail"
     if not isinstance(given, dict) or not isinstance(given.get("tool"), str) or set(given) - set(allowed.split(", ")):
-        raise AdapterError("not a step of a mapping", where=where, given=repr(given), allowed=allowed)
+        raise AdapterError("not a valid step of a mapping", where=where, given=repr(given), allowed=allowed)
     try:
         step = Step(**given)
         step.filled(dict.fromkeys(WORDS, ""))

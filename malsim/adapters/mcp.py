@@ -34,10 +34,11 @@ TABLE = {
     "read": ("search_memory", "search_memories", "memory_search", "memory_retrieve", "recall", "search", "query", "read",
              "retrieve"),
 }  # fmt: skip
-TEXTS = ("text", "memory", "content", "value")  # keys of the text of an item
+TEXTS = ("text", "memory", "content", "value")  # keys that may hold an item's text
 XDG = ("CONFIG_HOME", "DATA_HOME", "CACHE_HOME", "STATE_HOME", "RUNTIME_DIR", "DATA_DIRS", "CONFIG_DIRS")
-MOST_STDERR = 500  # characters of a server's stderr in an error
-SHELL = 'echo $$ > "$0"; "$@"; echo $? >> "$0"'  # process id, which is also the process group, and exit code
+MOST_STDERR = 500  # maximum number of characters of a server's stderr in an error message
+# writes the process id (also the process group) to the file $0, runs the command, then writes its exit code
+SHELL = 'echo $$ > "$0"; "$@"; echo $? >> "$0"'
 
 
 class McpServer:
@@ -53,10 +54,15 @@ class McpServer:
                 "the command is missing", where=f"mcp:{command}", hint='write mcp:COMMAND, or "mcp:MAPPING.toml COMMAND"'
             )
         if not shutil.which(words[0]):
-            raise AdapterError("does not start", where=f"mcp:{command}", hint="check that it is installed and on the PATH")
+            raise AdapterError(
+                "the server does not start",
+                where=f"mcp:{command}",
+                hint="check that the command is installed and on the PATH",
+            )
         self._named, self._mappings, self._stack = named, [named] if named else shipped_mappings(), ExitStack()
         folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="mcp-", ignore_cleanup_errors=True))
-        program = str(Path(words[0]).absolute()) if "/" in words[0] else words[0]  # the server runs in another folder
+        # made absolute because the server runs in another folder
+        program = str(Path(words[0]).absolute()) if "/" in words[0] else words[0]
         self.command = [program, *(str(Path(word).resolve()) if Path(word).is_file() else word for word in words[1:])]
         try:
             self._begin(folder)
@@ -64,7 +70,7 @@ class McpServer:
         except BaseException:
             self.close()
             raise
-        self._stored: list[tuple[Claim, str]] = []  # claims that the server may hold, with their ids
+        self._stored: list[tuple[Claim, str]] = []  # claims that the server may still store, with the ids it gave them
         if self.mapping.forget:
             self.forget = self._forget
         if self.mapping.forget or self.mapping.correct:
@@ -128,7 +134,8 @@ class McpServer:
         except ImportError as problem:
             hint = 'pip install -c constraints.txt "malsim[agents]"'
             raise AdapterError("needs mcp, which is not installed", where="mcp", hint=hint) from problem
-        logging.getLogger("mcp").setLevel(logging.CRITICAL)  # ignore lines that are not part of the protocol
+        # hides errors about output lines that are not part of the protocol
+        logging.getLogger("mcp").setLevel(logging.CRITICAL)
         self._error = MCPError
         enter = self._stack.enter_context
         files: list[Any] = [enter(tempfile.NamedTemporaryFile()) for _ in range(2)]  # noqa: SIM115  # the stack closes them
@@ -147,7 +154,7 @@ class McpServer:
         folders = dict.fromkeys(("HOME", "USERPROFILE", "TMPDIR", *(f"XDG_{name}" for name in XDG)), folder)
         npm = {"npm_config_cache": os.environ.get("NPM_CONFIG_CACHE", str(Path.home() / ".npm"))}
         given = {name: value for mapping in self._mappings for name, value in mapping.environment.items()}
-        # the project folder contains the user's own store
+        # CLAUDE_PROJECT_DIR is dropped because that folder contains the user's own store
         user = {name: value for name, value in os.environ.items() if name != "CLAUDE_PROJECT_DIR"}
         return user | npm | folders | {name: value.format(folder=folder) for name, value in given.items()}
 

@@ -30,9 +30,10 @@ from malsim.adapters.judges import SAME, Judge
 from malsim.base.errors import AdapterError
 
 DIMENSIONS = 512
-EVERYBODY = "bench"  # user_id of claims without a scope
-MOST = 1000  # limit of memories about one object
-DIGITS = 6  # scores are rounded, because Qdrant's float32 scores of a tie differ by up to 1.2e-7
+EVERYBODY = "bench"  # user_id for claims without a scope
+MOST = 1000  # maximum number of mem0 memories returned for an object
+# scores are rounded to this many digits because Qdrant's float32 scores of a tie differ by up to 1.2e-7
+DIGITS = 6
 
 
 class Mem0Store:
@@ -42,7 +43,7 @@ class Mem0Store:
 
     def __init__(self, memory: Any) -> None:
         self.memory = memory
-        self._order: dict[str, int] = {}  # position in the order of adding, by id
+        self._order: dict[str, int] = {}  # maps each id to its position in the order of addition
 
     def write(self, claims: Sequence[Claim], _: float) -> None:
         for claim in claims:
@@ -185,8 +186,8 @@ class WordEmbedding:
         for word in text.lower().replace("?", " ").split():
             index = self._index.setdefault(word, len(self._index))
             if index >= self._dimensions:
-                allowed = f"{self._dimensions} different words"
-                raise AdapterError("too many words", where="embedding", given=word, allowed=allowed)
+                allowed = f"at most {self._dimensions} distinct words"
+                raise AdapterError("too many distinct words", where="embedding", given=word, allowed=allowed)
             counts[index] += 1.0
         vector: list[float] = (counts / np.linalg.norm(counts)).tolist()
         return vector

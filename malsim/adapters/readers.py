@@ -16,8 +16,8 @@ from malsim.adapters.contract import Item, Query
 from malsim.base.errors import AdapterError
 
 Ranks: TypeAlias = list[float]
-FIRST = 5  # items that `vote` and `cautious` consider, as many as fit into a prompt
-MARGIN = 0.05  # share of the first item's rank within which two items count as equally good
+FIRST = 5  # number of items that `vote` and `cautious` consider, as many as fit into a prompt
+MARGIN = 0.05  # fraction of the best rank within which another item counts as equally good
 
 
 def top(items: Sequence[Item]) -> Ranks:
@@ -37,7 +37,7 @@ def newest(items: Sequence[Item]) -> Ranks:
     """
     days = [item.get("valid_from") for item in items]
     if items and all(day is None for day in days):
-        hint = "give items a valid_from, in days"
+        hint = "set valid_from (in days) on the items"
         raise AdapterError("no item has a date", where="reader newest", given=f"{len(items)} items", hint=hint)
     return _best([float("-inf") if day is None else day for day in days])
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from malsim.adapters.contract import Claim, Query
 
-STATED = 0.7  # confidence of a claim that states none
+STATED = 0.7  # confidence assumed for a claim without one
 
 
 class OwnStore:
@@ -80,7 +80,8 @@ class OwnStore:
         self._try(self.store.allow, object, value, now=now, by=by, scope=scope)
 
     def _try(self, call: Callable[..., object], *arguments: object, scope: str, **named: Any) -> None:
-        with suppress(UsageError):  # a refused call changes nothing
+        # a call that the store refuses changes nothing
+        with suppress(UsageError):
             call(*arguments, rep=self.store.rep_of(scope), rules=self.rules, **named)
 
     def share(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002

@@ -37,7 +37,8 @@ class MalsimError(Exception):
             parts.append(f"allowed: {self.allowed}")
         if self.hint:
             parts.append(self.hint)
-        from malsim.base.plain_text import plain_text  # imported late, as it compiles the patterns of the screen
+        # imported here because importing it compiles the screen's patterns
+        from malsim.base.plain_text import plain_text
 
         return plain_text("; ".join(parts))
 

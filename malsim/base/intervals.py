@@ -21,10 +21,11 @@ ANY: Bounds = (-inf, inf)
 SHARE: Bounds = (0.0, 1.0)
 COUNT: Bounds = (0.0, inf)
 PATIENCE = 64
-STOPPED = 0.975  # higher level, to compensate for stopping at the first narrow interval
-STOPPED_EARLY = 0.965  # level of Student's t for a stopped sample of fewer than 64 values
+STOPPED = 0.975  # confidence level raised to compensate for stopping at the first narrow interval
+STOPPED_EARLY = 0.965  # level of Student's t if such a sample has fewer than 64 values
 SKEWED = 1.0
-INFLATED = (2.0, 2.5)  # factors of the skewness; for large skewness the smaller factor gives the wider interval
+# factors applied to the skewness; if it is large, the smaller factor gives the wider interval
+INFLATED = (2.0, 2.5)
 ALIKE = 1e-3
 TRIALS = 4.0
 
@@ -99,7 +100,7 @@ def skewness(values: Array) -> float:
     sample = values[~np.isnan(values)]
     if len(sample) < 2 or np.ptp(sample) == 0.0 or _is_share(sample):  # noqa: PLR2004  # one value has no spread
         return 0.0
-    away = (sample - sample.mean()) / np.ptp(sample)  # scaled, so that squares do not underflow
+    away = (sample - sample.mean()) / np.ptp(sample)  # scaled so that squares do not underflow
     return float((away**3).mean() / (away**2).mean() ** 1.5)
 
 
@@ -190,7 +191,7 @@ def welch(values: Array, base: Array) -> tuple[float, float]:
     if not (np.ptp(ours) or np.ptp(theirs)):
         return (float((ours - theirs).mean()),) * 2
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # raised for almost equal values
+        warnings.simplefilter("ignore", RuntimeWarning)  # emitted for nearly equal values
         low, high = ttest_ind(ours, theirs, equal_var=False).confidence_interval(CONFIDENCE)
     return float(low), float(high)
 
@@ -245,7 +246,7 @@ def kaplan_meier(duration: Array, ended: Bools) -> tuple[Array, Array, Array, Ar
 
     curve = ecdf(CensoredData(uncensored=duration[ended], right=duration[~ended])).sf
     with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # an empty or constant sample gives NaN
+        warnings.simplefilter("ignore", RuntimeWarning)  # emitted for an empty or constant sample, whose result is NaN
         bounds: Any = curve.confidence_interval(method="log-log")
     return curve.quantiles, curve.probabilities, bounds.low.probabilities, bounds.high.probabilities
 

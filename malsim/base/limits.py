@@ -20,9 +20,9 @@ from malsim.base.errors import ScenarioError, UsageError
 
 VARIABLE = "MALSIM_LIMITS"
 MOST_DIGITS = 18
-RESERVED = 4 * 2**30  # bytes of address space that libraries reserve without using them
+RESERVED = 4 * 2**30  # bytes of address space that libraries reserve but do not use
 TOO_MUCH = b"malsim: not enough memory for this; ask for less, or allow more: MALSIM_LIMITS=memory=BYTES\n"
-_handlers: list[Any] = []  # keeps the handlers alive
+_handlers: list[Any] = []  # references that keep the ctypes handlers alive
 _FEWER = "ask for fewer days or replications"
 _LESS = {"points": "ask for fewer points", "input": "give a smaller file", "memory": "give it less at once"}
 
@@ -72,7 +72,7 @@ ask for fewer days or replications, or allow it: MALSIM_LIMITS=replications=2000
             if name not in names or not (number.isascii() and number.isdigit()):
                 allowed = f"NAME=NUMBER, separated by commas; names: {', '.join(names)}"
                 hint = f"write {VARIABLE}=ticks=2000000"
-                raise UsageError("not a limit", where=VARIABLE, given=part, allowed=allowed, hint=hint)
+                raise UsageError("not a valid limit", where=VARIABLE, given=part, allowed=allowed, hint=hint)
             values[name] = int(number[:MOST_DIGITS])
         return cls(**values)
 
@@ -114,7 +114,7 @@ def half_of_memory() -> int:
     """Return half of the machine's memory in bytes, or the largest integer if the machine does not report it."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    except (AttributeError, OSError, ValueError):  # not available on Windows
+    except (AttributeError, OSError, ValueError):  # os.sysconf is not available on Windows
         return sys.maxsize
 
 
@@ -138,7 +138,7 @@ def bound_memory(most: int) -> None:
         os.write(2, TOO_MUCH)
         os._exit(2)
 
-    with suppress(ImportError, OSError, ValueError):  # Windows, or a limit that is lower already
+    with suppress(ImportError, OSError, ValueError):  # raised on Windows, or if a lower limit is already set
         import resource
 
         _, hard = resource.getrlimit(resource.RLIMIT_AS)

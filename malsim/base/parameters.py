@@ -37,7 +37,9 @@ def checked(given: Mapping[str, object], params: Mapping[str, Param], *, where: 
     """
     for name in given:
         if name not in params:
-            hint = nearest(name, params, f"one of {', '.join(params)}" if params else "it takes none")
+            hint = nearest(
+                name, params, f"choose one of {', '.join(params)}" if params else "leave it out: there are no parameters"
+            )
             raise ScenarioError("no such parameter", where=where, given=name, hint=hint)
     return {name: _value(given.get(name, param.default), param, f"{where}.{name}") for name, param in params.items()}
 

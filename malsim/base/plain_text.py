@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from string import Formatter
 from typing import TextIO
 
-# Control characters except tab and newline, direction marks, invisible letters (with tags), surrogates.
+# Control characters except tab and newline, direction marks, invisible characters (including tags), and surrogates.
 _UNSAFE = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff9-\ufffb"
@@ -24,7 +24,8 @@ def plain_text(text: str) -> str:
     >>> plain_text("a\x1b[31mb\u202ec")
     'a\\u001b[31mb\\u202ec'
     """
-    from malsim.base.screen import withheld  # imported late, as it compiles its patterns
+    # imported here because importing it compiles many patterns
+    from malsim.base.screen import withheld
 
     return withheld(_QUOTED.sub(_escape, text))
 
@@ -77,7 +78,7 @@ def block(text: str) -> str:
       | a
       | b
     """
-    lines = plain_text(text).split("\n")  # first the whole text, because a key may have several lines
+    lines = plain_text(text).split("\n")  # the text is screened before the split because a key may span several lines
     return "\n".join(f"  | {one_line(line)}" for line in lines)
 
 

@@ -50,10 +50,12 @@ class UserFormula:
         params = {argument.name: argument.default for argument in arguments if argument.kind is argument.KEYWORD_ONLY}
         where, name = "formula", getattr(function, "__name__", "formula")
         if len(inputs) != len(INPUTS):
-            raise RulesError("a formula takes four arrays", where=where, given=", ".join(inputs), allowed=", ".join(INPUTS))
+            raise RulesError(
+                "a formula must take exactly four arrays", where=where, given=", ".join(inputs), allowed=", ".join(INPUTS)
+            )
         for key, value in params.items():
             if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise RulesError("a parameter needs a number as its default", where=f"{where}: {key}", given=value)
+                raise RulesError("a parameter must have a number as its default", where=f"{where}: {key}", given=value)
         unknown = [key for key in bounds or {} if key not in params]
         if unknown:
             raise RulesError("no such parameter", where=where, given=unknown[0], allowed=", ".join(params) or "none")
@@ -93,10 +95,10 @@ class UserFormula:
             name, source, sha = str(table["name"]), str(table["source"]), str(table["sha256"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             allowed_keys = "name, source, sha256, values, bounds"
-            raise RulesError("not a formula", where="rules.formula", given=str(error), allowed=allowed_keys) from error
+            raise RulesError("not a valid formula", where="rules.formula", given=str(error), allowed=allowed_keys) from error
         if hashlib.sha256(source.encode()).hexdigest() != sha:
             hint, where = "export it again, or write the new hash after you have read the source", "rules.formula.sha256"
-            raise RulesError("the source has changed since the export", where=where, given=sha, hint=hint)
+            raise RulesError("the formula's source has changed since the export", where=where, given=sha, hint=hint)
         return cls(name, source, values, bounds, allowed=allowed)
 
     def replace_values(self, **values: float) -> UserFormula:
@@ -131,11 +133,11 @@ class UserFormula:
     def toml(self) -> str:
         """Return the formula as the TOML tables of a rules file.
 
-        Raises `RulesError` if the source is unknown, or uses names that it does not define.
+        Raises `RulesError` if the source code is not available or uses names that it does not define.
         """
         if not self.source:
             raise RulesError(
-                "the source is unknown",
+                "the formula's source code is not available",
                 where="formula",
                 given=self.name,
                 hint="write the function in a file or notebook cell",

@@ -158,7 +158,7 @@ def _over(args: argparse.Namespace) -> int:
 
 def _with_suffix(path: Path, *allowed: str) -> Path:
     if path.suffix not in allowed:
-        raise UsageError("not a supported file type", given=str(path), allowed=", ".join(allowed))
+        raise UsageError("unsupported file type", given=str(path), allowed=", ".join(allowed))
     return path
 
 

@@ -24,7 +24,8 @@ from malsim.importers.reading.source import Source
 UNKNOWN = "unknown:arw"
 _KINDS = {"fact": "obs", "obs": "obs", "result": "ver", "pref": "bel", "plan": "tsk", "summary": "ref"}
 _STABILITY = {"long": "stable", "short": "volatile", "ephemeral": "ephemeral"}
-_LANES = {"ephemeral": "ephemeral", "short_term": "short", "episodic": "short"}  # the other lanes are long-lived
+# durability by lane; other lanes are long-lived
+_LANES = {"ephemeral": "ephemeral", "short_term": "short", "episodic": "short"}
 _EXTRAS = ("lane", "score", "prob", "privacy", "project_id", "source", "extra", "hash", "ttl_s")
 _SECONDS = 86_400.0
 

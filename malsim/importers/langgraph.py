@@ -130,7 +130,7 @@ def unpacked(data: bytes) -> Any:
     """
     value, end = _unpack(data, 0, 0)
     if end != len(data):
-        raise ValueError("more than one value")
+        raise ValueError("the data contain more than one value")
     return value
 
 
@@ -138,7 +138,7 @@ _FIXED = {0xC0: None, 0xC2: False, 0xC3: True}
 _NUMBERS = {
     0xCA: ">f", 0xCB: ">d", 0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q", 0xD0: ">b", 0xD1: ">h", 0xD2: ">i", 0xD3: ">q",
 }  # fmt: skip
-_SIZED = {  # kind of the value, and the number of bytes that hold its length
+_SIZED = {  # head byte: (kind of value, number of bytes in its length field)
     0xC4: ("bytes", 1), 0xC5: ("bytes", 2), 0xC6: ("bytes", 4), 0xC7: ("object", 1), 0xC8: ("object", 2),
     0xC9: ("object", 4), 0xD9: ("text", 1), 0xDA: ("text", 2), 0xDB: ("text", 4), 0xDC: ("list", 2), 0xDD: ("list", 4),
     0xDE: ("map", 2), 0xDF: ("map", 4),
@@ -148,15 +148,15 @@ SMALL, MAPS, LISTS, NEGATIVE = (
     0x8F,
     0x9F,
     0xE0,
-)  # last head bytes of small numbers, maps and lists; first of negative numbers
-OBJECTS = range(0xD4, 0xD9)  # head bytes of objects of 1, 2, 4, 8 and 16 bytes
-_DEEPEST = 200  # levels of nesting
+)  # last head bytes of small numbers, maps and lists, and the first head byte of negative numbers
+OBJECTS = range(0xD4, 0xD9)  # head bytes of extension values of 1, 2, 4, 8 and 16 bytes
+_DEEPEST = 200  # maximum depth of nesting
 
 
 def _unpack(data: bytes, at: int, depth: int) -> tuple[Any, int]:
     """Unpack the value that starts at byte `at` and return it with the index of the byte after it."""
     if at >= len(data) or depth > _DEEPEST:
-        raise ValueError("cut short, or nested too deeply")
+        raise ValueError("the data are truncated or nested too deeply")
     head, at = data[at], at + 1
     if head <= SMALL or head >= NEGATIVE:
         return head - 256 * (head >= NEGATIVE), at
@@ -207,5 +207,5 @@ def _object(data: bytes, at: int, size: int, depth: int) -> tuple[Any, int]:
 
 def _cut(data: bytes, at: int, size: int) -> bytes:
     if at + size > len(data):
-        raise ValueError("cut short")
+        raise ValueError("the data are truncated")
     return data[at : at + size]

@@ -70,7 +70,7 @@ class _Stream(Collector):
 
     def __init__(self) -> None:
         super().__init__()
-        self.active: dict[str, list[str]] = {}  # keys of the present lines of each block, oldest first
+        self.active: dict[str, list[str]] = {}  # keys of the current lines in each block, oldest first
         self.undated: list[str] = []
         self.writes = self.failures = 0
 
@@ -119,7 +119,7 @@ class _Stream(Collector):
         keys = self.active.setdefault(label, [])
         former = next((key for key in reversed(keys) if old in self[key]["title"]), None)
         if former is None:
-            former = self.line(writer, label, old, None)  # the line is older than the first message
+            former = self.line(writer, label, old, None)  # the replaced line is older than the first message
             self.undated.append(former)
         text = self[former]["title"].replace(old, new or "").strip()
         self.drop(label, [former], self.lines(writer, label, text, day))

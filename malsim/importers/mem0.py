@@ -13,14 +13,14 @@ from malsim.importers.reading.records import Options, Records, day_of, lists, nu
 from malsim.importers.reading.source import Source
 
 UNKNOWN = "unknown:mem0"
-_COLUMNS: dict[str, tuple[str, ...]] = {  # columns and their names in earlier versions
+_COLUMNS: dict[str, tuple[str, ...]] = {  # each column with its names in earlier versions of mem0
     "memory": ("memory_id",), "event": ("event",), "old": ("old_memory", "prev_value"), "new": ("new_memory", "new_value"),
     "created": ("created_at", "timestamp"), "updated": ("updated_at",), "actor": ("actor_id",), "role": ("role",),
 }  # fmt: skip
 _SCOPES = ("user_id", "agent_id", "run_id", "app_id")
 _WHEN = ("created", "updated")
 _PAYLOAD = {"their_actor": "actor_id", "attributed": "attributed_to", "their_role": "role", "user": "user_id"}
-# Fields that name the writer; the first one present counts.
+# Fields that may name the writer, in order of preference.
 _VOICES = ("actor", "their_actor", "attributed", "role", "their_role", "user")
 _DROPPED = frozenset(
     {"hash", "score", "text_lemmatized", "event", "owner", "organization", "immutable", "structured_attributes"}

@@ -77,7 +77,7 @@ def find(store: RecordStore, question: str, scope: Scope, fusion: Fusion) -> lis
     def decode(row: Mapping[str, Any]) -> dict[str, Any]:
         item, embedding = decode_item(row), np.frombuffer(row["embed_blob"] or b"", "<f4")
         if not np.isfinite(embedding).all():
-            raise ValueError("the embedding is not a vector of finite numbers")
+            raise ValueError("the stored embedding is not a vector of finite numbers")
         ranks = {"lexical": positions[0].get(row["seq"], 0), "vector": positions[1].get(row["seq"], 0)}
         return dict(row) | ranks | {"pinned": item.pinned}
 

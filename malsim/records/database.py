@@ -15,7 +15,7 @@ from malsim.records.lanes import Upkeep, due
 from malsim.records.record import canonical
 
 Decoded = TypeVar("Decoded")
-APPLICATION = 0x61727772  # "arwr", in the header of the file
+APPLICATION = 0x61727772  # "arwr" in ASCII, the application id in the SQLite header
 VERSION = 1
 IN_MEMORY = ":memory:"
 COLUMNS = {
@@ -62,7 +62,7 @@ class Database:
         self.where = str(path)
         self._depth = 0
         on_disk = self.where != IN_MEMORY
-        with OPENING:  # opening a file twice in one process must not drop its locks
+        with OPENING:  # keeps locks when one process opens a file twice
             if on_disk:
                 check_header(Path(self.where), APPLICATION, VERSION, what="database of records")
             with refusing_file(self.where):
@@ -103,7 +103,7 @@ class Database:
         try:
             return [decode(row) for row in rows]
         except (MalsimError, ArithmeticError, LookupError, TypeError, ValueError) as problem:
-            raise StoreError("damaged: a row is invalid", where=self.where, hint="restore a copy") from problem
+            raise StoreError("damaged: a record is invalid", where=self.where, hint="restore a copy") from problem
 
     def first(self, decode: Callable[[Any], Decoded], condition: str, *values: object) -> Decoded | None:
         """Return the first record that satisfies an SQL condition, decoded, or None if there is none."""

@@ -63,5 +63,5 @@ def cosines(rows: NDArray[np.float64], query: NDArray[np.float64]) -> NDArray[np
     [0.8, 0.0]
     """
     sizes = np.linalg.norm(rows, axis=1) * np.linalg.norm(query)
-    dots = (rows * query).sum(axis=1)  # the order of summation must not depend on the number of rows
+    dots = (rows * query).sum(axis=1)  # unlike `@`, this sums in an order that does not depend on the number of rows
     return np.asarray(np.clip(np.divide(dots, sizes, out=np.zeros(len(rows)), where=sizes > 0.0), -1.0, 1.0))

@@ -19,7 +19,7 @@ from malsim.records.fusion import coherent_scores, hybrid_scores, recency, utili
 from malsim.records.lanes import LANES, Upkeep, one_of
 from malsim.records.record import MemoryRecord, canonical, decode_record
 
-RECENT = 1000  # most recent embedded records that are compared
+RECENT = 1000  # maximum number of embedded records compared, most recent first
 SEEDS, PER_SEED = 8, 4
 _SCORED = "SELECT seq, updated, score, embed_blob, embed_hint FROM memory_records"
 _FIRST_FORM = "text IS NULL AND expires > ?"
@@ -86,7 +86,7 @@ class RecordStore:
         """Link two records or update the weight of an existing link. Raises `AddressError` if either record is missing."""
         finite(weight, where="weight", low=0.0, high=1.0)
         if not isinstance(rel, str) or not rel.strip():
-            raise UsageError("not a relation", where="rel", given=rel, allowed="a non-empty text")
+            raise UsageError("not a valid relation", where="rel", given=rel, allowed="a non-empty text")
         now = self.clock()
         with self.database.change():
             for end in (src, dst):
@@ -264,5 +264,5 @@ def blob_cosines(rows: Sequence[Mapping[str, Any]], query: Vector, hint: str) ->
 
 def _count(limit: object) -> int:
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-        raise UsageError("not a count", where="limit", given=limit, allowed="1 or more")
+        raise UsageError("not a valid count", where="limit", given=limit, allowed="1 or more")
     return limit

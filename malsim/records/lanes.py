@@ -24,13 +24,13 @@ LANES = MappingProxyType(
         "episodic": "short",
         "semantic": "long",
         "profile": "long",
-        "procedural": "long",  # this lane and the next occur only in ARW's code
+        "procedural": "long",  # this lane and the next occur only in ARW's code, not in its documentation
         "story_thread": "long",
     }
 )
 """Durability of each lane."""
 LANE_OF = MappingProxyType({"ephemeral": "ephemeral", "short": "short_term", "long": "semantic"})
-LATEST_MS = 253_402_300_800_000  # the year 10000
+LATEST_MS = 253_402_300_800_000  # start of the year 10000, in ms since 1970
 DURABILITIES = tuple(LANE_OF)
 PRIVACIES = ("private", "project", "shared")
 

@@ -123,7 +123,7 @@ class Overlay:
     def hold(self, item: OverlayItem, reason: str) -> str:
         """Quarantine an item, which hides it from searches, and return the id to pass to `admit`."""
         if not isinstance(reason, str) or not reason.strip():
-            raise UsageError("not a reason", where="reason", given=reason, allowed="a non-empty text")
+            raise UsageError("not a valid reason", where="reason", given=reason, allowed="a non-empty text")
         now, held_id = self.store.clock(), item.hash[:16]
         with self.database.change():
             statement = "INSERT OR REPLACE INTO memory_quarantine VALUES (?, ?, ?, ?)"
@@ -140,7 +140,7 @@ class Overlay:
         """Move an item from quarantine into the memory. Raises `AddressError` if the item is not in quarantine."""
         items = {name: item for name, item, _ in self.on_hold()}
         if held_id not in items:
-            raise AddressError("not in quarantine", where=self.database.where, given=held_id)
+            raise AddressError("no such item in quarantine", where=self.database.where, given=held_id)
         with self.database.change():
             self.database.run("DELETE FROM memory_quarantine WHERE id = ?", held_id)
             self.database.emit("memory.admitted", self.store.clock(), {"id": held_id, "hash": items[held_id].hash})

@@ -41,7 +41,7 @@ class PackBudget:
     def __post_init__(self) -> None:
         for name, count in {"max_tokens": self.max_tokens, **self.per_kind_caps}.items():
             if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-                raise UsageError("not a count", where=f"budget.{name}", given=count, allowed="0 or more")
+                raise UsageError("not a valid count", where=f"budget.{name}", given=count, allowed="0 or more")
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Decision:
-    """Decision whether to pack an item: the numbers behind it, the item's cost, and its slot or the reason for dropping it."""
+    """Decision about packing an item: the numbers behind it, the item's cost, and its slot or the reason it was dropped."""
 
     id: str
     kind: str
@@ -132,7 +132,9 @@ def fill(
     spent = sum(count(f"{text}\n") for _, text in slots)
     if spent > budget.max_tokens:
         given, allowed = budget.max_tokens, f"{spent} or more"
-        raise UsageError("the hard slots exceed the budget", where="budget.max_tokens", given=given, allowed=allowed)
+        raise UsageError(
+            "the hard slots alone exceed the token budget", where="budget.max_tokens", given=given, allowed=allowed
+        )
     candidates = []
     for item in ranked:
         reason = f"near copy: cosine {item.similar:.3f} with an item before it" if item.similar >= near else None
@@ -146,7 +148,7 @@ def fill(
     kinds = Counter(item.kind for item in inside)
     over = [kind for kind, most in budget.per_kind_caps.items() if kinds[kind] > most]
     if pack.tokens > budget.max_tokens or over:
-        raise UsageError("the packer exceeds the budget", where="packer", given=over or pack.tokens)
+        raise UsageError("the packer exceeded the token budget", where="packer", given=over or pack.tokens)
     return pack
 
 

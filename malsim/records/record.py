@@ -13,7 +13,7 @@ from malsim.base.errors import UsageError
 from malsim.base.finite import finite
 from malsim.records.lanes import DURABILITIES, LANE_OF, LANES, LATEST_MS, PRIVACIES, one_of
 
-_WHOLE = 2.0**53  # whole numbers up to here are exact as floats
+_WHOLE = 2.0**53  # whole numbers up to this limit are exact as floats
 
 
 def canonical(value: object, *, where: str = "value") -> str:
@@ -41,13 +41,13 @@ def _plain(value: Any) -> Any:
         return int(value) if math.isfinite(value) and value.is_integer() and abs(value) <= _WHOLE else value
     if isinstance(value, dict):
         if not all(isinstance(key, str) for key in value):
-            raise TypeError("keys of a JSON object must be texts")
+            raise TypeError("the keys of a JSON object must be strings")
         return {key: _plain(element) for key, element in value.items()}
     return [_plain(element) for element in value] if isinstance(value, list | tuple) else value
 
 
 _COLUMNS = ("id", "lane", "kind", "agent_id", "project_id", "text", "durability", "trust", "privacy", "ttl_s", "updated")
-_LISTS, _OBJECTS = ("keywords", "entities"), ("source", "links", "extra")  # columns with JSON
+_LISTS, _OBJECTS = ("keywords", "entities"), ("source", "links", "extra")  # columns that store JSON
 KINDS = ("fact", "obs", "result", "pref", "plan", "summary")
 
 
@@ -138,7 +138,7 @@ class OverlayItem:
             object.__setattr__(self, name, _texts(getattr(self, name), name))
         for name in _OBJECTS:
             if not isinstance(getattr(self, name), dict):
-                raise UsageError("not an object", where=name, given=getattr(self, name), allowed="a dict")
+                raise UsageError("not a JSON object", where=name, given=getattr(self, name), allowed="a dict")
             canonical(getattr(self, name), where=name)
         for name in self.links:
             _texts(self.links[one_of(name, ("parents", "children"), "links")], f"links.{name}")

@@ -57,7 +57,7 @@ def test_user_mapping_assigns_fields_to_tool_arguments(tmp_path: Path, capsys: p
     for text, problem in (
         ('[[write]]\ntool = "remember"\n', "names no tool"),
         (MAPPING.replace("{value}", "{subject}"), "no such placeholder"),
-        (MAPPING.replace("tool =", "tol ="), "not a step"),
+        (MAPPING.replace("tool =", "tol ="), "not a valid step"),
         (MAPPING.replace('"recall"', '"look_up"'), "allowed: remember, look_up"),
     ):
         path.write_text(text)
@@ -75,7 +75,7 @@ def test_server_stderr_is_in_the_error() -> None:
 
 def test_shipped_mappings_can_be_read() -> None:
     assert {mapping.name for mapping in shipped_mappings()} >= {"keeper", "libsql", "reference"}
-    with pytest.raises(AdapterError, match="not a mapping"):
+    with pytest.raises(AdapterError, match="not a valid mapping"):
         read_mapping(Path("nowhere.toml"))
 
 

@@ -62,8 +62,8 @@ def test_value_is_found_in_a_text_answer() -> None:
     ("memory", "sentence"),
     [
         (memories.Raises, r"tick, replication \d, day .*last claim: .*raised RuntimeError: lost its file"),
-        (memories.TooSure, r"belief outside its bounds on day \d+.*; given: 1.5; allowed: 0 to 1"),
-        (memories.NotANumber, r"belief outside its bounds on day \d+.*; given: nan"),
+        (memories.TooSure, r"belief that is out of bounds on day \d+.*; given: 1.5; allowed: 0 to 1"),
+        (memories.NotANumber, r"belief that is out of bounds on day \d+.*; given: nan"),
         (memories.PeekTakes, r"showed \d items in one peek and \d in the next"),
     ],
 )

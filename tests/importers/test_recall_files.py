@@ -111,7 +111,7 @@ def test_write_ahead_log_is_imported_and_left_in_place(tmp_path: Path, recall_da
     [
         ("not JSON", "not a memory in a known format"),
         ("[1, 2]", "not a memory in a known format"),
-        ('{"cells": 3}', "not an archive of Recall"),
+        ('{"cells": 3}', "not a Recall archive"),
         (b"SQLite format 3\0" + bytes(200), "damaged"),
         (b"\xff\xfe", "UTF-16"),
     ],

@@ -82,7 +82,7 @@ def test_changed_source_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "rules.toml"
     ms.formula(mine).write(path)
     path.write_text(path.read_text().replace("1 - fall", "2 - fall"))
-    with pytest.raises(RulesError, match="the source has changed since the export"):
+    with pytest.raises(RulesError, match="the formula's source has changed since the export"):
         Rules.read(path, allow_code=True)
 
 

@@ -197,7 +197,7 @@ def test_delf_keeps_an_op_loaded_by_addf() -> None:
         ("step 1e9", "1 to"),
         ("start never", "not a number of ticks per second"),
         ("scope low out=x.csv", "not recorded yet"),
-        ("save nowhere.txt", "not a supported file type"),
+        ("save nowhere.txt", "unsupported file type"),
         ("save /nonexistent/x.malnet", "no such folder"),
         ("source missing.malnet", "no such file"),
         ("getp", "getp: wrong number of arguments; given: 0; write getp PIN"),

@@ -137,12 +137,12 @@ def damage(path: Path, kind: str) -> None:
 
 
 KINDS = {
-    "newer": "a store of a newer version of malsim",
-    "older": "a store of an older version of malsim",
-    "foreign": "an SQLite file, but not a malsim store",
-    "half": "damaged: (pages are missing|not a whole)",
-    "last page": "damaged: (pages are missing|not a whole)",
-    "part of its header": "damaged: (pages are missing|not a whole)",
+    "newer": "this store was written by a newer version of malsim",
+    "older": "this store was written by an older version of malsim",
+    "foreign": "this is an SQLite file, but not a malsim store",
+    "half": "damaged: (pages are missing|the SQLite header)",
+    "last page": "damaged: (pages are missing|the SQLite header)",
+    "part of its header": "damaged: (pages are missing|the SQLite header)",
     "torn": "damaged",
     "text": "not an SQLite file",
     "noise": "not an SQLite file",

@@ -146,7 +146,7 @@ def test_unresolved_name_is_refused_and_creates_nothing(
 
 def test_store_name_with_nul_is_refused() -> None:
     for write in (True, False):
-        with pytest.raises(StoreError, match="not a file name"):
+        with pytest.raises(StoreError, match="a path cannot contain a NUL character"):
             Store("no\0", write=write)
 
 

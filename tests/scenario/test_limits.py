@@ -144,7 +144,7 @@ def test_environment_without_a_known_limit_is_refused(
 ) -> None:
     allow(text)
     assert main(["run", path]) == 2
-    assert "MALSIM_LIMITS: not a limit" in capsys.readouterr().err
+    assert "MALSIM_LIMITS: not a valid limit" in capsys.readouterr().err
 
 
 def test_file_within_the_limit_is_read(tmp_path: Path, allow: Allow, capsys: pytest.CaptureFixture[str]) -> None:

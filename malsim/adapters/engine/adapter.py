@@ -45,15 +45,15 @@ class Phrases:
         try:
             groups = self._pattern.groups if self.answer else 0
         except re2.error as problem:
-            hint = "RE2 has no look-around and no back-references"
+            hint = "leave out look-around and back-references, which RE2 does not support"
             words = problem.args[0] if problem.args else problem
             words = words.decode("utf-8", "replace") if isinstance(words, bytes) else str(words)
             raise ScenarioError(
                 f"not a regular expression: {words}", where="memory.answer", given=self.answer, hint=hint
             ) from problem
         if self.answer and not groups:
-            hint = "put brackets around the value: is (?P<value>.+)"
-            raise ScenarioError("this regular expression has no group", where="memory.answer", given=self.answer, hint=hint)
+            hint = "put parentheses around the value, such as is (?P<value>.+)"
+            raise ScenarioError("the regular expression has no group", where="memory.answer", given=self.answer, hint=hint)
 
     def state(self, object_: str, value: str, writer: str) -> str:
         return filled(self.sentence, {"object": object_, "value": value, "writer": writer})

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 MAKE, CLOSE = "factory", "close"
 TOO_LONG = "did not return within"
-EVENT = ("event", "id", "by", "at")  # keys of each line of a log
+EVENT = ("event", "id", "by", "at")  # keys required in each entry of a log
 NUMBERS = ("rank", "belief", "valid_from", "valid_to")
 Answers: TypeAlias = "list[Any]"
 Source: TypeAlias = "str | Callable[[], UserMemory]"
@@ -57,7 +57,7 @@ class Breakdown(NamedTuple):
     hint: str | None = None
 
 
-class OverLimit(BaseException):  # so that `except Exception` in the called code does not catch it
+class OverLimit(BaseException):  # not an `Exception`, so the called code is unlikely to catch it
     """Exception raised inside a call that exceeds its time limit."""
 
     def __init__(self, limit: float) -> None:
@@ -185,7 +185,7 @@ def _item(item: Any, now: float) -> ShownItem:
     numbers = {name: _number(name, rank if name == "rank" else get(name), now) for name in NUMBERS}
     start, end = numbers["valid_from"], numbers["valid_to"]
     if start is not None and end is not None and end < start:
-        raise wrong_answer(f"returned an item that ends before it begins on day {now:g}", f"{start} to {end}")
+        raise wrong_answer(f"returned, on day {now:g}, an item that ends before it begins", f"{start} to {end}")
     return ShownItem(
         str(id_), str(object_), None if value is None else str(value), None if text is None else str(text),
         rank=numbers.pop("rank") or 0.0, active=bool(get("active", True)), status=str(status), **numbers,
@@ -196,7 +196,7 @@ def _number(name: str, number: Any, now: float) -> float | None:
     if number is None and name != "rank":
         return None
     if name == "belief" and isinstance(number, (int, float)) and not 0.0 <= number <= 1.0:
-        raise wrong_answer(f"returned a belief outside its bounds on day {now:g}", number, "0 to 1")
+        raise wrong_answer(f"returned a belief that is out of bounds on day {now:g}", number, "0 to 1")
     if not is_number(number):
         raise wrong_answer(f"returned a {name} that is not a number on day {now:g}", number)
     return float(number)

@@ -34,8 +34,8 @@ class Interpreter:
         ]
         self.origins: dict[
             tuple[int, int], dict[int, tuple[int, float, float]]
-        ] = {}  # latest writer, time and confidence of each value
-        self.claimed: dict[int, list[int]] = {}  # objects with a claim, by replication
+        ] = {}  # writer, time and confidence of the latest claim of each value
+        self.claimed: dict[int, list[int]] = {}  # objects that have a claim, by replication
         self._values: dict[tuple[int, int], dict[str, int]] = {}
         self.scopes = list(vocabulary.scopes) or [""] * len(self.objects)
         self._queries = [
@@ -126,11 +126,11 @@ class ItemTable:
     def __init__(self, interpreter: Interpreter, replications: int) -> None:
         self._interpreter = interpreter
         self._index: dict[tuple[int, int, str], int] = {}
-        self._last_rows: dict[tuple[int, int], list[int]] = {}  # rows in the last answer about an object
+        self._last_rows: dict[tuple[int, int], list[int]] = {}  # rows in the last answer, keyed by (replication, object)
         self._counts = [0] * replications
         self.tally = {kind: np.zeros(replications) for kind in ("looks", *ANSWERS)}
         self.rows: list[_Row] = []
-        self.believes: bool | None = None  # None until an item is shown
+        self.believes: bool | None = None  # whether items carry a belief; None until the first item
 
     def show(self, rep: int, object_: int, items: Sequence[ShownItem]) -> tuple[list[int], list[int]]:
         """Record the items returned for an object. Return the rows now present and the rows that have disappeared.
@@ -170,7 +170,7 @@ class ItemTable:
         elif believes != self.believes:
             raise AdapterError("returned some items with a belief and some without", given=item.id)
         row = self.rows[index]
-        if value != row.value:  # a new item, or a former one that now states another claim
+        if value != row.value:  # the item is new or now states another value
             row.value = value
             row.writer, row.time, row.stated = self._interpreter.origins[rep, object_][value]
         row.active = item.active

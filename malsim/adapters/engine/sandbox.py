@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     from malsim.adapters.engine.host import Answers, Ask, Source
 
-GRACE = 1.0  # seconds beyond a call's limit, after which its process is ended
-LOOK = 0.25  # seconds between two checks of the process
-TAIL = 500  # characters of its output that an error shows
+GRACE = 1.0  # seconds beyond a call's limit before its process is killed
+LOOK = 0.25  # seconds between checks of the process
+TAIL = 500  # number of characters at the end of the output that an error shows
 COMMAND = "from malsim.cli import main; sys.exit(main())"
 
 
@@ -81,7 +81,7 @@ class Sandbox:
         code = source if isinstance(source, str) else cloudpickle.dumps(source)
         self._settings, self._limit = {"source": code, "name": name, "limit": limit}, limit
         self._living: set[int] = set()
-        self._ends: dict[int, str] = {}  # by memory: the reason why its process ended
+        self._ends: dict[int, str] = {}  # maps a memory's number to the reason why its process ended
         self.child: Child | None = None
         self._pipe: Any = None
 
@@ -97,7 +97,7 @@ class Sandbox:
             if ask.rep not in self._ends:
                 try:
                     answers[position], problem = self._answer(ask)
-                except ChildProcessError as end:  # all memories in the process are lost
+                except ChildProcessError as end:  # the process ended, so all memories in it are lost
                     self.stop()
                     self._ends |= dict.fromkeys(self._living, f"a call of another memory ended its process: {end}")
                     self._ends[ask.rep] = str(end)
@@ -116,7 +116,7 @@ class Sandbox:
             self.child = Child(code, pass_fds=[theirs.fileno()])
             theirs.close()
             self._pipe.send_bytes(pickle.dumps(self._settings | {"memory": Limits.memory_in_force()}))
-        with suppress(OSError):  # it has ended: `_answer` gives the reason
+        with suppress(OSError):  # raised if the process has ended; `_answer` gives the reason
             self._pipe.send_bytes(pickle.dumps(asks))
 
     def _answer(self, ask: Ask) -> tuple[Any, Any]:
@@ -156,7 +156,7 @@ def run_sandboxed(words: Sequence[str], *, given: str | None = None) -> int:
             while child.process.poll() is None:
                 try:
                     child.process.wait(LOOK)
-                except KeyboardInterrupt:  # passed on, as the child has no terminal
+                except KeyboardInterrupt:  # passed on to the child, which has no terminal
                     child.process.send_signal(signal.SIGINT)
                 except subprocess.TimeoutExpired:
                     for note in calls_in(child.folder):

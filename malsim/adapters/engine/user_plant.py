@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from malsim.memory.port import Claims, View, Vocabulary
 
 ADMITTED, TAKEN, REFUSED = (VERDICT.index(word) for word in ("admitted", "deduplicated", "refused"))
-MANY = 1000  # items that a peek asks for
+MANY = 1000  # maximum number of items requested by a peek
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ class _Instances:
         return absent
 
     def row(self, rep: int, object_: int, value: int, height: int) -> tuple[int, bool]:
-        """Return a claim's row (a new item with its value, or else an earlier item, or NONE) and whether that item is new."""
+        """Return a claim's row and whether it is new: a new item with its value, or else an earlier item, or else NONE."""
         items = self.table.rows
         rows = [row for row in self._latest.get((rep, object_), ()) if items[row].value == value and items[row].active]
         new = next((row for row in rows if row >= height and row not in self.new_rows), NONE)

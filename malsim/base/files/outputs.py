@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _OWNER = re.compile(r"\.writing-(?P<host>[0-9a-f]{8})-(?P<process>[0-9]+)-.*")
 PICTURES = (".png", ".svg", ".pdf")
-_OS_ERROR = re.compile(r"\(os error (\d+)\)")  # polars gives the error number only in its text
+_OS_ERROR = re.compile(r"\(os error (\d+)\)")  # polars states the error number only in its message
 
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "free some space, or choose another path"),
@@ -31,8 +31,8 @@ _REASONS = {
     errno.EACCES: ("not allowed to write here", "choose another path"),
     errno.EROFS: ("this disk is read-only", "choose another path"),
     errno.EISDIR: ("this is a folder", "name a file"),
-    errno.ENOTDIR: ("a file has the name of the folder that is needed", "choose another path"),
-    errno.EEXIST: ("a file has the name of the folder that is needed", "choose another path"),
+    errno.ENOTDIR: ("a file with the name of this folder already exists", "choose another path"),
+    errno.EEXIST: ("a file with the name of this folder already exists", "choose another path"),
     errno.ENOENT: ("no such folder", "create it first"),
     errno.ENAMETOOLONG: ("this name is too long", "choose a shorter name"),
 }
@@ -42,7 +42,7 @@ def drawable(path: str, *, more: str = "") -> str:
     """Return `path` if its suffix is a supported figure format; otherwise raise `UsageError`."""
     if Path(path).suffix not in PICTURES:
         allowed = " ".join([*PICTURES, *filter(None, [more])])
-        raise UsageError("not a supported file type", given=path, allowed=allowed)
+        raise UsageError("unsupported file type", given=path, allowed=allowed)
     return path
 
 
@@ -52,7 +52,7 @@ def hidden_folder(parent: Path) -> Iterator[Path]:
 
     Folders left behind by killed processes are removed.
     """
-    host = f"{zlib.crc32(platform.node().encode()):08x}"  # machines that share a disk may use the same process id
+    host = f"{zlib.crc32(platform.node().encode()):08x}"  # machines that share a disk may reuse a process id
     for abandoned in parent.glob(".writing-*"):
         owner = _OWNER.fullmatch(abandoned.name)
         if owner and owner["host"] == host and not _is_alive(int(owner["process"])):
@@ -66,9 +66,9 @@ def hidden_folder(parent: Path) -> Iterator[Path]:
 
 
 def _is_alive(process: int) -> bool:
-    if os.name != "posix":  # on Windows os.kill would end the process
+    if os.name != "posix":  # on Windows, os.kill would terminate the process
         return True
-    with suppress(OSError):  # the process belongs to another user
+    with suppress(OSError):  # raised if the process belongs to another user
         try:
             os.kill(process, 0)
         except ProcessLookupError:
@@ -165,7 +165,9 @@ def writing(path: Path) -> Iterator[None]:
     except ValueError as error:
         if "null" not in str(error):
             raise
-        raise UsageError("not a file name", given=str(path), hint="leave out the NUL character") from error
+        raise UsageError(
+            "a path cannot contain a NUL character", given=str(path), hint="remove the NUL character"
+        ) from error
     except Exception as error:
         match = _OS_ERROR.search(str(error))
         if not match and not isinstance(error, OSError):

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from malsim.base.errors import ScenarioError
 
-LONGEST_NAME, LONGEST_PATH = 255, 1024  # bytes that every file system allows
+LONGEST_NAME, LONGEST_PATH = 255, 1024  # lengths in bytes that every file system allows
 LONGEST_QUOTED = 60
 
 
@@ -34,14 +34,16 @@ def inside(folder: str | Path, name: str, *, where: str, what: str = "a file") -
     except UnicodeEncodeError:
         longest = LONGEST_PATH
     if not name or any(unicodedata.category(letter) in {"Cc", "Cs"} for letter in name):
-        raise ScenarioError("not a file name", where=where, given=quoted, allowed="text without control characters")
+        raise ScenarioError("not a valid file name", where=where, given=quoted, allowed="text without control characters")
     if longest > LONGEST_NAME or len(name.encode()) > LONGEST_PATH:
-        raise ScenarioError("too long", where=where, given=quoted, allowed=f"at most {LONGEST_NAME} bytes per part")
+        raise ScenarioError(
+            "the file name is too long", where=where, given=quoted, allowed=f"at most {LONGEST_NAME} bytes per part"
+        )
     folder = Path(folder)
     outside = PurePosixPath(name).is_absolute() or bool(PureWindowsPath(name).drive or PureWindowsPath(name).root)
     try:
         outside = outside or not (folder / name).resolve().is_relative_to(folder.resolve())
-    except (OSError, RuntimeError):  # a cycle of links
+    except (OSError, RuntimeError):  # raised for a cycle of symbolic links
         outside = True
     if outside:
         problem = f"{what} may not lie outside its scenario's folder"

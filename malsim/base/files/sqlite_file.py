@@ -16,10 +16,12 @@ from malsim.base.limits import within
 
 MAGIC = b"SQLite format 3\0"
 HEADER = 100
-_PARTS = (slice(16, 18), slice(28, 32), slice(60, 64), slice(68, 72))  # page size, pages, user version, application id
-LOG_HEAD, FRAME_HEAD, _INDEX_HEAD = 32, 24, 100  # sizes in bytes
-_COUNTS = (slice(14, 16), slice(16, 20), slice(96, 100))  # in the index of a log: page size, frames written, frames copied
-LARGEST_PAGE = 65_536  # stored in two bytes as 1
+# header fields: page size, number of pages, user version, application id
+_PARTS = (slice(16, 18), slice(28, 32), slice(60, 64), slice(68, 72))
+LOG_HEAD, FRAME_HEAD, _INDEX_HEAD = 32, 24, 100  # sizes of headers in bytes
+# fields in the header of a log's index: page size, frames written, frames copied
+_COUNTS = (slice(14, 16), slice(16, 20), slice(96, 100))
+LARGEST_PAGE = 65_536  # in bytes; the two-byte header field stores it as 1
 
 
 class FileConnection(sqlite3.Connection):
@@ -72,32 +74,43 @@ def check_header(path: Path, application: int, version: int | range, *, what: st
     Raises `StoreError` for a folder, a file of another program or version, and a truncated file.
     """
     if path.exists() and not path.is_file():
-        raise StoreError(f"{'a folder' if path.is_dir() else 'not a plain file'}, not a {what}", where=str(path))
+        raise StoreError(
+            f"this is {'a folder' if path.is_dir() else 'not a plain file'}, so it cannot be a {what}", where=str(path)
+        )
     versions = range(version, version + 1) if isinstance(version, int) else version
     if not path.exists() or path.stat().st_size == 0:
         return versions[-1]
     within({"input": path.stat().st_size}, where=str(path))
     if _held_for(path) == application:
         return versions[-1]
-    had_log = holds_log(path)  # checked before and after, as another process may be copying the log into the file
+    # checked both before and after reading, because another process may be copying the log into the file
+    had_log = holds_log(path)
     with path.open("rb") as file:
         header = file.read(HEADER)
     if not header.startswith(MAGIC[: len(header)]):
         raise StoreError("not an SQLite file", where=str(path), hint="use malsim import for JSON archives")
     if len(header) < HEADER:
-        raise StoreError("damaged: not a whole SQLite file", where=str(path), hint="restore a copy")
+        raise StoreError("damaged: the SQLite header is incomplete", where=str(path), hint="restore a copy")
     page, pages, actual, owner = (int.from_bytes(header[part], "big") for part in _PARTS)
     if owner != application:
-        raise StoreError(f"an SQLite file, but not a malsim {what}", where=str(path), hint="try malsim import")
+        raise StoreError(f"this is an SQLite file, but not a malsim {what}", where=str(path), hint="try malsim import")
     if actual not in versions:
         age = "a newer" if actual > versions[-1] else "an older"
-        hint = "export it with the version that wrote it, import it here" if age == "an older" and what == "store" else None
+        hint = (
+            "export it with the version that wrote it, then import the export"
+            if age == "an older" and what == "store"
+            else None
+        )
         given = f"version {actual}"
         raise StoreError(
-            f"a {what} of {age} version of malsim", where=str(path), given=given, allowed=str(versions[-1]), hint=hint
+            f"this {what} was written by {age} version of malsim",
+            where=str(path),
+            given=given,
+            allowed=str(versions[-1]),
+            hint=hint,
         )
     if path.stat().st_size < (LARGEST_PAGE if page == 1 else page) * pages and not (had_log or holds_log(path)):
-        raise StoreError("damaged: pages are missing at its end", where=str(path), hint="restore a copy")
+        raise StoreError("damaged: pages are missing at the end of the file", where=str(path), hint="restore a copy")
     if _has_lost_log(path):
         raise lost_log(path)
     return actual
@@ -170,7 +183,8 @@ def make_tables(
         connection.execute("PRAGMA synchronous = FULL")
     if not holds_table(connection, table):
         with transaction(connection):
-            for statement in () if holds_table(connection, table) else statements:  # another process may have been first
+            # another process may have created the tables
+            for statement in () if holds_table(connection, table) else statements:
                 connection.execute(statement)
 
 
@@ -194,9 +208,11 @@ def refusing_file(path: Path | str) -> Iterator[None]:
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise StoreError("busy: another process is writing", where=str(path), hint="try again in a moment") from error
+            raise StoreError(
+                "busy: another process is writing to the file", where=str(path), hint="try again in a moment"
+            ) from error
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            raise StoreError("damaged: not a readable SQLite file", where=str(path), hint="restore a copy") from error
+            raise StoreError("damaged: SQLite cannot read the file", where=str(path), hint="restore a copy") from error
         if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(path)):
-            raise StoreError("the disk is full", where=str(path), hint="free some space; the file is as it was") from error
-        raise StoreError(f"cannot be read or written: {error}", where=str(path)) from error
+            raise StoreError("the disk is full", where=str(path), hint="free some space; the file is unchanged") from error
+        raise StoreError(f"the file cannot be read or written: {error}", where=str(path)) from error

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 KINDS = (".csv", ".parquet", ".ndjson", ".jsonl")
-DEFLATED = 1032  # largest ratio of unpacked to packed bytes in gzip
-WIDTH = 8  # bytes of a value
+DEFLATED = 1032  # maximum compression ratio of gzip
+WIDTH = 8  # assumed number of bytes per value
 STDERR = 2
 
 
@@ -47,7 +47,7 @@ def read_table(path: str | Path, *, default: str = "", texts: bool = False) -> p
 
     path, kind = Path(path), kind_of(path, default=default)
     if not kind:
-        raise DataError("not a supported file type", given=str(path), allowed=f"{', '.join(KINDS)}, also gzipped")
+        raise DataError("unsupported file type", given=str(path), allowed=f"{', '.join(KINDS)}, also gzipped")
     if not path.is_file():
         raise DataError("no such file", given=str(path), hint="check the path")
     unreadable = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, EOFError, zlib.error, UnicodeDecodeError)

@@ -69,8 +69,9 @@ _SENTENCE = re.compile(
     re.IGNORECASE,
 )
 _COMMON = {"password", "pass", "passwd", "pwd", "secret", "token", "user", "x", "xxx"}
-SHORT_SECRET, LEAST_MIXED = 8, 3  # least length, and least number of kinds of characters
-_PIECE = re.compile(r"[A-Za-z]{0,14}|\d{1,8}T?|[A-Za-z]\d{1,4}|v\d+")  # part of a key of a cache, row or bucket
+SHORT_SECRET, LEAST_MIXED = 8, 3  # minimum length, and minimum number of character classes
+# part of a harmless key, such as that of a cache entry, row or bucket
+_PIECE = re.compile(r"[A-Za-z]{0,14}|\d{1,8}T?|[A-Za-z]\d{1,4}|v\d+")
 
 
 def assigned_secrets(text: str) -> Iterator[Span]:
@@ -110,7 +111,7 @@ def _assignment(match: re.Match[str]) -> Iterator[Span]:
     quoted = match["quoted"] is not None
     start, end = match.span("quoted" if quoted else "plain")
     value = match.string[start:end]
-    if not quoted and re.match(r"\(|<[A-Z]", match.string[end : end + 2]):  # a function call
+    if not quoted and re.match(r"\(|<[A-Z]", match.string[end : end + 2]):  # the value is a function call
         return
     if not quoted:
         value = re.split(r"&(?=[\w.-]+=)", value)[0].rstrip(")]}|&")
@@ -147,7 +148,7 @@ def _sentence(match: re.Match[str]) -> Iterator[Span]:
     value = match[group].rstrip(".!?)")
     if is_reference(value) or " " in value:
         return
-    is_pin = match["name"].lower().startswith("pin")  # a PIN has only digits; HAL pins have names
+    is_pin = match["name"].lower().startswith("pin")  # a PIN consists of digits, whereas HAL pins have names
     if (value.isdigit() and len(value) in range(4, 9)) if is_pin else is_password(value):
         yield "assigned secret", match.start(group), match.start(group) + len(value)
 

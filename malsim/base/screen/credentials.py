@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-SHORTEST_PHRASE, LONGEST_PHRASE = 12, 27  # words of a seed phrase, with some surrounding words
-STAND_IN = "Q7zK9xV2mB4tR8wN3pL6"  # made up, and as random as a real credential
+SHORTEST_PHRASE, LONGEST_PHRASE = 12, 27  # numbers of words, allowing for a few words around a 24-word phrase
+STAND_IN = "Q7zK9xV2mB4tR8wN3pL6"  # made up, but as random as a real credential
 MIXED = {
     "Azure service key", "Discord bot token", "GoCardless token", "Bitcoin private key", "Fireworks key", "Harness token",
 }  # fmt: skip
@@ -33,13 +33,13 @@ STAND_INS = {
     "basic authorization": "eDpRN3pLOXhWMm1CNHRSOA==",
 }
 _WORDS = re.compile(r"(?<![A-Za-z])[a-z]{3,8}(?:[ ,\n\t]+(?:\d{1,2}[.)] ?)?[a-z]{3,8}){11,}(?![A-Za-z])")
-# Letters that look like others, or are not visible: full width, mathematical, encircled, small forms.
+# Look-alike and invisible characters: full-width, mathematical, encircled and small forms, and formatting characters.
 DRESSED = (
     r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2070-\u209c"
     r"\u2460-\u24ff\u3164\ufe00-\ufe0f\ufe50-\ufe6f\ufeff\uff01-\uff5e\uffa0\U0001d400-\U0001d7ff\U0001f130-\U0001f189"
     r"\U000e0000-\U000e01ef]"
 )
-# A text without a match holds no credential, so that most texts need a single search.
+# A text without a match contains no credential, so most texts need only one search.
 CANDIDATE = rf"[A-Za-z0-9_~+/=.$%:*-]{{15,}}|{CUES}|-----BEGIN|://|\{{S|(?:&#[0-9A-Za-z]{{2,8}};|\\[uUx]\{{?[0-9A-Za-z]{{2,8}}\}}?){{4}}|(?:[a-z]{{3,8}}[ ,\n\t]+(?:\d{{1,2}}[.)] ?)?){{11}}|{DRESSED}"
 _BREAK = re.compile(r"(?<=[A-Za-z0-9_+/=.~$:-])[\"']?[ \t]*\\?\r?\n[ \t>|#*]*[\"']?(?=[A-Za-z0-9_+/=.~$:-])")
 _ESCAPE = re.compile(
@@ -47,10 +47,10 @@ _ESCAPE = re.compile(
     r"|\\u\{[0-9A-Fa-f]{1,5}\}|\\U000[0-9A-Fa-f]{5}"
 )
 _BLOB = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{24,4096}={0,2}(?![A-Za-z0-9+/_=-])")
-_TAG = re.compile("[\U000e0020-\U000e007e]")  # invisible copies of ASCII letters
-_INVISIBLE = ("Cf", "Mn")  # categories of formatting characters and marks
+_TAG = re.compile("[\U000e0020-\U000e007e]")  # invisible tag characters that copy ASCII
+_INVISIBLE = ("Cf", "Mn")  # Unicode categories of formatting characters and nonspacing marks
 _CANDIDATE, _DRESSED = re.compile(CANDIDATE), re.compile(DRESSED)
-# Hashes and UUIDs, the keys of most stores, match the candidates, but are not credentials.
+# Hashes and UUIDs, which most stores use as keys, match CANDIDATE but are not credentials.
 IDENTIFIER = r"^(?:[0-9a-f]{1,40}|[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12})(?:@[0-9]{1,9})?$"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# Cyrillic, Greek, Armenian and phonetic letters whose small or capital form looks like the Latin letter.
+# Cyrillic, Greek, Armenian and phonetic letters whose lower-case or capital form looks like the Latin letter.
 _LOOK_ALIKES = {
     "a": "\u0430\u03b1\u0251", "b": "\u0432\u044c\u03b2\u0299", "c": "\u0441", "d": "\u0501",
     "e": "\u0435\u03b5\u04bd", "g": "\u050d\u0581\u0261", "h": "\u043d\u04bb\u03b7\u0570",
@@ -16,11 +16,12 @@ _LOOK_ALIKES = {
     "-": "\u2010\u2011\u2012\u2013\u2212",
 }  # fmt: skip
 _LETTERS = str.maketrans({other: latin for latin, others in _LOOK_ALIKES.items() for other in others})
-# Small Greek letters that look like another Latin letter than their capitals do.
+# Lower-case Greek letters that look like a different Latin letter than their capitals do.
 _BESIDE_LATIN = str.maketrans({"\u03b7": "n", "\u03bd": "v", "\u03c5": "u"})
-_LUNATE = str.maketrans({"\u03f2": "c", "\u03f9": "c"})  # compatible with sigma, but looks like c
+# lunate sigma, which Unicode treats as sigma but which looks like c
+_LUNATE = str.maketrans({"\u03f2": "c", "\u03f9": "c"})
 _LATIN = re.compile("[A-Za-z]")
-# Invisible letters outside the category of formatting characters (Cf).
+# Invisible characters outside the Unicode category for formatting characters (Cf).
 _INVISIBLE = re.compile(
     r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )

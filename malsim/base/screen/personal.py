@@ -38,7 +38,7 @@ def _phone(text: str) -> bool:
 
 _ANY: Check = lambda _: True  # noqa: E731
 _ID = "national id"
-# Kind, pattern and check. A number without a check digit counts only with its usual separators.
+# Kind, pattern and check of each number. A number without a check digit counts only if it has its usual separators.
 KINDS: tuple[tuple[str, str, Check], ...] = (
     ("IBAN", r"\b[A-Z]{2}\d{2}[ -]?(?:[A-Z0-9]{4}[ -]?){2,7}[A-Z0-9]{0,4}(?![A-Za-z0-9])", lambda text: iban.is_valid(text, check_country=False)),
     ("email address", r"(?<![\w.+-])[\w.%+'-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}\b", _ANY),

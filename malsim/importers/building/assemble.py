@@ -26,8 +26,8 @@ from malsim.memory.tables.stored_wires import Standing
 
 _EPOCH = date(1970, 1, 1)
 WITHHELD = "(withheld: {})"
-ASSUMED = "assumed confidence"  # topic of a cell whose confidence the user chose
-SHORT = 8  # hex digits of a handle that no other cell has
+ASSUMED = "assumed confidence"  # topic given to each cell whose confidence the user supplied
+SHORT = 8  # number of hex digits in a handle unless another cell has the same digits
 _LENGTHS = (SHORT, 12, 32)
 _DAYS = ("created", "touched", "read", "valid_from", "valid_to", "expires", "reverify")
 _DEFAULTS: dict[str, object] = {
@@ -152,7 +152,7 @@ def _day_0(oldest: object) -> tuple[float | None, str | None]:
         start = float(math.floor(oldest))
         return start, (_EPOCH + timedelta(days=start)).isoformat()
     except (OverflowError, ValueError) as problem:
-        raise DataError("outside the calendar", given=oldest, allowed="the years 1 to 9999") from problem
+        raise DataError("the date is outside the calendar", given=oldest, allowed="the years 1 to 9999") from problem
 
 
 def _with_masses(memory: Memory) -> Memory:
@@ -215,7 +215,8 @@ _LISTS = ("topics", "entities", "source_refs")
 def withheld(rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
     """Return the rows (columns of `put.ROW`) with secrets withheld, and the number of rows that contained a secret."""
     nothing = pl.DataFrame(schema={"claim": pl.UInt32, "target": pl.String})
-    claims = rows.with_row_index("claim").with_columns(value_text=pl.lit(None, pl.String))  # no importer reads text values
+    # importers do not read text values, but the screen needs the column
+    claims = rows.with_row_index("claim").with_columns(value_text=pl.lit(None, pl.String))
     findings = screen.secrets(claims, nothing, rules)
     secret_rows = pl.Series(range(rows.height), dtype=pl.UInt32).filter(rows["sensitivity"] == "secret")
     if findings.is_empty() and secret_rows.is_empty():

@@ -71,10 +71,10 @@ def stream(path: str | Path, *, confidence: float | None = None, at: float | Non
     claims = with_time if with_time.height else about_objects
     silent = claims["confidence"].null_count()
     if silent:
-        hint = "give them one with --confidence NUMBER"
+        hint = "set it with --confidence NUMBER"
         raise DataError("some cells state no confidence", where=str(path), given=f"{silent} of {claims.height}", hint=hint)
     if claims.is_empty():
-        raise DataError("no cell is about an object", where=str(path), given=f"{rows.height} cells")
+        raise DataError("none of the cells is about an object", where=str(path), given=f"{rows.height} cells")
     left_out = {
         "cells about no object": rows.height - about_objects.height,
         "undated cells among dated ones": about_objects.height - claims.height,
@@ -86,6 +86,6 @@ def _newest(successors: pl.Series) -> NDArray[np.int64]:
     """Return, for each row, the index of its newest version: its last successor, or the row itself."""
     rows = np.arange(len(successors))
     newest = np.where(successors.is_null(), rows, successors.fill_null(0).to_numpy())
-    for _ in range(len(successors).bit_length()):  # each pass looks twice as far ahead
+    for _ in range(len(successors).bit_length()):  # each pass doubles the number of successors followed
         newest = newest[newest]
     return newest

@@ -42,7 +42,7 @@ def write(imported: ImportedMemory, path: Path, numbers: Mapping[str, int] | Non
 def _new_store(path: Path) -> Iterator[Store]:
     """Yield an empty store in a temporary folder, and move it to the path at the end of the block."""
     if not path.parent.is_dir():
-        raise StoreError("no such folder", where=str(path.parent))
+        raise StoreError("no such folder", where=str(path.parent), hint="create the folder first")
     with hidden_folder(path.parent) as folder:
         target = folder / path.name
         with Store(target) as store:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from malsim.base.files.text_files import IS_UTF16, is_utf16
 from malsim.importers.reading.records import Collector, key_of
 
-MOST_BYTES = 16 << 20  # limit for one note
+MOST_BYTES = 16 << 20  # maximum size of a note in bytes
 _OBSERVATION = re.compile(r"^\s*[-*]\s+\[(?P<category>[^\[\]()\n]+)\](?!\()\s+(?P<text>.+?)\s*$")
 _TARGET = r"\[\[(?P<target>[^\[\]|]+)(?:\|[^\]]*)?\]\]"
 _RELATION = re.compile(rf'^\s*[-*]\s+(?:"(?P<quoted>[^"]+)"\s+|(?P<word>[^\[\]"]*?)\s*){_TARGET}')
@@ -63,7 +63,7 @@ def files(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(root) / name
-            plain = path.is_file() and not path.is_symlink()  # reading a pipe would block
+            plain = path.is_file() and not path.is_symlink()  # excludes pipes, which would block when read
             if name.lower().endswith(".md") and plain and path.stat().st_size <= MOST_BYTES:
                 yield path
 
@@ -71,7 +71,7 @@ def files(folder: Path) -> Iterator[Path]:
 def note_of(text: str, name: str) -> Note:
     """Parse the text of a note whose file is called `name` (without the suffix)."""
     header, body = _header(text)
-    if header and body.lstrip().startswith("---"):  # some editors add a second header
+    if header and body.lstrip().startswith("---"):  # some editors add a second front matter
         second, rest = _header(body.lstrip())
         header, body = (header | second, rest) if second else (header, body)
     observations, relations, fenced = list[NoteObservation](), list[tuple[str, str]](), False

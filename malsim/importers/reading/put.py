@@ -13,7 +13,7 @@ from malsim.memory import schema
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.texts import content_of, folded, is_immutable
 
-_SPACES = r"\s\s|[^\S ]"  # white space that folding a title changes
+_SPACES = r"\s\s|[^\S ]"  # white space that is changed when a title is folded
 EDGES: dict[str, pl.DataType | type[pl.DataType]] = {
     "source": pl.String,
     "relation": pl.String,
@@ -82,7 +82,7 @@ def _authors_of(writers: pl.DataFrame, rows: pl.DataFrame) -> tuple[pl.Series, p
 def cells_of(rows: pl.DataFrame, author: pl.Series) -> pl.DataFrame:
     """Return cells built from rows and the index of each row's writer, before edges have any influence."""
     title, odd = pl.col("title"), rows["title"].str.contains(_SPACES).any()
-    title = folded(title) if odd else title.str.strip_chars().str.to_lowercase()  # polars is twice as fast
+    title = folded(title) if odd else title.str.strip_chars().str.to_lowercase()  # the polars expression is twice as fast
     whole = rows.with_columns(
         author,
         content_of(pl.col("kind").cast(pl.String), title).alias("content"),

@@ -17,9 +17,9 @@ from malsim.importers.reading.put import EDGES, ROW
 from malsim.memory.tables.stored_wires import Standing
 
 EXTRAS: dict[str, pl.DataType | type[pl.DataType]] = {"cell": pl.String, "name": pl.String, "value": pl.String}
-RELATION = "relation"  # name of the extra of a claim that was a relation
+RELATION = "relation"  # name of the extra that marks a claim imported from a relation
 _DAY = 86_400.0
-_LATEST_SECONDS = 1e11  # a larger number is in milliseconds
+_LATEST_SECONDS = 1e11  # larger numbers are taken as milliseconds
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from malsim.base.files.text_files import IS_UTF16, is_utf16, without_mark
 from malsim.base.limits import within
 from malsim.memory.tables.connect import refusing
 
-MOST_BYTES = 1 << 30  # limit for a JSON document, which is read at once
+MOST_BYTES = 1 << 30  # maximum size of a JSON document, which is read into memory at once
 LONGEST_LINE = 64 << 20
 _ARCHIVES = {
     b"PK\x03\x04": "a zip archive",
@@ -27,7 +27,7 @@ _ARCHIVES = {
     b"\xfd7zXZ": "an xz archive",
 }
 _PICKLE = b"\x80"
-_BLANK = " \t\r\n"  # white space that JSON allows around a value
+_BLANK = " \t\r\n"  # white space allowed around a JSON value
 _DECODER = json.JSONDecoder()
 _LOGS = ("-wal", "-journal")
 
@@ -53,7 +53,7 @@ class Source:
 
     def __init__(self, path: Path, stack: ExitStack) -> None:
         self.path, self._stack = path, stack
-        self.cut = self.bad = 0  # an incomplete last line, and other lines without a record
+        self.cut = self.bad = 0  # number of truncated last lines, and of other lines without a record
 
     @cached_property
     def head(self) -> bytes:
@@ -70,7 +70,7 @@ class Source:
                 raise StoreError(
                     f"malsim does not unpack {name}",
                     where=str(self.path),
-                    hint="unpack it, then name the file inside",
+                    hint="unpack it and give the file inside",
                 )
         if self.head.startswith(_PICKLE):
             problem = "neither an SQLite file nor text in UTF-8, but a Python pickle, which runs code when it is read"
@@ -90,7 +90,7 @@ class Source:
         """
         logs = [log for end in _LOGS if (log := Path(f"{self.path}{end}")).exists() and log.stat().st_size]
         path = self._copy(logs) if logs else self.path
-        mode = "rw" if logs else "ro&immutable=1"  # SQLite applies the log to the copy
+        mode = "rw" if logs else "ro&immutable=1"  # opened read-write so that SQLite can apply the log to the copy
         with refusing(self.path):
             connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True)
             self._stack.callback(connection.close)
@@ -107,7 +107,7 @@ class Source:
                 shutil.copyfile(part, folder / part.name)
             if before == [(part.stat().st_mtime_ns, part.stat().st_size) for part in (self.path, *logs)]:
                 return folder / self.path.name
-        raise StoreError("busy: another process is writing", where=str(self.path), hint="try again in a moment")
+        raise StoreError("busy: another process is writing to the file", where=str(self.path), hint="try again in a moment")
 
     @cached_property
     def tables(self) -> dict[str, frozenset[str]]:
@@ -130,7 +130,7 @@ class Source:
                     raise
                 self.database.text_factory = partial(
                     str, encoding="utf-8", errors="replace"
-                )  # a Python function would be slower by half
+                )  # a Python function would take 50 % longer
                 return self.database.execute(query).fetchall()
 
     @cached_property
@@ -156,14 +156,14 @@ class Source:
         if not self._two_lines[0] or (self._two_lines[1] and _records_in(self._two_lines[0])):
             return None
         if self.path.stat().st_size > MOST_BYTES:
-            raise StoreError("too large", where=str(self.path), allowed=f"a JSON document of at most {MOST_BYTES} bytes")
+            raise StoreError("the JSON document is too large", where=str(self.path), allowed=f"at most {MOST_BYTES} bytes")
         try:
             value = json.loads(self.path.read_bytes().decode("utf-8-sig"))
-            return json.loads(value) if isinstance(value, str) else value  # some programs encode their JSON twice
+            return json.loads(value) if isinstance(value, str) else value  # some programs encode JSON twice
         except UnicodeDecodeError as error:
             raise StoreError("not UTF-8 text", where=str(self.path), hint="save the file as UTF-8") from error
         except RecursionError as error:
-            raise StoreError("nested too deeply", where=str(self.path)) from error
+            raise StoreError("the JSON document is nested too deeply", where=str(self.path)) from error
         except ValueError:
             return None
 
@@ -184,7 +184,9 @@ class Source:
         with self.path.open("rb") as file:
             for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), 1):
                 if len(line) > LONGEST_LINE:
-                    raise StoreError("too long", where=f"{self.path}:{number}", allowed=f"at most {LONGEST_LINE} bytes")
+                    raise StoreError(
+                        "the line is too long", where=f"{self.path}:{number}", allowed=f"at most {LONGEST_LINE} bytes"
+                    )
                 try:
                     text = without_mark(line).decode("utf-8", "surrogatepass").strip(_BLANK)
                     value, end = _DECODER.raw_decode(text)
@@ -196,7 +198,7 @@ class Source:
                         raise StoreError(
                             "not UTF-8 text", where=f"{self.path}:{number}", hint="save the file as UTF-8"
                         ) from error
-                    value = None  # the file ends within a character
+                    value = None  # the file is truncated within a character
                 except (ValueError, RecursionError):
                     value = None
                 if isinstance(value, dict):

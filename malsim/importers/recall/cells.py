@@ -25,7 +25,7 @@ FLAGS = {
 }  # fmt: skip
 """Recall's names of flags, by ours."""
 
-OTHER_FIELDS, HYPEREDGES = "recall", "recall hyperedges"  # names of extras; hyperedges belong to no cell
+OTHER_FIELDS, HYPEREDGES = "recall", "recall hyperedges"  # names of extras; hyperedges do not belong to a cell
 _WHOLE = ("scope", "lineage", "programs", "props", "createdAt", "updatedAt", "lastSalientAt")
 _PARTS = {
     "provenance": ("producedBy", "signatureStatus"),

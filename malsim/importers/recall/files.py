@@ -22,7 +22,7 @@ from malsim.memory.tables.stored_wires import Standing
 
 UNKEPT = ("semantic_index", "dag_overlays", "program_runs", "eval_runs", "operator_runs")
 _HYPEREDGES = "SELECT id, kind, title, members_json, metadata_json, created_at FROM hyperedges ORDER BY rowid"
-NEWER = ("value", "summary", "lastSalientAt", "programs")  # fields that older cells lack
+NEWER = ("value", "summary", "lastSalientAt", "programs")  # fields that are missing from older cells
 
 
 @dataclass(kw_only=True)
@@ -88,7 +88,7 @@ def _json(source: Source) -> Archive:
     cells = document.get("cells")
     if not isinstance(cells, list):
         allowed = "an object with a list `cells`"
-        raise StoreError("JSON, but not an archive of Recall", where=str(source.path), allowed=allowed)
+        raise StoreError("this is JSON, but not a Recall archive", where=str(source.path), allowed=allowed)
     good = _readable(cells)
     edges = (
         {"source": cell["key"], **edge}
@@ -117,7 +117,7 @@ def _edges(rows: Iterator[dict[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(good, schema=EDGES)
 
 
-WIRING = "malsimWiring"  # key in an archive, and table in a database
+WIRING = "malsimWiring"  # key in an archive and name of the table in a database
 
 
 def wiring_object(standing: Standing) -> dict[str, str]:

@@ -51,7 +51,7 @@ def write(cells: Cells, path: Path) -> dict[str, int]:
     """
     if cells.scopes:
         given, hint = ", ".join(cells.scopes.values()), "export with --as jsonl"
-        raise UsageError("this format has no scopes", where="--as recall", given=given, hint=hint)
+        raise UsageError("this format does not support scopes", where="--as recall", given=given, hint=hint)
     objects = [_cell(row, cells) for row in cells.memory.cells.iter_rows(named=True)]
     hyperedges = list(cells.extras.get("", {}).get(HYPEREDGES, []))
     if path.suffix == ".json":

@@ -123,7 +123,7 @@ def write(session: Session, path: Path) -> str:
         return f"{path}: {session.memory.cells.height} cells, {len(session.net.instances)} instances{pace}"
     if path.suffix not in STORES and not path.is_file():
         allowed = " ".join([".malnet", *STORES])
-        raise UsageError("not a supported file type", given=str(path), allowed=allowed)
+        raise UsageError("unsupported file type", given=str(path), allowed=allowed)
     wires = render(_spaced(session.statements)) if session.statements else ""
     with Store(path) as store:
         before = store.standing

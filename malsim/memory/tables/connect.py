@@ -36,7 +36,7 @@ def connect(path: Path, *, write: bool = False, wait: float = 5.0) -> sqlite3.Co
     `wait` is how many seconds to wait for another process that is writing. Raises `StoreError`.
     """
     if "\0" in str(path):
-        raise StoreError("not a file name", where=str(path), hint="leave out the NUL character")
+        raise StoreError("a path cannot contain a NUL character", where=str(path), hint="remove the NUL character")
     if not path.exists() and not write:
         raise StoreError("no such store", where=str(path), hint="create one: malsim import FILE -o memory.sqlite")
     with OPENING:

@@ -175,7 +175,7 @@ def test_nan_breaks_bounds_and_is_an_error_elsewhere() -> None:
 
 def test_objects_that_axioms_cannot_test_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(AdapterError, match="a method is missing"):
+    with pytest.raises(AdapterError, match="a required method is missing"):
         ms.axioms(Mute)
     with pytest.raises(AdapterError, match="cannot be imported"):
         ms.axioms("nowhere_at_all:Memory")

@@ -104,7 +104,11 @@ class Foresees(Governed):
         (Invents, "T2", ["Invents: peek, day 31, last claim: ", "nobody claimed; given: 'never'"]),
         (Drifts, "T2", ["Drifts: peek, day 31, last claim: ", "a peek changed the memory"]),
         (Wavers, "T2", ["Wavers: peek, day 31, last claim: ", "a peek changed the memory"]),
-        (EndsBeforeItBegins, "T2", ["day 31, last claim: ", "ends before it begins on day 31", "9.0 to 3.0"]),
+        (
+            EndsBeforeItBegins,
+            "T2",
+            ["day 31, last claim: ", "returned, on day 31, an item that ends before it begins", "9.0 to 3.0"],
+        ),
         (LogsEveryDay, "F9", ["LogsEveryDay: log, day 11", "on a day without a call", "forget by"]),
         (Foresees, "F9", ["Foresees: log, day 11", "logged an event in the future"]),
     ],
