@@ -1,1 +1,1 @@
-"""Use of a store by a real agent: an MCP server, hooks for the agent's turns, and a recorder for any memory's traffic."""
+"""Tools for using a store from a real agent: an MCP server, hooks for its turns, and a recorder of memory traffic."""

@@ -31,7 +31,7 @@ INSTRUCTIONS = (
 
 
 class ServiceThread:
-    """Thread that alone uses the store. All agents' calls wait in its queue, and a failed call does not affect the next."""
+    """Only thread that uses the store. Calls from all agents wait in its queue; a failed call does not affect the next."""
 
     def __init__(self, open_service: Callable[[], MemoryService]) -> None:
         self._open_service = open_service

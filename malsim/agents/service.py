@@ -1,4 +1,4 @@
-"""Access of an agent or a person to a store: push, expand, claim, correct, forget, wire and explain."""
+"""Interface through which an agent or a person uses a store: push, expand, claim, correct, forget, wire and explain."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ DAY_SECONDS = 86_400.0
 
 
 class MemoryService:
-    """Access of one writer to a store. Each call is one transaction, subject to the store's gate, screen and locks.
+    """Interface through which one writer uses a store. Each call is one transaction, subject to gate, screen and locks.
 
     The store at `path` is created if it does not exist; an empty store begins with the ten cells. `writer` makes all claims,
     and sees the cells of `scope` and those shared with it. `clock` returns the current day; by default it is the wall clock,
@@ -97,7 +97,7 @@ class MemoryService:
         return str(page) if page.field else f"{page}\n  version      {self.store.version(page.cell['handle'], self.rep)}"
 
     def claim(self, title: str, confidence: float, *, if_seen: int | None = None, **fields: Any) -> dict[str, Any]:
-        """Make a claim, whose other columns are `fields`, and return the gate's verdict, a row of `schema.VERDICTS`.
+        """Make a claim with further `fields` (columns of claims), and return the gate's verdict, a row of `schema.VERDICTS`.
 
         Raises `UsageError` for an externally verified claim of a writer that is not among the verifiers.
         """

@@ -103,7 +103,7 @@ class TurnRules:
 
 
 def answer(event: str, message: Mapping[str, Any], service: MemoryService, turn: HookTurn, rules: TurnRules) -> Answer:
-    """Return the output of a hook for an event, which may be {}, and the turn after the event."""
+    """Return the output of a hook for an event ({} if there is none), and the turn after the event."""
     match event:
         case "session-start":
             return _context(event, service.orient()), HookTurn()

@@ -178,7 +178,7 @@ def _remainder(parts: Iterable[float], total: float) -> float:
 
 
 def rewritten_lines(updates: pl.DataFrame) -> list[str]:
-    """Return one line of text per rewrite of a cell, with the day, the writer and the rewritten fields."""
+    """Return one line of text per rewrite of a cell, with the day, the writer and the names of the rewritten fields."""
     times = updates.group_by("t", "writer", maintain_order=True).agg("field")
     return [
         f"  rewritten on day {t:g} by {'an unknown writer' if writer is None else one_line(writer)}: {', '.join(fields)}"

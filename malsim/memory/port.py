@@ -52,7 +52,7 @@ class Vocabulary:
 
     @property
     def voices(self) -> Ints:
-        """Index of the first writer with the same lineage, for each writer.
+        """Array that maps the index of each writer to the index of the first writer of the same lineage.
 
         >>> Vocabulary(["u", "v", "w"], [], [], ["gpt", "", "gpt"]).voices.tolist()
         [0, 1, 0]

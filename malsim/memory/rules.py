@@ -73,7 +73,7 @@ RecordsJoin = Literal["apart", "one"]
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """Rules of one memory. `Rules()` is malsim's default, and `Rules.recall_v5()` is that of the reference implementation.
+    """Rules of one memory. `Rules()` holds malsim's defaults, `Rules.recall_v5()` those of the reference implementation.
 
     Times are in days, or text with its unit (`tau_volatile="36h"`); confidences and masses' weights are pure numbers. A
     value outside its bounds raises `RulesError` naming the rule, what was given and what is allowed.

@@ -70,7 +70,7 @@ def admit(
 
 
 def judge(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[str, float] | None = None) -> GateResult:
-    """Pass claims through the remaining steps of the gate. They must be validated, screened and in gate order."""
+    """Pass claims through the remaining steps of the gate. The claims must be validated, screened and in gate order."""
     factors = factors or {}
     if checked.claims.height and not np.isnan(memory.column("rejected")).all():
         checked = _unless_rejected(memory, checked, rules)

@@ -1,4 +1,4 @@
-"""Addition of a resolved batch to a memory: new cells with first scores, new writers, and changes to existing cells."""
+"""Functions that add a resolved batch to a memory as cells and writers, and update the existing cells."""
 
 from __future__ import annotations
 

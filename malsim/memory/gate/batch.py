@@ -184,7 +184,7 @@ def _names(claims: LazyRows, edges: LazyRows) -> tuple[Ints, Ints, Ints, int]:
 
 
 def _restated(memory: Memory, checked: Validated) -> tuple[Ints, Ints]:
-    """Return two equal arrays with, for each claim, the active cell that it restates, or NONE."""
+    """Return the active cell that each claim restates, or NONE, both as the restated cell and as the compared cell."""
     claims, restated = checked.claims, np.full(checked.claims.height, NONE, dtype=np.int64)
     if checked.new or not memory.height:
         return restated, restated

@@ -1,4 +1,4 @@
-"""Checks of each field of a claim (`CHECKS`) and of an edge (`EDGE_CHECKS`).
+"""Checks on the fields of a claim (`CHECKS`) and of an edge (`EDGE_CHECKS`).
 
 A run that holds claims as numbers with a table of texts has that table checked once.
 """

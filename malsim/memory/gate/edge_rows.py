@@ -1,4 +1,4 @@
-"""Addition of a resolved batch's edges to a memory, and reinforcement of the cells that the edges support."""
+"""Functions that add a resolved batch's edges to a memory, and reinforce the cells that these edges support."""
 
 from __future__ import annotations
 

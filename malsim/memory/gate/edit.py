@@ -73,7 +73,7 @@ def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], r
 
 
 def connect_rows(memory: Memory, edges: pl.DataFrame, rules: Rules) -> Memory:
-    """Add the edges that do not exist yet; their source and target are row numbers of cells.
+    """Add edges that do not exist yet. The source and the target of each edge are row numbers of cells.
 
     The source and the target are row numbers of cells.
     """
@@ -133,7 +133,7 @@ def reinstate(memory: Memory, handle: str, *, rep: int = 0, rules: Rules | None 
 
 
 def set_flag(memory: Memory, rows: Bools, flag: str, *, value: bool) -> Memory:
-    """Set or clear a flag of the masked cells without checking locks. The flag `annexed` also changes a cell's status.
+    """Set or clear a flag on the masked cells without checking locks. The flag `annexed` also changes a cell's status.
 
     Cells that a person rejected or erased stay annexed.
     """

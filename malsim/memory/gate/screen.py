@@ -185,7 +185,7 @@ _SWAPS = [
 
 
 def _digits_for_letters(text: str) -> str:
-    """Replace the letter O next to a digit by 0, and the letters l and I next to a digit by 1."""
+    """Replace the letter O next to a digit with 0, and the letters l and I next to a digit with 1."""
     for pattern, digit in (*_SWAPS, *_SWAPS):
         text = pattern.sub(digit, text)
     return text

@@ -79,5 +79,5 @@ def _columns(edges: Table, weighted: Ints, start: int, author: NDArray[np.int64]
 
 
 def nan_to_zero(values: Array) -> Array:
-    """Replace NaN by 0, because a claim that was imported without a confidence has no weight."""
+    """Replace NaN with 0, because a claim that was imported without a confidence has no weight."""
     return np.nan_to_num(values, nan=0.0) if np.isnan(values.sum()) else values

@@ -61,7 +61,7 @@ def format_expr(text: str, *columns: str | pl.Expr) -> pl.Expr:
 
 
 def to_array(series: pl.Series) -> NDArray[Any]:
-    """Return a column of cells, edges or claims as an array. Words of a fixed list are replaced by their codes.
+    """Return a column of cells, edges or claims as an array. Enumerated words are replaced with their codes.
 
     A null becomes NaN or NONE, and None among texts and lists.
 
@@ -114,7 +114,7 @@ def to_series(name: str, values: NDArray[Any], kind: pl.DataType | type[pl.DataT
 
 
 def code_of(name: str, value: ArrayLike) -> ArrayLike:
-    """Return the code by which `to_array` replaces a word in this column. Other values are returned unchanged."""
+    """Return the code that `to_array` uses for a word in this column. Other values are returned unchanged."""
     return _CODES[name][value] if isinstance(value, str) else value
 
 

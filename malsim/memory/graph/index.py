@@ -138,7 +138,7 @@ _SHIFTS = np.array(30, dtype=np.uint64), np.array(27, dtype=np.uint64), np.array
 
 
 def scattered(number: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the numbers after mixing by the SplitMix64 finaliser, which is a bijection."""
+    """Mix the bits of each number with the SplitMix64 finaliser, which is a bijection."""
     number = number ^ (number >> _SHIFTS[0])
     number *= _MIXERS[0]
     number ^= number >> _SHIFTS[1]

@@ -1,4 +1,4 @@
-"""Copies of a memory for each replication of a run, and removal of replications."""
+"""Functions that copy a memory into each replication of a run, or drop some replications."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ _BEGINS_WITH_KIND = re.compile(rf"(?i:({_KIND}))_")
 
 
 def is_handle(text: str) -> bool:
-    """Return whether a text is a handle: at most 41 characters, as `kind_facets_hex` or as capitalised `Words_joined_so`."""
+    """Return whether a text is a handle: at most 41 characters of the form `kind_facets_hex` or `Capitalised_words`."""
     return len(text) <= LONGEST and _PATTERN.fullmatch(text) is not None
 
 

@@ -76,7 +76,7 @@ def rows_about(memory: Memory, rep: int, object_: str, value: str | float | None
 
 
 def rows_like(memory: Memory, row: int) -> Ints:
-    """Return the rows of the cells that state the same value about the same object; just the cell if it has no object."""
+    """Return the rows of the cells that state the same value about the same object; without an object, only `row`."""
     cell = memory.cells[row].select("rep", "object", value=_STATED).row(0, named=True)
     if not cell["object"]:
         return np.array([row])[[memory.cells["title"][row] != ERASED]]
@@ -126,7 +126,7 @@ def erase(memory: Memory, rows: Ints, *, now: float, facts: Ints) -> Memory:
 
 
 class Retraction(NamedTuple):
-    """Person's request, made on a given day, to reject or erase values."""
+    """Request by a person to reject or erase values on a given day."""
 
     do: Literal["correct", "forget"]
     by: str

@@ -226,7 +226,7 @@ def forget(memory: Memory, rows: Ints, *, now: float, by: str, rules: Rules) -> 
 
 
 def allow(memory: Memory, rep: int, object_: str, value: str | float, *, by: str, rules: Rules) -> Memory:
-    """Return the memory after lifting the refusal of a rejected or erased value of an object."""
+    """Return the memory after allowing a rejected or erased value of an object again."""
     rows = rows_barred(memory, digest(rep, object_, text_of(value)))
     _check_right(memory, rows, by, rules)
     return lift(memory, rows)

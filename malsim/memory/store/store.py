@@ -90,7 +90,7 @@ class Store(EditableStore):
         return replace(checked, notes=[*checked.notes, *((0, note) for note in notes)])
 
     def about_rows(self, rows: Sequence[int]) -> list[tuple[str, str, int]]:
-        """Return handle, writer and version of the cells in these rows, in the given order."""
+        """Return the handle, writer and version of the cell in each of these rows, in the given order."""
         query = 'SELECT handle, writer, rep FROM json_each(?) AS row JOIN cells ON "row" = row.value ORDER BY row.key'
         with self._reading() as file:
             cells = file.execute(query, (json.dumps([*rows]),)).fetchall()
@@ -188,7 +188,7 @@ class Store(EditableStore):
         return without(memory, self.scopes.values())
 
     def share(self, object_: str, to: str, *, now: float, scope: str = "", by: str | None = None) -> None:
-        """Let the scope `to` read the cells of another scope about an object."""
+        """Let the scope `to` read another scope's cells about an object."""
         self._shares(object_, to, scope, now, by, "share")
 
     def unshare(self, object_: str, to: str, *, now: float, scope: str = "", by: str | None = None) -> None:

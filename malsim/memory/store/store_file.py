@@ -1,4 +1,4 @@
-"""File of a store: opening, reads of the present or a past state, and writes in transactions."""
+"""Store file, which can be read as it is now or was on a past day, and is written in transactions."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def check_version(
 def contradict_newer(
     connection: sqlite3.Connection, claim: pl.DataFrame, *, mark_rivals: bool
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Add mutual contradictions with the newer cells that a claim ignores. Return the claim, a frame of one row, and notes.
+    """Add mutual contradictions with newer cells that a claim ignores. Return the claim (one row) and notes on these cells.
 
     If the claim supersedes a cell that is superseded already, these are the active cells of that chain. With `mark_rivals`,
     for a claim without edges, it is the newest other value of its object by another writer.

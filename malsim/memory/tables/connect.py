@@ -1,4 +1,4 @@
-"""SQLite file of a store: opening, and errors for a file that is foreign, newer, truncated, damaged or busy."""
+"""Connection to a store's SQLite file, and errors for a file that is foreign, newer, truncated, damaged or busy."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def memory_on(connection: sqlite3.Connection, day: float) -> Memory:
-    """Return the memory after the last write on or before a day. For an earlier day, return the cells created by then."""
+    """Return the memory after the last write on or before a day or, if there is none, the cells created by that day."""
     writes = ticks(connection)
     earlier = writes.filter(pl.col("t") <= day)
     if writes.is_empty():

@@ -129,7 +129,7 @@ def with_content(cells: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class StorePart:
-    """Partial memory, with the row of each of its cells in the store, and the total numbers of cells and edges there.
+    """Partial memory, with the row of each of its cells in the store, and the number of cells and edges in the whole store.
 
     `scanned` is the number of edges that the store's last tick read; None if the memory is the whole store and holds it.
     """
@@ -156,7 +156,7 @@ class StorePart:
 
 
 def renumbered(frame: pl.DataFrame, rows: Ints, *columns: str) -> pl.DataFrame:
-    """Replace each row number in the given columns by the entry of `rows` at that position."""
+    """Replace each row number in the given columns with the entry at that index in `rows`."""
     numbers = pl.Series(rows, dtype=pl.Int64)
     return frame.with_columns(numbers.gather(frame[name]).alias(name) for name in columns)
 

@@ -1,4 +1,4 @@
-"""Index of the words and checksums of cell texts, and the full-text search behind a push."""
+"""Full-text index and checksums of cell texts, and the search behind a push."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _TOUCHED: dict[str, pl.DataType | type[pl.DataType]] = {"row": pl.Int64, "touche
 
 
 def as_stored(_: Sequence[int] | None) -> Mapping[int, float | None]:
-    """Return an empty map: readers see the effective confidence that the last tick stored.
+    """Return an empty map, because readers see the effective confidence that the last tick stored.
 
     A function passed instead returns, for some rows or (None) all rows, the values that a reader sees differently.
     """

@@ -1,4 +1,4 @@
-"""Writer of a memory, or of the difference between two memories, into the tables of a store."""
+"""Functions that write a memory, or the difference between two memories, to the tables of a store."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def write(
     connection: sqlite3.Connection, old: Memory, new: Memory, *, t: float, deed: str, writer: str | None = None,
     part: StorePart | None = None, clock: Clock | None = None,
 ) -> None:  # fmt: skip
-    """Update the tables from `old` to `new`, and date the write to day `t` or to the last write, whichever is later.
+    """Update the tables from `old` to `new`, dated day `t` or the day of the last write, whichever is later.
 
     Replaced values are kept as valid until then. `writer` is the named author of the write. With a `part` of a store, `old`
     is its memory. `clock` is that of a tick.
