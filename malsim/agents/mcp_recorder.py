@@ -45,7 +45,7 @@ class TrafficLog:
         self._writer, self._hashes = writer, hashes
         self._start, self._last, self._items_of = _resumed(path, hashes=hashes)
         self._path = path
-        path.open("a", encoding="utf-8").close()  # if this is impossible, fail before passing on any message
+        path.open("a", encoding="utf-8").close()  # fails before any message is passed on if the log cannot be written
         self._calls: dict[str, tuple[str, dict[str, Any]]] = {}
 
     def sent(self, message: bytes) -> None:

@@ -106,10 +106,10 @@ def salience(seed: Array | float, elapsed: Array, *, floor: float = 0.05, tau: f
 
 
 CALIBRATIONS: dict[str, Callable[[Array, Bools], Array]] = {
-    "overconfidence": lambda stated, wrong: np.where(wrong, stated, 0.0),  # their mean is P(wrong) · E(stated | wrong)
-    "brier": lambda stated, wrong: (
-        np.where(wrong, stated, stated - 1.0) ** 2
-    ),  # (stated − outcome)², where the outcome is 1 if right
+    # the mean penalty is P(wrong) · E(stated | wrong)
+    "overconfidence": lambda stated, wrong: np.where(wrong, stated, 0.0),
+    # (stated − outcome)², where the outcome is 1 for a right claim and 0 for a wrong one
+    "brier": lambda stated, wrong: np.where(wrong, stated, stated - 1.0) ** 2,
     "none": lambda stated, _: np.zeros(stated.shape),
 }
 """Penalty of an outcome, from its stated confidence and whether it was wrong; a writer's penalties are averaged."""

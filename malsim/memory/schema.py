@@ -63,7 +63,7 @@ CELLS: dict[str, pl.DataType | type[pl.DataType]] = {
     "calibration": pl.Float64,
     "support_mass": pl.Float64,
     "challenge_mass": pl.Float64,
-    "worth": pl.Float64,  # confidence as a source in the last tick; null before the first tick
+    "worth": pl.Float64,  # confidence with which the cell counted as a source in the last tick; null before
     "effective": pl.Float64,
     "c0": pl.Float64,
     "currency": pl.Float64,

@@ -102,7 +102,7 @@ def _failing(rows: LazyRows, checks: Iterable[Check]) -> Iterator[tuple[Check, l
             yield check, np.flatnonzero(wrong).tolist()
 
 
-PASSES = np.zeros(1, dtype=bool)  # returned if no text fails the check
+PASSES = np.zeros(1, dtype=bool)  # mask returned if no text fails the check
 
 
 def _read(rows: LazyRows, name: str) -> Column:

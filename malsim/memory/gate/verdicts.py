@@ -186,7 +186,8 @@ def _frame(checked: Validated, result: BatchResult, full: FullVerdicts) -> pl.Da
         **{name: to_series(name, values) for name, values in scores.items()},
     }
     for name, by_claim in (("issues", structs), ("notes", full.notes)):
-        index = np.full(len(has_cell), len(by_claim), dtype=np.uint32)  # the default is the empty list at the end
+        # Claims without an entry get the empty list at the end.
+        index = np.full(len(has_cell), len(by_claim), dtype=np.uint32)
         index[list(by_claim)] = np.arange(len(by_claim))
         columns[name] = pl.Series(name, [*by_claim.values(), []], dtype=schema.VERDICTS[name])[pl.Series(index)]
     return frame_of(columns)

@@ -42,8 +42,8 @@ class Index:
         self._rows_of_writers: dict[tuple[int, str], int] = {}
         self._cells, self._writers, self._height = cells, writers, cells.height
         self.elsewhere = elsewhere or {}
-        self._named = self._read = 0  # number of cells whose names, and whose contents, are indexed
-        # Names given by writers that look like generated names; None if they are not known.
+        self._named = self._read = 0  # numbers of cells indexed so far, by name and by content
+        # Writers' own names that look like generated names; None if unknown.
         self._like_generated: set[str] | None = None if cells.height else set()
 
     def append(self, cells: ChunkedRows, writers: ChunkedRows, new: tuple[int, int], names: Sequence[str]) -> Index:
@@ -132,7 +132,7 @@ class Index:
 _NO_NAMES: dict[str | None, int] = {}
 
 
-# Zero-dimensional arrays, because numpy combines them with an array twice as fast as scalars.
+# These are zero-dimensional arrays, which numpy combines with an array twice as fast as scalars.
 _MIXERS = np.array(0xBF58476D1CE4E5B9, dtype=np.uint64), np.array(0x94D049BB133111EB, dtype=np.uint64)
 _SHIFTS = np.array(30, dtype=np.uint64), np.array(27, dtype=np.uint64), np.array(31, dtype=np.uint64)
 

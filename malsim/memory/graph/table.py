@@ -172,7 +172,7 @@ class Table:
     def append(self, new: LazyRows) -> Table:
         if not new.height:
             return self
-        columns = {**self.columns} if self.rows.height else {}  # columns are extended when they are read
+        columns = {**self.columns} if self.rows.height else {}  # existing columns are extended when they are next read
         return Table(self.rows.append(new), columns, self.stale)
 
     def changed(self, rows: NDArray[np.int64], values: Mapping[str, Any]) -> Table:

@@ -62,9 +62,8 @@ class StoreFile:
     def __init__(self, path: str | Path | None, *, write: bool = True, wait: float = 5.0) -> None:
         self.path, self.write = Path(path or ":memory:"), write
         self.connection: sqlite3.Connection = blank() if path is None else connect(self.path, write=write, wait=wait)
-        self._cache: tuple[int, Memory] | None = (
-            None  # SQLite data version of the file, and the memory stored in that version
-        )
+        # SQLite data version of the file, and the memory stored in that version.
+        self._cache: tuple[int, Memory] | None = None
         self._closed = False
 
     def __enter__(self) -> Self:

@@ -22,7 +22,7 @@ def as_person(rules: Rules, name: str) -> Rules:
 
 
 def for_stores(rules: Rules) -> Rules:
-    """Return the rules if a store can tick under them.
+    """Return the rules after checking that a store can tick under them.
 
     Raises `RulesError` for rules that take beliefs or time constants from a run.
     """

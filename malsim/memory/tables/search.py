@@ -109,9 +109,8 @@ def writer_outcomes(connection: sqlite3.Connection, rows: list[int]) -> list[tup
 
 
 def has_cell(connection: sqlite3.Connection, handle: str, rep: int) -> bool:
-    query = (
-        "SELECT 1 FROM cells WHERE handle = ? AND +rep = ?"  # the + makes SQLite use the index on handles, not that on rep
-    )
+    # The + makes SQLite use the index on handles instead of the one on replications and objects.
+    query = "SELECT 1 FROM cells WHERE handle = ? AND +rep = ?"
     return connection.execute(query, (handle, rep)).fetchone() is not None
 
 
