@@ -1,4 +1,4 @@
-"""Studies over many runs, a folder for each kind.
+"""Studies over many runs, with one folder per kind of study.
 
 - `space`: settings, search spaces and designs; `studies`: replications, comparisons, sweeps, and laws on the same claims.
 - `stability` of the tick; `sensitivity` to settings; `tuning` of settings; `decay`: time constants from logs.

@@ -1,4 +1,4 @@
-"""Comparison of several values of a setting in a figure, for a scenario, a claims file or a store."""
+"""Comparison of several values of a setting in one figure, for a scenario, a claims file or a store."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from malsim.showing.plots.style import Sheet
 
-OF_STORE = 90.0  # days for which a store is run
+OF_STORE = 90.0  # number of days for which a store is run
 COLUMNS = {"effective": "Effective confidence", "currency": "Currency"}
 MOST_ENDS = 6
 FIRST_CLAIMS = "the most contested objects' first claims"
@@ -32,7 +32,7 @@ FIRST_CLAIMS = "the most contested objects' first claims"
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RunFamily:
-    """Runs of a subject under several values of a setting, in the order of the values.
+    """Runs of a scenario, claims file or store under several values of one setting, in the order of the values.
 
     `runs` has a `malsim.Run` per value of a scenario or store, or a `Replay` of a claims file; `default` is the value that
     the subject has.
@@ -57,7 +57,7 @@ class RunFamily:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """Cells of all runs, with the setting's value as the first column."""
+        """Cells of all runs, with the setting's value in the first column."""
         frames: list[pl.DataFrame] = [
             run.cells.select(pl.lit(value).alias(self.setting), pl.all())
             for value, run in zip(self.values, self.runs, strict=True)
@@ -65,7 +65,7 @@ class RunFamily:
         return pl.concat(frames)
 
     def plot(self, column: str = "effective", *, cells: Sequence[str] | None = None) -> Sheet:
-        """Draw a panel per cell with a trajectory for each value; the default is emphasised.
+        """Plot one panel per cell, with one trajectory per value of the setting. The default value is emphasised.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class RunFamily:
 
     @staticmethod
     def _ends(frames: Sequence[pl.DataFrame], column: str) -> pl.DataFrame:
-        """Return each cell with its last value in each run (columns 0, 1, …) and their spread `apart`, largest first."""
+        """Return each cell's last value in each run (columns 0, 1, …) and their spread `apart`, largest spread first."""
         last = [
             frame.group_by("cell", maintain_order=True).agg(pl.col(column).sort_by("t").last().alias(str(index)))
             for index, frame in enumerate(frame for frame in frames if column in frame.columns)
@@ -115,7 +115,7 @@ class RunFamily:
 
 
 def family(subject: Scenario | str | Path | pl.DataFrame, name: str, values: Sequence[Any], **changes: Any) -> RunFamily:
-    """Run a subject under several values of a setting; `.plot()` draws all runs in a figure.
+    """Run a scenario, claims file or store under several values of a setting. `.plot()` draws all runs in one figure.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def before_and_after(
     column: str = "effective",
     cells: Sequence[str] | None = None,
 ) -> Sheet:
-    """Draw the trajectories of a scenario or claims file before and after a change of settings."""
+    """Plot the trajectories of a scenario or claims file before and after a change of settings."""
     base = _subject(subject, {})
     runs = [_run(base, {}), _run(base, values)]
     labels = zip(("before", "after"), _cells(runs), strict=True)
@@ -213,5 +213,5 @@ def _time_axis(run: Any) -> str:
 
 def _name(column: str) -> str:
     if column not in COLUMNS:
-        raise UsageError("not a trajectory", where="plot", given=column, allowed=", ".join(COLUMNS))
+        raise UsageError("this column has no trajectory", where="plot", given=column, allowed=", ".join(COLUMNS))
     return COLUMNS[column]

@@ -110,7 +110,7 @@ def test_every_rule_is_moved_and_stays_within_its_bounds() -> None:
     assert ends["rules.salience_floor"] == pytest.approx((0.0, 0.2))
     assert ends["rules.calibration_floor"] == pytest.approx((0.8, 1.0))
     assert ends["rules.calibration_history"] == (2.0, 4.0)
-    with pytest.raises(UsageError, match="above 0 to 1"):
+    with pytest.raises(UsageError, match="above 0, at most 1"):
         of_rules(scenario, 0.0)
 
 

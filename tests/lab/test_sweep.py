@@ -263,7 +263,7 @@ def test_cluster_survives_the_loss_of_a_worker(small: ms.Scenario, tmp_path: Pat
         ({"rules.damping": 0.5}, "not a list of values"),
         ({"rules.damping": "0.5"}, "not a list of values"),
         ({"rules.dampening": [0.5]}, "did you mean rules.damping"),
-        ({"rules.damping": [0.5, 1.5]}, "allowed: above 0 to 1"),
+        ({"rules.damping": [0.5, 1.5]}, "allowed: above 0, at most 1"),
         ({"rules.damping": [0.5, None]}, "not a valid value"),
         ([{"rules.damping": 0.5}, {"rules.mass_from": "stated"}], "must set the same"),
         (pl.DataFrame({"rules.damping": [0.5, float("nan")]}), "not a valid value"),

@@ -1,4 +1,4 @@
-"""Reduction of a break to a minimal one, and its scenario file, which is read back and run before it is returned."""
+"""Reduction of a scenario that breaks a property to a minimal one, and the scenario file that reproduces the break."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DEFAULT_LAW = "mal"
 
 @dataclass(frozen=True)
 class Break:
-    """Scenario with a disturbance that breaks its property."""
+    """Scenario together with a disturbance that breaks its property."""
 
     base: Scenario
     disturbance: Disturbance
@@ -42,7 +42,7 @@ class Break:
 
 
 def shrink(start: Break, judge: Callable[[Scenario], PropertyRun], result: PropertyRun) -> tuple[Break, PropertyRun, int]:
-    """Remove unneeded parts of a break one at a time, until no further part can be removed.
+    """Remove parts of a break one at a time, until every remaining part is needed to break the property.
 
     Returns the smallest break found, the result of its run, and the number of runs made (at most 200).
     """
@@ -86,7 +86,7 @@ def _simpler(broken: Break, result: PropertyRun) -> Iterator[Break]:
 
 
 def text_of(broken: Break, check: Check, result: PropertyRun) -> str:
-    """Return a break as the text of a scenario file that has only the broken check.
+    """Return the text of a scenario file that reproduces a break and has only the broken check.
 
     Raises
     ------

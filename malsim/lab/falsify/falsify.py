@@ -1,4 +1,4 @@
-"""Falsification of a property: search for a disturbance that breaks it, shrink it, and write it as a scenario."""
+"""Falsification of a property: search for a disturbance that breaks the property, shrink it, and write a scenario file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from malsim.lab.space.settings import ScenarioOrPath
     from malsim.sim.settings.scenario import Scenario
 
-PILOT = 8  # runs that set the scales of the predicates
+PILOT = 8  # number of first runs that determine the scales of the predicates
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def falsify(
 
 
 def judge_run(text: str, scenario: Scenario) -> PropertyRun:
-    """Run a scenario and judge it; return an error raised by malsim as a problem, not as a break."""
+    """Run a scenario and judge it. An error raised by malsim is returned as a problem, not as a break."""
     try:
         return property_run(text, bench.run(scenario))
     except MalsimError as problem:
@@ -168,7 +168,7 @@ def _check(scenario: Scenario, text: str) -> Check:
     if text in by_name:
         return by_name[text]
     if text in {check.name for check in scenario.checks}:
-        raise UsageError("this check has no margin, because it does not state a property", given=text, allowed=allowed)
+        raise UsageError("this check has no margin because it does not state a property", given=text, allowed=allowed)
     try:
         parse(text)
     except MalsimError as problem:

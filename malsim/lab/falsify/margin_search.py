@@ -1,4 +1,4 @@
-"""Search for a point of negative margin: at random, then by a Sobol sequence, then by differential evolution."""
+"""Search for a point with a negative margin: random points, then a Sobol sequence, then differential evolution."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ RANDOM = 6
 SOBOL = 10
 FAMILY = 12
 FACTOR, CROSSING = 0.6, 0.7
-STALE = 6  # generations without gain after which half of the children are drawn at random
+STALE = 6  # number of generations without improvement after which half of the children are random
 
 
 class FirstBreak(Protocol):
-    """Outcome of a run; `broken` ends the search."""
+    """Outcome of a run. The search ends at the first outcome whose `broken` is True."""
 
     @property
     def broken(self) -> bool: ...
@@ -54,7 +54,7 @@ class FirstBreak(Protocol):
 
 @dataclass
 class Trail(Generic[Result]):
-    """Distinct runs in order, with their points, phases and outcomes; `broken` is the index of the first break."""
+    """Distinct runs in order, with their points, phases and outcomes. `broken` is the index of the first break, if any."""
 
     budget: int
     points: list[Point] = field(default_factory=list)
@@ -78,7 +78,7 @@ def search(
     seed: int = 0,
     method: Method = "search",
 ) -> Trail[Result]:
-    """Search a unit cube for a break.
+    """Search a unit cube for a point whose run breaks the property.
 
     `evaluate` maps points of `size` coordinates to the outcomes of their runs, in order; it may be lazy, and makes at most
     `budget` runs. Points with equal `key` share a run. `rank` maps all outcomes so far to margins, smaller nearer to a
@@ -105,7 +105,7 @@ def search(
 
     draws = Draws(seed, "falsify")
     if method == "random":
-        for number in range(ceil(20 * budget / FAMILY)):  # in a small space points soon repeat
+        for number in range(ceil(20 * budget / FAMILY)):  # more than needed, because points repeat in a small space
             if trail.open:
                 ask(_random(draws, size, number * FAMILY, FAMILY), "random")
     else:
@@ -128,7 +128,7 @@ def _evolve(
     draws: Draws, size: int, block: int, ask: Callable[[Sequence[Point], str], list[int]],
     rank: Callable[[Sequence[Result]], Sequence[float]], trail: Trail[Result],
 ) -> None:  # fmt: skip
-    """Run differential evolution by whole generations, so that the number of workers changes nothing."""
+    """Run differential evolution in complete generations, so that the result does not depend on the number of workers."""
     family = list(range(len(trail.runs)))
     stale, best, generation = 0, np.inf, 0
     while trail.open and generation < 20 * trail.budget:
@@ -146,7 +146,7 @@ def _evolve(
 
 
 def _with_repeats(draws: Draws, parents: Point, trials: list[Point], block: int, generation: int) -> list[Point]:
-    """Replace every second child by a leader in which one block is copied over another and moved in time."""
+    """Replace every second child by a copy of a leader in which one block overwrites another and gets a new time."""
     count, size = parents.shape
     blocks = size // block if block > 1 else 0
     if blocks < 2:  # noqa: PLR2004  # no other block to copy to
@@ -165,7 +165,7 @@ def _with_repeats(draws: Draws, parents: Point, trials: list[Point], block: int,
 
 
 def _trials(draws: Draws, parents: Point, generation: int) -> list[Point]:
-    """Return one child per parent, moved toward a leader and along the difference of two others in some coordinates."""
+    """Return one child per parent, moved toward a leader and along the difference of two parents in some coordinates."""
     count, size = parents.shape
     rows, columns = np.arange(count), np.arange(size)[None, :]
 

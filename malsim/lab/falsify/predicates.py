@@ -1,4 +1,4 @@
-"""Predicates of a property, each scaled by its spread before minima and maxima are taken."""
+"""Predicates of a property, and the property's margin with each predicate scaled by its spread."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NODES = (Compare, Bit, AtEvent, Not, Join, Over, Between, Edge)
 
 @dataclass(frozen=True)
 class PropertyRun:
-    """Outcome of a run for a property: broken or not, the worst replication, and predicate margins at each tick.
+    """Result of judging a run by a property: broken or not, the worst replication, and each predicate's margin per tick.
 
     `problem` says why the run could not be judged; such a run does not count as broken.
     """
@@ -42,7 +42,7 @@ class PropertyRun:
 
 
 def predicates(formula: Formula) -> list[Formula]:
-    """Return the distinct comparisons, bits and events of a formula."""
+    """Return the distinct comparisons, bits and events in a formula."""
     if isinstance(formula, (Compare, Bit, AtEvent)):
         return [formula]
     parts: list[Formula] = []
@@ -54,7 +54,7 @@ def predicates(formula: Formula) -> list[Formula]:
 
 
 def property_run(text: str, run: Run) -> PropertyRun:
-    """Judge a run by a property and return the margin of each predicate, shape (ticks, replications)."""
+    """Judge a run by a property. The result has each predicate's margins, shape (ticks, replications)."""
     judged, trace = Property(text), trace_of(run)
     whole = judged.margin(trace)
     worst = int(np.lexsort((whole.each, whole.holds))[0])
@@ -66,7 +66,7 @@ def property_run(text: str, run: Run) -> PropertyRun:
 
 
 def scales(formula: Formula, runs: Sequence[PropertyRun]) -> list[float]:
-    """Return the standard deviation of each predicate's margin; 1 if it is constant or the predicate has a scale."""
+    """Return the standard deviation of each predicate's margin, or 1 if it is constant or the predicate has a scale."""
     spreads = []
     for index, predicate in enumerate(predicates(formula)):
         values = np.concatenate([run.margins[index].ravel() for run in runs]) if runs else np.zeros(0)
@@ -77,7 +77,7 @@ def scales(formula: Formula, runs: Sequence[PropertyRun]) -> list[float]:
 
 
 def margin(formula: Formula, run: PropertyRun, scale: Sequence[float]) -> float:
-    """Return the margin of a property in a run's worst replication, with each predicate divided by its scale."""
+    """Return a property's margin in a run's worst replication, with each predicate divided by its scale."""
     arrays: dict[str, NDArray[Any]] = {
         f"p{index}": values / size for index, (values, size) in enumerate(zip(run.margins, scale, strict=True))
     }

@@ -1,4 +1,4 @@
-"""Search space of disturbances (writes and settings) as points in a unit cube."""
+"""Search space of disturbances (writes and settings), encoded as points in a unit cube."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     Point = NDArray[Any]
 
-COORDINATES = 4  # coordinates of a write: turn, writer, relation and target, confidence
-ABSENT = 0.15  # a write is left out if its first coordinate is smaller
+COORDINATES = 4  # coordinates per write: turn, writer, relation with target, confidence
+ABSENT = 0.15  # a write whose first coordinate is below this value is left out
 RELATIONS = ("contradicts", "supports", "concerns", "supersedes")
 CONFIDENCE = (0.05, 1.0)
 LAST_SEED = 2**31 - 1
@@ -32,7 +32,7 @@ WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heron", 
 
 @dataclass(frozen=True, order=True)
 class Write:
-    """Claim added by the search: turn, writer, relation, target cell and confidence."""
+    """Claim that the search adds: turn, writer, relation, target cell and confidence."""
 
     turn: int
     writer: str
@@ -46,7 +46,7 @@ class Write:
 
 @dataclass(frozen=True)
 class Disturbance:
-    """Disturbance of a scenario: writes in order of time, and settings that differ."""
+    """Disturbance of a scenario: added writes in order of time, and changed settings."""
 
     writes: tuple[Write, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Disturbance:
 
 @dataclass(frozen=True)
 class WriteSchedule:
-    """Search space of up to `writes` writes, each with a turn, a writer, a relation and a target; `space` adds settings."""
+    """Search space of up to `writes` writes, each with a turn, writer, relation and target, and of settings (`space`)."""
 
     writes: int
     turns: int
@@ -78,7 +78,9 @@ class WriteSchedule:
         targets: Sequence[str] = (),
         space: Space | None = None,
     ) -> WriteSchedule:
-        """Return a schedule for a scenario; by default its scripted writers and two others write about its cells.
+        """Return a schedule for a scenario.
+
+        By default, the scripted writers and two others write about the scenario's cells.
 
         Raises
         ------
@@ -92,14 +94,14 @@ class WriteSchedule:
         about = tuple(targets) or tuple(dict.fromkeys([*handles, *paths]))
         who = tuple(writers) or tuple(dict.fromkeys([*scripted, "mal", "eve"]))
         if (not about or not writes) and space is None:
-            raise UsageError("nothing to search", hint="name cells with targets, or settings with --parameter NAME=LOW:HIGH")
+            raise UsageError("nothing to search", hint="add cells with targets, or settings with --parameter NAME=LOW:HIGH")
         return cls(writes if about else 0, scenario.turns, who, tuple(relations), about, space)
 
     @classmethod
     def with_settings(
         cls, scenario: Scenario, parameters: Mapping[str, Sequence[Any]] | None = None, **options: Any
     ) -> WriteSchedule:
-        """Return a schedule that also searches `parameters`, and the seed if the scenario has writer populations."""
+        """Return a schedule that also searches `parameters` and, if the scenario has writer populations, the seed."""
         ranges = ({"seed": (0, LAST_SEED)} if scenario.writers else {}) | dict(parameters or {})
         return cls.of(scenario, space=Space.of(ranges, scenario) if ranges else None, **options)
 
@@ -126,7 +128,7 @@ class WriteSchedule:
 
 
 def with_disturbance(scenario: Scenario, disturbance: Disturbance) -> Scenario:
-    """Return the scenario with the writes inserted in the middle of their turns and the settings changed."""
+    """Return the scenario with the settings changed and each write inserted in the middle of its turn."""
     rows = []
     for number, write in enumerate(disturbance.writes):
         row = table(number, write, scenario.turn_every) | {"t": (write.turn + 0.5) * scenario.turn_every / DAY, "body": ""}
@@ -140,7 +142,7 @@ def with_disturbance(scenario: Scenario, disturbance: Disturbance) -> Scenario:
 
 
 def table(number: int, write: Write, turn_every: int) -> dict[str, Any]:
-    """Return a write as a `[[claim]]` table with a unique title, so that the gate does not merge it."""
+    """Return a write as a `[[claim]]` table. Its title is unique, so that the gate does not deduplicate it."""
     return {
         "at": f"{round((write.turn + 0.5) * turn_every)}ms",
         "writer": write.writer,

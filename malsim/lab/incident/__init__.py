@@ -1,4 +1,4 @@
-"""Reduction of an incident in a log or store to a minimal scenario, and a test that fails until it is cured."""
+"""Reduction of an incident in a log or store to a minimal scenario, and a test that fails until the memory is fixed."""
 
 from malsim.lab.incident.claim_log import read_log
 from malsim.lab.incident.incident import Incident, find

@@ -1,4 +1,4 @@
-"""Claims in the source of an incident: a file of claims, a recorder's log, a store, or a memory that can be imported."""
+"""Claims in the source of an incident: a claims file, a recorder's log, a store, or another memory that can be imported."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COLUMNS = (
     "line", "t", "writer", "object", "title", "confidence", "handle", "kind", "verification", "stability", "annexed", "key",
 )  # fmt: skip
 EVIDENCE = ("supports", "contradicts", "concerns")
-STAND_IN = 0.7  # confidence of claims that state none
+STAND_IN = 0.7  # confidence used for claims that state none
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class ClaimLog:
     left_out: tuple[str, ...] = ()
 
     def part(self, rows: list[int]) -> pl.DataFrame:
-        """Return the claims in the given rows, with their edges to earlier claims among these rows."""
+        """Return the claims in the given rows, with their edges to earlier claims in these rows."""
         part = self.claims[rows]
         edges = _evidence(part) if self.edges is None else self.edges
         handles = part["handle"].implode()
@@ -57,7 +57,7 @@ class ClaimLog:
 
 
 def read_log(path: Path, *, at: float | None = None, confidence: float | None = None) -> ClaimLog:
-    """Read the claims of a source up to day `at`; `confidence` is used for claims that state none.
+    """Read the claims of a source up to day `at`. Claims that state no confidence get `confidence`.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def read_log(path: Path, *, at: float | None = None, confidence: float | None = 
 def _of_file(path: Path, at: float | None, confidence: float | None) -> ClaimLog:
     claims = arranged(read_claims(path).claims.sort("line"), 0)
     if claims["time"].null_count():
-        claims = claims.sort("line").with_columns(t=pl.int_range(pl.len()) / 1440.0)  # a minute apart
+        claims = claims.sort("line").with_columns(t=pl.int_range(pl.len()) / 1440.0)  # undated claims are one minute apart
     stated = pl.col("stated") if confidence is None else pl.col("stated").fill_null(confidence)
     rows = claims.filter(pl.lit(at is None) | (pl.col("t") <= (at or 0.0))).select(
         "line", "t", "writer", "object", title="value", confidence=stated,
@@ -125,11 +125,13 @@ def _edges_of(memory: Memory, rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
 
 def _log(rows: pl.DataFrame, edges: pl.DataFrame | None, left_out: tuple[str, ...], path: Path) -> ClaimLog:
     if rows.is_empty():
-        raise DataError("contains no claims", where=str(path), hint="`malsim import` lists the contents of a file")
+        raise DataError(
+            "contains no claims", where=str(path), hint="run `malsim import FILE` to list the contents of a file"
+        )
     at = ((pl.col("t") - pl.col("t").min()) * DAY).round().cast(pl.Int64)
     claims = rows.with_columns(t=at).select(COLUMNS).with_columns(pl.col("annexed").fill_null(value=False))
     times, writers = claims["t"].to_list(), claims["writer"].to_list()
-    for row in range(1, len(times)):  # keep the order of arrival: the gate sorts simultaneous claims by writer
+    for row in range(1, len(times)):  # keep the order of arrival, because the gate sorts simultaneous claims by writer
         if times[row] < times[row - 1] or (times[row] == times[row - 1] and writers[row] < writers[row - 1]):
             times[row] = times[row - 1] + 1
     unstated = claims["confidence"].null_count()
@@ -138,7 +140,7 @@ def _log(rows: pl.DataFrame, edges: pl.DataFrame | None, left_out: tuple[str, ..
 
 
 def _evidence(part: pl.DataFrame) -> pl.DataFrame:
-    """Return the edges that follow from the values of claims about an object: support, mutual dispute, supersession."""
+    """Derive edges from the values that are claimed about each object: support, mutual dispute and supersession."""
     stream = part.filter(pl.col("object").is_not_null()).select("handle", "writer", "object", value="title")
     stream = stream.with_row_index("arrival").with_columns(pl.col("arrival").cast(pl.Int64))
     edges, handle, key = disputes(stream, mutual=True), stream["handle"], ["source", "target", "relation"]

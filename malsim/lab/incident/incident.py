@@ -1,4 +1,4 @@
-"""Reduction of a log to the claims that decide a wrong answer."""
+"""Reduction of a log to the claims that cause a wrong answer."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 CURES = ("majority", "records", "last_write")
 LAWS = ("mal", "majority", "last_write", "records")
 TICKS = 10
-AGAIN = 10  # replays that test whether a memory is deterministic
-MOST = 3  # replays of each part for a memory that is not deterministic
+AGAIN = 10  # number of replays that test whether a memory is deterministic
+MOST = 3  # number of replays of each part if the memory is not deterministic
 MOVED = 0.02
 
 
 @dataclass
 class Incident:
-    """Question about a log, and `rows`, the smallest part of the log that reproduces the incident.
+    """Wrong answer or cell in a log (`question`), and `rows`, the smallest part of the log that reproduces the incident.
 
     `law` is the name of the memory, `cures` the laws that give the rival answer on the whole log and on the part. `agreed`
     is the number of replays of the whole log, of ten, that showed the incident. `replays` counts all runs.
@@ -47,7 +47,7 @@ class Incident:
     named: bool = False
 
     def shows(self, rows: list[int]) -> bool:
-        """Return True if a part shows the incident, but gives the rival answer under each cure and without wrong claims.
+        """Return whether a part shows the incident but gives the rival answer under each cure and without wrong claims.
 
         A memory that is not deterministic must show it in most of three replays.
         """
@@ -65,7 +65,7 @@ class Incident:
         return sum(self.question.shows(self.player.run(rows, self.question)) for _ in range(replays))
 
     def cured(self, rows: list[int], law: str | None) -> bool:
-        """Return True if a part gives the rival answer, under another law if given."""
+        """Return whether a part gives the rival answer, under another law if one is given."""
         self.replays += 1
         run = self.player.run(rows, self.question, law) if rows else None
         return run is not None and isinstance(self.question, WrongAnswer) and self.question.cured(run)
@@ -79,7 +79,7 @@ def find(
     law: str | None = None,
     memory: Adapter | None = None,
 ) -> Incident:
-    """Find the smallest part of a log that reproduces a wrong answer (`OBJECT=VALUE`) or the change of a cell.
+    """Find the smallest part of a log that reproduces a wrong answer (`OBJECT=VALUE`) or a change of a cell.
 
     Each part is replayed under the same memory: `memory`, `law`, or the first of `LAWS` that gives the answer on the whole
     log. A part shows the incident if, as on the whole log, the other claims alone give the rival answer, and so does every
@@ -103,7 +103,7 @@ def find(
 def _incident(
     log: ClaimLog, rows: list[int], cell: str | None, answer: str | None, law: str | None, memory: Adapter | None
 ) -> Incident:
-    """Return the incident under the first law that reproduces it, or under `memory` if one of ten replays does."""
+    """Return the incident under the first law that reproduces it or, with `memory`, if one of ten replays does."""
     tried: dict[str, str] = {}
     usable = [name for name in LAWS if name != "mal" or log.edges is not None or not log.unstated]
     for name in [law] if law or memory else usable:
@@ -114,14 +114,14 @@ def _incident(
                 return Incident(log, player, question, player.base.law, named=bool(law or memory))
         tried[player.base.law] = answers
     given = "; ".join(f"{name}: {answers}" for name, answers in tried.items())
-    hint = "name the law that gave it with --law, or the memory with --memory"
-    raise UsageError(f"no replay of the whole log gives {answer or cell}", where="--from", given=given, hint=hint)
+    hint = "add --law or --memory to name the memory that gave it"
+    raise UsageError(f"no replay of the entire log gives {answer or cell}", where="--from", given=given, hint=hint)
 
 
 def _base(log: ClaimLog, law: str | None, memory: Adapter | None) -> Scenario:
-    """Return the scenario without claims: at most ten ticks, the last one after the last claim."""
+    """Return the scenario without claims. It has at most ten ticks, the last of them after the last claim."""
     span = max(log.claims["t"].to_list())
-    every = max(1, -(-(span + 1) // (DAY * TICKS)))  # days
+    every = max(1, -(-(span + 1) // (DAY * TICKS)))  # in days
     days = every * (span // (DAY * every) + 1)
     scenario = Scenario(name="incident", why="an incident", days=float(days), turn_every=every * DAY)
     if memory:
@@ -130,7 +130,7 @@ def _base(log: ClaimLog, law: str | None, memory: Adapter | None) -> Scenario:
 
 
 def _question(player: LogPlayer, rows: list[int], cell: str | None, answer: str | None) -> tuple[Question | None, str]:
-    """Return the question that the replay reproduces and "", or None and a description of the actual answer."""
+    """Return (question, "") if the replay reproduces the incident, otherwise (None, a description of the actual answer)."""
     claims = player.log.claims
     if answer is not None:
         object_, equals, value = answer.partition("=")
@@ -143,7 +143,7 @@ def _question(player: LogPlayer, rows: list[int], cell: str | None, answer: str 
     if cell not in handles and cell in keys:
         cell = handles[keys.index(cell)]
     if cell not in handles:
-        hint = nearest(str(cell), handles, "name a handle of a store, an item of a log, or a line number of a claims file")
+        hint = nearest(str(cell), handles, "use a handle of a store, an item of a log, or a line number of a claims file")
         raise UsageError("no such cell", where="--cell", given=cell, hint=hint)
     row = handles.index(cell)
     if player.base.law in GRAPHS and not player.base.adapter:
@@ -157,7 +157,7 @@ def _question(player: LogPlayer, rows: list[int], cell: str | None, answer: str 
 
 
 def _moved_cell(player: LogPlayer, rows: list[int], row: int) -> Question | None:
-    """Return the question about a cell that is no longer active or that other claims raised or lowered, else None."""
+    """Return the question about a cell that is no longer active or that other claims raised or lowered, otherwise None."""
     cell = WrongCell(player.log.claims["handle"][row])
     now, status = worth_of(player.run(rows, cell), cell.handle)
     if status not in (None, "active"):
@@ -171,7 +171,7 @@ def _moved_cell(player: LogPlayer, rows: list[int], row: int) -> Question | None
 def _wrong_answer(
     player: LogPlayer, rows: list[int], object_: str, *, wrong: str = "", value: str = ""
 ) -> tuple[Question | None, str]:
-    """Return a question and "" if the answer is `wrong` (or is not `value`), else None and a description of the answer."""
+    """Return (question, "") if the answer is `wrong` (or is not `value`), otherwise (None, a description of the answer)."""
     claims = player.log.claims
     counts = Counter(claims.filter(claims["object"] == object_)["title"].to_list())
     values = tuple(sorted(counts, key=lambda title: (-counts[title], title)))
@@ -195,13 +195,13 @@ def _leading(player: LogPlayer, rows: list[int], question: WrongAnswer) -> tuple
 
 
 def _others(log: ClaimLog, rows: list[int], question: WrongAnswer) -> list[int]:
-    """Return the rows without the claims that give the object the wrong value."""
+    """Return the rows of all claims except those that give the object the wrong value."""
     objects, titles = log.claims["object"], log.claims["title"]
     return [row for row in rows if objects[row] != question.object or titles[row] != question.wrong]
 
 
 def _narrowed(incident: Incident, rows: list[int]) -> list[int]:
-    """Return the first part that shows the incident: claims about its object, all claims of their writers, or all."""
+    """Return the first part that shows the incident: claims about its object, all claims by their writers, or all claims."""
     claims, question = incident.log.claims, incident.question
     object_ = question.object if isinstance(question, WrongAnswer) else None
     if isinstance(question, WrongCell):

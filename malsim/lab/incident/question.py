@@ -1,4 +1,4 @@
-"""Question of an incident: a wrong answer about an object, or a cell that other claims moved or ended."""
+"""Question of an incident: a wrong answer about an object, or a cell that other claims changed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_VALUES = 100
 
 @dataclass(frozen=True)
 class WrongAnswer:
-    """Wrong answer `wrong` about an `object`; `rival` is the answer from the other claims ("" if there is none).
+    """Wrong answer `wrong` about `object`. `rival` is the answer that the other claims give, or "" if there is none.
 
     `values` are all claimed values of the object. `tied` is true if several values lead on the whole log.
     """
@@ -40,7 +40,7 @@ class WrongAnswer:
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """Fact about the object, in which the rival value is true."""
+        """Fact about the object, whose true value is the rival answer."""
         first = (self.rival or OTHERWISE, self.wrong)
         values = (*first, *(value for value in self.values if value not in first))
         return (Fact(name=self.object, values=values[:MOST_VALUES], start="first"),)
@@ -50,18 +50,18 @@ class WrongAnswer:
         return f"{canonical(f'right({self.object})')} == 1"
 
     def shows(self, run: Run) -> bool:
-        """Return True if the wrong value is the answer at the last tick; a tie counts only if the whole log ties."""
+        """Return whether the wrong value is the answer at the last tick. A tie counts only if the entire log also ties."""
         right, answer = last(run, self.object)
         return answer == 1.0 or (self.tied and answer is None and right is not None and right < 1.0)
 
     def cured(self, run: Run) -> bool:
-        """Return True if the rival is the only answer at the last tick."""
+        """Return whether the rival is the only answer at the last tick."""
         return last(run, self.object)[0] == 1.0
 
 
 @dataclass(frozen=True)
 class WrongCell:
-    """Cell that is no longer active (`status`), or whose effective confidence other claims moved across `level`."""
+    """Cell that is no longer active (see `status`), or whose effective confidence other claims moved across `level`."""
 
     handle: str
     level: float = 0.0
@@ -79,7 +79,7 @@ class WrongCell:
         return f"eff({self.handle}) {'>' if self.falls else '<'} {self.level:g}"
 
     def shows(self, run: Run) -> bool:
-        """Return True if, at the last tick, the cell has the status in question or its confidence lies beyond `level`."""
+        """Return whether, at the last tick, the cell's status is `status` or its effective confidence is beyond `level`."""
         worth, status = worth_of(run, self.handle)
         if self.status or worth is None:
             return bool(self.status) and status == self.status
@@ -90,13 +90,13 @@ Question: TypeAlias = WrongAnswer | WrongCell
 
 
 def worth_of(run: Run, handle: str) -> tuple[float | None, str | None]:
-    """Return a cell's effective confidence and status at the last tick, each None if the run has no such cell."""
+    """Return a cell's effective confidence and status at the last tick, or (None, None) if the run has no such cell."""
     cells = run.cells.filter(pl.col("cell") == handle).sort("t").select("effective", "status")
     return cells.row(-1) if cells.height else (None, None)
 
 
 def last(run: Run, object_: str) -> tuple[float | None, float | None]:
-    """Return `right` and `answer` of a fact at the last tick, each None if it has no value."""
+    """Return the signals `right` and `answer` of a fact at the last tick, each None if it has no value."""
     rows = run.signals.filter((pl.col("row") == object_) & (pl.col("t") == run.signals["t"].max()))
     values = dict(rows.select("signal", "value").rows())
     return values.get("right"), values.get("answer")
@@ -104,13 +104,13 @@ def last(run: Run, object_: str) -> tuple[float | None, float | None]:
 
 @dataclass(frozen=True)
 class LogPlayer:
-    """Player of parts of a log under a memory; `base` is the scenario without claims."""
+    """Player that replays parts of a log under a memory. `base` is the scenario without claims."""
 
     log: ClaimLog
     base: Scenario
 
     def run(self, rows: list[int], question: Question, law: str | None = None) -> Run:
-        """Run the scenario of a part of the log for a question, under another `law` if given."""
+        """Replay a part of the log as a scenario with the question's facts, under another `law` if given."""
         numbers = {(fact.name, fact.label(n)): float(n) for fact in question.facts for n in range(len(fact.values))}
         part = self.log.part(rows)
         values = [numbers.get(pair) for pair in part.select("object", "title").rows()]

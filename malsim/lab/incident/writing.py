@@ -1,4 +1,4 @@
-"""Incident written as a commented scenario whose check fails today, and as a pytest file."""
+"""Incident written as a commented scenario whose check fails until the memory is fixed, and as a pytest file."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def pytest_text(name: str) -> str:
 
 
 def require_failure(text: str, memory: Adapter | None) -> None:
-    """Raise `UsageError` unless the check of a scenario's text fails, under `memory` in at least one of ten replays."""
+    """Raise `UsageError` unless the scenario's check fails (with `memory`: in at least one of ten replays)."""
     try:
         scenario = parse(text, where="incident.toml")
     except ScenarioError as error:
@@ -56,7 +56,7 @@ def require_failure(text: str, memory: Adapter | None) -> None:
 
 
 def scenario_text(incident: Incident, *, source: str, anonymise: bool = False) -> str:
-    """Return the scenario of an incident as text, which depends only on the log. `source` is the file name of the log.
+    """Return an incident as the text of a scenario, which depends only on the log. `source` is the log's file name.
 
     With `anonymise`, writers, objects, values and handles are replaced by numbered names whose order is that of the
     originals.
@@ -125,7 +125,7 @@ def _claim(claim: dict[str, Any], names: Mapping[str, str]) -> list[str]:
 
 
 def _stand_ins(part: dict[str, list[Any]]) -> dict[str, str]:
-    """Return a numbered name for each text of the part, in sorted order within its kind."""
+    """Map each text in a part of the log to a numbered name, in sorted order within its kind."""
     names = dict[str, str]()
     for column, word in (("title", "value"), ("object", "object"), ("writer", "writer")):
         texts = sorted({text for text in part[column] if text is not None})
@@ -135,7 +135,7 @@ def _stand_ins(part: dict[str, list[Any]]) -> dict[str, str]:
 
 
 def _renamed(question: Question, names: Mapping[str, str], titles: set[str]) -> Question:
-    """Return the question with all names replaced by numbered names."""
+    """Return the question with every name replaced by its numbered name."""
     if not isinstance(question, WrongAnswer):
         return replace(question, handle=names.get(question.handle, question.handle))
     object_, wrong, rival = (names.get(text, text) for text in (question.object, question.wrong, question.rival))

@@ -1,4 +1,4 @@
-"""Sensitivity of a metric to settings: single moves, Sobol indices over a space, and confounded pairs."""
+"""Sensitivity of a metric to settings: one-at-a-time changes, Sobol indices over a space, and confounded pairs."""
 
 from malsim.lab.sensitivity.sensitivity import Sensitivity, sensitivity
 

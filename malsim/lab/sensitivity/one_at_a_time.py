@@ -1,4 +1,4 @@
-"""Single moves of settings: the swing of a metric per setting, and pairs of settings with proportional effects."""
+"""Effects of changing one setting at a time: each setting's effect on a metric, and pairs with proportional effects."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ class Move:
 
 
 def of_rules(scenario: Scenario, step: float) -> Space:
-    """Return the space of all rules: (1 − step) to (1 + step) times each value, within bounds, and all choices."""
+    """Return a space of all rules: each number within ± `step` of its value (relative) and its bounds, and all choices."""
     if not 0.0 < step <= 1.0:
-        raise UsageError("out of bounds", where="step", given=step, allowed="above 0 to 1")
+        raise UsageError("out of bounds", where="step", given=step, allowed="above 0, at most 1")
     ranges = [_around(setting, step) for setting in settings_of(scenario.rules).values()]
     return Space(tuple(dimension for dimension in ranges if dimension is not None))
 
 
 def moves(space: Space) -> list[Move]:
-    """Return the moves to both ends of each range, and to every choice other than the current one."""
+    """Return moves to both ends of each range, and to every choice other than the current one."""
     result = []
     for dimension in space.dimensions:
         values = dimension.choices or (dimension.at(0.0), dimension.at(1.0))
@@ -52,7 +52,7 @@ def moves(space: Space) -> list[Move]:
 
 
 def nudges(space: Space, flat: Collection[str] = ()) -> list[Move]:
-    """Return moves by ± 5 % of each range; flat settings, whole numbers and choices are left out."""
+    """Return moves by ± 5 % of each range. Flat settings, whole numbers and choices are left out."""
     result = []
     for dimension in space.dimensions:
         if not dimension.choices and not dimension.whole and dimension.name not in flat:
@@ -62,7 +62,7 @@ def nudges(space: Space, flat: Collection[str] = ()) -> list[Move]:
 
 
 def swings(single: Sequence[Move], base: Array, values: Sequence[Array]) -> pl.DataFrame:
-    """Return the effect of each move on a metric, the setting with the widest swing first.
+    """Return the effect of each move on a metric, sorted by the swing of the setting, widest first.
 
     Columns: setting, to (as text), value (mean over replications), difference from the base with low and high (95 %, of
     paired differences; null for one replication or equal differences), swing (the setting's highest mean minus its lowest,
@@ -86,7 +86,7 @@ def swings(single: Sequence[Move], base: Array, values: Sequence[Array]) -> pl.D
 
 
 def alike(nudged: Sequence[Move], values: Sequence[Array]) -> pl.DataFrame:
-    """Return pairs of settings with proportional effects on all replications; either can compensate for the other.
+    """Return pairs of settings with proportional effects in all replications, which can compensate for each other.
 
     s_i is the change of each replication by a nudge of setting i, scaled to unit length; γ = 1 / √(1 − |s_i · s_j|) is the
     collinearity index. Pairs above 10 are confounded: the metric depends only on a combination of the two. At least three

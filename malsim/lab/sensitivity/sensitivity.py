@@ -1,4 +1,4 @@
-"""Sensitivity analysis of a metric: single moves, Sobol indices, flat settings and confounded pairs."""
+"""Sensitivity analysis of a metric: one-at-a-time changes, Sobol indices, flat settings and confounded pairs."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ LEAST = 8
 
 @dataclass(frozen=True)
 class SensitivityFigures:
-    """Figures of a sensitivity study; each returns a matplotlib figure that notebooks show and `savefig` writes."""
+    """Figures of a sensitivity study. Each method returns a matplotlib figure."""
 
     result: Sensitivity
 
     def tornado(self, title: str = "") -> Sheet:
-        """Plot the range of the metric for each setting moved alone."""
+        """Plot the range of the metric when each setting is changed alone."""
         from malsim.showing.plots.studies.settings import tornado
 
         label = label_of(self.result.metric)
         return tornado(self.result.tornado, base=self.result.base, label=label, title=title)
 
     def indices(self, title: str = "") -> Sheet:
-        """Plot the first and total Sobol indices; raise `UsageError` if no space was given."""
+        """Plot the first-order and total Sobol indices. Raises `UsageError` if no space was given."""
         from malsim.showing.plots.studies.settings import indices
 
         if self.result.frame is None:
@@ -77,7 +77,7 @@ class Sensitivity:
 
     @property
     def flat(self) -> list[str]:
-        """Settings without effect on the metric: the total index is below 0.01, or without a space no move changes a run."""
+        """Settings without effect on the metric: the total index is below 0.01 or, without a space, no move matters."""
         if self.frame is not None:
             return self.frame.filter("flat")["setting"].to_list()
         return self.tornado.filter("flat")["setting"].unique(maintain_order=True).to_list()
@@ -147,7 +147,7 @@ def sensitivity(
     with _runner(scenario, metric, executor, workers, progress=progress) as run:
         values, *moved = run([{}, *({move.setting: move.to} for move in single)])
         if np.isnan(values).all():
-            hint = "a time has no mean if more than half of its spells outlast the run: run more days"
+            hint = "run more days, because the mean time is unknown if more than half of the spells outlast the run"
             raise UsageError("the metric has no value", where=name_of(metric), hint=hint)
         base, tornado = float(np.nanmean(values)), swings(single, values, moved)
         small = nudges(ranges, tornado.filter("flat")["setting"].unique())
@@ -202,12 +202,12 @@ def sobol(evaluate: Callable[[Array], Array], names: Sequence[str], *, points: i
         raise UsageError("out of bounds", where="points", given=points, allowed=f"a power of two, {LEAST} or more")
     both = qmc.Sobol(2 * count, rng=np.random.Generator(np.random.Philox(seed))).random(points)
     a, b = both[:, :count], both[:, count:]
-    ab = np.repeat(a[None], count, axis=0)  # a with the column of one setting from b
+    ab = np.repeat(a[None], count, axis=0)  # copies of `a`, each with one setting's column taken from `b`
     ab[np.arange(count), :, np.arange(count)] = b.T
     values = np.asarray(evaluate(np.concatenate([a, b, ab.reshape(-1, count)])), dtype=np.float64)
     if not np.isfinite(values).all():
-        hint = "some replications have no value: run more days, or use another metric"
-        raise UsageError("a point of the space has no value", where="sobol", hint=hint)
+        hint = "run more days, or use another metric, because some replications have no value"
+        raise UsageError("the metric has no value at a point of the space", where="sobol", hint=hint)
     if (values == values[0]).all():
         problem, hint = "the metric is the same at every point of the space", "use other settings or another metric"
         raise UsageError(problem, where="sobol", given=float(values[0]), hint=hint)
@@ -221,12 +221,12 @@ def sobol(evaluate: Callable[[Array], Array], names: Sequence[str], *, points: i
 
 
 def _indices(f_a: Array, f_b: Array, f_ab: Array) -> Array:
-    """Return first-order and total indices, shape (2, settings); NaN if all values of a resample are equal."""
+    """Return the first-order and total indices, shape (2, settings), or NaN if all values of a resample are equal."""
     from scipy.stats import sobol_indices
 
     if np.ptp(f_a) == np.ptp(f_b) == 0.0 and f_a[0] == f_b[0]:
         return np.full((2, len(f_ab)), np.nan)
-    count, f_ab = len(f_ab), f_ab if len(f_ab) > 1 else np.repeat(f_ab, 2, axis=0)  # scipy needs two settings
+    count, f_ab = len(f_ab), f_ab if len(f_ab) > 1 else np.repeat(f_ab, 2, axis=0)  # scipy needs at least two settings
     values: dict[Literal["f_A", "f_B", "f_AB"], Array] = {"f_A": f_a[None], "f_B": f_b[None], "f_AB": f_ab[:, None]}
     result = sobol_indices(func=values, n=len(f_a))
     return np.stack([result.first_order, result.total_order])[:, :count]

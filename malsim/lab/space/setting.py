@@ -39,7 +39,9 @@ class Setting:
     def allowed(self) -> str:
         if self.choices:
             return ", ".join(self.choices)
-        return f"{'whole, ' if self.whole else ''}{'above ' if self.above else ''}{self.low:g} to {self.high:g}"
+        above = f"above {self.low:g}" + (f", at most {self.high:g}" if math.isfinite(self.high) else "")
+        ends = above if self.above else f"{self.low:g} to {self.high:g}"
+        return f"{'whole, ' if self.whole else ''}{ends}"
 
     def checked(self, value: object, *, where: str = "settings") -> Any:
         """Convert a value to the setting's type. Raises `UsageError` if it has the wrong type or is out of bounds."""
