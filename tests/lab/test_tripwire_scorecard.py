@@ -389,7 +389,7 @@ def test_one_replication_has_no_intervals() -> None:
 
 
 BROKEN_NETS = {
-    "loadrt latch names=alarm\n": ("", "no latch, watchdog or flag makes an alarm"),
+    "loadrt latch names=alarm\n": ("", "no latch, watchdog or flag raises an alarm"),
     "loadrt latch names=alarm": ("loadrt latch names=alarm,other\nnet too other.out\naddf other tick", r"too \(line 1\d\)"),
     "setp weak.level": ("setp weak.levle", r"x\.toml:1\d.*did you mean level"),
 }

@@ -79,7 +79,7 @@ def _groups(log: pl.DataFrame, by: str) -> Iterator[tuple[str, pl.DataFrame]]:
     keys = {"topic": "topics", "namespace": "object"}
     if keys.get(by, by) not in log.columns:
         allowed = f"stability, topic, namespace, or a column of {', '.join(log.columns)}"
-        raise UsageError("no such group", where="fit_decay: by", given=by, allowed=allowed)
+        raise UsageError("no such column to group by", where="fit_decay: by", given=by, allowed=allowed)
     if by == "topic":
         log = log.explode("topics").rename({"topics": "topic"})
     elif by == "namespace":

@@ -21,7 +21,7 @@ _INTERVALS = "after and before, or duration and ended"
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """Claim lifetimes as ages in days: last true at `after`, ended by `before` (infinite if open), first seen at `entered`.
+    """Claim lifetimes as ages in days: last true at `after`, ended by `before` (infinite if not), first seen at `entered`.
 
     `entered` is NaN if the age at the first sighting is unknown.
     """

@@ -88,7 +88,7 @@ CEILINGS = ("challenge_ceiling", "support_ceiling")
 
 @dataclass(frozen=True)
 class LoopFigures:
-    """Figures of a stability analysis. Each method returns a matplotlib figure for notebooks or `savefig`."""
+    """Figures of a stability analysis. Each method returns a matplotlib figure, which notebooks display."""
 
     result: Any  # a `Stability`, not annotated as such because its module imports this one
 

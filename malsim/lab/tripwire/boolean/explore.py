@@ -105,7 +105,7 @@ def explore(part: Part, *, tick: float = DAY) -> StateSpace:
     while frontier:
         ticks += 1
         if len(states) * len(inputs) > MOST_ROWS:
-            hint = "shorten the times of its timers, or split the netlist"
+            hint = "shorten the netlist's timers, or split the netlist"
             raise UsageError("too many states to explore", given=len(states), hint=hint)
         rows = np.repeat(np.array([states[index] for index in frontier]), len(inputs), axis=0)
         step = machine.step(rows, np.tile(inputs, (len(frontier), 1)), ticks)

@@ -38,7 +38,7 @@ NONE = Interval(np.nan, np.nan, np.nan, 0, "nothing to count")
 
 
 def blocks(counts: NDArray[np.generic]) -> Floats:
-    """Sum counts (ticks × replications) into blocks: one per replication, or several for fewer than 20 replications."""
+    """Sum counts (ticks × replications) into blocks: one per replication, or several if there are fewer than 20 of them."""
     ticks, reps = counts.shape
     pieces = min(ticks, -(-LEAST_BLOCKS // reps))
     cuts = np.linspace(0, ticks, pieces, endpoint=False).astype(int)

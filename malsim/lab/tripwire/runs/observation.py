@@ -184,7 +184,7 @@ def alarm_of(net: Net, name: str | None = None) -> str:
     candidates = alarms(net) or guards or acting or list(part_of(net).outputs)
     if not candidates:
         hint = "load one, such as loadrt latch names=alarm, or name a bit: --alarm NAME"
-        problem = "no latch, watchdog or flag makes an alarm in this netlist"
+        problem = "no latch, watchdog or flag raises an alarm in this netlist"
         raise UsageError(problem, allowed=_with_lines(net, bits), hint=hint)
     if len(candidates) > 1:
         problem, hint = "this netlist has several alarms", f"choose one: --alarm {candidates[-1]}"

@@ -210,7 +210,7 @@ def _spans(text: str, days: Floats, option: str) -> Bools:
 
 
 def _candidates(values: Mapping[str, Floats], spans: Bools, quiet: Bools) -> Iterator[Watching]:
-    """Yield a watch for each score, side and hold time, with its level midway between alarm days and silent days."""
+    """Yield a watch for each score, side and hold time, with its level midway between alarm-day and silent-day values."""
     for address, series in values.items():
         for side, sign in (("below", -1.0), ("above", 1.0)):
             beyond = np.where(np.isnan(series), -np.inf, sign * series)
