@@ -235,7 +235,7 @@ def _user_formula(formula: Formula | str, stated: Array, *columns: Array) -> Arr
             where="rules.effective",
             given=f"shape {fresh.shape}, from {fresh.min(initial=1.0):g} to {fresh.max(initial=0.0):g}",
             allowed=f"shape {stated.shape}, 0 to 1",
-            hint="clip its result with numpy.clip(…, 0, 1)",
+            hint="clip the result with numpy.clip(…, 0, 1)",
         )
     return fresh
 

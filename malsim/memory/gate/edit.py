@@ -192,7 +192,7 @@ def _check_verifier(cell: Mapping[str, Any], verification: object, writer: str |
     names = rules.verifiers.split()
     if verification == "external" and writer not in (cell["writer"], *names) and "*" not in names:
         allowed = ", ".join([*names, f"{cell['writer']}, its writer"])
-        problem, hint = "may not verify another writer's cell externally", "add the name to rules.verifiers"
+        problem, hint = "this writer may not verify another writer's cell externally", "add the name to rules.verifiers"
         raise UsageError(problem, where=cell["handle"], given=writer, allowed=allowed, hint=hint)
 
 

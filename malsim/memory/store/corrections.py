@@ -212,7 +212,7 @@ def _admit_instead(
     after, verdicts = admit(lift(memory, rows_barred(memory, fact)), [claim], rules)
     if verdicts["verdict"][0] == "refused":
         given = verdicts.select(issues_as_text()).item()
-        raise UsageError("the gate refused the claim of the right value", where="correct", given=given)
+        raise UsageError("the gate refused the new claim", where="correct", given=given)
     return after, verdicts
 
 
