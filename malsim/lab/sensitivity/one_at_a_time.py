@@ -1,4 +1,4 @@
-"""Effects of changing one setting at a time: each setting's effect on a metric, and pairs with proportional effects."""
+"""Effects of single settings on a metric, and pairs of settings with proportional effects."""
 
 from __future__ import annotations
 
