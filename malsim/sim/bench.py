@@ -49,7 +49,7 @@ Later: TypeAlias = "tuple[int, Scenario]"
 
 
 def run(scenario: Scenario, *, watch: Watch = iter, later: Later | None = None) -> Run:
-    """Run a scenario from start to finish, with all replications in parallel arrays.
+    """Run a scenario from start to finish, advancing all replications together.
 
     `watch` receives the times of the ticks (ms) and yields them as the ticks are made, like a progress bar. `later` is a
     time (ms) and the scenario whose rules apply to the ticks after it; see `malsim.sim.replay.fork`. At each tick the

@@ -68,7 +68,7 @@ def test_a_manifest_carries_law_and_parameters(tmp_path: Path, capsys: pytest.Ca
 @pytest.mark.parametrize(("name", "feature"), [("quorum_of_writers", "address"), ("addf_order", "address")])
 def test_settings_of_the_graph_are_refused_under_other_laws(name: str, feature: str) -> None:
     scenario = next(path for path in SCENARIOS if path.stem == name)
-    with pytest.raises(MalsimError, match=f"graphiti keeps no graph of claims.*{feature}"):
+    with pytest.raises(MalsimError, match=f"graphiti has no claim graph.*{feature}"):
         ms.run(scenario, law="graphiti")
 
 

@@ -185,7 +185,8 @@ def fails(kind: str) -> Any:
 
 @pytest.mark.parametrize(
     ("kind", "words"),
-    [("number", "did not yield an event; given: '5'; allowed: an event"), ("raise", "it raised ZeroDivisionError: by hand"),
+    [("number", "did not yield an event; given: '5'; allowed: an event"),
+     ("raise", "the process raised ZeroDivisionError: by hand"),
      ("inner", "no such value; given: 'ajar'; allowed: open, shut"), ("name", "under its own name; given: 'another'"),
      ("object", "no such object; given: 'gaet'; allowed: gate; did you mean gate")],
 )  # fmt: skip

@@ -87,7 +87,7 @@ def test_rank_policy_reads_the_triage_rank_signal(monkeypatch: pytest.MonkeyPatc
 
 
 def test_triage_by_rank_needs_a_graph() -> None:
-    with pytest.raises(ScenarioError, match="needs a graph"):
+    with pytest.raises(ScenarioError, match="needs a claim graph"):
         bench.run(given_people(triage="rank").replace(record="bands", law="majority", days=7.0))
 
 

@@ -67,7 +67,7 @@ def test_netlist_errors_name_the_line_of_the_file(wires: str, where: str, proble
     [
         (ACK.replace("reviewer.ack", "reviewer.ak"), "reviewer.ak", "the netlist has no such input"),
         (ACK.replace("reviewer.ack", "low"), '"low"', "the netlist has no such input"),
-        (ACK.replace("true", "0.5"), "0.5", "not a value of this signal"),
+        (ACK.replace("true", "0.5"), "0.5", "the value has the wrong type for this signal"),
         (ACK.replace("1d", "7 suns"), "suns", "10min"),
     ],
 )

@@ -246,7 +246,7 @@ def _allowed(error: ValidationError, node: dict[str, Any]) -> str:
         "maximum": "at most {}",
         "exclusiveMinimum": "above {}",
         "minLength": "text that is not empty",
-        "pattern": "a number and ms, s, min, h, d or w: 10min",
+        "pattern": "a number and ms, s, min, h, d or w, such as 10min",
     }
     return bounds[keyword].format(value) if keyword in bounds else str(node.get("description", error.message))
 

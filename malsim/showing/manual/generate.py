@@ -19,7 +19,8 @@ def rules() -> str:
     rows = []
     for rule in fields(Rules):
         meta = rule.metadata
-        if not {"unit", "choices"} & meta.keys() and rule.type != "str":  # a derived value, described on the page on signals
+        # skip rules that name a derived value, which the page on signals describes
+        if not {"unit", "choices"} & meta.keys() and rule.type != "str":
             continue
         unit = meta.get("unit", "word" if "choices" in meta else "words")
         rows.append((f"`{rule.name}`", rule.default, unit, _bounds(meta), meta["why"], meta["source"]))
@@ -146,7 +147,7 @@ def python() -> str:
 def _signature(item: Any) -> str:
     try:
         return re.sub(r"(: |-> )(['\"])(.*?)\2(?=[,) ]|$)", r"\1\3", str(inspect.signature(item)))
-    except (TypeError, ValueError):  # built-ins have no signature
+    except (TypeError, ValueError):  # built-in functions have no signature
         return "(…)"
 
 
@@ -167,7 +168,7 @@ def gallery() -> str:
 
 COMMANDS = dict.fromkeys(("tune", "teach"), "malsim run") | {"test": "malsim test", "validate": "malsim tripwire --scenario"}
 
-PARTS = {"loop_pins": loop_pins, "ops": op_pins}  # tables that replace $NAME in a page
+PARTS = {"loop_pins": loop_pins, "ops": op_pins}  # functions that make the table for each $NAME in a page
 GENERATED: dict[str, tuple[str, Callable[[], str]]] = {
     "tutorial/gallery": ("Gallery", gallery),
     "reference/rules": ("Rules of the memory", rules),

@@ -84,7 +84,9 @@ def page(topic: str) -> Page:
     if topic in sections:
         return sections[topic]
     names = [entry.name for entry in every]
-    raise UsageError("no such page", given=topic, hint=nearest(topic, [*names, *sections], "`malsim docs` lists all"))
+    raise UsageError(
+        "no such page", given=topic, hint=nearest(topic, [*names, *sections], "run `malsim docs` to list all pages")
+    )
 
 
 def _sections(page: Page) -> Iterator[Page]:
@@ -116,11 +118,13 @@ def build(folder: Path) -> list[Path]:
         import myst_parser  # noqa: F401
         from sphinx.cmd.build import build_main
     except ImportError:
-        raise UsageError("needs Sphinx, MyST and furo, which are not installed", hint='pip install "malsim[docs]"') from None
+        raise UsageError(
+            "the HTML pages need Sphinx, MyST and furo, which are not installed", hint='pip install "malsim[docs]"'
+        ) from None
     with TemporaryDirectory() as temporary:
         _write_sources(Path(temporary))
         if build_main(["-q", "-b", "html", "-d", f"{temporary}/.doctrees", temporary, str(folder)]):
-            raise UsageError("the pages cannot be written", given=str(folder), hint="see the messages of Sphinx above")
+            raise UsageError("Sphinx could not build the pages", given=str(folder), hint="read Sphinx's messages above")
     return [folder / "index.html", *(folder / f"{entry.topic}.html" for entry in pages())]
 
 

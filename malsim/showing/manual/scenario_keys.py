@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 KINDS = {"string": "text", "integer": "whole number", "boolean": "true or false", "array": "list", "object": "table"}
 DEFAULT = re.compile(r"[;,]?\s*\bdefault:? (\[[^]]*\]|[^;,()\[]*[^;,()\[ ])(?=[;,]|$)")
-EXAMPLES: dict[str, object] = {  # for keys without an example in the schema
+EXAMPLES: dict[str, object] = {  # examples for keys that have none in the schema
     "law": "majority", "adapter": "mine:Votes", "answer": "is (.+)", "from": "memory.sqlite", "primed_by": "global.sqlite",
     "topics": ["plant"], "entities": ["pump-3"], "source_refs": ["log:412"], "facts": ["pump"], "path": "claims.csv",
     "signals": ["silent-writer"], "property": "always[0:5d] (eff(dec_a3ee) >= 0.3)", "metric": "last", "axiom": "bounds",

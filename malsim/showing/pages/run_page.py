@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from malsim.sim.run import Run
 
-MOST_LINES = 150  # per panel; the lines that moved most are kept
-MOST_VALUES = 300_000  # in all panels; beyond, ticks are thinned evenly
-MOST_REASONS = 1_000  # each takes a few milliseconds
+MOST_LINES = 150  # maximum per panel; the lines that moved most are kept
+MOST_VALUES = 300_000  # maximum for all panels; above it, ticks are thinned out evenly
+MOST_REASONS = 1_000  # limited because each reason takes a few milliseconds to compute
 MOST_EVENTS = 5_000
 DIGITS = 5
 STILL = 1e-9
@@ -139,7 +139,7 @@ def _reasons(
             moved_at = _moves(values)
             run.why(name, times[moved_at[0]], rep)
             moves[name] = moved_at
-        except MalsimError as error:  # the memory or the signal cannot be explained
+        except MalsimError as error:  # some laws and signals cannot be explained
             reasons[name] = [(0, f"No explanation: {plain_text(str(error))}")]
     counts = [len(moved_at) for moved_at in moves.values()]
     limits = range(max(counts, default=1), 0, -1)

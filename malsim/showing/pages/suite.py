@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from malsim.scenario.judge.suite_summary import Suite
 
 RESOLUTION = 80
-MOST_FIGURES = 5 * 2**20 * 3 // 4 - 2**19  # bytes of PNG that fit in 5 MiB of base64 and HTML
+MOST_FIGURES = 5 * 2**20 * 3 // 4 - 2**19  # number of PNG bytes that fit into a page of 5 MiB after base64 encoding
 WORDS: dict[Status, str] = {"pass": "passed", "fail": "failed", "error": "error"}
 
 

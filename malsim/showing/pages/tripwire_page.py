@@ -23,7 +23,7 @@ ALTS = {"time": "watched values and the alarm over time", "card": "truth table",
 
 
 def page(figures: dict[str, Sheet], sections: Iterable[str], *, flaws: Sequence[str], bad: bool, **heads: str) -> str:
-    """Return a scorecard as an HTML page.
+    """Return a tripwire's scorecard as an HTML page.
 
     `heads` holds the texts name, why, facts, verdict and ticks. Flaws, figures and collapsible sections follow.
     """

@@ -20,15 +20,15 @@ from malsim.base.plain_text import plain_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's palette, ordered so that neighbouring colours differ in a grey print
+# Okabe and Ito's palette, ordered so that neighbouring colours differ in greyscale
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (3, 1, 1, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 GREY = "#666666"
 RESOLUTION = 130
-NOTEBOOK = 100  # dots per inch, to keep notebooks small
-NARROW = 6.8  # inches: at this width 8-point text is readable on a page 480 pixels wide
-LETTERS = 11.6  # characters of a headline per inch
+NOTEBOOK = 100  # dots per inch of figures in notebooks, low to keep files small
+NARROW = 6.8  # figure width in inches at which 8-point text is readable on a page 480 pixels wide
+LETTERS = 11.6  # average number of characters per inch in a headline
 
 
 class Sheet(Figure):
@@ -89,7 +89,7 @@ def line_styles(count: int) -> list[dict[str, Any]]:
 
 
 def event_lanes(axes: Axes, events: pl.DataFrame, kinds: list[str], *, most: int | None = None, **look: Any) -> None:
-    """Draw one lane per kind of event, first kind at the top.
+    """Draw one lane per kind of event, with the first kind at the top.
 
     Each event is a stroke. Of more than `most` events, an evenly spaced selection is drawn.
     """

@@ -82,7 +82,7 @@ class NetlistRunner:
         return memory
 
     def under(self, rules: Rules) -> None:
-        """Switch to new rules. The rules decide whether actuators can lock cells, and how the gate treats programs."""
+        """Switch to new rules, which decide whether locked cells block actuators, and how the gate treats programs."""
         self.engine.rules, self.engine.actuators.enforced = rules, rules.locks == "enforced"
 
     def begin(self, memory: Memory) -> None:

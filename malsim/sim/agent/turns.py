@@ -146,7 +146,7 @@ class Session:
             kind, detail, cause = "reanchored", "the rules were read again", f"reanchor_every {reader.reanchor_every:g}"
         else:
             return
-        self._anchor = number  # restart here: compaction keeps the bootstrap cells, which contain the rules
+        self._anchor = number  # the rules are fresh again: compaction keeps the bootstrap cells, which contain them
         self._log.every(kind, now, f"turn {number}", detail, cause)
 
     def happens(self, share: float, purpose: str, number: int, member: int = 0) -> Bools:

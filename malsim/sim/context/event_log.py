@@ -47,7 +47,7 @@ class EventLog:
         self._names = [fact.name for fact in facts]
         self.keeps = keeps
         self.writers: Sequence[str] = ()
-        self._view: View | None = None  # view of the memory that names cells in events
+        self._view: View | None = None  # view from which events take the names of cells
         self._codes = TextCodes()
         self._parts: list[tuple[NDArray[Any], ...]] = []  # (times, replications, text codes), one tuple per call
         self._kinds: dict[str, int] = {}  # row of each event kind in `_counts`

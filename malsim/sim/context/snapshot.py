@@ -49,7 +49,7 @@ class Snapshot:
         self.view, self.cell_index, self.active = view, cell_index, view.active
 
     def showing(self, facts: Bools) -> Snapshot:
-        """Return a snapshot without cells about unmarked facts. The mask `facts` has shape (facts, replications)."""
+        """Return a snapshot without the cells about facts outside the mask `facts`, shape (facts, replications)."""
         part, index = Snapshot(self.view, self.cell_index), self.cell_index
         about = np.flatnonzero(index.fact[: len(self.active)] != NONE)
         part.active = self.active.copy()
@@ -194,7 +194,7 @@ def shows(plant: Any, state: Any, now: float, facts: Ints, scope: str) -> Bools 
 
 
 def within(snapshot: Snapshot, plant: Any, state: Any, now: float, facts: Sequence[Fact], scope: str) -> Snapshot:
-    """Return what a scope can see of the snapshot: all of it if no fact has a scope or the memory itself answers reads."""
+    """Return the part of a snapshot that is visible in a scope: all of it if facts have no scopes or the memory answers reads."""
     apart = any(fact.scope for fact in facts) and not isinstance(plant, AnswersReads)
     mask = shows(plant, state, now, np.arange(len(facts)), scope) if apart else None
     return snapshot if mask is None else snapshot.showing(mask)

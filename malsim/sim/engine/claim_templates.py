@@ -43,7 +43,7 @@ _OF_FORMS = ("kind", "kind_word", "verification", "verification_word", "origin",
 _READ_OF_FACTS = ("object", "stability_word")
 _READ_OF_FORMS = ("kind_word", "verification_word", "origin_word", "backed")
 _READ_OF_ALL = ("annexed", "marked", "reverify", "locked", "pinned", "requires_review")
-_OF_EACH = ("rep", "t", "sequence", "confidence", "body")  # columns whose values are unique to each claim
+_OF_EACH = ("rep", "t", "sequence", "confidence", "body")  # columns whose values vary from claim to claim
 _UNNAMED = frozenset(("handle", "key"))
 
 
@@ -94,7 +94,7 @@ class ClaimTemplates:
         self._same, self._kinds = _arrays(constant), dict(constant.schema)
         self._names = self.writers.to_numpy()
         self._authors, self._counts = np.full((2, last - first + 1, len(writers)), NONE)
-        # number of cells searched for bodies like ours, and True while none was found
+        # number of cells already searched for an equal body, and True as long as none was found
         self._read, self._alone = 0, True
         facts_, _, forms_ = self._words
         self._of_facts, self._of_forms, self._of_all = (

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class OwnClaims:
-    """Each writer's latest cell about each fact, its value, and the writer's older cells that are not yet superseded.
+    """Index of each writer's latest cell about each fact, the cell's value, and older cells that are not yet superseded.
 
     Writers learn the verdicts on their claims at the next turn. If a writer made several claims about a fact in one turn,
     the last is its latest; the others stay active until its next claim about the fact supersedes them too.
@@ -31,7 +31,7 @@ class OwnClaims:
         size = int(self._starts[-1]) * facts
         self._row = np.full(size, NONE, dtype=np.int32)
         self._value = np.full(size, NONE, dtype=np.int8)
-        # cell of the first claim, one per population, replication and fact
+        # cell of each population's first claim, per replication and fact
         self._first = np.full(len(sizes) * replications * facts, NONE, dtype=np.int32)
         self._unsuperseded = np.zeros((2, 0), dtype=np.int64)  # rows: writer-fact index, cell
         self._has_unsuperseded = np.zeros(size, dtype=bool)  # one flag per writer-fact index

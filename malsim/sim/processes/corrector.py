@@ -1,4 +1,4 @@
-"""Corrections made by people, and a background job that re-reads its sources and so repeats corrected claims."""
+"""Corrections made by people, and a background job that claims corrected values again from its sources."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STATED = 0.8
 
 
 class Corrector:
-    """Executor of people's corrections and of the background job. Each runs before the tick at which it is due.
+    """Actor that carries out people's corrections and the background job, each before the tick at which it is due.
 
     A correction retracts the values of its facts that the memory shows and that are false (or true, or any), and then
     claims the truth. If the memory cannot retract values, only the claim is made. The background job claims every value
@@ -96,7 +96,8 @@ class Corrector:
         return rep, fact, value
 
     def _post(self, by: str, rep: Ints, fact: Ints, value: Ints, t: int, stated: float, body: str) -> None:
-        self._posts += 1  # counted even if empty, so that the numbers do not depend on the replications of the run
+        # count empty posts too, so that the numbering does not depend on which replications are run
+        self._posts += 1
         if not len(rep):
             return
         facts = self._context.world.facts

@@ -43,7 +43,7 @@ class Desk:
         key = [room.context.seed, self.replication, int(name_number(name))]
         self.random = np.random.Generator(np.random.Philox(np.random.SeedSequence(key)))
         self._looks, self._posts = 0, 0
-        self._waiting: dict[int, simpy.Event] = {}  # events of claims not yet judged, by the claim's count
+        self._waiting: dict[int, simpy.Event] = {}  # event of each posted claim without a verdict, keyed by claim number
         self.admitted, self.ticked = env.event(), env.event()
         self._trips: dict[str, simpy.Event] = {}
 
@@ -59,7 +59,7 @@ class Desk:
             given = fields.get("title") or fields.get("object")
             raise ProcessError("a claim was posted after the end of the run", where=self.name, given=given)
         if fields.setdefault("writer", self.name) != self.name:
-            problem = "a process writes only under its own name"
+            problem = "a process can only write under its own name"
             raise ProcessError(problem, where=self.name, given=fields["writer"], allowed=self.name)
         if "value" in fields and "object" in fields:
             value = self._room.number(fields["object"], fields["value"])
@@ -82,7 +82,7 @@ class Desk:
         return room.lines(pushed.row[0][present], pushed.marked[0][present])
 
     def ask(self, object: str) -> CellLine | None:  # noqa: A002
-        """Return the active cell about an object with the highest belief (the earliest in a tie), or None without one."""
+        """Return the active cell about an object that has the highest belief (the first in a tie), or None."""
         room, fact = self._room, self._room.fact(object)
         snapshot = room.look()
         index = snapshot.cell_index
@@ -108,15 +108,15 @@ class Desk:
     def tripped(self, signal: str) -> simpy.Event:
         """Return an event that succeeds at the next tick at which the given netlist signal becomes true."""
         if signal not in self._room.signals:
-            hint = nearest(signal, self._room.signals, "name a signal of the netlist with one value per run")
-            allowed = ", ".join(self._room.signals) or "none, without a netlist"
+            hint = nearest(signal, self._room.signals, "choose a netlist signal that has one value per run")
+            allowed = ", ".join(self._room.signals) or "none, because there is no netlist"
             raise ProcessError("no such signal", where=f"{self.name}: tripped", given=signal, allowed=allowed, hint=hint)
         return self._trips.setdefault(signal, self._env.event())
 
     def on_verdicts(self, verdicts: Mapping[int, PostVerdict]) -> None:
         """Trigger `admitted` and the events returned by `post`. `verdicts` maps claim numbers to the gate's verdicts."""
         for count, verdict in verdicts.items():
-            if count in self._waiting:  # a claim may arrive twice
+            if count in self._waiting:  # a delivery fault can make a claim arrive twice
                 self._waiting.pop(count).succeed(verdict)
         self.admitted = _happen(self.admitted, [post for post in verdicts.values() if post.verdict == "admitted"])
 
@@ -146,7 +146,7 @@ class CellLine:
 
 @dataclass(frozen=True)
 class PostVerdict:
-    """The gate's verdict on a claim (admitted, deduplicated or rejected), and the handle of its cell ("" if none)."""
+    """Gate verdict on a claim (admitted, deduplicated or rejected), with the handle of the claim's cell ("" if none)."""
 
     verdict: str
     cell: str
@@ -193,7 +193,7 @@ class Room:
         snapshot = self.look()
         rows = np.flatnonzero((snapshot.view.name == cell).to_numpy() & (snapshot.view.rep == rep))
         if not rows.size:
-            hint = "use a handle from desk.push; a claim becomes a cell at the next tick"
+            hint = "use a handle from desk.push (a claim becomes a cell at the next tick)"
             raise ProcessError("no such cell", given=cell, hint=hint)
         return int(rows[0])
 
@@ -212,7 +212,7 @@ class Room:
         return lines
 
 
-# message of SimPy
+# SimPy's error message for a process that yields something other than an event
 _WRONG_YIELD = re.compile(r'File "(.*)", line (\d+), in (\w+)\n.*\nInvalid yield value "(.*)"', re.DOTALL)
 _NOT_THE_USERS = str(Path(__file__).parents[2]), str(Path(simpy.__file__).parent)
 
@@ -251,7 +251,8 @@ class Environment(simpy.Environment):
         first = cause if isinstance(cause, Exception) and type(cause) is type(problem) else problem
         stack = traceback.extract_tb(first.__traceback__)
         frames = [frame for frame in stack if not frame.filename.startswith(_NOT_THE_USERS)]
-        frames = [frame for frame in frames if frame.filename == frames[0].filename]  # without frames of libraries
+        # skip stack frames in libraries that the process calls
+        frames = [frame for frame in frames if frame.filename == frames[0].filename]
         location = f"{frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}, " if frames else ""
         location += f"{where}, day {self.now:g}"
         if isinstance(first, ProcessError):
@@ -260,6 +261,6 @@ class Environment(simpy.Environment):
         if wrong := _WRONG_YIELD.search(str(first)):
             location = f"{wrong[1]}:{wrong[2]} in {wrong[3]}, {location}"
             allowed = "an event: env.timeout(…), env.event(), desk.ticked, a request, a get or a put"
-            return ProcessError("it did not yield an event", where=location, given=wrong[4], allowed=allowed)
+            return ProcessError("the process did not yield an event", where=location, given=wrong[4], allowed=allowed)
         text = f"raised {first}" if isinstance(first, MalsimError) else text_of(first)
-        return ProcessError(f"it {text}", where=location)
+        return ProcessError(f"the process {text}", where=location)

@@ -42,7 +42,7 @@ class ProcessCrew:
         names = tuple(name for name, signal in signals.items() if signal.domain == "run")
         self._room = Room(context, scenario.facts, look, names)
         self._true: dict[str, Any] = {name: np.zeros(len(context.reps), dtype=bool) for name in names}
-        self._before: Ints = np.zeros(0, dtype=np.int64)  # rows of cells that have been disputed
+        self._before: Ints = np.zeros(0, dtype=np.int64)  # rows of cells already reported as disputed
         self._environments = [Environment() for _ in context.reps] if scenario.processes else []
         functions = [(process, process.load()) for process in scenario.processes]
         self._name = f"process {', '.join(process.run for process in scenario.processes)}"
@@ -61,7 +61,7 @@ class ProcessCrew:
             text = text_of(problem).removeprefix("raised ")
             raise ProcessError(f"the process could not start: {text}", where=process.run) from problem
         if not hasattr(generator, "throw"):
-            hint, given = "def my_writer(env, desk): … yield env.timeout(1)", type(generator).__name__
+            hint, given = "write def my_writer(env, desk): … yield env.timeout(1)", type(generator).__name__
             raise ProcessError("the function did not return a generator", where=process.run, given=given, hint=hint)
         running = env.process(generator)
         for fault in faults:

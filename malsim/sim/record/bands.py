@@ -18,7 +18,7 @@ BANDS = {
     **{f"q{int(100 * level):02d}": pl.Float64 for level in LEVELS},
 }  # fmt: skip
 
-BUFFER = 2**17  # values summarised together (1 MB)
+BUFFER = 2**17  # number of values summarised in one batch (1 MB)
 
 
 class Bands:
@@ -67,11 +67,11 @@ def bands_of(signals: pl.DataFrame) -> pl.DataFrame:
 def _summary(values: Array) -> Array:
     """Return the count, mean and interpolated quantiles of each row, ignoring NaN. Sorts the rows in place."""
     count, total = np.full(len(values), values.shape[1]), values.sum(axis=1)
-    gaps = np.flatnonzero(np.isnan(total))  # few rows have a missing value
+    gaps = np.flatnonzero(np.isnan(total))  # only the few rows with NaN need a second pass
     present = ~np.isnan(values[gaps])
     count[gaps], total[gaps] = present.sum(axis=1), np.where(present, values[gaps], 0.0).sum(axis=1)
     mean = np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)
-    values.sort(axis=1)  # NaN sorts last
+    values.sort(axis=1)  # NaN values are sorted to the end
     row, last = np.arange(len(values))[:, None], np.maximum(count - 1, 0)[:, None]
     position = last * LEVELS
     low = position.astype(np.int64)

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 AGES = {"1d": 1.0, "7d": 7.0, "30d": 30.0, "later": np.inf}
 BELIEVED = 0.5
-MOST_VOICES = 100_000_000  # bytes of the largest table of claims by writer; no echo share is computed above it
+# maximum size in bytes of the table of claims per writer; the echo share is not computed for larger runs
+MOST_VOICES = 100_000_000
 
 
 class ChangeScores:
@@ -50,7 +51,7 @@ class ChangeScores:
             voices.add(value, fact, rep, writer)
 
     def add(self, t: float, truth: Ints, right: Array, best: Array, *, believes: bool) -> None:
-        """Add a tick at `t` days.
+        """Update the scores with the state after a tick at `t` days.
 
         `truth` and `right` have the shape (facts, replications). `best` is the highest score of any active claim of
         each value.
@@ -169,7 +170,7 @@ class AttackScores:
         self.spells: dict[str, Spells] = {"recovery": []}
 
     def add(self, t: float, right: Array, best: Array, snapshot: Snapshot) -> None:
-        """Add a tick at `t` days.
+        """Update the scores with the state after a tick at `t` days.
 
         `right` has the shape (facts, replications). `best` is the highest score of any active claim of each value.
 

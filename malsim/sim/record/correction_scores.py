@@ -32,7 +32,8 @@ class CorrectionScores:
         self._deeds, self._refused, self._present, self._looks, self._silent, self._questions = np.zeros((6, replications))
         self._missing, self._others = np.zeros((2, replications))
         self._spared, self._before = np.ones((facts, replications), dtype=bool), np.zeros((facts, replications), dtype=bool)
-        self._erases = np.zeros(replications, dtype=bool)  # replications in which an erasure was requested
+        # one flag per replication: True once an erasure has been requested
+        self._erases = np.zeros(replications, dtype=bool)
         self.spells: dict[str, Spells] = {"correction_shows": []}
 
     @property
@@ -58,7 +59,7 @@ class CorrectionScores:
         self._forgotten[index] |= correction.do == "forget"
 
     def add(self, t: float, truth: Ints, best: Array) -> None:
-        """Add a tick at `t` days.
+        """Update the scores with the state after a tick at `t` days.
 
         `truth` has the shape (facts, replications). `best` is the highest score of any active claim of each value.
         """
@@ -117,7 +118,7 @@ class ScopeScores:
         self._shared[scope][facts] = shared
 
     def add(self, answered: Bools, shows: Callable[[Ints, str], Bools | None]) -> None:
-        """Add a tick. `answered` is a mask of the facts with an answer, shape (facts, replications).
+        """Update the scores after a tick. `answered` is a mask of the facts with an answer, shape (facts, replications).
 
         `shows` returns the mask of the given facts that are answered in a scope; None if the memory has no scopes.
         """

@@ -64,11 +64,11 @@ def simd_targets() -> list[str]:
 def digest(frame: pl.DataFrame) -> str:
     """Return the SHA-256 of a frame's column names, types and values, bit for bit. List columns are not supported."""
     kinds = ", ".join(f"({name!r}, {kind!r})" for name, kind in frame.schema.items())
-    # written out, since the repr of a mapping depends on the Python version
+    # spelt out, because the repr of a schema differs between Python versions
     sha = hashlib.sha256(f"Schema([{kinds}])".encode())
     for column in frame.get_columns():
         sha.update(column.is_null().to_numpy().tobytes())
-        values = column.drop_nulls()  # the bytes of a null are undefined
+        values = column.drop_nulls()  # nulls are dropped because their bytes are undefined
         if values.dtype == pl.String:
             sha.update(values.str.join("").item().encode())
             values = values.str.len_bytes()

@@ -70,11 +70,11 @@ class Recorder:
         if scenario.corrections and scenario.facts:
             self.corrections = CorrectionScores(self._most_values, len(scenario.facts), scenario.replications)
         self.scopes = ScopeScores(scenario) if any(fact.scope for fact in scenario.facts) else None
-        self.lineages: Mapping[str, str] = {}  # lineage by writer
-        self.dropped = 0  # edges that the memory could not store
+        self.lineages: Mapping[str, str] = {}  # lineage of each writer
+        self.dropped = 0  # number of edges that the memory could not store
         self._addresses = None if isinstance(scenario.record, str) else frozenset(scenario.record)
         self._names = tuple(fact.name for fact in scenario.facts)
-        self._frames: list[pl.DataFrame] = []  # cells of memories without a graph
+        self._frames: list[pl.DataFrame] = []  # recorded cells of memories without a claim graph
         self._cells, self._writers = RecordedRows(CELLS), RecordedRows(WRITERS)
         self._signals = SignalLog(self._reps, self._addresses)
         self._ticks = 0
@@ -215,7 +215,7 @@ class Recorder:
         return self.log.frame()
 
     def cells(self) -> pl.DataFrame:
-        """Return all recorded cells.
+        """Return all recorded cells as a single frame.
 
         Handles that contain a credential are removed, because only the graph memory screens claims.
         """

@@ -69,4 +69,4 @@ class RunData:
     @cached_property
     def memory(self) -> Memory:
         """Claim graph at the end of the run. Raises `UsageError` if the law has no graph."""
-        return graph_of(self.plant, self.state, self.scenario.law, "cells and edges to look at")
+        return graph_of(self.plant, self.state, self.scenario.law, "cells and edges")

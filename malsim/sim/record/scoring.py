@@ -39,7 +39,7 @@ class Score:
 def score(
     probability: NDArray[np.float64] | None, right: NDArray[np.bool_] | NDArray[np.float64], *, seed: int = 0
 ) -> Score:
-    """Score answers.
+    """Score answers by accuracy, AUC, Brier score, log loss and calibration error.
 
     `probability` is the belief in each answer, and `right` is 1, 0, or 1/k for a tie of k values; both have the shape
     (objects,).
@@ -125,7 +125,7 @@ class RunningScores:
 
     def __init__(self, replications: int) -> None:
         self.answered, self.questions, self.right, self.squares, self.against = (np.zeros(replications) for _ in range(5))
-        self.believes = False  # whether any answer had a belief
+        self.believes = False  # True once any answer had a belief
 
     def add(self, answers: Mapping[str, Array]) -> None:
         right = answers["right"]
@@ -139,7 +139,7 @@ class RunningScores:
 
 
 def _sum_over_facts(values: Array) -> Array:
-    return sum_in_order(np.fmax(values, 0.0), axis=0)  # NaN and negative values count 0
+    return sum_in_order(np.fmax(values, 0.0), axis=0)  # NaN and negative values count as 0
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import polars as pl
 from malsim.base.limits import within
 
 _PAIR = ["object", "value"]
-PAIR = 250  # bytes per pair of claim and head in the join, measured
+PAIR = 250  # measured memory per row of the join between claims and heads, in bytes
 
 
 def disputes(stream: pl.DataFrame, *, mutual: bool) -> pl.DataFrame:

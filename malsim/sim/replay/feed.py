@@ -32,7 +32,7 @@ Watch: TypeAlias = Callable[[Sequence[Stop]], Iterable[Stop]]
 
 BATCHES = 100
 MOST_CONTESTED = 6
-SAME_WEIGHT = 1e-9  # tolerance within which sums of confidences are equal
+SAME_WEIGHT = 1e-9  # sums of confidences that differ by less than this are considered equal
 _CONTRADICTIONS = ("mutual", "forward")
 
 

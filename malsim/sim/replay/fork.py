@@ -76,7 +76,7 @@ def fork(run: Run | Scenario, *, day: float, watch: Watch = iter, **changes: Any
         hint = "run it under that law from the start: malsim.run(…, law=…)"
         raise UsageError(problem, where="fork: law", allowed=" or ".join(GRAPHS), hint=hint)
     if rules is not None and scenario.law not in GRAPHS:
-        raise UsageError(f"{scenario.law} has no rules", where="fork: rules", hint="only mal and recall_v5 have rules")
+        raise UsageError(f"{scenario.law} has no rules", where="fork: rules", hint="run it under mal or recall_v5")
     after = before.replace(law=law) if law != before.law else before
     if rules is not None:
         after = after.replace(rules=rules if isinstance(rules, Rules) else dict(rules))
@@ -136,7 +136,9 @@ def push_on(scenario: Scenario, day: float, rep: int | None = None) -> TurnPush:
     if scenario.reader is None:
         raise UsageError("this scenario has no reader", where=scenario.name, hint="add a [reader]")
     if scenario.law not in GRAPHS or scenario.adapter:
-        raise UsageError("a push needs a graph of claims", given=scenario.law, allowed=", ".join(GRAPHS))
+        raise UsageError(
+            "a push needs a claim graph, which this law does not have", given=scenario.law, allowed=", ".join(GRAPHS)
+        )
     alone = scenario.replace(first=first, replications=1, record="bands")
     again = bench.Bench(alone, watch=lambda ticks: (at for at in ticks if days(at) <= day))
     last = deque[tuple["Snapshot", "Turn"]](maxlen=1)
@@ -144,10 +146,10 @@ def push_on(scenario: Scenario, day: float, rep: int | None = None) -> TurnPush:
         again.session.on_push = lambda *push: last.append(push)
     again.calendar.run()
     if not last:
-        raise UsageError("no turn had run by this day", where="day", given=day, hint="ask for a later day")
+        raise UsageError("no turn took place on or before this day", where="day", given=day, hint="choose a later day")
     snapshot, turn = last[-1]
     memory, rows = cast("Memory", snapshot.view.graph), turn.pushed.row[0]
-    push = push_of(  # sections get the words that the lines leave
+    push = push_of(  # the other sections share the words that the lines leave unused
         memory, rows[rows != NONE].tolist(), now=turn.now, rep=int(memory.cells["rep"][0]), rules=scenario.rules,
         left=int(scenario.reader.budget_words) - int(turn.pushed.words[0]),
         surfaced=turn.surfaced.of(0) if turn.surfaced else (),

@@ -40,7 +40,7 @@ def plant_of(scenario: Scenario) -> Plant[Any]:
 def graph_of(plant: Plant[Any], state: Any, law: str, feature: str) -> Memory:
     """Return the claim graph of a memory. Raise `UsageError`, naming `law` and `feature`, if there is no graph."""
     if not isinstance(plant, HoldsGraph):
-        raise UsageError(f"{law} keeps no graph of claims, so it has no {feature}", hint="run it under the law mal")
+        raise UsageError(f"{law} has no claim graph, so it has no {feature}", hint="run it under the law mal")
     return plant.graph(state)
 
 
@@ -48,13 +48,13 @@ def refuse_graph_settings(scenario: Scenario) -> None:
     """Raise `ScenarioError` if a setting needs a claim graph: stores, program claims, or a netlist that reads cells."""
     claims = scenario.claims
     settings = [
-        ("the stores of [memory]", scenario.initial_memory is not None),
-        ("claims that are programs", (claims["kind"].fill_null(claims["handle"].str.slice(0, 3)) == "prg").any()),
+        ("the stores in [memory]", scenario.initial_memory is not None),
+        ("program claims", (claims["kind"].fill_null(claims["handle"].str.slice(0, 3)) == "prg").any()),
     ]
     used = [name for name, present in settings if present] + (_graph_parts(scenario.netlist) if scenario.netlist else [])
     if used:
         raise ScenarioError(
-            f"{scenario.law} keeps no graph of claims, which {used[0]} would need",
+            f"{scenario.law} has no claim graph, which is required for {used[0]}",
             where=f"{scenario.path or scenario.name}: law", given=scenario.law, allowed=" or ".join(GRAPHS),
         )  # fmt: skip
 
@@ -64,8 +64,12 @@ def _graph_parts(netlist: NetlistConfig) -> list[str]:
     has_cells = any(isinstance(statement, (Cell, Edges, Body, Prop)) for statement in statements)
     ends = [(signal.writer, signal.domain) for signal in net.signals.values() if signal.writer]
     read = [end.word for end, domain in ends if domain != "run" or _reads_graph(end.address)]
-    parts = (("a netlist's cells", has_cells), ("standing programs", net.programs), ("a netlist's flags", net.flags))
-    return [name for name, present in parts if present] + [f"the netlist's address {word}" for word in read]
+    parts = (
+        ("the cells of a netlist", has_cells),
+        ("standing programs", net.programs),
+        ("the flags that a netlist sets", net.flags),
+    )
+    return [name for name, present in parts if present] + [f"the netlist address {word}" for word in read]
 
 
 def _reads_graph(where: object) -> bool:
@@ -103,13 +107,13 @@ def refuse_unanswerable(scenario: Scenario) -> None:
     for check in scenario.checks:
         if reason := absent(scenario, check):
             where = f"{scenario.path or scenario.name}:{check.line}: check {check.name}"
-            raise ScenarioError("the law cannot answer this check", where=where, given=reason)
+            raise ScenarioError("the law cannot evaluate this check", where=where, given=reason)
 
 
 def _absent(scenario: Scenario, text: str) -> str:
     name = text.partition("(")[0]
     if name in OF_GRAPH:
-        return "keeps no graph of claims"
+        return "has no claim graph"
     if name in OF_BELIEF and not _believes(scenario):
         return "has no belief, only a rank"
     try:
@@ -132,7 +136,7 @@ def _absent_in_rows(scenario: Scenario, where: Row) -> str:
 
 
 def _believes(scenario: Scenario) -> bool:
-    if adapter := scenario.adapter:  # a user's memory declares this; the default is True
+    if adapter := scenario.adapter:  # a user's memory declares whether it has beliefs
         adapter.check_allowed(scenario.path or scenario.name)
         source, name, trusted = adapter.source, adapter.name, adapter.trusted
         with closing(CheckedMemories(source, name, limit=adapter.limit, trusted=trusted)) as memories:

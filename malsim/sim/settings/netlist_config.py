@@ -123,7 +123,7 @@ class NetlistConfig:
             raise ScenarioError("the netlist has no such input", where="signal", given=name, allowed=allowed)
         if (kind == "bit" and value not in (0, 1)) or (kind == "int" and value != round(value)):
             allowed = "true or false" if kind == "bit" else "a whole number"
-            raise ScenarioError("not a value of this signal", where="value", given=value, allowed=allowed)
+            raise ScenarioError("the value has the wrong type for this signal", where="value", given=value, allowed=allowed)
 
 
 def op_name(slot: int) -> str:

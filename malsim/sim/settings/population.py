@@ -75,7 +75,7 @@ class Population:
         )
         refuse_out_of_bounds(bounds, where=where)
         if self.alike and not self.lineage:
-            hint = 'name it: lineage = "model-a"'
+            hint = 'add lineage = "model-a"'
             raise ScenarioError("alike needs a lineage", where=f"{where}.alike", given=self.alike, hint=hint)
 
     @property
@@ -94,7 +94,11 @@ class Population:
         0.9
         """
         if "behaviour" not in table:
-            raise ScenarioError("'behaviour' is missing", where=where, hint="see `malsim docs writers`")
+            raise ScenarioError(
+                "'behaviour' is missing",
+                where=where,
+                hint='add behaviour = "honest", or choose another from `malsim docs writers`',
+            )
         kind = behaviour(table["behaviour"])
         names = {part.name for part in fields(cls)} - {"settings"}
         common = kind.habits | {name: value for name, value in table.items() if name in names}

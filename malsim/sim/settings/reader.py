@@ -143,5 +143,5 @@ class Reviewers:
         refuse_out_of_bounds(bounds, where="reviewers")
         for key in ("weekly", "tires"):
             if getattr(self, key) and not self.triage:
-                hint = f'name a policy: triage = "{TRIAGE[0]}"'
+                hint = f'add triage = "{TRIAGE[0]}"'
                 raise ScenarioError(f"{key} needs a triage policy", where="reviewers", given=getattr(self, key), hint=hint)

@@ -154,7 +154,8 @@ class Scenario:
         )
         for name, good, allowed in checks:
             if not good:
-                turn = max(-FARTHEST * DAY, min(FARTHEST * DAY, self.turn_every))  # a manifest may hold a huge number
+                # clip the value, because a manifest can contain an integer that is too large for a float
+                turn = max(-FARTHEST * DAY, min(FARTHEST * DAY, self.turn_every))
                 given = f"{turn / DAY:g}d" if name == "turn_every" else getattr(self, name)
                 raise ScenarioError("out of bounds", where=f"{where}.{name}", given=given, allowed=allowed)
         where_law = f"{self.name}: law"
@@ -185,7 +186,7 @@ class Scenario:
                  ("reader.rank_by", self.reader.rank_by if self.reader else ""))  # fmt: skip
         for where, name in named:
             if isinstance(name, str) and name and name not in derived:
-                hint = 'define it under [derive]: cell-trust = "…", or see malsim signals'
+                hint = 'define it under [derive]: cell-trust = "…", or see `malsim signals`'
                 allowed = " ".join(sorted(other for other in derived if other.startswith("cell-"))) or "none is defined"
                 location = f"{self.name}: {where}"
                 raise ScenarioError("no such derived value", where=location, given=name, allowed=allowed, hint=hint)
@@ -225,23 +226,25 @@ class Scenario:
         return replace(self, **changes)
 
 
-GRAPHS = ("mal", "recall_v5")  # laws that keep a graph of claims
+GRAPHS = ("mal", "recall_v5")  # laws with a claim graph
 
 
 def checked_law(law: str, settings: Mapping[str, object], *, where: str) -> tuple[str, dict[str, float | str]]:
-    """Return a law's name and all its parameters.
+    """Return a law's name and its parameters, completed with defaults.
 
     Raises an error for an unknown law, an unknown parameter or a value out of bounds.
     """
     if law in GRAPHS:
         if settings:
-            raise ScenarioError(f"{law} has no parameters", where=where, given=", ".join(settings), hint="set [rules]")
+            raise ScenarioError(
+                f"{law} has no parameters", where=where, given=", ".join(settings), hint="set rules under [rules]"
+            )
         return law, {}
     definition = find_law(law, where=where)
     return definition.name, checked(settings, definition.params, where=where)
 
 
-RECORDED = 150  # bytes of a cell at a tick, measured under mal; other laws need less
+RECORDED = 150  # measured memory per recorded cell and tick under mal, in bytes (other laws need less)
 
 
 def check_size(scenario: Scenario) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from malsim.sim.record.run_data import RunData
 
 STILL = 1e-12
-SAME = 1e-9  # tolerance between a recomputed tick of a law and the recorded one
+SAME = 1e-9  # maximum difference between a recomputed and a recorded value
 
 
 def explain(run: RunData, cell: str, *, t: float | None, rep: int) -> Explanation:
@@ -51,9 +51,9 @@ def explain_item(
     recorded = cells.filter((pl.col("t") == now) & (pl.col("rep") == rep) & (pl.col("status") == "active"))
     active = np.isin(names.astype(str), recorded["cell"].to_numpy().astype(str))
     explanation = plant.explain(state, rows[active], int(rows[names == cell][0]), now)
-    effective = past["effective"][-1]  # null if the memory has no belief
+    effective = past["effective"][-1]  # null if the law has no belief
     if effective is not None and abs(explanation.effective - effective) > SAME:
-        raise AddressError("other cells were not recorded", given=cell, hint='set record = "all" in [run]')
+        raise AddressError("cells that affect this cell were not recorded", given=cell, hint='set record = "all" in [run]')
     return replace(explanation, moved=_last_move(past, SAME)[0])
 
 
@@ -63,7 +63,7 @@ def _past(cells: pl.DataFrame, cell: str, *, t: float | None, rep: int, hint: st
         raise AddressError("the cell was not recorded", given=cell, hint=hint)
     past = history if t is None else history.filter(pl.col("t") <= t)
     if past.is_empty():
-        raise AddressError("not recorded yet", given=f"{cell} at {t}", allowed=f"t from {history['t'][0]:g} days on")
+        raise AddressError("not recorded yet", given=f"{cell} at {t}", allowed=f"t of {history['t'][0]:g} days or later")
     return past
 
 
@@ -89,7 +89,11 @@ def _edges(run: RunData, row: int, now: float, rep: int) -> pl.DataFrame:
     edges = edges.join(worth, on="source", how="left", maintain_order="left")
     if edges["worth"].null_count():
         missing = edges.filter(pl.col("worth").is_null())["source"][0]
-        raise AddressError("a source was not recorded", given=missing, hint='set record = "all" in [run]')
+        raise AddressError(
+            "a cell that supports or contradicts this one was not recorded",
+            given=missing,
+            hint='set record = "all" in [run]',
+        )
     return edges
 
 

@@ -84,13 +84,13 @@ class _CellReaders:
                 handle = str(self.run.memory.cells["handle"][self.run.memory.row(name, rep=self.rep)])
                 where = replace(inner, handle=handle, version=None)
             return self.cell in cells_read(where, self._frames)["cell"]
-        except AddressError:  # the address begins at a missing cell
+        except AddressError:  # the address starts at a cell that does not exist
             return False
 
     def _reads_text(self, text: str) -> bool:
         try:
             return self._reads(address(text))
-        except AddressError:  # the text names a metric or a fact's signal
+        except AddressError:  # the text is not an address, but names a metric or a fact's signal
             return False
 
     @cached_property

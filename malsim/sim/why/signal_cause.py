@@ -41,7 +41,7 @@ def because(run: RunData, where: str, *, t: float | None = None, rep: int | None
     """
     wires, rep = run.scenario.netlist, run.scenario.first if rep is None else rep
     if wires is None:
-        raise ScenarioError("this scenario has no netlist and no signals", hint="add [netlist]")
+        raise ScenarioError("this scenario has no netlist, so it has no signals", hint="add [netlist]")
     return why(where, wires.net, run.signals, at=t, rep=rep, moved=lambda word, since: _moved(run, word, since, rep))
 
 
@@ -82,7 +82,7 @@ def _moved(run: RunData, word: str, since: float, rep: int) -> str:
         handle = _wired_to(run, inner.handle, since, rep)
         try:
             explanation = cell_cause.explain(run, handle, t=since, rep=rep)
-        except AddressError:  # the cell was not recorded, or did not exist yet
+        except AddressError:  # the cell was not recorded or did not exist yet
             return _entered(run, since, rep)
         sources = explanation.contributions["source"].to_list()
         return "; ".join(filter(None, (explanation.moved, _entered(run, since, rep, [handle, *sources]))))
@@ -120,7 +120,7 @@ def all_signals(run: RunData, rep: int) -> tuple[pl.DataFrame, dict[str, str]]:
     """
     samples, signals = _recorded(run, rep), _signals(run)
     if samples.is_empty():
-        raise ScenarioError("no signal of this netlist was recorded", hint="wire one to an existing pin or field")
+        raise ScenarioError("no signal of this netlist was recorded", hint="connect a signal to an existing pin or field")
     pairs = samples.unique("channel", keep="first", maintain_order=True).select("channel", "signal").rows()
     kinds = {channel: signals[name].type for channel, name in pairs}
     return samples.select("t", "channel", "value"), kinds
@@ -152,7 +152,7 @@ def wired(run: RunData, rep: int) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def _signals(run: RunData) -> Mapping[str, Signal]:
     if run.scenario.netlist is None:
-        raise ScenarioError("this scenario has no netlist and no signals", hint="add [netlist]")
+        raise ScenarioError("this scenario has no netlist, so it has no signals", hint="add [netlist]")
     return run.scenario.netlist.net.signals
 
 

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     Spells: TypeAlias = list[tuple[Ints, Array, Bools]]
 
 BLOCKS = 200
-MOST_CENSORED = 0.5  # share of spells outlasting the longest one above which no mean is known
-LEVEL = 0.98  # instead of .975: a jackknife over few replications underestimates the spread
+MOST_CENSORED = 0.5  # no mean is reported if more than this share of spells outlasts the longest spell
+# above the usual 0.975, because a jackknife over few replications underestimates the spread
+LEVEL = 0.98
 
 
 @dataclass(frozen=True)
@@ -77,12 +78,13 @@ def pseudo_values(spells: Spells, replications: int) -> Array:
     mean, left, without = _means(spells, replications)
     if left > MOST_CENSORED or replications == 1:
         return np.full(replications, mean if left <= MOST_CENSORED else np.nan)
-    others = np.where(np.isfinite(without), without, np.nan)  # infinite if no other spell ended
+    # a leave-one-out mean is infinite if no other spell ended
+    others = np.where(np.isfinite(without), without, np.nan)
     return np.asarray(replications * mean - (replications - 1) * others)
 
 
 def _means(spells: Spells, blocks: int, *, some: bool = False) -> tuple[float, float, Array]:
-    """Return the pooled mean, the share of spells that outlast the longest ended one, and the mean without each block.
+    """Return the pooled mean, the share of spells that outlast the longest completed one, and the mean without each block.
 
     With `some`, the mean without a block that has no spell is NaN.
     """
@@ -138,7 +140,8 @@ def own_means(spells: Spells, replications: int) -> Array:
     if not spells:
         return means
     rep, days, ended = (np.concatenate(part) for part in zip(*spells, strict=True))
-    for number in np.unique(rep):  # one at a time: spells of other replications would change the rounding of the sums
+    # compute each mean separately, because other replications' spells would change the rounding of the sums
+    for number in np.unique(rep):
         here = rep == number
         (mean,), (left,) = _area(*_counts([(np.zeros_like(rep[here]), days[here], ended[here])], 1))
         means[number] = mean if left <= MOST_CENSORED else np.nan

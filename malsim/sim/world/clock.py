@@ -18,7 +18,9 @@ def span(text: str, *, where: str = "duration") -> int:
     """
     value = typed_days(text)
     if value is None:
-        raise ScenarioError("not a duration", where=where, given=text, allowed="a number and ms, s, min, h, d or w: 10min")
+        raise ScenarioError(
+            "not a duration", where=where, given=text, allowed="a number and ms, s, min, h, d or w, such as 10min"
+        )
     return milliseconds(value)
 
 
@@ -39,7 +41,7 @@ def read_spans(settings: object, *names: str, where: str) -> None:
 
 
 def milliseconds(value: float) -> int:
-    """Convert days to whole milliseconds, rounded to the nearest.
+    """Convert days to milliseconds, rounded to the nearest integer.
 
     >>> milliseconds(0.1)
     8640000

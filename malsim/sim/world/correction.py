@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Bools
 
-JOB = "resettle"  # writer name of the background job
+JOB = "resettle"  # name under which the background job writes claims
 
 
 @dataclass(frozen=True, kw_only=True)
 class Correction:
-    """A person's request about `facts` (all if empty), made once at `start`, or every `every` until `end`, exclusive.
+    """Request by a person about `facts` (all if empty), made once at `start`, or every `every` until `end`, exclusive.
 
     `do` is correct (retract, and with `instead` claim the truth), forget, share or unshare. `what` selects the values:
     those false at that instant, the true one, or all. Sharing lets the scope `reader` read the facts; unsharing ends

@@ -21,7 +21,7 @@ Array: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.integer[Any]]
 
 _GAMMA = np.array(0x9E3779B97F4A7C15, dtype=np.uint64)
-_UNUSED = np.array(11, dtype=np.uint64)  # a double holds 53 bits
+_UNUSED = np.array(11, dtype=np.uint64)  # number of low bits to discard, because a double holds only 53 of 64 bits
 _UNIT = np.array(2.0**-53)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Array, Ints
 
-SENSES = ("errs", "error")  # purposes of the random draws for an observation
+SENSES = ("errs", "error")  # purposes of the two random draws that make an observation
 MOST_CHANGES = 20_000_000
 MOST_VALUES = 100
 
@@ -92,19 +92,22 @@ class World:
         self.choices = np.array([len(fact.values) for fact in facts], dtype=np.int64)
         expected = len(reps) * sum(fact.hazard * end / DAY + len(fact.changes) for fact in facts)
         if expected > MOST_CHANGES:
-            given, allowed = f"{expected:.3g}", f"{MOST_CHANGES}"
-            raise ScenarioError("too many changes of truth", where="facts", given=given, allowed=allowed)
+            given, allowed = f"{expected:.3g}", f"at most {MOST_CHANGES} changes"
+            raise ScenarioError("the facts change too often", where="facts", given=given, allowed=allowed)
         draws = Draws(seed, "world")
         first = [_initial(fact, draws, reps) for fact in facts]
         changes = [_history(fact, draws, reps, end, value) for fact, value in zip(facts, first, strict=True)]
-        starts = np.arange(len(reps) * len(facts))  # every row has a value before any time
+        # the first entry of each row is its initial value, dated before all times
+        starts = np.arange(len(reps) * len(facts))
         row = np.concatenate([starts, *(rep * len(facts) + fact for fact, (rep, _, _) in enumerate(changes))])
         times = np.concatenate([np.full(len(starts), _NEVER), *(t for _, t, _ in changes)])
-        self.first: Ints = np.stack(first) if first else np.zeros((0, len(reps)), dtype=np.int64)  # (facts, replications)
+        # initial values, shape (facts, replications)
+        self.first: Ints = np.stack(first) if first else np.zeros((0, len(reps)), dtype=np.int64)
         values = np.concatenate([self.first.T.ravel(), *(value for _, _, value in changes)])
         order = np.lexsort((times, row))
         self._row, self._since, self._values = row[order], times[order], values[order].astype(np.int8)
-        self._begins = self._row.searchsorted(np.arange(len(starts) + 1))  # first index of each row, and the end
+        # index of each row's first entry, then the total length
+        self._begins = self._row.searchsorted(np.arange(len(starts) + 1))
         self._in_time = np.argsort(self._since, kind="stable")[len(starts) :]
         self._times = self._since[self._in_time]
         most = int(np.diff(self._begins).max(initial=1))
@@ -141,7 +144,7 @@ class World:
 
 
 _NONE = np.zeros(0, dtype=np.int64)
-_NEVER = -1  # earlier than all times
+_NEVER = -1  # time of the initial values, before all other times
 
 
 def _initial(fact: Fact, draws: Draws, reps: Ints) -> Ints:

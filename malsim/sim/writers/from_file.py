@@ -35,7 +35,7 @@ def script(facts: tuple[Fact, ...], *, path: str, step: float, default_confidenc
     if None in pairs:
         line, name, value = claims.select("line", "object", "value").row(pairs.index(None))
         where, given = f"{path}: line {line}", f"{name} = {value}"
-        raise ScenarioError("no such fact or value", where=where, given=given, hint="add [[facts]]")
+        raise ScenarioError("no such fact or value", where=where, given=given, hint="add it under [[facts]]")
     fact, value = np.array(pairs, dtype=np.int64).T
     dated = claims["time"].null_count() == 0
     days = claims["time"].to_numpy() if dated else np.arange(claims.height) * step

@@ -34,7 +34,7 @@ COSTS = (
     ("blocks", COLOURS[5], (0, (5, 1.5)), "times refused by the stop hook"),
     ("lost", COLOURS[6], (0, (1, 1)), "lessons lost"),
 )
-WINDOW = 10  # turns in a moving average
+WINDOW = 10  # number of turns in the moving average
 
 
 def answers(bands: pl.DataFrame, *, title: str = "", changes: pl.DataFrame | None = None) -> Sheet:
@@ -52,7 +52,8 @@ def answers(bands: pl.DataFrame, *, title: str = "", changes: pl.DataFrame | Non
         times = signals.select(pl.col("t").unique().sort())
         for signal, colour, dash, label in LINES:
             line = signals.filter(pl.col("signal") == signal)
-            _band(axes, times.join(line, on="t", how="left", maintain_order="left"), colour, dash, label)  # keeps gaps
+            # the left join fills in ticks without a value, so that the line has gaps there
+            _band(axes, times.join(line, on="t", how="left", maintain_order="left"), colour, dash, label)
         _right(axes, signals.filter(pl.col("signal") == "right"))
         if changes is not None:
             for day in changes.filter(pl.col("subject") == fact)["t"]:

@@ -53,7 +53,7 @@ def _bars(axes: Axes, rows: pl.DataFrame, policies: list[str]) -> None:
 
 
 MOST_CELLS = 30
-HATCHES = ("", "///", "...")  # distinguish the classes in a grey print
+HATCHES = ("", "///", "...")  # hatch patterns, so that the classes differ in a greyscale print
 
 
 def staleness(cells: pl.DataFrame, labels: pl.DataFrame, *, stale_below: float, title: str = "") -> Sheet:

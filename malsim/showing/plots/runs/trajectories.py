@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DAYS = "time (days)"
 MOST_PANELS = 6
 MOST_LINES = 8
-WRAP = 24  # characters per line of the legend
+WRAP = 24  # maximum number of characters per legend line
 UNIT = ("effective", "currency", "salience")
 MARKS = {"admitted": ("v", "claim admitted"), "rejected": ("x", "claim refused"), "superseded": ("s", "cell superseded")}
 AXES = {
@@ -41,7 +41,7 @@ def trajectories(
     note: str = "",
     x: str = DAYS,
 ) -> Sheet:
-    """Draw a column of recorded cells over time. Cells with equal values share a line whose label gives their number.
+    """Draw one column of recorded cells over time. Cells with equal values share a line whose label gives their number.
 
     `cells` has t (days), rep, cell and the column; several replications are drawn as a median and a band from 5 % to 95 %.
     `events` has t, kind, subject: admissions, refusals and supersessions are marked above the lines. `labels` has rep, cell,
@@ -53,14 +53,15 @@ def trajectories(
     rows = max(1, len(objects))
     figure = sheet(NARROW, 1.4 + 2.0 * rows)
     panels = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
-    legend_kinds = set[str]()  # kinds of events that are already in a legend
+    legend_kinds = set[str]()  # kinds of events that already have a legend entry
     for axes, name in zip(panels, objects, strict=False):
         of_object = names.filter(pl.col("object") == name)
         _panel(axes, cells, of_object, column)
-        is_refusal = pl.col("kind") == "rejected"  # a refused claim has no recorded cell, so it is marked in every panel
+        # a refused claim has no cell and no panel of its own, so it is marked in every panel
+        is_refusal = pl.col("kind") == "rejected"
         _marks(axes, events.filter(pl.col("subject").is_in(of_object["cell"].implode()) | is_refusal), legend_kinds)
         dress(axes, x="", y=AXES.get(column, column))
-        axes.set_title(name, loc="left", fontsize=10, pad=11)  # above the marks
+        axes.set_title(name, loc="left", fontsize=10, pad=11)  # the padding leaves room for event marks
     panels[-1].set_xlabel(x)
     more = names["object"].n_unique() - len(objects)
     footnote(figure, "; ".join(filter(None, (note, f"{more} more objects not shown" if more > 0 else ""))))
@@ -127,7 +128,8 @@ def _medians(axes: Axes, cells: pl.DataFrame, column: str, count: int) -> None:
         axes.plot([], [], color=GREY, linewidth=0.6, label=f"one of {count} claims, while active")
     times = cells.select(pl.col("t").unique().sort())
     for group, colour, dash, label in groups:
-        middle = times.join(middle_of(cells.filter(group), column), on="t", how="left", maintain_order="left")  # keeps gaps
+        # the left join fills in ticks without a value, so that the line has gaps there
+        middle = times.join(middle_of(cells.filter(group), column), on="t", how="left", maintain_order="left")
         look: dict[str, Any] = {"color": colour, "linestyle": dash, "linewidth": 2, "drawstyle": "steps-post"}
         axes.plot(middle["t"], middle["middle"], label=label, **look)
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from malsim.showing.plots.style import Sheet
 
 MOST_PANELS = 6
-MOST_LABELS = 6  # more lines have colours from a scale instead of labels
-LINE = 0.11  # height of a label as a share of a panel
+MOST_LABELS = 6  # more lines than this get colours from a scale instead of labels
+LINE = 0.11  # height of a label as a fraction of the panel height
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ def variants(
     note: str = "",
     x: str = DAYS,
 ) -> Sheet:
-    """Draw a column of the same cells for several runs.
+    """Draw one recorded column of the same cells for several runs.
 
     Up to six runs have labels at the end of their lines; more have colours from a scale of their values. The default is
     drawn thicker. Runs with equal lines share a line with a joint label; cells that are equal in every run share a panel.

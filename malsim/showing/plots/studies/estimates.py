@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def narrowing(rounds: pl.DataFrame, *, labels: Mapping[str, str], title: str = "") -> Sheet:
-    """Draw how each metric's interval narrows, with one panel per metric.
+    """Draw how each metric's interval narrows as replications are added, with one panel per metric.
 
     `rounds` has one row per metric and interim analysis: replications, metric, value, low, high, asked. `labels`
     maps each metric to the label of its axis, with the unit.
@@ -69,7 +69,7 @@ def paired(replications: pl.DataFrame, intervals: pl.DataFrame, *, label: str, t
 
 
 def decay(curves: pl.DataFrame, labels: dict[str, str], at_risk: pl.DataFrame, *, title: str = "") -> Sheet:
-    """Draw the share of claims that are still true against age, observed and under each law, above the number at risk.
+    """Draw the share of claims still true against their age, observed and under each law, with the number at risk below.
 
     `curves` has law ("observed" or a law), t (days), survival (0 to 1), low, high (observed only); `labels` has the legend
     label of each law; `at_risk` has t (days), standing: the number of claims neither ended nor censored at that age.

@@ -77,7 +77,7 @@ def verdict_matrix(rows: pl.DataFrame, *, title: str = "") -> Sheet:
     return figure
 
 
-NAMES = 4  # a point with more memories names the first two and counts the rest
+NAMES = 4  # a point with more memories than this names only the first two and counts the others
 
 
 def price_figure(frame: pl.DataFrame, *, most: int) -> Sheet:
@@ -106,7 +106,8 @@ def _place(axes: Axes, truth: float, lie: float, names: list[str]) -> None:
     axes.scatter([truth], [lie], s=30.0 + 22.0 * len(names), color=colour, alpha=0.85, zorder=3)
     if len(names) > NAMES:
         label, offset, align = f"{', '.join(names[:2])}\nand {len(names) - 2} more", (-24.0, 18.0), ("left", "bottom")
-    elif len(names) > 1 and lie < truth:  # below the diagonal, a label above would overlap its neighbour's
+    # put the label below, because above it would overlap the label of the next point
+    elif len(names) > 1 and lie < truth:
         label, offset, align = "\n".join(names), (0.0, -8.0), ("center", "top")
     else:
         label, offset, align = "\n".join(names), (9.0, 0.0 if len(names) > 1 else 5.0), ("left", "center")
@@ -144,8 +145,8 @@ def reliability(answers: pl.DataFrame, *, title: str = "") -> Sheet:
     return figure
 
 
-MOST = 6  # lines per panel
-SHORT = 3.0  # days; the time axis of shorter runs is in hours
+MOST = 6  # maximum number of lines per panel
+SHORT = 3.0  # runs shorter than this (days) have a time axis in hours
 
 
 def two_panels(sides: Sequence[tuple[str, pl.DataFrame]], *, title: str = "") -> Sheet:

@@ -19,7 +19,7 @@ RED = COLOURS[5]
 
 
 def return_map(section: pl.DataFrame, fixed: float, *, name: str = "", radius: float = 0.0, title: str = "") -> Sheet:
-    """Plot a cell's next value against its current value (part "map"), with the diagonal and the path as a cobweb.
+    """Plot a cell's next value against its current value, with the diagonal and the path as a cobweb.
 
     `section` has part, x, y; `fixed` is the fixed point, `radius` the spectral radius there.
     """
@@ -44,7 +44,10 @@ def return_map(section: pl.DataFrame, fixed: float, *, name: str = "", radius: f
 def bifurcation(
     visited: pl.DataFrame, *, ceiling: str, present: float, critical: float | None, name: str = "", title: str = ""
 ) -> Sheet:
-    """Plot a cell's long-run values (ceiling, part, effective) against a ceiling. Two levels mean a period of two ticks."""
+    """Plot a cell's long-run values against a ceiling. Two values at one ceiling mean a period of two ticks.
+
+    `visited` has ceiling, part and effective.
+    """
     figure = sheet(7.4, 4.2)
     axes = figure.subplots()
     visits, fixed = (visited.filter(pl.col("part") == part) for part in ("visited", "fixed"))

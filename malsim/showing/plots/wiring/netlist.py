@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     from malsim.showing.plots.style import Sheet
 
-GAP = 1.3  # inches between two layers
-PIN, HEAD, LINE = 0.24, 0.36, 0.17  # heights of a pin, of the head of a box and of a line of a note, in inches
-BETWEEN = 0.35  # inches between two boxes of a layer
-TEXT = 9.0  # points
-MARGIN, TITLE = 0.15, 0.4  # inches
-LETTER = 0.078  # width of a letter, in inches
-CLEAR, LANE = 0.12, 0.1  # distance of a lane from a box and from another lane, in inches
-TURN = 0.5  # distance within which a wire turns into its lane, in inches
+GAP = 1.3  # horizontal gap between two layers, in inches
+PIN, HEAD, LINE = 0.24, 0.36, 0.17  # heights of a pin, a box's title and a line of a note, in inches
+BETWEEN = 0.35  # vertical gap between two boxes in the same layer, in inches
+TEXT = 9.0  # font size in points
+MARGIN, TITLE = 0.15, 0.4  # margin around a net and height of its title, in inches
+LETTER = 0.078  # average width of a letter, in inches
+CLEAR, LANE = 0.12, 0.1  # distance from a lane to a box and to another lane, in inches
+TURN = 0.5  # horizontal distance over which a wire curves into its lane, in inches
 FACES = {"op": "#ffffff", "source": "#eef3f7", "sink": "#f7efe6"}
 
 
@@ -65,7 +65,7 @@ def netlists(nets: Sequence[Net], *, values: Mapping[str, str] | None = None) ->
     heights = [max(high[1] - low[1], 0.5) + 2 * MARGIN for low, high in corners]
     whole = sum(heights) + TITLE * len(nets)
     figure = sheet(width, whole)
-    figure.set_layout_engine("none")  # the axes are in inches
+    figure.set_layout_engine("none")  # no automatic layout: all positions are given in inches
     top = whole
     for (_, wires, title), labels, layout, routed, (low, _), height in zip(
         nets, names, layouts, paths, corners, heights, strict=True
@@ -219,7 +219,7 @@ def routes(wires: Sequence[Ends], boxes: Mapping[int, Sequence[tuple[float, floa
     A wire to the next layer curves through the gap. Other wires take the free lane nearest to their ends, clear of boxes and
     of the lanes of other signals.
     """
-    occupied: list[tuple[str, float, float, float]] = []  # signal, from, to, height
+    occupied: list[tuple[str, float, float, float]] = []  # (signal, left end, right end, height) of each lane in use
     paths = []
     for wire in wires:
         (source, target), (x, _), (to, _) = wire.layers, wire.start, wire.end

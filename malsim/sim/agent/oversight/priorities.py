@@ -43,7 +43,7 @@ def uncertain(context: TriageContext) -> Array:
 
 
 def rank(context: TriageContext) -> Array:
-    # append 0 so that the index NONE (-1) selects it
+    # append 0, which is then selected by the index NONE (-1)
     disputes, signal = context.disputes, np.append(context.signal, 0.0)
     return np.asarray(np.maximum(signal[disputes.lead], signal[disputes.rival]))
 
@@ -113,7 +113,7 @@ class DisputesByFact:
 
     @property
     def is_open(self) -> Bools:
-        """Mask of disputes with a new claim, not written by a reviewer, since the last review."""
+        """Mask of disputes about which someone other than a reviewer has made a claim since the last review."""
         return np.asarray(self.disputed & (self.newest > self._last_review))
 
     def close(self, fact: Ints, rep: Ints) -> None:

@@ -137,7 +137,7 @@ class TriageSignal:
 
     def read(self, snapshot: Snapshot, now: float) -> Array:
         if snapshot.view.graph is None:
-            hint = "choose another policy, or run it under the law mal"
-            raise ScenarioError("triage by rank needs a graph of claims", where="reviewers.triage", given="rank", hint=hint)
+            hint = 'choose another policy, or set law = "mal"'
+            raise ScenarioError("the policy rank needs a claim graph", where="reviewers.triage", given="rank", hint=hint)
         self._state = self._engine.scan(self._state, snapshot.view.graph, now=now).state
         return np.asarray(np.nan_to_num(np.asarray(self._state.signals[self._value], dtype=np.float64)))

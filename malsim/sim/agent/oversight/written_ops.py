@@ -66,7 +66,7 @@ class WrittenOps:
         self._first_worth[rows[begins]] = snapshot.worth[rows[begins]]
 
     def write(self, turn: Turn, rep: Ints, rows: Ints, snapshot: Snapshot, garbled: Callable[[int], Bools]) -> None:
-        """Draft an op for each cell.
+        """Draft an op for each of the given cells.
 
         `garbled(n)` returns a mask of the readers whose nth op in this turn contains a typing error, so that it cannot
         be parsed.

@@ -52,7 +52,7 @@ class ShownRows:
         return whole
 
     def best(self, mask: Bools) -> Ints:
-        """Return the column of the most effective row in `mask` (the best ranked in a tie), or NONE if `mask` is empty."""
+        """Return the column of the row in `mask` with the highest score (the best ranked in a tie), or NONE."""
         worth = np.where(mask & (self.row != NONE), self.effective, -np.inf)
         column = worth.argmax(axis=1)
         return np.where(worth[np.arange(len(column)), column] > -np.inf, column, NONE)

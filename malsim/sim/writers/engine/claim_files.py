@@ -11,7 +11,7 @@ from malsim.base.errors import DataError
 from malsim.base.files.table_files import kind_of, read_table
 
 DEFAULT_CONFIDENCE = 0.7
-SURE = 0.001  # distance from 0 and 1 to which stated confidences are clipped
+SURE = 0.001  # stated confidences are clipped to at least this far from 0 and 1
 MOST_LISTED = 10
 STABILITY = ("stable", "volatile", "ephemeral")
 
@@ -93,8 +93,8 @@ def read_truth(path: str | Path | pl.DataFrame, *, epoch: float | None = None) -
         raise DataError(_bad_rows(bad), where=where)
     several = frame.filter(pl.col("day").is_null()).filter(pl.col("value").n_unique().over("object") > 1)
     if several.height:
-        given, hint = several["object"][0], "one row per object, or a column valid_from with the day each value began"
-        raise DataError("an object has two true values and no dates", where=where, given=given, hint=hint)
+        given, hint = several["object"][0], "keep one row per object, or date the values in a column valid_from"
+        raise DataError("an object has two true values without dates", where=where, given=given, hint=hint)
     if frame["day"].null_count() < frame.height and epoch is None:
         raise DataError("a dated truth needs dated claims", where=where, hint="give the claims a time column")
     return frame.select("object", "value", (pl.col("day") - (epoch or 0.0)).alias("asked"))
@@ -106,7 +106,13 @@ def _texts(source: str | Path | pl.DataFrame, required: tuple[str, ...], optiona
     frame = source if isinstance(source, pl.DataFrame) else read_table(path, default=".csv", texts=True)
     if missing := [name for name in required if name not in frame.columns]:
         given, allowed = ", ".join(frame.columns), ", ".join(required)
-        raise DataError(f"{missing[0]} is missing", where=where, given=given, allowed=allowed, hint=f"add {missing[0]}")
+        raise DataError(
+            f"the column {missing[0]} is missing",
+            where=where,
+            given=given,
+            allowed=allowed,
+            hint=f"add a column {missing[0]}",
+        )
     first = 1 if whole else 2 if kind_of(path, default=".csv") == ".csv" else 1
     columns = [
         frame[name].cast(pl.String) if name in frame.columns else pl.Series(name, [None] * frame.height, pl.String)
@@ -120,7 +126,7 @@ def _blank(name: str) -> pl.Expr:
 
 
 def _days(times: pl.Series) -> pl.Series:
-    """Convert dates, times, ISO weeks, years (if all rows are years) or plain numbers to days since 1970; null otherwise.
+    """Convert dates, times, ISO weeks, years (if all rows are years) or plain numbers to days since 1970, others to null.
 
     >>> _days(pl.Series(["1970-01-02", "1970-01-01T12:00:00+06:00", "1970-W02", "3.5"])).to_list()
     [1.0, 0.25, 4.0, 3.5]

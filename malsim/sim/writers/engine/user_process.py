@@ -30,7 +30,7 @@ class UserProcess:
 
     @classmethod
     def of(cls, given: object) -> UserProcess:
-        """Build from a function, or from a name `module:function` if it may be run. Raise `UsageError` otherwise.
+        """Create a process from a function or from a name `module:function`. Raise `UsageError` for anything else.
 
         >>> UserProcess.of("desks:night_shift").name
         'night_shift'
@@ -40,8 +40,8 @@ class UserProcess:
         if isinstance(given, str) and ":" in given:
             return cls(run=given, allowed=True)
         if not callable(given):
-            hint = "def my_writer(env, desk): … yield env.timeout(1)"
-            allowed = "a function or module:function"
+            hint = "write def my_writer(env, desk): … yield env.timeout(1)"
+            allowed = "a generator function, or its name as module:function"
             raise UsageError("not a process", where="processes", given=given, allowed=allowed, hint=hint)
         name = getattr(given, "__name__", type(given).__name__)
         return cls(run=f"{getattr(given, '__module__', '')}:{name}", function=given, allowed=True)
