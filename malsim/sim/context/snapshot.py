@@ -194,7 +194,7 @@ def shows(plant: Any, state: Any, now: float, facts: Ints, scope: str) -> Bools 
 
 
 def within(snapshot: Snapshot, plant: Any, state: Any, now: float, facts: Sequence[Fact], scope: str) -> Snapshot:
-    """Return what is visible of a snapshot in a scope: all of it if no fact has a scope or the memory answers reads itself."""
+    """Return the snapshot as visible in a scope, unchanged if no fact has a scope or the memory itself answers reads."""
     apart = any(fact.scope for fact in facts) and not isinstance(plant, AnswersReads)
     mask = shows(plant, state, now, np.arange(len(facts)), scope) if apart else None
     return snapshot if mask is None else snapshot.showing(mask)
