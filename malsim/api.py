@@ -116,7 +116,7 @@ class Figures:
         return self._over_time(self._run.score, cells, beside)
 
     def currency(self, *, cells: Sequence[str] | None = None, beside: Run | Sequence[Run] = ()) -> Sheet:
-        """Draw currency over time. The parameters are those of `effective`."""
+        """Draw currency over time. The parameters are the same as for `effective`."""
         return self._over_time("currency", cells, beside)
 
     def answers(self) -> Sheet:
@@ -223,7 +223,7 @@ def _side_by_side(runs: Sequence[BareRun], column: str, cells: Sequence[str] | N
 
 
 def panel_titles(runs: Sequence[BareRun], cells: Sequence[str] | None = None) -> dict[str, str]:
-    """Return panel titles by handle, for the given cells or for all, limited to cells that every run recorded."""
+    """Map handles to panel titles, for the given cells or for all cells, as far as every run recorded them."""
     for run in runs:
         if run.cells.is_empty():
             hint = 'use ms.run(scenario, replications=1, record="all"), or run.plot.answers()'
@@ -238,7 +238,7 @@ def panel_titles(runs: Sequence[BareRun], cells: Sequence[str] | None = None) ->
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Day of a run from which the run can be continued."""
+    """Point in a run (a day) from which the run can be continued."""
 
     run: Run
     day: float

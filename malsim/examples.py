@@ -90,7 +90,7 @@ def _find(name: str, every: list[Example]) -> list[Example]:
     """Return the example with this name, or all examples in the folder with this name."""
     if inside := [entry for entry in every if f"/{entry.path.parent.as_posix()}".endswith(f"/{name.rstrip('/')}")]:
         return inside
-    for example in sorted(every, key=lambda entry: entry.path.suffix != ".toml"):  # scenarios before their netlists
+    for example in sorted(every, key=lambda entry: entry.path.suffix != ".toml"):  # prefer a scenario to its netlist
         if name in (example.path.name, example.path.stem) or f"/{example.name}".endswith(f"/{name}"):
             return [example]
     hint = nearest(name, [example.path.stem for example in every], "`malsim examples` lists all")

@@ -107,7 +107,7 @@ def program_version() -> str:
 
 
 def command_parsers() -> dict[str, argparse.ArgumentParser]:
-    """Return all commands' parsers by name. A command in a group has a name such as `store write`."""
+    """Return the parsers of all commands, keyed by name. A command in a group has a name such as `store write`."""
     parsers = dict[str, argparse.ArgumentParser]()
     for name, sub in _subparsers(main_parser()).items():
         parsers |= {f"{name} {word}": inner for word, inner in _subparsers(sub).items()} or {name: sub}

@@ -42,7 +42,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.netlist.hal.tokens import ini_variables
     from ops.pin.palette import others
 
-    for op in others():  # a sandbox must be entered before the first line runs
+    for op in others():  # if a sandbox is needed, enter it before the first line runs
         before_loading(op)
     console = Console(opened(args.target, args))
     if args.ini:

@@ -73,7 +73,7 @@ def main(args: argparse.Namespace) -> int:
     if args.template == "ci":
         path.parent.mkdir(parents=True, exist_ok=True)
     if not path.parent.is_dir():
-        raise UsageError("no such folder", given=str(path.parent), hint="create it first")
+        raise UsageError("no such folder", given=str(path.parent), hint="create the folder first")
     text = files("malsim.scenario.file").joinpath("data", "templates", name).read_text(encoding="utf-8")
     try:
         with path.open("x", encoding="utf-8") as file:

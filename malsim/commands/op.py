@@ -112,7 +112,7 @@ def _settings(words: list[str]) -> dict[str, Any]:
 
 
 def _with_sizes(sheet: Sheet, settings: dict[str, Any]) -> tuple[Sheet, dict[str, Any]]:
-    kind = {"type"} - sheet.slots.keys()  # some ops have an input called `type`, which is not the size
+    kind = {"type"} - sheet.slots.keys()  # `type` is a size, unless the op has an input of this name
     sizes = {name: value for name, value in settings.items() if name in sheet.sizes or name in kind}
     return sheet.sized(**sizes), {name: value for name, value in settings.items() if name not in sizes}
 

@@ -113,10 +113,16 @@ def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
         raise DataError("the manifest does not contain the text of a scenario", where=where, hint=hint)
     rules = {name: value for name, value in recorded["rules"].items() if value is not None}
     if isinstance(rules.get("effective"), dict):
-        raise DataError("the run used the user's own formula", where=where, hint="repeat it from Python")
+        raise DataError(
+            "a run with your own formula cannot be repeated from its manifest",
+            where=where,
+            hint="repeat the run from Python",
+        )
     if adapter := recorded.get("adapter"):
         hint = f"run the scenario again with malsim run --memory {adapter}"
-        raise DataError("the run used the user's own memory", where=where, given=adapter, hint=hint)
+        raise DataError(
+            "a run with your own memory cannot be repeated from its manifest", where=where, given=adapter, hint=hint
+        )
     record = recorded["record"]
     netlist = (recorded.get("netlist") or {}).get("text")
     file = _scenario_file(recorded, Path(where).parent)

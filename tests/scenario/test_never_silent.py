@@ -43,7 +43,7 @@ CASES = {
     "NaN as a share": (HEAD + check("always (eff(obs_a1a1) > 0)") + "share = nan\n", r":13: .*not a finite number"),
     "a run without end": (HEAD.replace("= 4", "= inf") + check("always (x > 0)"), r":3: error: run\.days.*given: inf"),
     "two checks of one name": (HEAD + check("always (eff(obs_a1a1) > 0)") * 2, r":\d+: error: this name is already used"),
-    "no baseline": (f"{HEAD}[baseline]\n", r":10: .*record one first"),
+    "no baseline": (f"{HEAD}[baseline]\n", r":10: .*record one with malsim test --approve"),
     "a column of no frame": (f'{HEAD}[baseline]\ncolumns = ["cell.effective"]\n', r":10: .*no such column.*allowed: "),
     "claims from elsewhere": (
         f'{WORLD}[[writers]]\nbehaviour = "from_file"\npath = "../stolen.csv"\n{check("always (right(line-1) == 1)")}',

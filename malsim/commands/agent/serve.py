@@ -57,7 +57,7 @@ def main(args: argparse.Namespace) -> int:
     if args.http is None and args.token_file:
         raise UsageError("--token-file needs --http", where="--token-file", given=str(args.token_file))
     rules, path = store_rules(args.rules), find_store(args.store, os.environ.get("CLAUDE_PROJECT_DIR"))
-    for op in others():  # A store may name a user's op at any time. Load them now, since a client would have to wait later.
+    for op in others():  # load users' ops now, since a store may name one while a client waits
         before_loading(op)
     who, person = args.as_person or args.writer, args.as_person is not None
     if person:

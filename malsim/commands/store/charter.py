@@ -87,7 +87,7 @@ def _propose(store: Any, questions: pl.DataFrame, title: str, answer: str, write
     }  # fmt: skip
     try:
         claim["edges"] = [{"relation": "supersedes", "target": store.memory.head(handle), "weight": 0.0}]
-    except AddressError:  # an imported store has no cell for the question
+    except AddressError:  # an imported store may lack the cell for this question
         claim["handle"] = handle
     verdict = store.admit([claim]).row(0, named=True)
     if verdict["verdict"] == "refused":

@@ -41,7 +41,7 @@ MOST_SERIES = 200
 
 
 def location(run: Run) -> tuple[Path, str]:
-    """Return the folder and the base name of a run's baseline. Raise `ScenarioError` if the scenario is not a file."""
+    """Return the folder and the base name of a run's baseline. Raise `ScenarioError` if the scenario has no file."""
     path = Path(run.scenario.path)
     if path.suffix != ".toml":
         problem = "a baseline needs a scenario that is stored in a .toml file"
@@ -83,7 +83,7 @@ def band_frames(check: BaselineCheck, run: Run, comparison: Comparison | None) -
     lines, bands = pl.DataFrame(schema=LINES), pl.DataFrame(schema=BANDS)
     if comparison is None:
         return lines, bands
-    with Limits(baseline=sys.maxsize).hold():  # its size was checked when the baseline was judged
+    with Limits(baseline=sys.maxsize).hold():  # the size was checked when the baseline was judged
         then = read(*location(run))
     for name, column, label, keys in _series(then, comparison)[:MOST_PANELS]:
         in_series = [pl.col(key).eq_missing(pl.lit(value)) for key, value in keys.items()]
@@ -135,7 +135,9 @@ def read(folder: Path, name: str) -> dict[str, pl.DataFrame]:
     paths = {frame: folder / f"{name}.{frame}.csv" for frame in KEYS}
     frames = {frame: _read_csv(path) for frame, path in paths.items() if path.exists()}
     if not frames:
-        raise ScenarioError("no baseline is recorded", given=str(paths["cells"]), hint="record one first")
+        raise ScenarioError(
+            "no baseline is recorded", given=str(paths["cells"]), hint="record one with malsim test --approve"
+        )
     return frames
 
 
@@ -191,7 +193,7 @@ def _read_csv(path: Path) -> pl.DataFrame:
 
 
 def record_approval(folder: Path, name: str, columns: tuple[str, ...], comparison: Comparison | None) -> str:
-    """Append an approver, time, version and columns to `NAME.approvals.jsonl`. Return a message for the user."""
+    """Log an approval (approver, time, version, columns) in `NAME.approvals.jsonl`. Return a message for the user."""
     log, by, at = folder / f"{name}.approvals.jsonl", approver(), datetime.now(UTC).isoformat(timespec="seconds")
     moved = "first recorded" if comparison is None else first_difference(comparison)
     entry = {"at": at, "by": by, "malsim": _version(), "columns": list(columns), "moved": moved}
@@ -221,7 +223,7 @@ def _version() -> str:
 
 
 def approved_version(scenario: Scenario) -> str:
-    """Describe the version and the approver of the last approval; return "" if it was made with this version."""
+    """Describe the version and the approver of the last approval; return "" if the version is the current one."""
     path = Path(scenario.path).with_suffix(".approvals.jsonl")
     try:
         last = json.loads(path.read_text(encoding="utf-8").splitlines()[-1])
@@ -238,5 +240,5 @@ def series_left(comparison: Comparison) -> str:
 
 
 def first_difference(comparison: Comparison) -> str:
-    """Describe how many series left their bands, followed by the first of these series."""
+    """Describe how many series left their bands, and the first of them."""
     return f"{series_left(comparison)}, the first: {str(comparison).splitlines()[0]}"

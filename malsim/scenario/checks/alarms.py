@@ -43,7 +43,7 @@ def series(text: str) -> Array:
         match = _ITEM.fullmatch(item)
         if match is None or (match[1] == "_" and match[2]):
             allowed, hint = "0.9, 0.9x5, 0.4+0.02x20, _ or _x3", "separate items by spaces; counts are 1 or more"
-            raise ScenarioError("not an item of a series", where=f"item {number}", given=item, allowed=allowed, hint=hint)
+            raise ScenarioError("not a valid series item", where=f"item {number}", given=item, allowed=allowed, hint=hint)
         count = int(match[3] or 1) if len(match[3] or "") <= len(str(LONGEST)) else LONGEST + 1
         ticks += count
         if ticks > LONGEST:

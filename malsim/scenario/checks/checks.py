@@ -173,11 +173,11 @@ class BaselineCheck(Check):
 
 @dataclass(frozen=True, kw_only=True)
 class Goal(Check):
-    """Goal that at least one replication of at least one scenario of a suite must meet."""
+    """Goal that a suite must meet in at least one replication of at least one scenario."""
 
 
 def checks_of(table: Mapping[str, Any], lines: Lines, where: str) -> tuple[Check, ...]:
-    """Read a scenario file's checks, proofs, baseline and goals. Raise `ScenarioError`, with its line, for a mistake."""
+    """Read the checks, proofs, baseline and goals of a scenario file. Raise `ScenarioError` with the line of a mistake."""
     checks: list[Check] = []
     for number, given in enumerate(table.get("check", [])):
         kinds = [kind for kind in ("property", *KINDS) if kind in given]
@@ -210,7 +210,9 @@ def value_of(text: str) -> Value:
         return Read(text)
     formula = parse(f"{text} == 0")
     if not (isinstance(formula, Compare) and formula.right == Number(0.0) and formula.scale is None):
-        raise ScenarioError("not a value", given=text, hint="write one side of a comparison, such as eff(obs_a1a1)")
+        raise ScenarioError(
+            "not a valid expression", given=text, hint="write one side of a comparison, such as eff(obs_a1a1)"
+        )
     return formula.left
 
 

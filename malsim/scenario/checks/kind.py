@@ -42,7 +42,7 @@ class KindCheck(Check):
         raise NotImplementedError
 
     def result(self, run: Run, trace: Trace) -> KindResult:
-        """Evaluate the check on a run or a history, read through `trace`. Raise `MalsimError` if it has no result."""
+        """Evaluate the check on a run or a history, read through `trace`. Raise `MalsimError` if there is no result."""
         raise NotImplementedError
 
 

@@ -92,7 +92,7 @@ def measure(metric: str, days: Array, values: Array, *, final: float | None = No
     """
     valid = ~np.isnan(values)
     if not valid.any(axis=0).all():
-        raise ScenarioError("a replication has no value in the window", hint="move the window")
+        raise ScenarioError("a replication has no value in the window", hint="move or widen the window")
     last = values[len(days) - 1 - valid[::-1].argmax(axis=0), np.arange(values.shape[1])]
     finals = np.full(values.shape[1], final) if final is not None else last
     if metric in STEPS and (finals == 0).any():

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 ACTORS = frozenset(("corrections", "facts", "writers", "faults", "gap", "attack", "process", "reader", "reviewers"))
 
 T = TypeVar("T")
-NAMES = {"with": "reader"}  # key in a [[corrections]] table -> field of Correction
+NAMES = {"with": "reader"}  # a field cannot be called `with`, which is a Python keyword
 SPANS = {"from": "start", "to": "end", "every": "every", "each": "each", "late": "late"}
 
 
@@ -140,7 +140,7 @@ def _episode(given: Mapping[str, Any], number: int, lines: Lines, where: str) ->
 
 
 def during(episodes: Iterable[Episode], trace: Trace) -> NDArray[np.bool_]:
-    """Return a mask of shape (ticks, replications) that is True at the ticks within any of the episodes.
+    """Return a mask of shape (ticks, replications) that is True at ticks within an episode.
 
     A condition `when` without a value counts as false. Raises `ScenarioError` if it names something that the run lacks.
     """

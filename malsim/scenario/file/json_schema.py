@@ -60,7 +60,7 @@ def _rule(rule: dataclasses.Field[Any], duration: str) -> dict[str, Any]:
     low = {"exclusiveMinimum" if meta["above"] else "minimum": meta["low"]}
     high = {} if math.isinf(meta["high"]) else {"maximum": meta["high"]}
     text = {"description": f"{meta['why']} [{meta['unit']}] ({meta['source']})", "default": rule.default}
-    if meta["unit"] == "d":  # the bounds apply to numbers, the pattern to text
+    if meta["unit"] == "d":  # numbers must satisfy the bounds, text the pattern
         return {"type": [kind, "string"], **low, **high, "pattern": duration, **text}
     return {"type": kind, **low, **high, **text}
 
@@ -84,6 +84,6 @@ def _number(param: Param, duration: str) -> dict[str, Any]:
 
 
 def _type(param: Param, duration: str) -> dict[str, Any]:
-    if param.unit == "d":  # the bounds apply to numbers, the pattern to text
+    if param.unit == "d":  # numbers must satisfy the bounds, text the pattern
         return {"type": ["number", "string"], "pattern": duration}
     return {"type": "string" if isinstance(param.default, str) else "number"}

@@ -65,7 +65,7 @@ def _document(given: dict[str, Any], text: str, lines: Lines, where: str, record
         before = line_of(lines, ("netlist", "text")) - 1
         at = text.find(given["text"], sum(map(len, text.splitlines(keepends=True)[:before])))
         before = before if at < 0 else text.count("\n", 0, at)
-        return parse("\n" * before + given["text"], file=where)  # blank lines make errors name the scenario file's line
+        return parse("\n" * before + given["text"], file=where)  # the blank lines keep line numbers right
     if "file" not in given:
         return parse("", file=where)
     location = f"{where}:{line_of(lines, ('netlist', 'file'))}: netlist.file"

@@ -74,7 +74,7 @@ def holds_rules_alone(path: Path) -> bool:
 
 
 def holds_checks_alone(scenario: Scenario) -> bool:
-    """Return whether a file contains only checks for a recorded history, apart from a netlist and rules."""
+    """Return whether a file contains only checks, and possibly a netlist or rules, but nothing to simulate."""
     try:
         return set(tomllib.loads(scenario.text)) <= {"why", "use", "check", "goal", "netlist", "rules"}
     except ValueError:
@@ -135,7 +135,7 @@ def _run(table: dict[str, Any], where: str) -> dict[str, Any]:
             settings["start"] = dt.date.fromisoformat(text := settings["start"])
         except ValueError as error:
             raise ScenarioError(
-                "not a date", where=f"{where}: run.start", given=text, allowed="a date: 2026-01-01"
+                "not a date", where=f"{where}: run.start", given=text, allowed="a date such as 2026-01-01"
             ) from error
     return settings
 

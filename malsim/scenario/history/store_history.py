@@ -120,7 +120,7 @@ def store_history(
 
 
 def _instants(now: Memory, deeds: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per time of a write (the last write of a millisecond): t, deed, cells, edges, scanned.
+    """Return one row per millisecond with a write (its last write): columns t, deed, cells, edges, scanned.
 
     If cells existed before the first write, as in an imported memory, the days on which they were created are instants.
     """

@@ -50,7 +50,9 @@ def drawing(proof: Proof) -> Sheet:
 
 
 def scenario_text(proof: Proof, document: Document, *, tick: float = DAY) -> str:
-    """Return a scenario file that reproduces a refutation: inputs in place of cells and the loop, the property as check.
+    """Return the text of a scenario that reproduces a refutation, with the refuted property as its check.
+
+    The refuting inputs replace the cells and the loop.
 
     Raises `UsageError` if a run of the scenario does not fail as the trace does.
     """

@@ -93,7 +93,7 @@ def closing(suite: Sequence[Judged], goals: Sequence[tuple[Judged, Outcome]], op
 
 
 def on_fresh_seeds(suite: Iterable[Judged], seeds: int) -> tuple[list[str], int]:
-    """Judge each scenario on the `seeds` seeds after its own. Return lines of text and the exit code.
+    """Judge each scenario on the `seeds` seeds that follow its own seed. Return lines of text and the exit code.
 
     Baselines and goals are left out: a baseline is recorded with one seed, and a goal belongs to the suite. The exit code is
     0 if every check passes on every seed, 1 if not, 2 for an error. Raises `UsageError` for fewer than one seed.

@@ -146,7 +146,7 @@ def details(judged: Judged, outcome: Outcome, options: str = "") -> list[str]:
 
 
 def facts_of(judged: Judged, outcome: Outcome) -> dict[str, str]:
-    """Return an outcome's margin, seed and replication as text, by name."""
+    """Return the margin, seed and replication of an outcome as text, keyed by name."""
     replication = judged.scenario.first if judged.scenario.replications == 1 else outcome.replication
     facts = {"margin": outcome.margin, "seed": None if judged.source else judged.scenario.seed, "replication": replication}
     return {name: f"{value:g}" for name, value in facts.items() if value is not None}

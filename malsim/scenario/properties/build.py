@@ -116,7 +116,9 @@ class _Builder(Transformer_NonRecursive[Token, Piece]):
             number = None if scale is None else float(scale)
             comparison = stl.Compare(left.value, cast("stl.Relation", str(word)), right.value, number)
             if not stl.reads(comparison):
-                raise ScenarioError("both sides are constants, so the result never changes", hint="compare an address")
+                raise ScenarioError(
+                    "both sides are constants, so the result never changes", hint="use an address on at least one side"
+                )
             for side, other in ((left.node, right.node), (right.node, left.node)):
                 reads_status = isinstance(side, stl.Read) and side.address.endswith(FIELDS["status"])
                 if reads_status and isinstance(other, stl.Text) and other.text not in STATUS:
@@ -170,7 +172,7 @@ class _Builder(Transformer_NonRecursive[Token, Piece]):
             low, high = ARGUMENTS.get(word, (0, 0))
             if not low <= len(arguments) <= high:
                 takes = "one wildcard address" if high == 0 else "one argument" if high == 1 else "two or more arguments"
-                raise ScenarioError(f"{word} takes {takes}", hint="see property.lark")
+                raise ScenarioError(f"{word} takes {takes}", hint="see `malsim docs check`")
             if word in ("rise", "fall"):
                 return stl.Edge(cast("Literal['rise', 'fall']", str(word)), arguments[0].formula)
             return stl.Apply(cast("stl.Function", str(word)), tuple(argument.number for argument in arguments))

@@ -18,7 +18,7 @@ UNITS: dict[str, int] = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d"
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """Finite number written in the property."""
+    """Finite number literal in a property."""
 
     value: float
 
@@ -74,7 +74,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Window from `low` to `high` after a tick (before it, for past operators), inclusive. `high` None means no end."""
+    """Inclusive window from `low` to `high` after a tick (before the tick for past operators). `high` None means no end."""
 
     low: Bound
     high: Bound | None = None
@@ -106,7 +106,7 @@ class Compare:
 
     def __post_init__(self) -> None:
         if self.scale is not None and not (math.isfinite(self.scale) and self.scale > 0):
-            raise ScenarioError("the scale must be above 0", given=self.scale, hint="write the size of one step")
+            raise ScenarioError("the scale must be above 0", given=self.scale, hint="use the size of a change that matters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Two formulas joined at the same tick by `and`, `or` or `implies`."""
+    """Two formulas joined by `and`, `or` or `implies`, evaluated at the same tick."""
 
     word: Literal["and", "or", "implies"]
     left: Formula
@@ -152,7 +152,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """Formula that holds at every tick (always, historically) or at some tick (eventually, once) of a window."""
+    """Operator over a window: the operand holds at every tick (always, historically) or at some tick (eventually, once)."""
 
     word: Literal["always", "eventually", "historically", "once"]
     operand: Formula
@@ -161,7 +161,7 @@ class Over:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """Formula `left` that holds at every tick until (or since) a tick in the window at which `right` holds."""
+    """Operator `until` or `since`: `left` holds at every tick until (or since) `right` holds at a tick in the window."""
 
     word: Literal["until", "since"]
     left: Formula

@@ -77,7 +77,7 @@ class Property:
         self.formula = parse(formula) if isinstance(formula, str) else formula
         self.text = render(self.formula)
         if self.formula is formula and parse(self.text) != formula:
-            raise ScenarioError("this formula cannot be written as text", given=self.text, hint="see property.lark")
+            raise ScenarioError("this formula cannot be written as text", given=self.text, hint="see `malsim docs check`")
 
     def margin(self, run: RunFrames | Trace) -> Margin:
         """Return the margins, one per replication, at the start of a trace or a run (any object with the four frames).

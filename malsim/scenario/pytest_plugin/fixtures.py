@@ -31,7 +31,7 @@ ELSE = "something else"
 class TestedFile:
     """Scenario file under the settings of the pytest session."""
 
-    __test__ = False  # prevents pytest from collecting the class
+    __test__ = False  # keeps pytest from collecting this class as a test
     scenario: Scenario
     settings: PluginSettings
 
@@ -75,7 +75,7 @@ class MemoryBench:
         return cls(base.replace(adapter=Adapter.of(adapter)) if adapter else base)
 
     def fact(self, name: str, *values: str) -> None:
-        """Declare an object's possible values, the true value first. If undeclared, its first claimed value is true."""
+        """Declare an object's possible values, the true value first. By default, the first value claimed is true."""
         self.values[name] = list(values)
 
     def claim(self, writer: str, object_: str, value: str, *, confidence: float = 0.7, **fields: Any) -> str:
@@ -96,7 +96,7 @@ class MemoryBench:
 
     @property
     def run(self) -> Run:
-        """Run up to the last tick. Raises `UsageError` before the first tick."""
+        """Simulated run up to the last tick. Raises `UsageError` before the first tick."""
         if not self.ticks:
             raise UsageError("no tick has passed yet", where="malsim_bench", hint="call tick() first")
         if self._run is None:

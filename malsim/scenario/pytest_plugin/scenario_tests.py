@@ -67,7 +67,7 @@ class PluginSettings:
 
 
 def is_scenario(path: Path, config: pytest.Config) -> bool:
-    """Return whether a file is a scenario: it lies under `malsim_paths` or its contents look like one."""
+    """Return whether a file is a scenario, either by its location under `malsim_paths` or by its contents."""
     folders = [config.rootpath / folder for folder in config.getini("malsim_paths")]
     if any(path.is_relative_to(folder) for folder in folders):
         from malsim.scenario.file.scenario_file import holds_rules_alone

@@ -90,7 +90,7 @@ def _not_set_by_hand(net: Net, name: str, cause: str, line: int) -> Iterator[Saf
 
 
 def _delayed(inquiry: Inquiry, name: str, cause: str, free: str, line: int) -> SafetyAnswer:
-    """Find the smallest number of ticks that the cause must last for the alarm to be on."""
+    """Find how many ticks the cause must last before the alarm is guaranteed to be on."""
     for delay in range(LONGEST_DELAY + 1):
         text = f"always (always[0:{delay}] ({cause}{free}) implies eventually[{delay}:{delay}] {name})"
         lasts = f"after {delay + 1} tick{'s' if delay else ''} of {cause}"
@@ -101,7 +101,7 @@ def _delayed(inquiry: Inquiry, name: str, cause: str, free: str, line: int) -> S
 
 
 def root(net: Net, name: str) -> str:
-    """Trace a bit back through ops with a single wired input, such as timers, delays and debouncers, to its source."""
+    """Follow a bit back through ops with one wired input, such as timers and delays, and return the original bit."""
     while True:
         writer = net.signals[name].writer
         pin = writer.address if writer else None
@@ -140,5 +140,5 @@ def _polarity(inquiry: Inquiry, name: str) -> Iterator[SafetyAnswer]:
 
 
 def _blaming(net: Net, answer: SafetyAnswer, bit: str | None) -> SafetyAnswer:
-    """Turn an answer into a flaw at the line of the watch that writes `bit`. Without a bit, return it unchanged."""
+    """Return the answer as a flaw at the line of the watch that writes `bit`, or unchanged if `bit` is None."""
     return SafetyAnswer(answer.question, answer.proof, False, line_of(net, bit)) if bit else answer

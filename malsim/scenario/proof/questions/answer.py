@@ -74,7 +74,7 @@ class SafetyAnswer:
 
     @property
     def sentence(self) -> str:
-        """Answer on one line; for a flaw, with the line in the netlist."""
+        """Answer on one line of text. For a flaw, the text includes the line number in the netlist."""
         if not self.flaw:
             return f"{self.status}: {self.question}: {self.how}"
         location = f" (line {self.line})" if self.line else ""
@@ -90,7 +90,7 @@ class SafetyAnswer:
 
 
 class Inquiry:
-    """Net to be examined, the assumptions on its inputs, and the deadline for its proofs."""
+    """Net to be examined, with the assumptions on its inputs and the deadline for its proofs."""
 
     def __init__(self, net: Net, assume: Sequence[str], ticks: int, deadline: float) -> None:
         self.net, self.assume, self.ticks, self.deadline = net, assume, ticks, deadline
@@ -104,11 +104,11 @@ class Inquiry:
     def possible(
         self, question: str, never: str, line: int = 0, *, assume: Sequence[str] = (), net: Any = None
     ) -> SafetyAnswer:
-        """Check that an event can happen, by refuting the property `never`, which says that it never happens."""
+        """Check that an event can occur, by refuting the property `never`, which rules the event out."""
         return self._ask(question, never, line, assume, net, 0, refutes=True)
 
     def within(self, question: str, template: str, longest: int, line: int = 0) -> SafetyAnswer:
-        """Substitute 0, 1, … ticks for `{0}` in a property. Return the answer for the shortest delay that has no flaw."""
+        """Substitute 0, 1, … ticks for `{0}` in a property. Return the answer for the shortest delay without a flaw."""
         answers = []
         for delay in range(longest + 1):
             suffix = f" within {delay} tick{'s' if delay > 1 else ''}" if delay else ""
@@ -139,13 +139,13 @@ def op_of(net: Net, signal: Signal) -> tuple[str, str, str]:
 
 
 def wired(net: Net, instance: str) -> dict[str, str]:
-    """Return the signals wired to an instance, by pin."""
+    """Return the signals that are wired to an instance, keyed by pin."""
     head = f"{instance}."
     return {full.removeprefix(head): name for full, name in net.pins.items() if full.startswith(head)}
 
 
 def inputs_of(net: Net, instance: str) -> dict[str, str]:
-    """Return the signals wired to an instance's input pins, by pin."""
+    """Return the signals that are wired to an instance's input pins, keyed by pin."""
     sheet = net.instances[instance].sheet
     return {pin: name for pin, name in wired(net, instance).items() if sheet.slots[pin].key in sheet.ins}
 
@@ -176,7 +176,7 @@ def acknowledgements(net: Net) -> list[str]:
 
 
 def line_of(net: Net, name: str, pin: str = "") -> int:
-    """Return the line of a netlist that wires a signal to `pin` or, if there is none, that writes the signal."""
+    """Return the netlist line that wires a signal to `pin` or, failing that, the line that writes the signal."""
     signal = net.signals[name]
     ends = [link for link in signal.readers if pin and str(link.address) == pin]
     end = ends[0] if ends else signal.writer or (signal.links[0] if signal.links else None)

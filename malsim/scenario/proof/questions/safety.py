@@ -41,7 +41,7 @@ def safety(
     alarms = list(dict.fromkeys([*(signal.name for signal in net.alarms), *([alarm] if alarm else [])]))
     if not alarms:
         hint = "name the alarm with --alarm SIGNAL, or prove another property with --prove 'always (…)'"
-        raise UsageError("no latch or watchdog of this net is wired to a signal, so it has no alarm", hint=hint)
+        raise UsageError("the net has no alarm, since no latch or watchdog is wired to a signal", hint=hint)
     inquiry = Inquiry(net, assume, ticks, time.monotonic() + timeout)
     answers = [answer for name in alarms for answer in of_alarm(inquiry, name)]
     return (*answers, *of_sinks(inquiry, alarms), *_of_wiring(net), *_of_parts(inquiry), *_of_order(inquiry))

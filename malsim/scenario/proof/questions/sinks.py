@@ -77,7 +77,7 @@ def _of_sink(inquiry: Inquiry, sink: str, alarms: Sequence[str], follows: dict[s
 
 
 def _targets(net: Net, name: str) -> str:
-    """Return the addresses outside the net that read a signal, in brackets, or "" if there are none."""
+    """Return the addresses outside the net that read a signal, in parentheses, or "" if there are none."""
     readers = net.signals[name].readers
     ends = [str(link.address) for link in readers if link.pin is None or link.pin.instance not in net.instances]
     return f" ({', '.join(ends)})" if ends else ""
@@ -112,7 +112,7 @@ def _agreements(inquiry: Inquiry, alarms: Sequence[str]) -> Iterator[SafetyAnswe
 
 
 def _severities(inquiry: Inquiry, sinks: Sequence[str]) -> Iterator[SafetyAnswer]:
-    """Check that of two severities, ranked by the words in their names, the milder comes up first."""
+    """Check that the milder of two severities, ranked by the words in their names, comes up first."""
     net = inquiry.net
     ranked = {name: rank for name in sinks if net.signals[name].type == "bit" and (rank := _rank(net, name)) is not None}
     for mild, severe in combinations(sorted(ranked, key=lambda name: ranked[name]), 2):

@@ -1,4 +1,4 @@
-"""Numpy functions on elements, which are numbers and bits that are either known or solver terms.
+"""Numpy functions for numbers and bits that are either known or solver terms.
 
 Known elements are passed to numpy. A term that chooses among known numbers is evaluated case by case, so that a table, a
 shift or a quotient of it is exact. Other terms support comparisons, logic, sums, products and whole-number division; any
@@ -125,7 +125,7 @@ def apply(function: np.ufunc, *arguments: Element) -> Element:
 
 
 def _compare(function: np.ufunc, left: Element, right: Element) -> Element:
-    """Compare two elements. Comparing a term with NaN or infinity has the same result whatever its value."""
+    """Compare two elements. The result of a comparison with NaN or infinity does not depend on the other element."""
     if any(isinstance(side, float) and not math.isfinite(side) for side in (left, right)):
         return function(*[side if is_constant(side) else 0.0 for side in (left, right)]).item()
     relation = RELATIONS[function.__name__]

@@ -78,7 +78,7 @@ class Meaning:
             case stl.Bit(value):
                 bit = self._value(value, tick)
                 if bit is not None and not is_bit(bit) and not (is_constant(bit) and bit in {0, 1}):
-                    raise ScenarioError("not a bit", given=formula.read.address, hint="compare it with a number")
+                    raise ScenarioError("not a bit", given=formula.read.address, hint="compare the signal with a number")
                 return Truth(False, given=False) if bit is None else Truth(to_kind(bit, "b"))
             case stl.Not(operand):
                 return _opposite(self.at(operand, tick))
@@ -202,7 +202,7 @@ def _opposite(truth: Truth) -> Truth:
 
 
 def _joined(word: str, left: Truth, right: Truth) -> Truth:
-    """Join two truth values. If one side has no value, neither has the result, unless the other side decides alone."""
+    """Join two truth values. If one side has no value, the result has one only if the other side decides it alone."""
     if word == "implies":
         left = _opposite(left)
     if word != "and":
