@@ -67,7 +67,7 @@ class ArwRecords:
 
 
 class ArwOverlay(ArwRecords):
-    """Memory that stores each distinct sentence of a writer as an overlay item (`dedupe`)."""
+    """Memory that stores each writer's sentences as overlay items, each distinct sentence once (`dedupe`)."""
 
     scopes = True
 

@@ -59,7 +59,7 @@ def text_of(problem: BaseException) -> str:
     try:
         words = str(problem)
     except Exception:  # noqa: BLE001  # foreign code
-        words = "its text cannot be read"
+        words = "the error's text cannot be read"
     return f"raised {type(problem).__name__}: {cut(words)}"
 
 
@@ -130,7 +130,7 @@ def _serve(requests: queue.SimpleQueue[Callable[[], Any] | None], answers: queue
             answer = True, awaited(call())
         except BaseException as problem:  # noqa: BLE001  # foreign code can raise anything, and may exit
             answer = False, problem
-        if os.getpid() != process:  # a forked child must not run the rest of this code
+        if os.getpid() != process:  # a forked child must not continue past the block
             os._exit(0)
         answers.put(answer)
     end_loop()

@@ -51,7 +51,7 @@ class CheckedMemory:
         self._waiting = [Ask(number, MAKE)]
         self._now = 0.0
         self._last: Claim | None = None
-        # `failed_at` is a text: day of the failed call and the last claim before it
+        # `failed_at` is a text that states the day of the failed call and the last claim before it
         self._failed, self.failed_at = False, ""
 
     def declares(self) -> Mapping[str, Any]:
@@ -72,7 +72,7 @@ class CheckedMemory:
         return self._items("peek", query, now, limit) or []
 
     def perform(self, call: str, **arguments: Any) -> None:
-        """Make an optional call that changes the memory, with arguments in the order of its signature in `contract`."""
+        """Make an optional call that changes the memory, with arguments in the order that `contract` declares."""
         self._waiting.append(Ask(self._number, call, arguments.get("now", 0.0), arguments))
 
     def texts(self) -> list[str]:

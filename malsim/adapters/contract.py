@@ -75,7 +75,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Query:
-    """Query about an object, also as a question in words.
+    """Query about an object, together with its wording as a question.
 
     `scope` is the scope of the person who asks ("": public facts). The question is about the truth on day `at` (None: as_of,
     or now), as known on day `as_of` (None: now). Raises `DataError` for an invalid scope or day.
@@ -101,7 +101,7 @@ class UserMemory(Protocol):
         """Store claims that were posted at the same instant, in order."""
 
     def tick(self, now: float) -> object:
-        """Update the memory up to the given day, for example let confidence decay."""
+        """Advance the memory to the given day, for example by letting confidence decay."""
 
     def read(self, query: Query, now: float, limit: int) -> Sequence[Item] | Awaitable[Sequence[Item]]:
         """Answer a query with items, best first. The answer counts as a use."""
@@ -141,7 +141,7 @@ class DutifulMemory(UserMemory, Protocol):
         """Return every text that the memory still stores, including summaries, profiles, edges and exports."""
 
     def log(self) -> Sequence[Mapping[str, Any]]:
-        """Return the log of operations on the memory, in order, each with `event`, `id`, `by` and `at` (day)."""
+        """Return the log of operations on the memory, in order. Each entry has `event`, `id`, `by` and `at` (day)."""
 
 
 def _check_scope(where: str, scope: str) -> None:

@@ -31,7 +31,7 @@ class CallNote(NamedTuple):
     deadline: float
 
 
-class NeedsSandboxError(BaseException):  # not an `Exception`, so handlers for errors do not catch it
+class NeedsSandboxError(BaseException):  # not an `Exception`, so that `except Exception` does not catch it
     """Error raised when a command tries to load foreign code outside a sandbox."""
 
 

@@ -1,4 +1,4 @@
-"""Loading of memory factories by name, and calls whose arguments are passed in order."""
+"""Loading of memory factories by name, and passing of arguments to a memory's calls."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CALLS = ("write", "tick", "read", "peek")
 
 
 def load_factory(name: str) -> Callable[[], UserMemory]:
-    """Load a memory's factory by name, which runs the named code. `mcp:COMMAND` gives a factory that starts COMMAND.
+    """Load a memory's factory by name, which runs the named code. For `mcp:COMMAND`, the factory starts COMMAND.
 
     The current folder is importable. A reader and a judge may precede the name: `newest/miss=0.2/package.module:factory`.
     Raises `AdapterError` for a module or name that is missing or cannot be called.
@@ -51,7 +51,7 @@ def load_factory(name: str) -> Callable[[], UserMemory]:
         if isinstance(problem, ModuleNotFoundError) and problem.name == module:
             hint = f"run this in its folder, or create one with `malsim new {module}.py --template memory`"
         raise AdapterError(
-            f"cannot be imported: {text_of(problem).removeprefix('raised ')}", where=name, hint=hint
+            f"the memory cannot be imported: {text_of(problem).removeprefix('raised ')}", where=name, hint=hint
         ) from problem
     if not callable(factory):
         raise AdapterError(
@@ -65,7 +65,7 @@ def make_memory(factory: Callable[[], UserMemory], name: str) -> UserMemory:
     try:
         memory = factory()
     except (Exception, SystemExit) as problem:
-        raise AdapterError(f"cannot be made: {text_of(problem).removeprefix('raised ')}", where=name) from problem
+        raise AdapterError(f"the memory cannot be made: {text_of(problem).removeprefix('raised ')}", where=name) from problem
     missing = [call for call in CALLS if not callable(getattr(memory, call, None))]
     if missing:
         hint = f"define the methods {', '.join(CALLS)}"

@@ -34,7 +34,7 @@ TABLE = {
     "read": ("search_memory", "search_memories", "memory_search", "memory_retrieve", "recall", "search", "query", "read",
              "retrieve"),
 }  # fmt: skip
-TEXTS = ("text", "memory", "content", "value")  # keys that may hold an item's text
+TEXTS = ("text", "memory", "content", "value")  # names of the fields that may hold an item's text
 XDG = ("CONFIG_HOME", "DATA_HOME", "CACHE_HOME", "STATE_HOME", "RUNTIME_DIR", "DATA_DIRS", "CONFIG_DIRS")
 MOST_STDERR = 500  # maximum number of characters of a server's stderr in an error message
 # writes the process id (also the process group) to the file $0, runs the command, then writes its exit code
@@ -150,7 +150,7 @@ class McpServer:
         self._ask(self._session.initialize)
 
     def _environment(self, folder: str) -> dict[str, str]:
-        """Return the user's environment with all data folders redirected to the new folder, except the npm cache."""
+        """Return the user's environment with all data folders redirected to the new folder. npx keeps its cache."""
         folders = dict.fromkeys(("HOME", "USERPROFILE", "TMPDIR", *(f"XDG_{name}" for name in XDG)), folder)
         npm = {"npm_config_cache": os.environ.get("NPM_CONFIG_CACHE", str(Path.home() / ".npm"))}
         given = {name: value for mapping in self._mappings for name, value in mapping.environment.items()}

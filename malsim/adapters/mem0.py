@@ -37,7 +37,7 @@ DIGITS = 6
 
 
 class Mem0Store:
-    """mem0 store in which a scope is a mem0 user and an object is a run_id, so that a query concerns a single object."""
+    """Store of mem0 in which a scope is a mem0 user and an object is a run_id, so that a query concerns a single object."""
 
     belief = edges = clocks = False
 
@@ -137,7 +137,7 @@ def pipeline(judge: Judge | None = None) -> Mem0Pipeline:
 
 
 def without_model() -> Mem0Store:
-    """Return a store in this process that adds claims unchanged, without a language model."""
+    """Return a mem0 store in this process that adds claims unchanged, without a language model."""
     return Mem0Store(_memory())
 
 

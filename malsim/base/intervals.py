@@ -21,8 +21,8 @@ ANY: Bounds = (-inf, inf)
 SHARE: Bounds = (0.0, 1.0)
 COUNT: Bounds = (0.0, inf)
 PATIENCE = 64
-STOPPED = 0.975  # confidence level raised to compensate for stopping at the first narrow interval
-STOPPED_EARLY = 0.965  # level of Student's t if such a sample has fewer than 64 values
+STOPPED = 0.975  # level of intervals for samples that stop at the first narrow interval, raised to compensate
+STOPPED_EARLY = 0.965  # level of Student's t for such a sample with fewer than 64 values
 SKEWED = 1.0
 # factors applied to the skewness; if it is large, the smaller factor gives the wider interval
 INFLATED = (2.0, 2.5)
@@ -90,7 +90,7 @@ def difference_interval(
 
 
 def mean_of(values: Array) -> float:
-    """Return the mean of the values, ignoring NaN; NaN if all are NaN."""
+    """Return the mean of the values, ignoring NaN. Return NaN if all are NaN."""
     sample = values[~np.isnan(values)]
     return float(sample.mean()) if len(sample) else np.nan
 
@@ -191,7 +191,7 @@ def welch(values: Array, base: Array) -> tuple[float, float]:
     if not (np.ptp(ours) or np.ptp(theirs)):
         return (float((ours - theirs).mean()),) * 2
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # emitted for nearly equal values
+        warnings.simplefilter("ignore", RuntimeWarning)  # scipy warns about nearly equal values
         low, high = ttest_ind(ours, theirs, equal_var=False).confidence_interval(CONFIDENCE)
     return float(low), float(high)
 
@@ -246,7 +246,7 @@ def kaplan_meier(duration: Array, ended: Bools) -> tuple[Array, Array, Array, Ar
 
     curve = ecdf(CensoredData(uncensored=duration[ended], right=duration[~ended])).sf
     with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # emitted for an empty or constant sample, whose result is NaN
+        warnings.simplefilter("ignore", RuntimeWarning)  # scipy warns about an empty or constant sample and returns NaN
         bounds: Any = curve.confidence_interval(method="log-log")
     return curve.quantiles, curve.probabilities, bounds.low.probabilities, bounds.high.probabilities
 
@@ -262,7 +262,7 @@ def resamples(count: int, times: int, *, seed: int) -> NDArray[np.int64]:
 
 
 def ends(draws: Array, *, axis: int | None = None) -> tuple[Any, Any]:
-    """Return the 2.5 % and 97.5 % quantiles of bootstrap values, ignoring NaN; NaN if all are NaN.
+    """Return the 2.5 % and 97.5 % quantiles of bootstrap values, ignoring NaN. Return NaN if all are NaN.
 
     >>> ends(np.array([0.0, 1.0, 2.0, np.nan]))
     (0.05, 1.95)

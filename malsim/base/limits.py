@@ -22,7 +22,7 @@ VARIABLE = "MALSIM_LIMITS"
 MOST_DIGITS = 18
 RESERVED = 4 * 2**30  # bytes of address space that libraries reserve but do not use
 TOO_MUCH = b"malsim: not enough memory for this; ask for less, or allow more: MALSIM_LIMITS=memory=BYTES\n"
-_handlers: list[Any] = []  # references that keep the ctypes handlers alive
+_handlers: list[Any] = []  # references that keep the ctypes callbacks alive
 _FEWER = "ask for fewer days or replications"
 _LESS = {"points": "ask for fewer points", "input": "give a smaller file", "memory": "give it less at once"}
 

@@ -45,7 +45,7 @@ def checked(given: Mapping[str, object], params: Mapping[str, Param], *, where: 
 
 
 def refuse_out_of_bounds(bounds: Iterable[tuple[str, bool, object, str]], *, where: str) -> None:
-    """Raise `ScenarioError` for the first violated bound. `bounds` holds (name, is within bounds, value, allowed values)."""
+    """Raise `ScenarioError` for the first violated bound. Each bound is (name, whether it holds, value, allowed values)."""
     for name, holds, given, allowed in bounds:
         if not holds:
             raise ScenarioError("out of bounds", where=f"{where}.{name}", given=given, allowed=allowed)

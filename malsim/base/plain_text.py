@@ -72,7 +72,7 @@ def is_plain(text: str) -> bool:
 
 
 def block(text: str) -> str:
-    r"""Return the text with each line after a bar, so that no line looks like the surrounding output.
+    r"""Return the text with a bar before each line, so that no line looks like the surrounding output.
 
     >>> print(block("a\nb"))
       | a
@@ -93,7 +93,7 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 def filled(text: str, words: Mapping[str, str]) -> str:
-    """Return the text with each `{name}` replaced by its word. Format widths, attributes and conversions are not allowed.
+    """Return the text with each `{name}` replaced by the word of that name.
 
     Raises `LookupError` for any other field, and `ValueError` for a brace that is not closed.
 

@@ -68,7 +68,7 @@ class UserFormula:
 
     @classmethod
     def load(cls, text: str) -> UserFormula:
-        """Run the file in `FILE.py:NAME` and return the formula NAME.
+        """Run FILE.py, given as `FILE.py:NAME`, and return its function NAME as a formula.
 
         `BOUNDS = {"share": (0, 1)}` in that file sets bounds.
         """
@@ -122,7 +122,7 @@ class UserFormula:
         return function(stated, calibration, support, challenge, **dict(self.values))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickling without the function, because another process compiles the source itself."""
+        """Return the state for pickling. The function is left out because another process compiles the source itself."""
         return self.__dict__ | {"function": None if self.source else self.function}
 
     @property

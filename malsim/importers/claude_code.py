@@ -22,7 +22,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Import each file as a claim dated by its last change, and each index line that links to no file as a claim."""
+    """Import each file as a claim dated by its last change, and each index line without a link to a file as a claim."""
     folder = NoteFolder(source.path, _read, _cell)
     dangling = _link(folder)
     counts = {"links dropped: no file of that name": dangling}
@@ -30,7 +30,7 @@ def read(source: Source, options: Options) -> Records:
 
 
 def _read(text: str, path: str) -> Note:
-    """Parse a fact's file into a note with one observation, or the index into a note of its lines that link to no file."""
+    """Parse the file of a fact as a note with one observation, or the index as a note of its lines without file links."""
     note = note_of(text, PurePosixPath(path).stem)
     if PurePosixPath(path).name == INDEX:
         items = [match["text"] for line in note.body.splitlines() if (match := _ITEM.match(line))]

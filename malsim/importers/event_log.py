@@ -48,7 +48,7 @@ def read(source: Source, options: Options) -> Records:
 def _add(cells: Collector, versions: list[str], item: str, line: dict[str, Any], text: str) -> None:
     key = f"{item}#{len(versions)}" if versions else item
     date, tick = day_of(line.get("at")), line.get("t")
-    day = float(tick) if is_number(tick) or tick == math.inf else None  # infinity passes here and is refused later
+    day = float(tick) if is_number(tick) or tick == math.inf else None  # an infinite day is passed on and refused later
     cells.add(
         key, title=text, object=text_of(line.get("object")), writer=text_of(line.get("writer")) or UNKNOWN,
         stated=share_of(line.get("belief")), created=day if date is None else date, kind="obs",

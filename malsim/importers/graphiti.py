@@ -73,7 +73,7 @@ def _episodes_of(fact: dict[str, Any]) -> list[str]:
 
 
 class _Graph(Collector):
-    """Cells and edges built from facts and episodes."""
+    """Collector of the cells and edges built from Graphiti's facts and episodes."""
 
     def __init__(self, facts: dict[str, dict[str, Any]], episodes: dict[str, dict[str, Any]]) -> None:
         super().__init__()
@@ -133,7 +133,7 @@ class _Graph(Collector):
         return first_text(self.episodes.get(uuid, {}), "source_description", "role", "role_type") or UNKNOWN
 
     def add_successors(self) -> None:
-        """Link each ended fact to the fact of its group that began at that moment.
+        """Link each fact that ended to the fact of the same group that began at that moment.
 
         Dumps do not record which fact replaced it.
         """

@@ -24,7 +24,7 @@ def _has_checkpoints(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Import one claim per key of a store, dated by its latest update, or per message and channel value of checkpoints."""
+    """Import one claim per key of a store (dated by its latest update), or per message and channel value of checkpoints."""
     if _has_checkpoints(source):
         return _threads(source)
     cells, empty = Collector(), 0
@@ -143,12 +143,8 @@ _SIZED = {  # head byte: (kind of value, number of bytes in its length field)
     0xC9: ("object", 4), 0xD9: ("text", 1), 0xDA: ("text", 2), 0xDB: ("text", 4), 0xDC: ("list", 2), 0xDD: ("list", 4),
     0xDE: ("map", 2), 0xDF: ("map", 4),
 }  # fmt: skip
-SMALL, MAPS, LISTS, NEGATIVE = (
-    0x7F,
-    0x8F,
-    0x9F,
-    0xE0,
-)  # last head bytes of small numbers, maps and lists, and the first head byte of negative numbers
+# last head bytes of small numbers, maps and lists, and the first head byte of negative numbers
+SMALL, MAPS, LISTS, NEGATIVE = 0x7F, 0x8F, 0x9F, 0xE0
 OBJECTS = range(0xD4, 0xD9)  # head bytes of extension values of 1, 2, 4, 8 and 16 bytes
 _DEEPEST = 200  # maximum depth of nesting
 

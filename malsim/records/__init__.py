@@ -1,4 +1,4 @@
-"""Record memory of ARW on SQLite: records in lanes, hybrid retrieval, and an overlay that packs a prompt.
+"""SQLite implementation of ARW's record memory: records in lanes, hybrid retrieval, and an overlay that packs a prompt.
 
 >>> from malsim.records import MemoryRecord, RecordStore
 >>> with RecordStore(clock=lambda: 0) as store:

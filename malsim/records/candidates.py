@@ -86,7 +86,7 @@ def find(store: RecordStore, question: str, scope: Scope, fusion: Fusion) -> lis
 
 
 def rank(rows: Sequence[Mapping[str, Any]], fusion: Fusion, now: int) -> list[Decision]:
-    """Return a decision for each candidate in diversified order, with the numbers behind it."""
+    """Return a decision for each candidate, in diversified order, with the numbers on which it is based."""
     lexical, vector = ([row[name] for row in rows] for name in ("lexical", "vector"))
     fused = fused_ranks(lexical, vector, fusion)
     recent = recencies([now - row["created"] for row in rows], [row["durability"] for row in rows], fusion)

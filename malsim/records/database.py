@@ -62,7 +62,7 @@ class Database:
         self.where = str(path)
         self._depth = 0
         on_disk = self.where != IN_MEMORY
-        with OPENING:  # keeps locks when one process opens a file twice
+        with OPENING:  # prevents a second opening by this process from dropping the file's locks
             if on_disk:
                 check_header(Path(self.where), APPLICATION, VERSION, what="database of records")
             with refusing_file(self.where):
@@ -106,7 +106,7 @@ class Database:
             raise StoreError("damaged: a record is invalid", where=self.where, hint="restore a copy") from problem
 
     def first(self, decode: Callable[[Any], Decoded], condition: str, *values: object) -> Decoded | None:
-        """Return the first record that satisfies an SQL condition, decoded, or None if there is none."""
+        """Return the first record that satisfies an SQL condition, decoded. Return None if there is none."""
         query = f"SELECT * FROM memory_records WHERE {condition} ORDER BY seq LIMIT 1"
         return next(iter(self.decoded(decode, query, *values)), None)
 

@@ -75,7 +75,7 @@ def coherent_scores(seed: ArrayLike, weight: ArrayLike, recent: ArrayLike) -> ND
 
 @dataclass(frozen=True)
 class Fusion:
-    """Search settings: numbers of candidates, weights of the two rankings, `k`, boosts, and λ (called `mmr`).
+    """Search settings: maximum numbers of candidates, weights of the two rankings, `k`, boosts, and λ (called `mmr`).
 
     Raises `UsageError` for a number out of bounds.
     """
@@ -139,7 +139,7 @@ def recencies(ages_ms: Sequence[float], durabilities: Sequence[str], fusion: Fus
 def diverse_order(
     worth: NDArray[np.float64], cosines: NDArray[np.float64], mmr: float
 ) -> tuple[list[int], NDArray[np.float64], NDArray[np.float64]]:
-    """Order items by maximal marginal relevance. Ties are broken by order of creation, in which the items are given.
+    """Order items by maximal marginal relevance. The items must be given in order of creation, which breaks ties.
 
     `cosines` has the shape (n, n). Returns the order of choice, and each item's score and largest cosine with an earlier
     choice. Scores never rise along the order.

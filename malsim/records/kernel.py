@@ -197,7 +197,7 @@ class RecordStore:
         return one_pass(self.database, self.clock(), self.upkeep)
 
     def keep_up(self) -> list[dict[str, Any]]:
-        """Run all janitor passes that are due, one per `upkeep.every_s` seconds, to catch up even if called rarely."""
+        """Run all janitor passes that are due, one per `upkeep.every_s` seconds since the last pass."""
         return due_passes(self.database, self.clock(), self.upkeep)
 
     def vector(self, text: str) -> tuple[bytes, str]:

@@ -54,7 +54,7 @@ class Upkeep:
     most: int = 128
 
     def expires(self, created: int, lane: str, durability: str, ttl_s: float | None = None) -> int:
-        """Return the expiry time of a record (ms), from its own lifetime or else that of its lane or its durability.
+        """Return the expiry time of a record (ms), based on its own lifetime or else on its lane's or its durability's.
 
         >>> Upkeep().expires(0, "short_term", "short"), Upkeep().expires(7, "profile", "long", 60.0)
         (900000, 60007)

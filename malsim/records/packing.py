@@ -46,7 +46,7 @@ class PackBudget:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Rule for repeating a search: while a pack uses less than `fill` of its tokens (is thin), up to `rounds` searches."""
+    """Rule for repeating a search up to `rounds` times while the pack is thin (uses less than `fill` of its tokens)."""
 
     fill: float = 0.5
     rounds: int = 3
@@ -57,7 +57,7 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Decision:
-    """Decision about packing an item: the numbers behind it, the item's cost, and its slot or the reason it was dropped."""
+    """Decision about packing an item: the numbers on which it is based, the cost, and the slot or reason for dropping."""
 
     id: str
     kind: str

@@ -83,7 +83,7 @@ class Phrases:
 
 @dataclass(frozen=True, kw_only=True)
 class Adapter:
-    """Source of a user's memories: a built-in name, `package.module:factory`, or a factory passed from Python.
+    """Source of a user's memories: a name such as `package.module:factory`, or a factory passed from Python.
 
     `allowed` permits running its code; a name in a file is not allowed until the user permits it. `limit` is the seconds
     that a call may take. Memories run in a separate process; `trusted` memories run in this process, without a limit, where

@@ -57,7 +57,7 @@ class Breakdown(NamedTuple):
     hint: str | None = None
 
 
-class OverLimit(BaseException):  # not an `Exception`, so the called code is unlikely to catch it
+class OverLimit(BaseException):  # not an `Exception`, so that `except Exception` in the called code does not catch it
     """Exception raised inside a call that exceeds its time limit."""
 
     def __init__(self, limit: float) -> None:
@@ -65,7 +65,7 @@ class OverLimit(BaseException):  # not an `Exception`, so the called code is unl
 
 
 class Host:
-    """Collection of memories by number.
+    """Collection of memories, identified by number, whose calls run in this process.
 
     A call that raises or returns an invalid answer ends only the memory that was called. With a `limit` (seconds per call),
     calls are interrupted, and every exception in a call is an error of its memory.

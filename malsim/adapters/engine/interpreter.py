@@ -1,4 +1,4 @@
-"""Translation between indexes used in a run and plain words used by a user's memory, for claims sent and items returned."""
+"""Translation of claims from the indexes of a run to the words of a user's memory, and of items back to indexes."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def _clear(process: subprocess.Popen[bytes], folder: str) -> None:
 
 
 class Sandbox:
-    """Collection of memories by number in one subprocess, which starts at the first call and is restarted if it ends."""
+    """Collection of memories in one subprocess, which is started at the first call and restarted if it ends."""
 
     def __init__(self, source: Source, name: str, *, limit: float) -> None:
         code = source if isinstance(source, str) else cloudpickle.dumps(source)

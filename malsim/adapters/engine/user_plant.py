@@ -208,7 +208,7 @@ class _Instances:
             self._host.stop()
 
     def looks(self, rep: int, objects: Iterable[int], now: float, number: int) -> list[Ask]:
-        """Return one peek per object, and one peek more for one of them, to check that peeking changes nothing."""
+        """Return one peek per object, and repeat one of the peeks to check that peeking changes nothing."""
         looks = [Ask(rep, "peek", now, self.interpreter.query(object_), MANY) for object_ in objects]
         return [*looks, looks[number % len(looks)]] if looks else looks
 

@@ -52,7 +52,7 @@ def hidden_folder(parent: Path) -> Iterator[Path]:
 
     Folders left behind by killed processes are removed.
     """
-    host = f"{zlib.crc32(platform.node().encode()):08x}"  # machines that share a disk may reuse a process id
+    host = f"{zlib.crc32(platform.node().encode()):08x}"  # machines that share a disk may have processes with the same id
     for abandoned in parent.glob(".writing-*"):
         owner = _OWNER.fullmatch(abandoned.name)
         if owner and owner["host"] == host and not _is_alive(int(owner["process"])):

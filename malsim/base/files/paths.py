@@ -1,4 +1,4 @@
-"""Check that a path named inside a file does not leave that file's folder."""
+"""Validation of paths that are named inside a file: they must not leave that file's folder."""
 
 from __future__ import annotations
 

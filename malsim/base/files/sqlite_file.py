@@ -1,4 +1,4 @@
-"""SQLite files of malsim: header checks, transactions, and errors with hints."""
+"""Handling of malsim's SQLite files: header checks, transactions, and errors with hints."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ MAGIC = b"SQLite format 3\0"
 HEADER = 100
 # header fields: page size, number of pages, user version, application id
 _PARTS = (slice(16, 18), slice(28, 32), slice(60, 64), slice(68, 72))
-LOG_HEAD, FRAME_HEAD, _INDEX_HEAD = 32, 24, 100  # sizes of headers in bytes
+# sizes of a log's header, a frame's header and the log index's header, in bytes
+LOG_HEAD, FRAME_HEAD, _INDEX_HEAD = 32, 24, 100
 # fields in the header of a log's index: page size, frames written, frames copied
 _COUNTS = (slice(14, 16), slice(16, 20), slice(96, 100))
-LARGEST_PAGE = 65_536  # in bytes; the two-byte header field stores it as 1
+LARGEST_PAGE = 65_536  # maximum page size in bytes, stored as 1 because its header field has two bytes
 
 
 class FileConnection(sqlite3.Connection):

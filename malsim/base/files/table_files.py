@@ -74,7 +74,7 @@ def read_table(path: str | Path, *, default: str = "", texts: bool = False) -> p
 
 
 def _within_limits(path: Path) -> Any:
-    """Return the path, or the bytes of a large gzip file unpacked. Raises `ScenarioError` if it exceeds the limits."""
+    """Return the path, or the unpacked bytes of a large gzip file. Raises `ScenarioError` for a file above the limits."""
     size, limits = path.stat().st_size, Limits.in_force()
     within({"input": size}, where=str(path))
     if path.suffix.lower() != ".gz" or limits is None or size * DEFLATED <= limits.input:

@@ -67,7 +67,7 @@ _KEY = re.compile(r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za
 
 
 def lines_of(text: str) -> Lines:
-    r"""Map the path of each table header and of each key at the start of a line to its line number, counted from 1.
+    r"""Map the path of each table header, and of each key at the start of a line, to its line number (counted from 1).
 
     >>> lines_of("why = 'x'\n[[claim]]\nat = '0d'\n")
     {('why',): 1, ('claim', 0): 2, ('claim', 0, 'at'): 3}
@@ -88,7 +88,7 @@ def lines_of(text: str) -> Lines:
 
 
 def line_of(lines: Lines, path: Path) -> int:
-    """Return the line number of a path or of its nearest ancestor that has one; 1 if there is none."""
+    """Return the line number of a path or of its nearest ancestor that has one, or 1 if there is none."""
     return next((lines[path[:size]] for size in range(len(path), 0, -1) if path[:size] in lines), 1)
 
 

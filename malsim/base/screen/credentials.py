@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-SHORTEST_PHRASE, LONGEST_PHRASE = 12, 27  # numbers of words, allowing for a few words around a 24-word phrase
-STAND_IN = "Q7zK9xV2mB4tR8wN3pL6"  # made up, but as random as a real credential
+SHORTEST_PHRASE, LONGEST_PHRASE = 12, 27  # minimum and maximum number of consecutive seed words in a phrase
+STAND_IN = "Q7zK9xV2mB4tR8wN3pL6"  # made-up credential that looks as random as a real one
 MIXED = {
     "Azure service key", "Discord bot token", "GoCardless token", "Bitcoin private key", "Fireworks key", "Harness token",
 }  # fmt: skip
@@ -64,7 +64,7 @@ class Credential(NamedTuple):
 
 @cache
 def formats() -> dict[str, tuple[str, re.Pattern[str], str]]:
-    """Map each kind of credential to (lower-case word in all such credentials, pattern, made-up example)."""
+    """Map each kind of credential to a lower-case word in all its credentials, its pattern, and a made-up example."""
     rows = tomllib.loads(files("malsim.base.screen").joinpath("formats.toml").read_text(encoding="utf-8"))
     return {kind: (word.lower(), re.compile(pattern, re.ASCII), text) for kind, (word, pattern, _, text) in rows.items()}
 
@@ -206,7 +206,7 @@ def without_credentials(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFra
 
 
 class TextView(NamedTuple):
-    """Decoded text, with the start and end of each character's source in the original text."""
+    """Decoded text, with the position in the original text from which each character was decoded."""
 
     text: str
     starts: list[int]

@@ -26,7 +26,7 @@ def _digits(check: Check) -> Check:
 
 
 def _has_date(text: str) -> bool:
-    """Return whether the first six digits are a date with the year or the day first. The day may be increased by 40."""
+    """Return whether the first six digits are a date, year first or day first. Some national IDs add 40 to the day."""
     first, month, third = (int(text[start : start + 2]) for start in (0, 2, 4))
     days = {day % 40 if day > 40 else day for day in (first, third)}  # noqa: PLR2004
     return 1 <= month <= 12 and any(1 <= day <= 31 for day in days)  # noqa: PLR2004

@@ -1,4 +1,4 @@
-"""Tests that tell credentials from code, placeholders and plain words, for values assigned to names such as `password`."""
+"""Tests that tell credentials from code, placeholders and plain words in values assigned to names such as `password`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections import Counter
 
 # References to a value (variables, calls, templates, paths, types) and obvious placeholders.
-_HANDLE = re.compile(r"(?:dec|obs|bel|tsk|obj|rsk|ref|ver|hyp|prg)_[0-9a-f]{2,8}")  # such as dec_a3ee
+_HANDLE = re.compile(r"(?:dec|obs|bel|tsk|obj|rsk|ref|ver|hyp|prg)_[0-9a-f]{2,8}")  # handle of a cell, such as dec_a3ee
 _REFERENCE = re.compile(
     r"""^(?:
         [$%@]?[{(\[<].*                       # ${X}, %(x)s, {{ x }}, <your-token>, [x]

@@ -89,7 +89,10 @@ def assemble(records: Records, *, options: Options | None = None) -> ImportedMem
 
 
 def completed(cells: pl.DataFrame, options: Options) -> pl.DataFrame:
-    """Return the rows with all columns of `put.ROW`. Missing values become the column's default, or null if it has none."""
+    """Return the rows with all columns of `put.ROW`.
+
+    A missing value becomes the column's default, or null if there is none.
+    """
     present = cells.columns
     rows = cells.select(
         (pl.col(name) if name in present else pl.lit(_DEFAULTS.get(name), kind)).cast(kind).alias(name)
@@ -145,7 +148,10 @@ def _free_handle(kind: str, digest: bytes, used: set[str]) -> str:
 
 
 def _day_0(oldest: object) -> tuple[float | None, str | None]:
-    """Return the day on which the oldest cell was created: days since 1970, and the date. Both are None if it is undated."""
+    """Return the day on which the oldest cell was created: days since 1970, and the date.
+
+    Both are None without dated cells.
+    """
     if not isinstance(oldest, float):
         return None, None
     try:
@@ -156,7 +162,7 @@ def _day_0(oldest: object) -> tuple[float | None, str | None]:
 
 
 def _with_masses(memory: Memory) -> Memory:
-    """Return the memory with masses computed from the recorded scores and with each writer's track record."""
+    """Return the memory with support and challenge masses computed from the recorded scores, and writers' track records."""
     cells = memory.cells
     support, challenge = memory.wiring.masses(cells["effective"].to_numpy())
     author, count = cells["author"].to_numpy(), memory.writers.height
@@ -174,7 +180,7 @@ def _with_masses(memory: Memory) -> Memory:
 
 
 def report_of(form: str, memory: Memory, options: Options, rest: Mapping[str, int]) -> pl.DataFrame:
-    """Return the import report (item, count): cells by status, edges by relation, writers, then `rest`.
+    """Return the import report (item, count): cells by status, edges by relation, writers, then the counts in `rest`.
 
     Zero counts are left out.
     """

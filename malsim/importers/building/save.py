@@ -1,4 +1,4 @@
-"""Atomic saving of an imported memory as a store."""
+"""Saving of an imported memory as a store, all or nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lookup of the commit checked out in a git repository, from its files, without running git."""
+"""Lookup of the commit that a git repository has checked out, without running git."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def files(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(root) / name
-            plain = path.is_file() and not path.is_symlink()  # excludes pipes, which would block when read
+            plain = path.is_file() and not path.is_symlink()  # excludes pipes, because reading one would block
             if name.lower().endswith(".md") and plain and path.stat().st_size <= MOST_BYTES:
                 yield path
 

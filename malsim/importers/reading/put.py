@@ -80,7 +80,7 @@ def _authors_of(writers: pl.DataFrame, rows: pl.DataFrame) -> tuple[pl.Series, p
 
 
 def cells_of(rows: pl.DataFrame, author: pl.Series) -> pl.DataFrame:
-    """Return cells built from rows and the index of each row's writer, before edges have any influence."""
+    """Return the cells for rows, given the index of each row's writer. Edges have no influence yet."""
     title, odd = pl.col("title"), rows["title"].str.contains(_SPACES).any()
     title = folded(title) if odd else title.str.strip_chars().str.to_lowercase()  # the polars expression is twice as fast
     whole = rows.with_columns(
@@ -98,7 +98,7 @@ def cells_of(rows: pl.DataFrame, author: pl.Series) -> pl.DataFrame:
 
 
 def _by_row(memory: Memory, edges: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return edges that name their ends by row index, with the writer and time of the source, and the unusable edges."""
+    """Convert edges from keys to row indexes. Return them with the source's writer and time, and the edges left over."""
     edges = edges.unique(["source", "relation", "target"], keep="last", maintain_order=True)
     ends = _rows_of(memory, pl.concat([edges["source"], edges["target"]]))
     source, target = ends[: edges.height], ends[edges.height :]
@@ -117,7 +117,7 @@ Ints: TypeAlias = NDArray[np.int64]
 
 
 def with_lines(memory: Memory, rows: pl.DataFrame) -> Memory:
-    """Return the memory with `successor` and `version` derived from `rows` (key, lineage) and from the edges.
+    """Return the memory with `successor` and `version` derived from edges and from the lineage in `rows`.
 
     The successor of a superseded cell is the cell whose lineage names it, else the first with a `supersedes` edge to it.
     """

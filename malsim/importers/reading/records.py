@@ -1,4 +1,4 @@
-"""Output of an importer: cells and edges that are identified by key, and counts of what was imported and left out."""
+"""Output of an importer: cells and edges identified by key, and counts of what was imported and left out."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Options:
 
 @dataclass(kw_only=True)
 class Records:
-    """Content read from a source: cells and edges that are identified by key, with days counted from 1970.
+    """Content read from a source: cells and edges identified by key, with days counted from 1970.
 
     `form` names the source's format. `cells` has `key` and any other columns of `put.ROW`. `counts` are lines of the report,
     in order. `extras` are values that malsim has no column for: cell (its key), name, value as JSON. `wiring` is a netlist
@@ -87,12 +87,12 @@ def texts(name: str, items: Iterable[object]) -> pl.Series:
 
 
 def null_if_blank(name: str) -> pl.Expr:
-    """Return a column expression that replaces blank texts by null."""
+    """Return a column expression that replaces blank texts with null."""
     return pl.when(pl.col(name).str.strip_chars() != "").then(pl.col(name)).alias(name)
 
 
 def lists(name: str, items: Iterable[list[str] | None]) -> pl.Series:
-    """Return a column of text lists. Building it from the flat items is eight times faster than row by row."""
+    """Return a column of text lists, built from the flat items because that is eight times faster than row by row."""
     values = list(items)
     counts = [len(entry) if entry else 0 for entry in values]
     rows = pl.DataFrame({"row": pl.int_range(len(values), eager=True), "times": pl.Series(counts, dtype=pl.UInt32)})
@@ -117,7 +117,7 @@ def text_of(value: object) -> str | None:
 
 
 class Collector:
-    """Dictionary of cells by key, added one at a time, each with some of the columns in `put.ROW`.
+    """Dictionary of cells by key, filled one cell at a time. Each cell has some of the columns in `put.ROW`.
 
     `edges` are (source, relation, target, weight), `extras` (key, name, value as JSON).
     """
@@ -201,7 +201,7 @@ def _label(item: object) -> object:
 
 
 def from_json(value: object) -> Any:
-    """Decode a JSON text. Return None for invalid JSON, and any value that is not a text unchanged."""
+    """Decode a JSON text. Return None for invalid JSON, and return a value that is not a text unchanged."""
     if isinstance(value, (bytes, str)):
         try:
             return json.loads(value)

@@ -68,7 +68,7 @@ class Source:
         for magic, name in _ARCHIVES.items():
             if self.head.startswith(magic):
                 raise StoreError(
-                    f"malsim does not unpack {name}",
+                    f"malsim cannot read {name}",
                     where=str(self.path),
                     hint="unpack it and give the file inside",
                 )
@@ -84,7 +84,7 @@ class Source:
 
     @cached_property
     def database(self) -> sqlite3.Connection:
-        """Read-only connection.
+        """Read-only connection to the database.
 
         A database with a write-ahead log is copied first, because another process may be writing to it.
         """
@@ -128,9 +128,8 @@ class Source:
             except sqlite3.OperationalError as error:
                 if "UTF-8" not in str(error):
                     raise
-                self.database.text_factory = partial(
-                    str, encoding="utf-8", errors="replace"
-                )  # a Python function would take 50 % longer
+                # `partial` because a Python function would take 50 % longer
+                self.database.text_factory = partial(str, encoding="utf-8", errors="replace")
                 return self.database.execute(query).fetchall()
 
     @cached_property
@@ -159,7 +158,8 @@ class Source:
             raise StoreError("the JSON document is too large", where=str(self.path), allowed=f"at most {MOST_BYTES} bytes")
         try:
             value = json.loads(self.path.read_bytes().decode("utf-8-sig"))
-            return json.loads(value) if isinstance(value, str) else value  # some programs encode JSON twice
+            # some programs encode their JSON twice, so a text is decoded again
+            return json.loads(value) if isinstance(value, str) else value
         except UnicodeDecodeError as error:
             raise StoreError("not UTF-8 text", where=str(self.path), hint="save the file as UTF-8") from error
         except RecursionError as error:

@@ -25,7 +25,8 @@ FLAGS = {
 }  # fmt: skip
 """Recall's names of flags, by ours."""
 
-OTHER_FIELDS, HYPEREDGES = "recall", "recall hyperedges"  # names of extras; hyperedges do not belong to a cell
+# names under which extras are stored; hyperedges do not belong to a cell
+OTHER_FIELDS, HYPEREDGES = "recall", "recall hyperedges"
 _WHOLE = ("scope", "lineage", "programs", "props", "createdAt", "updatedAt", "lastSalientAt")
 _PARTS = {
     "provenance": ("producedBy", "signatureStatus"),

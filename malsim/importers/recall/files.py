@@ -27,7 +27,7 @@ NEWER = ("value", "summary", "lastSalientAt", "programs")  # fields that are mis
 
 @dataclass(kw_only=True)
 class Archive:
-    """Content of a Recall file: cells as JSON objects in stored order, and edges that are identified by key.
+    """Content of a Recall file: cells as JSON objects in stored order, and edges identified by key.
 
     `wiring` is a netlist that malsim stored there, `left_out` counts what malsim does not import, `absent` names missing
     parts, `unreadable` counts the rows without a JSON object.
@@ -117,7 +117,7 @@ def _edges(rows: Iterator[dict[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(good, schema=EDGES)
 
 
-WIRING = "malsimWiring"  # key in an archive and name of the table in a database
+WIRING = "malsimWiring"  # name of the key in an archive and of the table in a database
 
 
 def wiring_object(standing: Standing) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Importer of Recall files that leaves handles, scores and lineage unchanged and resolves edges that name a handle."""
+"""Importer of Recall files, which leaves handles, scores and lineage unchanged and resolves edges that name a handle."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def read(source: Source, options: Options) -> Records:
 
 
 def _by_key(archive: Archive, rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """Replace handles in edge targets by keys and return the edges with the number of replacements."""
+    """Replace handles in edge targets with keys. Return the edges and the number of replacements."""
     names = rows.select("handle", key_of_handle="key").unique("handle", keep="first", maintain_order=True)
     edges = archive.edges.join(names, left_on="target", right_on="handle", how="left", maintain_order="left")
     by_handle = ~edges["target"].is_in(rows["key"].implode()) & edges["key_of_handle"].is_not_null()
