@@ -92,7 +92,7 @@ def _next_position(
 
 
 def _landing(reach: Array, left: Array, closing: Array, out: Array, velocity: Array, tick: float) -> Array:
-    """Return the next position if the output matches the target's velocity at constant acceleration within whole calls."""
+    """Return the next position if the output accelerates uniformly to the target's velocity in a whole number of calls."""
     way = np.where(left >= 0.0, 1.0, -1.0)
     calls = np.trunc((left - EQUAL * way) / tick + way) * tick
     change = np.divide(closing, calls, out=np.full_like(out, np.nan), where=calls != 0.0)

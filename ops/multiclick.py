@@ -1,4 +1,4 @@
-"""Distinguish single, double and multiple clicks, which are pulses in quick succession.
+"""Distinguish single, double and multiple clicks, that is, pulses in quick succession.
 
     a click ends when in falls within max-hold;  the next must begin within max-space
     click-k: click k + 1 has ended;  only-k: and max-space has passed without another click;  both last for output-hold

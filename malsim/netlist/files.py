@@ -65,7 +65,7 @@ class _Reader:
             self.refuse(name, source, "not a path")
             return
         if not path.is_relative_to(parent.parent):
-            problem = "a sourced file must be within the folder of its file"
+            problem = "a sourced file must lie in the folder of the file that sources it"
             self.refuse(name, source, problem, hint=f"move it next to {parent_name}")
         elif path in self.names:
             hint = "each file is read once; if two files need it, source it before both"

@@ -1,4 +1,4 @@
-"""Linter for netlists: warns about unread signals, late reads, loops and functions that never run."""
+"""Linter for netlists, which warns about unread signals, late reads, loops and functions that never run."""
 
 from __future__ import annotations
 
@@ -108,4 +108,4 @@ def _remarks(statements: Iterable[Statement]) -> Iterator[Fault]:
             words = " ".join(statement.remark)
             yield Fault.at(statement, words, "these words have no effect", hint="write # before them")
         elif isinstance(statement, Schedule) and statement.op in COMPILED:
-            yield Fault.at(statement, statement.op, "the tick does this already", hint="remove the line")
+            yield Fault.at(statement, statement.op, "the tick already does this", hint="remove the line")

@@ -66,7 +66,7 @@ def sweep(
     tick: float,
     outs: Sequence[str] | None = None,
 ) -> tuple[State, dict[str, Array]]:
-    """Call an op repeatedly on an ever smaller number of rows.
+    """Call an op repeatedly on a decreasing number of rows.
 
     Step k reads the next `counts[k]` values of each input, one per row. Rows that have ended are dropped from the end of
     the state, so that nothing is padded.

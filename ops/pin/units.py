@@ -20,7 +20,7 @@ def is_time(unit: str) -> bool:
 
 
 def convert(length: float, *, given: str, to: str) -> float:
-    """Convert a duration to another unit. Whole milliseconds are exact if the original unit is not finer.
+    """Convert a duration to another unit of time. Conversions from coarser units to whole milliseconds are exact.
 
     >>> convert(10, given="min", to="ms")
     600000.0

@@ -144,7 +144,7 @@ def test_thread_command_creates_a_thread() -> None:
     answer, code = output_of(None, script, keep_going=True)
     assert code == 1
     added, missing = answer.splitlines()
-    assert added == "drill:4: this function was added already; given: 'not.0'; keep one addf"
+    assert added == "drill:4: this function has already been added; given: 'not.0'; keep one addf"
     assert missing.startswith("drill:5: no such thread; given: 'fast'; allowed: tick slow; declare it first")
 
 
@@ -182,7 +182,7 @@ def test_delf_keeps_an_op_loaded_by_addf() -> None:
         ("setp reviewer.ack maybe", "not a bit"),
         ("net low alarm.set", "alarm.set"),
         ("net again weak.below", "bad"),
-        ("addf weak tick", "added already"),
+        ("addf weak tick", "already been added"),
         ("addf weak slow", "no such thread"),
         ("loadrt wacth", "watch"),
         ("sets low 3", "with a writer cannot be set"),

@@ -82,9 +82,9 @@ def test_instances_and_ops_precede_files_and_shipped_blocks(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        ('dec_a3ee "a"\n', "may not hold cells"),
-        ("thread slow every 2\n", "may not hold threads"),
-        ("addf watch tick [keys: a]\n", "may not hold threads"),
+        ('dec_a3ee "a"\n', "must not contain cells"),
+        ("thread slow every 2\n", "must not contain threads"),
+        ("addf watch tick [keys: a]\n", "must not contain threads"),
         ("addf there-and-back tick\n", "must not contain itself"),
         ("net x nobody.in\n", "no such instance"),
     ],
@@ -96,7 +96,7 @@ def test_block_with_forbidden_statement_is_refused(tmp_path: Path, block: str, m
 
 
 def test_repeated_or_unknown_block_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(NetlistError, match="added already"):
+    with pytest.raises(NetlistError, match="already been added"):
         link(net(tmp_path, "addf there-and-back tick\naddf there-and-back tick\n"))
     with pytest.raises(NetlistError, match="no such function"):
         link(parse("addf there-and-back tick\n"))

@@ -46,7 +46,7 @@ def test_source_cannot_leave_the_folder(tmp_path: Path) -> None:
     absolute = (tmp_path / "secret.malnet").as_posix()
     lines = ["source ../secret.malnet", "source link.malnet", f"source {absolute}", "source sub/../../secret.malnet"]
     top = write(inside, top="\n".join(lines))
-    assert message_of(top).count("must be within the folder") == 4
+    assert message_of(top).count("must lie in the folder") == 4
 
 
 def test_a_file_is_read_once(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_published_tripwire_has_one_lint_note() -> None:
         ),
         ("loadrt watch", "1:8: no thread calls this instance; given: 'watch'; addf watch tick"),
         ("addf watch tick", "1:6: nothing reads the outputs of this instance"),
-        ("addf salience tick", "1:6: the tick does this already"),
+        ("addf salience tick", "1:6: the tick already does this"),
         ('dec_a3ee "t" [out:0 programs:0] some words', "1: these words have no effect; given: 'some words'"),
         ("net eff dec_a3ee < conf supports.*", "1:5: this wire only documents the tick"),
     ],

@@ -98,9 +98,9 @@ addf twice tick
     [
         (
             "net a cell-derived-a < add(cell-derived-b,1)\nnet b cell-derived-b < add(cell-derived-a,1)",
-            "follows from itself",
+            "depends on itself",
         ),
-        ("net a cell-derived-a < add(cell-derived-a,1)", "follows from itself"),
+        ("net a cell-derived-a < add(cell-derived-a,1)", "depends on itself"),
         ("net a cell-derived-a < cell-age\nnet b cell-derived-a < cell-idle", "already"),
         ("net a cell-derived-a < add(cell-derived-nobody,1)", "no signal owns"),
         ("net a cell-derived-a < div(cell-age,topic-cells)", "different domains"),

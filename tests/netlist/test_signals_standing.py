@@ -131,7 +131,7 @@ def test_a_scenario_runs_signals_by_name_and_derives_values(tmp_path: Path) -> N
     ("was", "given", "problem"),
     [
         ("time-to-stale", "time-to-rust", "no such standing signal"),
-        ("cell-challenge_mass,add", "cell-derived-doubt,add", "follows from itself"),
+        ("cell-challenge_mass,add", "cell-derived-doubt,add", "depends on itself"),
     ],
 )
 def test_scenario_errors_about_signals_name_the_problem(tmp_path: Path, was: str, given: str, problem: str) -> None:

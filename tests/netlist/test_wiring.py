@@ -65,7 +65,7 @@ def test_published_tripwire_links() -> None:
         ("net x mean(stale.level) > stale.in", "netlist:7:7: a reducer cannot read an input"),
         ("net x topic-claims > stale.in", "netlist:7:7: only cells and writers have fields"),
         ("net x clock.tock > stale.in", "netlist:7:7: no such instance; given: 'clock.tock'; did you mean clock.tick"),
-        ("net x weak.in", "netlist:7:7: already on the signal eff; given: 'weak.in'"),
+        ("net x weak.in", "netlist:7:7: this end is already on the signal eff; given: 'weak.in'"),
         ("net bad weak.below", "netlist:7:9: bad already has a writer, either.out at line 6; given: 'weak.below'"),
         ("net x weak.above stale.above", "netlist:7:18: x already has a writer, weak.above at line 7"),
         ("net x weak.above > stale.in", "netlist:7:20: x carries a bit, but this end is a float"),
@@ -74,10 +74,10 @@ def test_published_tripwire_links() -> None:
         ("net x > weak.above", "netlist:7:9: an output cannot read a signal"),
         ("net x weak.above > dec_a3ee-scores-eff", "netlist:7:20: a wire cannot write this value"),
         ("net x weak.above > RECALL_v5-flags-locked", "netlist:7:20: a wire cannot write this value"),
-        ("net x cell-scores-eff > stale.in", "netlist:7:25: x has a value per cell, but this input takes one per run"),
+        ("net x cell-scores-eff > stale.in", "netlist:7:25: x has a value per cell, but this input needs one per run"),
         (
             "net x weak.above > dec_a3ee-flags-locked\nnet y weak.below > dec_a3ee-flags-locked",
-            "netlist:8:20: already on the signal x",
+            "netlist:8:20: this end is already on the signal x",
         ),
         ("setp weak.in 1", "netlist:7:6: a wired pin is set by its signal"),
         ("setp weak.above true", "netlist:7:6: an output cannot be set"),
@@ -98,7 +98,7 @@ def test_published_tripwire_links() -> None:
             "addf waek tick",
             "netlist:7:6: no such function; given: 'waek'; allowed: a loaded instance, or an op; did you mean",
         ),
-        ("addf weak tick\naddf weak tick", "netlist:8:6: this function was added already, at line 7"),
+        ("addf weak tick\naddf weak tick", "netlist:8:6: this function has already been added, at line 7"),
         ("addf weak tick 2", "netlist:7:6: position 2 is out of bounds"),
         ("addf weak tick -2", "netlist:7:6: position -2 is out of bounds"),
         ("thread slow every 2\nthread slow every 3", "netlist:8:8: this name is already used"),
@@ -112,7 +112,7 @@ def test_wiring_fault_is_reported_with_its_position(text: str, message: str) -> 
 
 def test_faulty_instance_is_reported_once() -> None:
     text = "loadrt wtch names=w\nnet x w.in < w.out\nsetp w.level 1\naddf w tick\nsetp weak.level high\nnet y weak.in"
-    problems = ["7:8: no such op", "11:17: not a value in this unit", "12:7: already on the signal eff"]
+    problems = ["7:8: no such op", "11:17: not a value in this unit", "12:7: this end is already on the signal eff"]
     assert [fault.split(";")[0].removeprefix("netlist:") for fault in faults(text)] == problems
 
 

@@ -77,10 +77,7 @@ class Actuators:
     def drive(
         self, memory: Memory, values: Mapping[str, Array], last: Mapping[str, Array], rows: Rows
     ) -> tuple[Memory, dict[str, Array], tuple[Happening, ...]]:
-        """Apply the signal values to all actuators.
-
-        Return the memory with its new flags, the actuator bits, and the events.
-        """
+        """Apply the signal values to all actuators. Return the new memory, the actuator bits and the events."""
         now: dict[str, Array] = {}
         events = [*self._alarm_events(values, last, now, rows), *self._loop_events(values, last, now)]
         if self.flags:

@@ -60,7 +60,7 @@ class Rows:
         return new
 
     def work(self, name: str) -> Array:
-        """Return a number about each cell's work, such as impact, as stated by an entity (`impact=.8`).
+        """Return a number that describes each cell's work, such as its impact, from entities like `impact=.8`.
 
         `lexicon.toml` has the defaults.
         """

@@ -1,7 +1,4 @@
-"""Serialisation of a net's state.
-
-Numbers are stored as arrays and text as JSON, so that loading a state never runs code.
-"""
+"""Serialisation of a net's state as arrays and JSON, so that loading a state never runs code."""
 
 from __future__ import annotations
 

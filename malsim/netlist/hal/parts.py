@@ -160,7 +160,7 @@ def loadrt(text: HalText, line: list[str]) -> None:
 
 
 def _threads(text: HalText, arguments: dict[str, str]) -> None:
-    """Declare the threads of `loadrt threads`.
+    """Declare the threads that a `loadrt threads` command lists.
 
     The first runs at every tick, each other one every n ticks, in proportion to the periods.
     """

@@ -168,7 +168,7 @@ def _addf(text: HalText, words: list[str]) -> None:
         text.fault(thread, "no such thread", allowed=" ".join(text.threads), hint=hint)
         return
     if any(function in functions for functions in text.threads.values()):
-        text.fault(function, "this function was added already", hint="keep one addf")
+        text.fault(function, "this function has already been added", hint="keep one addf")
         return
     functions = text.threads[thread]
     slot = insertion_index(int(position[0]) if position else None, len(functions))

@@ -288,7 +288,7 @@ def _hop(step: str, text: str) -> Hop:
     dead = relation == "**"
     relation = "*" if dead else relation
     if relation != "*" and relation not in RELATIONS:
-        problem = "no such relation" if relation else "a hop names no relation"
+        problem = "no such relation" if relation else "a hop must name a relation"
         raise AddressError(problem, given=text, allowed=" ".join([*RELATIONS, "*"]))
     return Hop(relation, incoming, every=relation == "*", dead=dead)
 

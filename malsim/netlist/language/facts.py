@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Difference between two netlists in one subject. `before` or `after` is None if that netlist lacks the subject."""
+    """Difference between two netlists for one subject. `before` or `after` is None if that netlist lacks the subject."""
 
     kind: str
     subject: str
@@ -57,7 +57,7 @@ def diff(before: Document, after: Document) -> list[Change]:
 
 
 def facts(statements: Iterable[Statement]) -> dict[str, dict[str, str]]:
-    """Map each kind and subject to its definition.
+    """Map each kind and subject in a netlist to its definition, such as the weight of an edge.
 
     For example, `facts["edge"]["a supports> b"]` is the weight of that edge.
     """

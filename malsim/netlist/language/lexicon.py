@@ -47,7 +47,7 @@ TIMES: Final[Mapping[str, Fraction]] = MappingProxyType({unit: Fraction(days) fo
 
 
 def column_of(fields: tuple[str, ...], columns: list[str], where: object) -> str:
-    """Return the column that the fields of an address name. For example, `("scores", "eff")` names `effective`.
+    """Return the column that the fields of an address refer to. For example, `("scores", "eff")` means `effective`.
 
     Scores and flags of a cell are named only after `scores-` or `flags-`; other columns by their own name.
     """

@@ -52,7 +52,7 @@ def _line(statement: Statement, number: Callable[[float], str]) -> str:
     begins = len(line) - len(comment)
     if "\n" in line or line != line.rstrip(" \t\r") or _ends_in_backslash(line) or comment_at(line) != begins:
         raise NetlistError(
-            [Fault.at(statement, line, "this cannot be written on one line", hint="remove line ends and stray #")]
+            [Fault.at(statement, line, "this statement cannot be written on one line", hint="remove line ends and stray #")]
         )
     return line if len(line) <= _PIECE else _wrapped(line)
 
@@ -75,7 +75,7 @@ def _wrapped(line: str) -> str:
 def _checked(shape: re.Pattern[str], *texts: str) -> list[str]:
     for text in texts:
         if not shape.fullmatch(text):
-            problem = "this cannot be written on one line"
+            problem = "this statement cannot be written on one line"
             raise NetlistError([Fault(problem=problem, words=text, hint="remove spaces, quotes and # signs")])
     return list(texts)
 
@@ -123,7 +123,11 @@ def _wire(wire: Wire) -> str:
     groups = [(role, [end.address for end in ends]) for role, ends in groupby(wire.ends, lambda end: end.role)]
     if len({bool(role) for role, _ in groups}) > 1:
         raise NetlistError(
-            [Fault.at(wire, wire.signal, "this cannot be written on one line", hint="give every end a role, or none")]
+            [
+                Fault.at(
+                    wire, wire.signal, "this statement cannot be written on one line", hint="give every end a role, or none"
+                )
+            ]
         )
     for index, (role, addresses) in enumerate(groups):
         if role and (index or len(groups) == 1):

@@ -91,7 +91,7 @@ def _without_existing(memory: Memory, statements: Iterable[Statement]) -> tuple[
 
 
 def changes(before: str, after: str) -> list[str]:
-    """List the instances that a changed netlist adds, removes or resets, on one line per kind.
+    """Return one line per kind of change, listing the instances that a changed netlist adds, removes or resets.
 
     All others keep their state.
     """

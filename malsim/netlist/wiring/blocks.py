@@ -102,7 +102,7 @@ def _inline(
         elif statement.op in within or len(within) >= LIMITS["depth"]:
             faults.append(Fault.at(statement, statement.op, "a block must not contain itself", hint="remove this line"))
         elif statement.op in names:
-            faults.append(Fault.at(statement, statement.op, "this block was added already", hint="keep one line"))
+            faults.append(Fault.at(statement, statement.op, "this block has already been added", hint="keep one line"))
         else:
             names.add(statement.op)
             inner = _inline(block, top, palette, faults, (*within, statement.op))
@@ -151,7 +151,7 @@ def _prefix(
         elif not isinstance(statement, Blank):
             hint = "keep loadrt, net, setp and plain addf … tick in a block"
             kind = "threads" if isinstance(statement, (Thread, Schedule)) else "cells"
-            faults.append(Fault.at(statement, "", f"the block {block} may not hold {kind}", hint=hint))
+            faults.append(Fault.at(statement, "", f"the block {block} must not contain {kind}", hint=hint))
     return wiring, functions
 
 

@@ -47,7 +47,7 @@ def threads(
 def _add(statement: Schedule, functions: list[str], schedules: dict[str, Schedule], faults: list[Fault]) -> None:
     if before := schedules.get(statement.op):
         where = at_line(before, statement)
-        problem = f"this function was added already{where and ','}{where}"
+        problem = f"this function has already been added{where and ','}{where}"
         faults.append(Fault.at(statement, statement.op, problem, hint="keep one addf"))
         return
     schedules[statement.op] = statement

@@ -96,7 +96,7 @@ def derived_faults(net: Net) -> Iterator[Fault]:
         first = next((owners[names[name]] for name in ring if name in names), net.signals[ring[0]])
         link = next(link for link in first.readers if derived_name(link.address))
         hint = "read it a tick later from a field of the cell, or leave one of them out"
-        yield Fault.at(link.statement, link.word, f"this value follows from itself: {ring_text}", hint=hint)
+        yield Fault.at(link.statement, link.word, f"this value depends on itself: {ring_text}", hint=hint)
 
 
 def _sources_of_derived(net: Net) -> dict[str, set[str]]:

@@ -127,7 +127,7 @@ def _domain(name: str, writers: list[Link], links: list[Link], faults: list[Faul
     domain = domain or next((link.domain for link in readers), "run")
     for link in readers:
         if link.domain != domain and (domain != "run" or (writers and not writers[0].domain)):
-            problem = f"{name} has a value per {domain}, but this input takes one per {link.domain}"
+            problem = f"{name} has a value per {domain}, but this input needs one per {link.domain}"
             faults.append(Fault.at(link.statement, link.word, problem, hint="reduce it on a separate net: mean(…)"))
     if writers and writers[0].of and not belongs(writers[0].of, domain):
         allowed = ", ".join(f"{many} to {group}" for many, groups in BELONGS.items() for group in groups)
@@ -142,5 +142,5 @@ def _check_ends(signal: Signal, by_end: dict[str, Signal], faults: list[Fault]) 
             continue
         other = by_end.setdefault(str(link.address), signal)
         if other is not signal:
-            problem = f"already on the signal {other.name}"
+            problem = f"this end is already on the signal {other.name}"
             faults.append(Fault.at(link.statement, link.word, problem, hint=f"add the other ends to the net {other.name}"))

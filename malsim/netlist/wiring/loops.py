@@ -40,7 +40,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Ring of instances that feed each other, with its sign: `+` reinforces a change, `−` counteracts it."""
+    """Cycle of instances that feed each other, with its sign: `+` reinforces a change, `−` counteracts it."""
 
     steps: tuple[Step, ...]
     sign: Polarity

@@ -75,7 +75,7 @@ def _decode(source: str | bytes, file: str) -> tuple[str, list[Fault]]:
             return source, []
         before = source[: half.start()].split("\n")
         fault = Fault(
-            problem="half a surrogate pair, which UTF-8 cannot encode", file=file, line=len(before),
+            problem="an unpaired surrogate, which UTF-8 cannot encode", file=file, line=len(before),
             column=len(before[-1]) + 1, words=ascii(half[0])[1:-1], hint="read the file as UTF-8",
         )  # fmt: skip
         return source.encode(errors="replace").decode(), [fault]
