@@ -64,7 +64,7 @@ class Run(BareRun):
         return push_on(self.scenario, day, rep)
 
     def at(self, day: float) -> Checkpoint:
-        """Return a checkpoint on a day: `run.at(day=30).fork(rules={"challenge_ceiling": 0.4})`."""
+        """Return a checkpoint at a given day: `run.at(day=30).fork(rules={"challenge_ceiling": 0.4})`."""
         return Checkpoint(self, finite(day, where="day", low=0.0, high=self.scenario.days))
 
     def vcd(self) -> str:

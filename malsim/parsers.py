@@ -115,7 +115,7 @@ def command_parsers() -> dict[str, argparse.ArgumentParser]:
 
 
 def _add_commands(parser: argparse.ArgumentParser, package: str, words: Sequence[str]) -> None:
-    """Add the commands and groups in a package, or only the one named by the first of `words`."""
+    """Add the commands and groups in a package, or only the command named by the first of `words`."""
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser)
     modules = {item.name.rstrip("_"): item for item in pkgutil.iter_modules(import_module(package).__path__)}
     for name in words[:1] if words and words[0] in modules else modules:

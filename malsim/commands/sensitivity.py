@@ -1,4 +1,4 @@
-"""Find the settings that a metric depends on: one at a time, and by Sobol indices over ranges.
+"""Find the settings that a metric depends on: by varying them one at a time, and by Sobol indices over ranges.
 
 malsim sensitivity scenarios/poisoner.toml --replications 16 --metric brier
 malsim sensitivity scenarios/poisoner.toml --replications 16 --range rules.damping=0.2:1 --range rules.support_ceiling=0:0.9

@@ -152,7 +152,7 @@ def _design(args: argparse.Namespace) -> int:
 
 
 def _design_by_example(args: argparse.Namespace) -> int:
-    """Design a tripwire that separates the given days, and write it. Return 1 if no composition does."""
+    """Design a tripwire that separates the given days, and write it. Return 1 if no tripwire separates them."""
     from malsim.base.errors import UsageError
     from malsim.lab.tripwire.study.example_design import design_from_examples
 

@@ -1,3 +1,3 @@
-"""Write claims into a store, correct them, tick the store, or answer its charter."""
+"""Write claims to a store, correct them, tick the store, or answer its charter."""
 
 HEADING = "store"

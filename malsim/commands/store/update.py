@@ -1,4 +1,4 @@
-"""Update fields of a cell in a store other than the claim itself; new text is screened.
+"""Update fields of a cell in a store, but not its claim; new text is screened.
 
 malsim store update memory.sqlite dec_a3ee --writer ann --verification checked
 malsim store update memory.sqlite dec_a3ee --writer ann --body "measured again: 12 ms" --now 41

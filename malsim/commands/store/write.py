@@ -1,4 +1,4 @@
-"""Write a claim into a store, through the gate.
+"""Write a claim to a store, through the gate.
 
 malsim store write memory.sqlite --writer ann --title "pump 3 runs" --confidence .8 --topics plant --source log:41
 malsim store write memory.sqlite --writer bob --title "pump 3 stands still" --confidence .6 --edge "contradicts dec_a3ee -.8"

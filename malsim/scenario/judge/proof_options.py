@@ -65,7 +65,7 @@ def _write(proof: Proof | None, document: Document, path: Path) -> None:
 
 
 def prove_same(before: Net, after: Net, args: argparse.Namespace) -> int:
-    """Prove that two nets always have equal outputs, and print the proof. Return 1 if it fails."""
+    """Prove that two nets always have equal outputs, and print the proof. Return 1 if the proof fails."""
     from malsim.scenario.proof.prove import prove
     from malsim.scenario.proof.ticks.cut import both_nets, equal_outputs
 

@@ -55,7 +55,7 @@ class Suite:
 
     @property
     def exit_code(self) -> int:
-        """Exit code: 0 if all passed, 1 for a failure or (with `strict`) a refused claim, 2 for an error or no check."""
+        """Exit code: 0 if all passed, 1 for a failure or (with `strict`) a refused claim, 2 for an error or no checks."""
         if self.count("error") or not self.count("pass") + self.count("fail"):
             return BROKEN
         return FAILED if self.count("fail") or (self.strict and self.refused) else PASSED
@@ -106,7 +106,7 @@ def errors_of(path: str, problem: str) -> Iterator[str]:
 
 
 def _claim_lines(judged: Judged, report: Callable[[pl.DataFrame, pl.DataFrame, int], list[str]]) -> list[str]:
-    """Return a report on a run's claims as lines. A recorded history has no gate and yields an empty list."""
+    """Return the lines of a report on a run's claims; none for a recorded history, since a history has no gate."""
     if judged.run is None or judged.source:
         return []
     return [one_line(line[2:]) for line in report(judged.run.events, judged.run.bands, judged.scenario.replications)]

@@ -26,7 +26,7 @@ Result: TypeAlias = Literal["proved", "proved up to", "refuted", "not decided"]
 
 @dataclass(frozen=True)
 class Proof:
-    """Result of a proof that a property of a net holds for all inputs.
+    """Result of an attempt to prove that a property of a net holds for all inputs.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def _plain(value: Any) -> float | bool:
 def replay(
     cut: Cut, inputs: Mapping[str, Sequence[float | bool]], formula: Formula, tick: float
 ) -> tuple[pl.DataFrame, bool]:
-    """Run a cut net in the engine on given inputs. Return one row per tick, and whether the property holds."""
+    """Run a net, detached by `cut`, in the engine. Return one row per tick, and whether the property holds."""
     engine, memory = Engine(cut.net, tick=tick), Memory.empty()
     state = engine.start(memory)
     signals: dict[str, list[Any]] = {name: [] for name in cut.net.signals}

@@ -1,4 +1,4 @@
-"""Proof of a net's property by k-induction or up to a number of ticks, or its refutation by the shortest trace.
+"""Proof of a net's property, by k-induction or up to a number of ticks, or refutation by the shortest trace.
 
     base        the property holds in the first ticks of every run from the initial state
     induction   from any state, if the property holds in k consecutive ticks, it holds in the next
@@ -86,7 +86,7 @@ class _Question:
         self.length = 0
 
     def answer(self) -> Proof:
-        """Prove or refute the property: by induction if it has the form `always`, otherwise up to a number of ticks."""
+        """Prove or refute the property: by induction if its form is `always (…)`, otherwise up to a number of ticks."""
         formula, bounded = self.formula, _bounded(self.formula)
         if isinstance(formula, stl.Over) and formula.word == "always" and not formula.window and _bounded(formula.operand):
             return self._at_every_tick(formula.operand)

@@ -207,7 +207,7 @@ FUNCTIONS = {ending[1:]: name for name, ending in FIELDS.items()} | {
 
 
 def canonical(text: str) -> str:
-    """Return an address as checks spell it.
+    """Return an address in the spelling that checks use.
 
     >>> canonical("dec_a3ee-scores-eff"), canonical("mean(dec_a3ee.~supports.*-scores-eff)"), canonical("low")
     ('eff(dec_a3ee)', 'mean(eff(dec_a3ee.~supports.*))', 'low')

@@ -217,7 +217,7 @@ def reads(part: Formula | Value, *, subjects: bool = False) -> tuple[str, ...]:
 
 
 def reach(part: Formula | Value, period: int) -> int:
-    """Return how many milliseconds ahead of a tick a formula reads at most, for ticks `period` milliseconds apart.
+    """Return the maximum number of milliseconds that a formula reads ahead, for ticks `period` milliseconds apart.
 
     >>> reach(Over("always", Over("once", Bit(Read("low")), Window(Bound(3, "d"))), Window(Bound(0), Bound(2))), 1000)
     2000

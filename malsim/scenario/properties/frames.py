@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def trace_of(run: RunFrames, *, metrics: Mapping[str, NDArray[Any]] | None = None) -> Trace:
-    """Return a trace over a run's frames. Each address is looked up when it is first read.
+    """Return the trace of a run's frames. Each address is looked up when it is first read.
 
     Every time in cells, signals or writers is a tick. `metrics` are numbers of the whole run by name: one per replication,
     or ticks × replications. Raises `ScenarioError` if the run has no tick, or a frame lacks the columns t and rep.

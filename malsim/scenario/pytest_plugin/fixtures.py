@@ -29,7 +29,7 @@ ELSE = "something else"
 
 @dataclass(frozen=True)
 class TestedFile:
-    """Scenario file under the settings of the pytest session."""
+    """Scenario file, read with the settings of the pytest session."""
 
     __test__ = False  # keeps pytest from collecting this class as a test
     scenario: Scenario

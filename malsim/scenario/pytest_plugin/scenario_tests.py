@@ -135,7 +135,7 @@ class ScenarioFile(pytest.File):
         return True
 
     def scenario(self) -> Scenario:
-        """Return the scenario, read on first use. Raise `CollectError` if it cannot be read."""
+        """Return the scenario, which is read on first use. Raise `CollectError` if it cannot be read."""
         from malsim.base.errors import MalsimError
 
         if self._scenario is None:
@@ -151,7 +151,7 @@ class ScenarioFile(pytest.File):
         return self.path.relative_to(here) if self.path.is_relative_to(here) else self.path
 
     def judged(self) -> Judged:
-        """Return the judged scenario, run on first use."""
+        """Return the judged scenario, which is run on first use."""
         from malsim.scenario.judge.judge import judge
 
         if self._judged is None:
@@ -224,7 +224,7 @@ class CheckItem(ScenarioItem):
             pytest.fail(headline(judged, outcome), pytrace=False)
 
     def judge(self) -> tuple[Judged, Outcome | None]:
-        """Return the judged scenario and the outcome of this check, or None as outcome if the run failed."""
+        """Return the judged scenario and the outcome of this check, which is None if the run failed."""
         judged = self.parent.judged()
         return judged, next((outcome for outcome in judged.outcomes if outcome.check.name == self.check.name), None)
 

@@ -151,7 +151,7 @@ def inputs_of(net: Net, instance: str) -> dict[str, str]:
 
 
 def upstream(net: Net, names: Iterable[str], *, through: bool = True) -> set[str]:
-    """Return the given signals and all signals they depend on. `through=False` stops at ops that hold an alarm."""
+    """Return the given signals and all that they depend on. With `through=False`, stop at ops that hold an alarm."""
     cone, pending = set(), list(names)
     while pending:
         name = pending.pop()

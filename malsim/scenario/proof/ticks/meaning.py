@@ -160,7 +160,7 @@ class Meaning:
 
 
 def behind(part: stl.Formula | stl.Value, period: int) -> int:
-    """Return how many earlier ticks a formula reads at most, apart from past operators without a window.
+    """Return the maximum number of earlier ticks that a formula reads, ignoring past operators without a window.
 
     >>> from malsim.scenario.properties.parse import parse
     >>> behind(parse("once[0:3] low and prev(x) > 1"), 1000)

@@ -40,7 +40,7 @@ class NetState:
 
 
 class Unrolling:
-    """Cut net whose ops can be called on solver terms, tick by tick. `tick` is in milliseconds."""
+    """Net, detached by `cut`, whose ops can be called on solver terms, tick by tick. `tick` is in milliseconds."""
 
     def __init__(self, cut: Cut, *, tick: float = DAY) -> None:
         self.cut, self.net, self.tick = cut, cut.net, tick
