@@ -211,6 +211,9 @@ def _narrowed(incident: Incident, rows: list[int]) -> list[int]:
     parts = (mask.arg_true().to_list() for mask in (about, about | theirs))
     part = next((part for part in (*parts, rows) if incident.shows(part)), None)
     if part is None:
-        problem, hint = "a second replay of the whole log does not show this", "use a memory whose replays mostly agree"
+        problem, hint = (
+            "a second replay of the entire log does not show the incident",
+            "use a memory whose replays mostly agree",
+        )
         raise UsageError(problem, where="--from", given=f"{len(rows)} claims", hint=hint)
     return part

@@ -35,7 +35,7 @@ class Move:
 
 
 def of_rules(scenario: Scenario, step: float) -> Space:
-    """Return a space of all rules: each number within ± `step` of its value (relative) and its bounds, and all choices."""
+    """Return a space of all rules, in which each number varies by ± `step` of its value (within its bounds)."""
     if not 0.0 < step <= 1.0:
         raise UsageError("out of bounds", where="step", given=step, allowed="above 0, at most 1")
     ranges = [_around(setting, step) for setting in settings_of(scenario.rules).values()]

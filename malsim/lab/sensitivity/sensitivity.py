@@ -77,7 +77,7 @@ class Sensitivity:
 
     @property
     def flat(self) -> list[str]:
-        """Settings without effect on the metric: the total index is below 0.01 or, without a space, no move matters."""
+        """Settings without effect: the total index is below 0.01 or, if no space was given, no move changes the metric."""
         if self.frame is not None:
             return self.frame.filter("flat")["setting"].to_list()
         return self.tornado.filter("flat")["setting"].unique(maintain_order=True).to_list()

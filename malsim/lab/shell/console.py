@@ -34,7 +34,7 @@ FILES = {".malnet", ".hal", ".sqlite"}
 
 
 def candidates(session: Session, before: list[str], text: str) -> list[str]:
-    """Return the completions of `text`, where `before` contains the preceding words of the line."""
+    """Return completions for `text`, given the words that precede it on the line (`before`)."""
     command, *words = before or [""]
     choices = _choices(session, command, len(words))
     return [name for name in dict.fromkeys(choices) if name.startswith(text)][:MOST]

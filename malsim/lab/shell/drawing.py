@@ -1,4 +1,4 @@
-"""Drawing of a netlist, or of a part of one, as a figure or a Mermaid chart, optionally with signal values."""
+"""Drawing of all or part of a netlist as a figure or a Mermaid chart, optionally with signal values."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def values_of(path: str, rep: int | None, day: float | None) -> dict[str, str]:
             rows = wire_signals(store.recorded, store.standing).filter(pl.col("row").is_null())
         return {name: _value_text(value, kinds.get(name, "")) for name, value in rows.select("signal", "value").rows()}
     if not Path(path).is_dir() and not path.endswith(".json"):
-        hint = "malsim run SCENARIO writes out/NAME"
+        hint = "record a run with malsim run SCENARIO, which writes out/NAME"
         raise UsageError("neither a recorded run nor a store", given=path, hint=hint)
     run = one_replication(path, rep)
     samples, kinds = all_signals(run, run.scenario.first)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Hal:
-    """Machine or memory with its wiring, controlled by the commands of the shell. Create one with `ms.hal`."""
+    """Machine or memory with its wiring, controlled by shell commands. Create an instance with `ms.hal`."""
 
     def __init__(self, source: SessionFile, title: str = "") -> None:
         self._console, self.title = Console(source, stdout=io.StringIO()), title
@@ -45,7 +45,7 @@ class Hal:
         return self.run_script(lines, "line")
 
     def run_script(self, source: str | bytes, name: str) -> str:
-        """Run a script and return its output. Raises `UsageError` like `type`."""
+        """Run a script and return its output. Raises `UsageError` if a line fails, like `type`."""
         self._console.stdout = out = io.StringIO()
         failed = self._console.script(source, name)
         printed = out.getvalue().rstrip("\n")
@@ -86,7 +86,7 @@ class Hal:
 
 
 def hal(source: str | Path | Run | None = None, *, title: str = "") -> Hal:
-    r"""Open a HAL bench.
+    r"""Open a HAL test bench on a `.hal` file, a netlist, a store, a finished run or typed lines.
 
     Parameters
     ----------

@@ -74,15 +74,15 @@ class HalCommands(Commands):
         raise UsageError("linkpp needs two pins", given=line, allowed="linkpp PIN PIN")
 
     def do_lock(self, line: str) -> None:
-        """Do nothing (LinuxCNC locks the configuration): lock [all|tune|none]."""
+        """Do nothing (in LinuxCNC, this locks the configuration): lock [all|tune|none]."""
         _check_choice("lock", line, ("", "all", "tune", "none"))
 
     def do_unlock(self, line: str) -> None:
-        """Do nothing (LinuxCNC unlocks the configuration): unlock [all|tune]."""
+        """Do nothing (in LinuxCNC, this unlocks the configuration): unlock [all|tune]."""
         _check_choice("unlock", line, ("", "all", "tune"))
 
     def do_debug(self, line: str) -> None:
-        """Do nothing (LinuxCNC sets the message level): debug LEVEL."""
+        """Do nothing (in LinuxCNC, this sets the message level): debug LEVEL."""
         if number(line.strip().lstrip("+-") or "0") is None:
             raise UsageError("debug needs a level", given=line, allowed="0 to 5")
 

@@ -36,7 +36,7 @@ class Design:
 
     @property
     def size(self) -> int:
-        """Number of points, which for a large grid can exceed the largest len()."""
+        """Number of points. Unlike len(), it has no upper limit."""
         return math.prod(map(len, self.axes.values())) if self.table is None else self.table.height
 
     def __len__(self) -> int:

@@ -57,7 +57,7 @@ def with_limits(adapter: Adapter, args: argparse.Namespace) -> Adapter:
 
 
 def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | None = None, strict: bool = False) -> Scenario:
-    """Return the scenario with the options applied, and with `rules` if given.
+    """Return the scenario after applying the options and, if given, `rules`.
 
     Checks that the law cannot answer are left out and named on stderr; with `strict` they stay, and the judge refuses them.
     """

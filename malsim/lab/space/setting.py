@@ -76,7 +76,7 @@ def op_settings(wires: NetlistConfig) -> Iterator[Setting]:
 
 
 def with_op_settings(wires: NetlistConfig, tables: Mapping[str, Mapping[str, Any]]) -> NetlistConfig:
-    """Return the netlist with other values for op settings. `tables` maps instance and parameter to the value."""
+    """Return the netlist with changed op settings. `tables` maps each instance to its parameters' new values."""
     lines = []
     for name, values in tables.items():
         for key, value in values.items():

@@ -35,7 +35,7 @@ DURATIONS = {"run.turn_every", "reviewers.each", "reviewers.late"}
 
 
 def scenario_of(scenario: ScenarioOrPath) -> Scenario:
-    """Return the scenario, which is read from a file if a path is given."""
+    """Return the given scenario, or read it from a file if a path is given."""
     return scenario if isinstance(scenario, Scenario) else read(scenario)
 
 
@@ -71,7 +71,7 @@ def setting(name: str, subject: Rules | Scenario, *, where: str = "settings") ->
 
 
 def changed(subject: Subject, values: Mapping[str, object], *, where: str = "settings") -> Subject:
-    """Return a copy of rules or of a scenario in which the named settings have other values.
+    """Return a copy of rules or of a scenario in which the named settings have new values.
 
     Raises `UsageError` for an unknown name, a value of the wrong kind, or a value beyond its bounds.
 

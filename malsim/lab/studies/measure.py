@@ -1,4 +1,4 @@
-"""Measures of a run, per replication: a named metric, a property's margin, a metric of a series, or a function."""
+"""Measures with one number per replication of a run: a metric, a property's margin, a metric of a series, or a function."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ OF_SERIES = re.compile(rf"({'|'.join((*SERIES, STEADY))}) of (.+)")
 
 
 def measured(run: Run, metric: Measure) -> Array:
-    """Measure a run and return one number per replication, shape (replications,), NaN for a replication without a value.
+    """Measure a run and return one number per replication, shape (replications,), with NaN for those without a value.
 
     Times and calibration errors of a run are not means of these values: see `measurement`, also for the allowed measures.
     """

@@ -159,7 +159,7 @@ def code_of(measure: Callable[..., object]) -> str:
 
 
 def _description(value: object, outer: tuple[int, ...]) -> object:
-    """Describe a value (a function by its code) in the same way in all processes. `outer` has ids of enclosing objects."""
+    """Describe a value identically in all processes, a function by its code. `outer` has the ids of enclosing objects."""
     if id(value) in outer:
         return "itself"
     inner = (*outer, id(value))

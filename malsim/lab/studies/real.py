@@ -38,7 +38,7 @@ class RealClaims:
         return pl.concat([truth["object"] for _, truth in self.parts]).unique().sort()
 
     def answers(self, rules: Rules, objects: pl.Series | None = None) -> pl.DataFrame:
-        """Answer the questions about `objects` (None: all) under `rules`: object, probability, currency, right.
+        """Answer the questions about `objects` (None: all) under `rules`. Columns: object, probability, currency, right.
 
         The graph settles from stated confidence to 1e-4, in at most 60 ticks.
         """

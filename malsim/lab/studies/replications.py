@@ -48,12 +48,12 @@ class ReplicationResult:
 
     @property
     def reached(self) -> bool:
-        """True if every interval is as narrow as requested and has enough replications."""
+        """True if every interval is as narrow as requested and rests on enough replications."""
         return all(self._reached(name) for name in self.estimates)
 
     @property
     def doubts(self) -> dict[str, str]:
-        """Metrics whose interval may cover the true mean in less than 95 % of studies, each with the reason."""
+        """Metrics whose interval may have less than 95 % coverage, each with the reason."""
         samples = {name: self._values(name) for name in self.estimates}
         return {
             name: f"skewed (skewness {skewness(values):.2g}): below {needed(values)} replications the interval may cover "
@@ -107,7 +107,7 @@ def replicate(
     first: int = FIRST,
     most: int = MOST,
 ) -> ReplicationResult:
-    """Run replications until every metric's 95 % interval is within ± `half_width`, or until there are `most`.
+    """Run replications until every metric's 95 % interval is within ± `half_width`, or until `most` have been run.
 
     The interval is that of `Measurement.mean`. For skewed values at least 25 skewness² replications are run, and at least
     100 (`needed`); if `most` comes first, the interval may cover less often, and `doubts` and the printed line say so.
@@ -193,7 +193,7 @@ def half_widths(names: Sequence[str], half_width: float | Mapping[str, float]) -
     widths = half_width if not isinstance(half_width, (int, float)) else dict.fromkeys(names, float(half_width))
     for name in names:
         if name not in widths:
-            problem, hint = "the half-width of this metric is missing", "name each metric"
+            problem, hint = "the half-width of this metric is missing", "give a half-width for each metric"
             raise UsageError(problem, where="half_width", given=name, hint=hint)
         if not 0.0 < widths[name] < np.inf:
             raise UsageError("out of bounds", where="half_width", given=widths[name], allowed="above 0")
@@ -205,7 +205,7 @@ def enough(values: Array) -> bool:
 
 
 def needed(values: Array) -> int:
-    """Return how many values make the mean nearly normal: 0 unless skewed, otherwise 25 γ², at least 100. NaN is ignored.
+    """Return how many values a nearly normal mean needs: 0 unless they are skewed, otherwise max(100, 25 γ²), ignoring NaN.
 
     A small sample of a long-tailed distribution often misses the tail: it shows little skewness, a low mean and a narrow
     interval. Stopping therefore waits for this number of values. Source: Cochran, 1977, 2.15.

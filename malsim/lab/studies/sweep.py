@@ -80,7 +80,7 @@ class SweepResult:
         if y is None:
             by = by or next((name for name in varied if name != x), None)
         if not {x, y or x, by or x} <= set(self.names) or not set(varied) <= {x, y, by}:
-            problem, hint = "these settings cannot be drawn", "name two settings, or filter the frame and plot that"
+            problem, hint = "these settings cannot be drawn", "choose two settings, or plot a filtered frame"
             raise UsageError(problem, where="plot", given=[x, y or by], allowed=", ".join(varied), hint=hint)
         style: dict[str, Any] = {"label": label_of(metric), "names": self.labels, "title": f"{points.height} points"}
         return shades(points, x=x, y=y, **style) if y else curves(points, x=x, by=by, **style)
@@ -162,7 +162,7 @@ def sweep(
 
 
 def _card(scenario: Scenario, points: Design, metrics: Sequence[Measure]) -> dict[str, Any]:
-    """Return what all points of a folder have in common: scenario, settings, metrics and versions."""
+    """Return a sweep's card, which describes what its points have in common: scenario, settings, metrics and versions."""
     if clash := [name for name in points.names if name in COLUMNS | OF_TIMES]:
         raise UsageError("this setting has the same name as a result column", where="design", given=clash[0])
     return {
@@ -263,7 +263,7 @@ def _difference(key: str, before: object, now: object) -> str:
 
 
 def identity_of(scenario: Scenario) -> str:
-    """Return a hash of everything that determines a scenario's run. Its checks and the path of its file do not."""
+    """Return a hash of everything that affects a scenario's run, which excludes its checks and its file's path."""
     apart = {"claims", "rules", "checks", "text", "path", "why", "initial_memory", "netlist"}
     settings = {field.name: getattr(scenario, field.name) for field in fields(scenario) if field.name not in apart}
     parts = [repr(sorted(settings.items())), repr(constants(scenario.rules)), scenario.claims.write_ndjson()]

@@ -40,7 +40,7 @@ SCHEMA = {
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TriageTable:
-    """Comparison of triage policies, where `frame` has one row per scenario, weekly budget, policy and metric.
+    """Table that compares triage policies. `frame` has one row per scenario, weekly budget, policy and metric.
 
     `value` has a 95 % interval (low, high) over n replications; `difference` is from the first policy, paired by
     replication; `reviews` is the mean number of reviews. There is one answer per fact and tick; it is wrong if it is missing

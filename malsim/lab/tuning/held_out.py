@@ -138,7 +138,7 @@ def _recommendation(tuner: Tuner, figures: dict[str, Any], *, starts: bool) -> s
 
 
 def _at_ends(space: Space, best: dict[str, Any]) -> tuple[str, ...]:
-    """Return a note for each setting whose best value is at an end of its range, because the optimum may lie outside."""
+    """Return a note for each setting whose best value is at an end of its range, since the optimum may lie beyond it."""
     lines = []
     for dimension in space.dimensions:
         share = 0.5 if dimension.choices else (best[dimension.name] - dimension.low) / (dimension.high - dimension.low)

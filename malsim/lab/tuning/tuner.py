@@ -34,7 +34,7 @@ SCALE = re.compile(r"\bscale\b")
 
 
 class Tuner:
-    """Tuning study for any optimiser: propose settings, `evaluate` them, and get the best of all from `result`.
+    """Tuning study for any optimiser: propose settings, `evaluate` them, and get the best from `result`.
 
     study.optimize(lambda trial: tuner.evaluate([{"rules.damping": trial.suggest_float("rules.damping", 0.1, 1)}])[0])
     """

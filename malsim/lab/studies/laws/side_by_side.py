@@ -32,7 +32,7 @@ SCHEMA = {
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LawTable:
-    """Comparison of laws, where `frame` has one row per data set, law and metric.
+    """Table that compares laws. `frame` has one row per data set, law and metric.
 
     `value` has a 95 % interval (low, high) over n questions or replications; `difference` is from the first law, paired by
     question or replication. For a time, `horizon` is the longest spell and `censored` the share of spells whose end was not
@@ -99,7 +99,7 @@ def _cell(row: Mapping[str, float | None]) -> str:
 
 
 def law_rows(answers: Mapping[str, pl.DataFrame], questions: pl.DataFrame, *, data: str, seed: int) -> pl.DataFrame:
-    """Score each law's answers (right, probability; one row per question), with bootstrap intervals over objects."""
+    """Score each law's answers (right, probability; one row per question), with intervals from a bootstrap over objects."""
     objects = questions["object"].rank("dense").to_numpy().astype(np.int64) - 1
     weights = resamples(int(objects.max(initial=-1)) + 1, RESAMPLES, seed=seed)
     returned = questions["returned"].to_numpy()
