@@ -185,7 +185,7 @@ class Rules:
 
     @classmethod
     def guarded(cls) -> Rules:
-        """Return rules that resist lying writers: the law `records`, and no superseding of other writers' cells."""
+        """Return rules that resist lying writers: law `records`, and no superseding of others (see `malsim docs price`)."""
         return cls(effective="records", supersede_by="own", refused_supersedes="dropped", records_witness=1.0)
 
     @classmethod
@@ -211,10 +211,7 @@ class Rules:
 
     @classmethod
     def read(cls, source: str | Path, *, allow_code: bool = False) -> Rules:
-        """Read rules from the name of a preset, from the table `[rules]` of a TOML file, or from `FILE.py:NAME`.
-
-        A formula in a TOML file needs `allow_code`.
-        """
+        """Read rules from a preset's name, a TOML file's `[rules]` (a formula needs `allow_code`), or `FILE.py:NAME`."""
         if source in PRESETS or ".py:" in str(source):
             return cls(effective=UserFormula.load(str(source))) if ".py:" in str(source) else cls.of({"preset": source})
         path = Path(source)
@@ -226,18 +223,14 @@ class Rules:
         except RecursionError as error:
             raise RulesError("the file is nested too deeply", where=str(path)) from error
         except ValueError as error:
-            raise RulesError(
-                "not a TOML file", where=str(path), hint="write each rule as name = value on its own line"
-            ) from error
+            raise RulesError("not a TOML file", where=str(path), hint="write one name = value per line") from error
         rules = table.get("rules", table)
         if not isinstance(rules, dict):
-            raise RulesError(
-                "not a table", where=f"{path}: rules", given=rules, hint="start the table with [rules] on its own line"
-            )
+            raise RulesError("not a table", where=f"{path}: rules", given=rules, hint="write [rules] on its own line")
         return cls.of(rules, where=f"{path}: rules", allow_code=allow_code)
 
     def replace(self, *, where: str = "rules", **changes: object) -> Rules:
-        """Return the rules with some fields changed. Times are in days, or texts with a unit.
+        """Return the rules with `changes`. Times are days or texts with a unit. Raises `RulesError` for an unknown name.
 
         >>> Rules().replace(tau_volatile="36h").tau_volatile
         1.5

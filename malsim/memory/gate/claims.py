@@ -157,10 +157,8 @@ LONGEST_NAME = 40
 def from_mappings(rows: Mapping[str, Any] | Sequence[Any], *, null_is_absent: bool = True) -> pl.DataFrame:
     """Read claims from mappings as loaded from JSON or TOML.
 
-    A value of the wrong type becomes null and is listed as an issue.
-
-    A row that is not a mapping counts as empty. Flags may be in a table `flags`. A null counts as an absent field if
-    `null_is_absent`, else as a value of the wrong type.
+    A value of the wrong type becomes null and is listed as an issue. A row that is not a mapping counts as empty. Flags may
+    be in a table `flags`. A null counts as an absent field if `null_is_absent`, else as a value of the wrong type.
 
     >>> from_mappings([{"title": 3, "writer": "ann"}])["issues"].to_list()
     [[{'path': 'title', 'message': 'must be text'}]]
@@ -275,10 +273,7 @@ class Validated:
 
     @classmethod
     def joined(cls, first: Validated, second: Validated) -> tuple[Validated, NDArray[np.int64]]:
-        """Merge two batches in gate order.
-
-        Return the merged batch and, for each of its rows, the index in `first` followed by `second`.
-        """
+        """Merge two batches in gate order. Return the merged batch and the index of each row in `first` + `second`."""
         names, count = first.claims.frame().columns, first.claims.height
         before, after = (batch.edges.frame() for batch in (first, second))
         edges = pl.concat([before, after.with_columns(pl.col("claim") + count).select(before.columns)])
