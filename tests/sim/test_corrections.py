@@ -139,7 +139,7 @@ def test_user_memory_forgets_during_a_run() -> None:
     ("table", "problem"),
     [
         ('from = "1d"\nfacts = ["nothing"]', "no such fact"),
-        ('from = "2d"\nto = "1d"', "later than from"),
+        ('from = "2d"\nto = "1d"', "later than 'from'"),
         ('from = "1d"\nby = ""', "by"),
         ('from = "1d"\nwhat = "wrong"', "false"),
         ('from = "1d"\ndo = "share"', "corrections.with"),

@@ -142,7 +142,7 @@ def test_fault_on_one_population_leaves_others_unchanged(posted: Posted, clean: 
 def test_invalid_faults_are_refused() -> None:
     with pytest.raises(ScenarioError, match="no such population"):
         bench.run(stream(ClaimFault(population="prob", noise={"flip": 0.1})))
-    with pytest.raises(ScenarioError, match="later than from"):
+    with pytest.raises(ScenarioError, match="later than 'from'"):
         noise(start=DAY, end=DAY)
     with pytest.raises(ScenarioError, match=r"flip.*0 to 1"):
         noise(flip=1.5)

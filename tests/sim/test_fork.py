@@ -63,7 +63,7 @@ def test_fork_figures_use_the_new_rules() -> None:
     ("change", "message"),
     [
         ({"day": 99.0}, "day"),
-        ({"day": 3, "seed": 4}, "this setting cannot change in a fork"),
+        ({"day": 3, "seed": 4}, "this setting cannot be changed in a fork"),
         ({"day": 3, "law": "graphiti"}, "cannot continue from the memory of mal"),
         ({"day": 3, "writers": (Population(behaviour="honest", name="honest", count=77),)}, "with other settings"),
     ],

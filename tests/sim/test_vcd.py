@@ -69,4 +69,4 @@ def test_the_unit_is_the_largest_with_whole_ticks(tick: float, unit: str) -> Non
 def test_a_run_without_signals_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = ["-o", str(tmp_path / "out"), "--no-plots", "--vcd", str(tmp_path / "x.vcd")]
     assert main(["run", "scenarios/worked_example.toml", *output]) == 2
-    assert "add [netlist]" in capsys.readouterr().err
+    assert "add a [netlist] table" in capsys.readouterr().err

@@ -113,7 +113,7 @@ def _claim(claim: dict[str, Any], numbers: Mapping[tuple[str, str], float]) -> d
 
 def _gap(part: dict[str, Any], _: str) -> tuple[int, int]:
     if part["end"] <= part["start"]:
-        raise ScenarioError("out of bounds", where="gap.to", given=part["end"], allowed="later than from")
+        raise ScenarioError("out of bounds", where="gap.to", given=part["end"], allowed="later than 'from'")
     return part["start"], part["end"]
 
 

@@ -55,7 +55,7 @@ def page(title: str, body: str) -> str:
 
 
 def table(head: Iterable[str], rows: Iterable[str]) -> str:
-    """Return a scrollable HTML table. The head is plain text, and the rows are HTML."""
+    """Return a scrollable HTML table. The header is plain text, and the rows are HTML."""
     heads = "".join(f"<th>{text(word)}</th>" for word in head)
     return f"<div class='wide'><table><tr>{heads}</tr>{''.join(rows)}</table></div>"
 

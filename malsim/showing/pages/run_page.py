@@ -69,7 +69,7 @@ def run_page(run: Run, *, changed: str = "") -> str:
 
 
 def _panels(run: Run, rep: int, notes: list[str]) -> list[tuple[str, str, pl.DataFrame]]:
-    """Return the title, family and frame of each panel. Columns: t, name, value, and for bands low and high."""
+    """Return each panel's title, family and frame. The frame has t, name, value and, for bands, low and high."""
     columns = [name for name in dict.fromkeys((run.score, "currency")) if name in run.cells.columns]
     cells = run.cells.filter(pl.col("rep") == rep)
     parts: dict[str, tuple[str, list[pl.DataFrame]]] = {}

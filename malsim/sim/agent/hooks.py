@@ -55,7 +55,7 @@ def push(
     snapshot: Snapshot, reader: Reader, fact: Ints, number: int, now: float, counters: TurnCounters, log: EventLog,
     netlist: NetlistRunner | None = None,
 ) -> Turn:  # fmt: skip
-    """Push a mini-index about its fact to each reader, within the reader's word budget, and return the new turn.
+    """Push a mini-index about the reader's fact to each reader, within the reader's word budget, and return the new turn.
 
     The netlist may set the word budget of each reader; without one, or where it is NaN, the reader's own budget applies.
     Words left over are used for the lines of surfaced signals.

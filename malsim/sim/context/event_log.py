@@ -233,7 +233,7 @@ KINDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class RunContext:
-    """State shared by all parts of a run. `reps` holds the replication numbers; arrays elsewhere index into it."""
+    """State shared by all parts of a run. `reps` lists replication numbers; all other code uses indexes into `reps`."""
 
     world: World
     reps: Ints

@@ -1,4 +1,4 @@
-"""Data of a single turn of the readers, in all replications, and the counters over all turns."""
+"""State of a single turn of the readers in all replications, and counters over all turns."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ReleaseCheck(Protocol):
 
 
 class Turn:
-    """Data of a single turn, in all replications. Arrays have the shape (replications,) or (replications, lines).
+    """State of a single turn in all replications. Arrays have the shape (replications,) or (replications, lines).
 
     `opened` marks the lines that the reader opened. `first` is the cell that it trusted first, `acted` the cell that it
     acted on, and `value` the value that it acted on (NONE if it declined). `observed` is the value that it saw itself,

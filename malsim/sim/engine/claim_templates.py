@@ -49,7 +49,7 @@ _UNNAMED = frozenset(("handle", "key"))
 
 @dataclass(frozen=True)
 class ClaimForm:
-    """Properties shared by all claims of one form. A form that is not `about` a fact judges another claim."""
+    """Properties shared by all claims of one form. If `about` is False, the claims judge another claim, not a fact."""
 
     kind: str = "obs"
     verification: str = "unverified"
@@ -58,7 +58,7 @@ class ClaimForm:
 
 
 class ClaimTemplates:
-    """Texts of a run (names of writers and facts, and claim forms), from which drafts are turned into claims.
+    """Texts of a run (names of writers and facts, and claim forms), used to turn drafts into claims.
 
     The gate checks and screens each distinct text and edge once, when the run begins. After that only the numbers of a
     claim are compared with their bounds. A batch with a number out of bounds, or under rules with further checks, is

@@ -42,7 +42,7 @@ class CorrectionScores:
         return fact, rep, value
 
     def take(self, t: float, correction: Correction, rep: Ints, fact: Ints, value: Ints, obeyed: Bools) -> None:
-        """Record a correction at `t` days, one row per value. `obeyed` marks the values that the memory did retract."""
+        """Record a correction at `t` days, one row per value. `obeyed` marks the values that the memory retracted."""
         replications = len(self._deeds)
         self._deeds += np.bincount(rep, minlength=replications)
         self._refused += np.bincount(rep[~obeyed], minlength=replications)

@@ -148,7 +148,7 @@ class Paired:
 
     @property
     def time(self) -> None:
-        """Always None: the difference between two durations has no censored mean."""
+        """None, because the difference between two durations has no censored mean."""
         return
 
     @property

@@ -1,4 +1,4 @@
-"""Replay of recorded claims, which pass the gate batch by batch with a tick after each, and a score of the answers."""
+"""Replay of recorded claims through the gate, with a tick after each batch, and scores of the answers."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ def _graded(
 
 
 def baselines_of(stream: pl.DataFrame, questions: pl.DataFrame, seed: int) -> dict[str, Score]:
-    """Score two baselines: the value with the most claims (`majority`), or the largest sum of confidences (`stated`)."""
+    """Score two baselines: the value with the most claims (`majority`) or the highest sum of confidences (`stated`)."""
     votes = questions.rename({"value": "truth"}).join(stream, on="object", maintain_order="left_right")
     if questions["asked"].null_count() < questions.height:
         votes = votes.filter(pl.col("t") < pl.col("asked"))

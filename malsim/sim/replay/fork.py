@@ -54,7 +54,7 @@ def fork(run: Run | Scenario, *, day: float, watch: Watch = iter, **changes: Any
     Raises
     ------
     UsageError
-        For a day outside the run, or a setting that cannot change in a fork.
+        For a day outside the run, or a setting that cannot be changed in a fork.
     ScenarioError
         For a population whose name is used by another population with other settings.
     """
@@ -62,7 +62,9 @@ def fork(run: Run | Scenario, *, day: float, watch: Watch = iter, **changes: Any
     finite(day, where="day", low=0.0, high=scenario.days)
     for name in changes:
         if name not in ALLOWED:
-            raise UsageError("this setting cannot change in a fork", where="fork", given=name, allowed=", ".join(ALLOWED))
+            raise UsageError(
+                "this setting cannot be changed in a fork", where="fork", given=name, allowed=", ".join(ALLOWED)
+            )
     if scenario.forked is not None:
         given, hint = f"day {scenario.forked}", "fork the original run"
         raise UsageError("a fork cannot be forked again", where="fork", given=given, hint=hint)
@@ -76,7 +78,8 @@ def fork(run: Run | Scenario, *, day: float, watch: Watch = iter, **changes: Any
         hint = "run it under that law from the start: malsim.run(…, law=…)"
         raise UsageError(problem, where="fork: law", allowed=" or ".join(GRAPHS), hint=hint)
     if rules is not None and scenario.law not in GRAPHS:
-        raise UsageError(f"{scenario.law} has no rules", where="fork: rules", hint="run it under mal or recall_v5")
+        problem, hint = f"{scenario.law} has no rules", "run the scenario under mal or recall_v5"
+        raise UsageError(problem, where="fork: rules", hint=hint)
     after = before.replace(law=law) if law != before.law else before
     if rules is not None:
         after = after.replace(rules=rules if isinstance(rules, Rules) else dict(rules))
@@ -134,7 +137,7 @@ def push_on(scenario: Scenario, day: float, rep: int | None = None) -> TurnPush:
     first = scenario.first if rep is None else rep
     finite(day, where="day", low=days(scenario.turn_every), high=scenario.days)
     if scenario.reader is None:
-        raise UsageError("this scenario has no reader", where=scenario.name, hint="add a [reader]")
+        raise UsageError("this scenario has no reader", where=scenario.name, hint="add a [reader] table")
     if scenario.law not in GRAPHS or scenario.adapter:
         raise UsageError(
             "a push needs a claim graph, which this law does not have", given=scenario.law, allowed=", ".join(GRAPHS)

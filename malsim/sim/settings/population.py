@@ -71,7 +71,7 @@ class Population:
             ("count", 1 <= self.count <= MOST_MEMBERS, self.count, f"1 to {MOST_MEMBERS}"),
             ("every", self.every is None or self.every > 0, self.every, "above 0"),
             ("from", self.start >= 0, self.start / DAY, "0 d or more"),
-            ("to", self.end is None or self.end > self.start, (self.end or 0) / DAY, "later than from"),
+            ("to", self.end is None or self.end > self.start, (self.end or 0) / DAY, "later than 'from'"),
         )
         refuse_out_of_bounds(bounds, where=where)
         if self.alike and not self.lineage:
@@ -136,7 +136,7 @@ class ClaimFault:
         object.__setattr__(self, "noise", checked(self.noise, NOISE, where=f"{where}.noise"))
         object.__setattr__(self, "bad", checked(self.bad, BAD, where=f"{where}.bad"))
         if self.end is not None and self.end <= self.start:
-            raise ScenarioError("out of bounds", where=f"{where}.to", given=self.end / DAY, allowed="later than from")
+            raise ScenarioError("out of bounds", where=f"{where}.to", given=self.end / DAY, allowed="later than 'from'")
 
     def during(self, t: Ints) -> Bools:
         inside: Bools = t >= self.start

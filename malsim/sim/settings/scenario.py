@@ -172,7 +172,7 @@ class Scenario:
         for key in ("writers", "reader", "reviewers"):
             if getattr(self, key) and not names and not (key == "reviewers" and self.netlist):
                 where = f"{self.name}: {key}"
-                raise ScenarioError("this scenario has no facts to write about", where=where, hint="add [[facts]]")
+                raise ScenarioError("this scenario has no facts to write about", where=where, hint="add a [[facts]] table")
         for number, correction in enumerate(self.corrections):
             correction.check(names, where=f"{self.name}: corrections[{number}]")
         if self.attack:

@@ -12,7 +12,7 @@ CAPPED = r"confidence capped from \S+ to ([\d.]+)"
 
 
 def refusals(events: pl.DataFrame) -> pl.DataFrame:
-    """Return why claims were refused, most frequent reason first: reason, claims, and the first claim's cause and t."""
+    """Return one row per reason for refusals, most frequent first: reason, claims, and the first claim's cause and t."""
     reason = pl.col("detail").str.replace_all(r"\[\d+\]", "").alias("reason")
     groups = events.filter(pl.col("kind") == "rejected").group_by(reason, maintain_order=True)
     reasons = groups.agg(pl.len().alias("claims"), pl.col("cause").first(), pl.col("t").first())

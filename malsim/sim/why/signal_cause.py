@@ -34,14 +34,16 @@ def is_signal(run: RunData, where: str) -> bool:
 
 
 def because(run: RunData, where: str, *, t: float | None = None, rep: int | None = None) -> list[Because]:
-    """Trace a signal or pin back, always along the input that changed last, to a signal that no op of the netlist writes.
+    """Trace a signal or pin back to its origin, always following the input that changed last.
+
+    The trace ends at a signal that no op of the netlist writes.
 
     `where` is the name of a signal or pin, with its row if it has rows: `low(dec_a3ee)`. `t` is in days, by default the
     last recorded tick. The `cause` of the last step names the claim or the external input that changed it.
     """
     wires, rep = run.scenario.netlist, run.scenario.first if rep is None else rep
     if wires is None:
-        raise ScenarioError("this scenario has no netlist, so it has no signals", hint="add [netlist]")
+        raise ScenarioError("this scenario has no netlist, so it has no signals", hint="add a [netlist] table")
     return why(where, wires.net, run.signals, at=t, rep=rep, moved=lambda word, since: _moved(run, word, since, rep))
 
 
@@ -152,7 +154,7 @@ def wired(run: RunData, rep: int) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def _signals(run: RunData) -> Mapping[str, Signal]:
     if run.scenario.netlist is None:
-        raise ScenarioError("this scenario has no netlist, so it has no signals", hint="add [netlist]")
+        raise ScenarioError("this scenario has no netlist, so it has no signals", hint="add a [netlist] table")
     return run.scenario.netlist.net.signals
 
 

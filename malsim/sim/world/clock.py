@@ -47,7 +47,7 @@ def milliseconds(value: float) -> int:
     8640000
     """
     if not math.isfinite(value * DAY):
-        raise ScenarioError("not a time", given=value, allowed="a number of days")
+        raise ScenarioError("not a time", given=value, allowed="a finite number of days")
     return round(value * DAY)
 
 

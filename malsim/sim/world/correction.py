@@ -21,7 +21,7 @@ JOB = "resettle"  # name under which the background job writes claims
 
 @dataclass(frozen=True, kw_only=True)
 class Correction:
-    """Request by a person about `facts` (all if empty), made once at `start`, or every `every` until `end`, exclusive.
+    """Request by a person about `facts` (all if empty), made once at `start` or every `every` ms until `end` (exclusive).
 
     `do` is correct (retract, and with `instead` claim the truth), forget, share or unshare. `what` selects the values:
     those false at that instant, the true one, or all. Sharing lets the scope `reader` read the facts; unsharing ends
@@ -44,7 +44,7 @@ class Correction:
         bounds = (
             ("from", self.start >= 0, self.start, "0d or later"),
             ("every", self.every >= 0, self.every, "above 0"),
-            ("to", self.end is None or self.end > self.start, self.end, "later than from"),
+            ("to", self.end is None or self.end > self.start, self.end, "later than 'from'"),
             ("stated", 0.0 < self.stated <= 1.0, self.stated, "above 0, to 1"),
             ("by", bool(self.by), self.by, "a name"),
             ("with", bool(self.reader) == self.shares, self.reader, "a scope, for share and unshare only"),
@@ -82,7 +82,9 @@ class Attack:
     def __post_init__(self) -> None:
         read_spans(self, "start", "end", where="attack")
         if self.end is not None and self.end <= self.start:
-            raise ScenarioError("out of bounds", where="attack.to", given=f"{self.end / DAY:g}d", allowed="later than from")
+            raise ScenarioError(
+                "out of bounds", where="attack.to", given=f"{self.end / DAY:g}d", allowed="later than 'from'"
+            )
 
     def check(self, facts: Sequence[str], days: float, *, where: str) -> None:
         _check_facts(self.facts, facts, where)

@@ -67,7 +67,7 @@ def _panel(axes: Axes, line: pl.DataFrame, band: pl.DataFrame) -> None:
 
 
 def _regions(axes: Axes, regions: pl.DataFrame) -> None:
-    """Shade the region required of each value. An unbounded region extends to the edge of the panel."""
+    """Shade the region in which each value must lie. An unbounded region extends to the edge of the panel."""
     bounds = [bound for name in ("low", "high") for bound in regions[name].drop_nulls()]
     bottom, top = axes.get_ylim()
     reach = 0.06 * (top - bottom)

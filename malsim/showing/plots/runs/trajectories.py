@@ -41,7 +41,7 @@ def trajectories(
     note: str = "",
     x: str = DAYS,
 ) -> Sheet:
-    """Draw one column of recorded cells over time. Cells with equal values share a line whose label gives their number.
+    """Draw one column of recorded cells over time. Cells with equal values share a line, and its label counts them.
 
     `cells` has t (days), rep, cell and the column; several replications are drawn as a median and a band from 5 % to 95 %.
     `events` has t, kind, subject: admissions, refusals and supersessions are marked above the lines. `labels` has rep, cell,

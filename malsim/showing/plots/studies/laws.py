@@ -54,7 +54,10 @@ def law_table(
 
 
 def verdict_matrix(rows: pl.DataFrame, *, title: str = "") -> Sheet:
-    """Draw verdicts (memory, cell, verdict) as a grid of memories by cells. The verdict "not offered" is left blank."""
+    """Draw a grid of verdicts with one row per memory and one column per cell.
+
+    `rows` has memory, cell and verdict. The verdict "not offered" is drawn as a blank field.
+    """
     memories, cells = (rows[name].unique(maintain_order=True).to_list() for name in ("memory", "cell"))
     figure = sheet(2.6 + 0.2 * len(cells), 1.6 + 0.3 * len(memories))
     axes = figure.subplots()

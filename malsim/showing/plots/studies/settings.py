@@ -221,7 +221,7 @@ def slices(
 def pareto(
     candidates: pl.DataFrame, *, x: str, y: str, labels: tuple[str, str], title: str = "", lower_is_better: bool = True
 ) -> Sheet:
-    """Plot every tried point by two losses or margins, and the front of the points that no other point beats in both.
+    """Plot all tried points by two losses or margins, with the Pareto front of points that no other point beats in both.
 
     `candidates` has number (0: the original settings), front, and the columns `x` and `y`; `labels` has their axis labels.
     """

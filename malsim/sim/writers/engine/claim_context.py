@@ -96,7 +96,7 @@ class LatestClaims:
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimContext:
-    """Claims that the members of one population must write now, one per row.
+    """Claims that are now due from the members of one population, one per row.
 
     `rep` is the number of the replication, `member` the index of the writer in its population, `turn` the number of its
     earlier claims, `fact` the index of the fact, and `choices` the number of its values. `state` holds the declared
