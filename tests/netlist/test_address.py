@@ -58,7 +58,7 @@ def test_any_text_parses_as_address_or_raises_a_typed_error(text: str) -> None:
         ("dec_a3ee supports", "space"),
         ("dec_zzzz.supports", "lowercase hex"),
         ("dec_a3ee.nope", "no such relation"),
-        ("dec_a3ee..supports", "names no relation"),
+        ("dec_a3ee..supports", "must name a relation"),
         ("dec_a3ee-", "has no name"),
         ("mean(below)", "needs an address with many"),
         ("mean(mean(dec_a3ee.supports.*))", "needs an address with many"),

@@ -150,5 +150,5 @@ def test_rule_accepts_only_derived_values_of_cells() -> None:
     assert Rules(effective="cell-derived-trust").effective == "cell-derived-trust"
     with pytest.raises(RulesError, match="not a function"):
         Rules(effective="writer-derived-trust")
-    with pytest.raises(RulesError, match="not a derived value"):
+    with pytest.raises(RulesError, match="value derived from cells"):
         Rules(tau_scale="2")
