@@ -90,7 +90,7 @@ def test_claims_frame_is_replayed_as_its_file() -> None:
     frames = [pl.read_csv(path) for path in files]
     assert ms.replay(*frames).answers.equals(ms.replay(*files).answers)
     assert len(ms.family(frames[0], "rules.damping", [0.5, 1.0])) == 2
-    with pytest.raises(DataError, match="add writer"):
+    with pytest.raises(DataError, match="add a column writer"):
         ms.replay(frames[0].drop("writer"))
 
 
