@@ -127,7 +127,7 @@ def test_push_needs_a_graph_and_a_reader(run: Run, tmp_path: Path) -> None:
     path.write_text(nobody, encoding="utf-8")
     with pytest.raises(UsageError, match=r"add a \[reader\]"):
         api.run(path).push(3)
-    with pytest.raises(UsageError, match="needs a graph of claims"):
+    with pytest.raises(UsageError, match="needs a claim graph"):
         api.run(run.scenario, law="majority", netlist=None).push(3)
 
 
