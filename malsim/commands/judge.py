@@ -133,7 +133,7 @@ def _planted(args: argparse.Namespace) -> int:
             "--planted accepts no memories", where="--planted", given=", ".join(args.memory), hint="leave them out"
         )
     if not (ROOT / "tests").is_dir():
-        hint = "clone it, and install it with pip install -e '.[test,bench]'"
+        hint = "clone the repository, and install it with pip install -e '.[test,bench]'"
         raise UsageError("--planted needs malsim's repository, not just the installed package", where="--planted", hint=hint)
     sys.path.insert(0, str(ROOT))
     planted = import_module("tests.judging.axioms.planted.detection")

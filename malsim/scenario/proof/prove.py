@@ -228,7 +228,7 @@ def assumption_of(text: str) -> Formula:
     if not (isinstance(formula, stl.Over) and formula.word == "always" and formula.window is None):
         raise ScenarioError("an assumption must hold at every tick", given=text, hint="write it as always (…)")
     if not _bounded(formula.operand) or stl.reach(formula.operand, 1):
-        hint = "use an operator of the past: once, historically, since"
+        hint = "use a past operator: once, historically or since"
         raise ScenarioError("an assumption must not read later ticks", given=text, hint=hint)
     return formula.operand
 

@@ -181,7 +181,7 @@ def equal_outputs(net: Net, other: Net) -> str:
     names = [name for name in leaving(net) if name in leaving(other)]
     if not names:
         given = f"{' '.join(leaving(net))} and {' '.join(leaving(other))}"
-        hint = "give the outputs to compare the same name"
+        hint = "use the same name for the outputs to be compared"
         raise UsageError("the netlists have no outputs with the same name", given=given, hint=hint)
     return f"always ({' and '.join(f'{name} == {OTHER}{name}' for name in names)})"
 
