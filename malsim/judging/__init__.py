@@ -1,1 +1,1 @@
-"""Judgement of memories by axioms, by duties, and by the price of a lie."""
+"""Judging of memories by axioms, by duties, and by the price of making them believe a lie."""

@@ -1,4 +1,4 @@
-"""Result of judging memories: sections for axioms, duties and prices, as text, JSON, JUnit XML or a page."""
+"""Result of judging memories: sections for axioms, duties and prices, as text, JSON, JUnit XML or an HTML page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SECTIONS = {
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Judgement:
-    """Requested sections, None for the others; `refused` has a sentence for each memory without a price."""
+    """Requested sections; the other sections are None. `refused` has a sentence for each memory without a price."""
 
     axioms: Matrix | None = None
     duties: Conformance | None = None
@@ -35,14 +35,14 @@ class Judgement:
 
     @property
     def exit_code(self) -> int:
-        """Exit code: 2 if a verdict is missing, 1 if an axiom is broken or a duty fails, else 0."""
+        """Exit code: 2 if a verdict is missing, 1 if an axiom is broken or a duty fails, otherwise 0."""
         tables = [table for table in (self.axioms, self.duties) if table is not None]
         if self.refused or any(table.errors for table in tables):
             return 2
         return int(any(entry.verdict in {BROKEN, FAILS} for table in tables for entry in table.verdicts))
 
     def rows(self) -> dict[str, Any]:
-        """Return the rows of each section: axioms (law, axiom, verdict, witness), duties, and prices by strategy and way."""
+        """Return each section's rows: axioms (law, axiom, verdict, witness), duties, and prices per strategy and way."""
         tables = {"axioms": self.axioms, "duties": self.duties}
         rows: dict[str, Any] = {name: table.frame.to_dicts() for name, table in tables.items() if table is not None}
         if self.prices is not None:
@@ -59,7 +59,7 @@ class Judgement:
         return "\n\n".join(words if len(parts) == 1 else f"{title}\n\n{words}" for title, words in parts.items())
 
     def page(self) -> str:
-        """Return an HTML page that opens offline, with every witness."""
+        """Return an HTML page that opens offline and contains every witness."""
         tables = {"axioms": self.axioms, "duties": self.duties}
         body = "".join(verdict_section(table, SECTIONS[name]) for name, table in tables.items() if table is not None)
         if self.prices is not None and self.prices.prices:
@@ -67,11 +67,14 @@ class Judgement:
         return page("malsim judge", STYLE + body)
 
     def junit(self) -> str:
-        """Return JUnit XML of axioms and duties."""
+        """Return the verdicts on axioms and duties as JUnit XML."""
         return junit([table for table in (self.axioms, self.duties) if table is not None])
 
     def save_figures(self, folder: Path, *, without: Sequence[str] = ()) -> list[Path]:
-        """Write `duties.png` and `prices.png` (without memories that have no price) and return their paths."""
+        """Write `duties.png` and `prices.png` and return their paths.
+
+        `without` names memories to leave out of the price figure.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         files: dict[Path, Any] = {}
         if self.duties is not None:

@@ -1,4 +1,4 @@
-"""Player of event streams to a memory: one call at a time, on days that never go back."""
+"""Playback of event streams against a memory: one call at a time, with time never going backwards."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Playable(Protocol):
-    """Interface of a memory that events can be played to; `malsim.adapters.contract` describes the calls."""
+    """Interface of a memory against which events can be played. `malsim.adapters.contract` describes the calls."""
 
     def write(self, claims: Sequence[Claim], now: float) -> object: ...
     def tick(self, now: float) -> object: ...
@@ -26,11 +26,11 @@ class Playable(Protocol):
 
 @dataclass
 class Player:
-    """Memory to which a stream is played. `offers` names its optional calls; calls that it does not offer are skipped.
+    """Player that plays a stream against a memory.
 
-    An event is an axiom's `Event` or a `Step` of a duty's plot. Its `do` is `write`, `nothing` (a write without claims),
-    `tick`, `read`, `peek`, `settle`, or an optional call. A memory without `settle` gets a tick on each of 30 days instead.
-    `days` are the days of all events.
+    `offers` names the memory's optional calls; other optional calls are skipped. An event is an axiom's `Event` or a `Step`
+    of a duty's plot. Its `do` is `write`, `nothing` (a write without claims), `tick`, `read`, `peek`, `settle`, or an
+    optional call. A memory without `settle` gets a tick on each of 30 days instead. `days` are the days of all events.
     """
 
     memory: Playable
@@ -39,7 +39,7 @@ class Player:
     days: set[float] = field(default_factory=lambda: {0.0})
 
     def happen(self, part: Sequence[Any]) -> Sequence[Item] | None:
-        """Play one event, or the claims of one call; return the items of a read or a peek."""
+        """Play one event, or all claims of one call. Return the items of a read or a peek."""
         event = part[0]
         before, self.now = self.now, max(self.now, event.t)
         self.days.add(self.now)

@@ -1,4 +1,4 @@
-"""Questions to memories, and the judgement that answers them: axioms, duties and prices."""
+"""Questions about memories (axioms, duties and prices), and the judgement that answers them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Questions:
-    """Questions to put to every memory.
+    """Questions on which every memory is judged.
 
     `only` selects sections (axioms, duties, price), `cases` names of axioms, duties and strategies of a liar. `draws` is the
     number of streams per axiom and of draws per duty; None is 20, for axioms of the graph 4. The store `on` provides the
@@ -56,7 +56,7 @@ class Questions:
 
     @property
     def by_section(self) -> dict[str, list[str]]:
-        """Names to judge, by section."""
+        """Names of the axioms, duties and strategies to judge, keyed by section."""
         by_section = _sections_of(self.cases, self.only)
         if self.on is not None and self.fact is None:
             by_section.pop("price", None)
@@ -86,7 +86,7 @@ def judge(
     questions: Questions,
     watch: Callable[[Sequence[Subject], str], Iterable[Subject]] = lambda subjects, _: subjects,
 ) -> Judgement:
-    """Put every question to every memory (from `subject_of` or `memory_of`); `watch(subjects, section)` shows progress.
+    """Judge every memory (from `subject_of` or `memory_of`) on every question. `watch(subjects, section)` shows progress.
 
     A memory that never answers the truth has no price: it gets an entry in `refused`, or a `UsageError` if nothing else was
     requested.

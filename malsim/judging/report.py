@@ -37,7 +37,10 @@ pre { background: var(--card); padding: .7rem; } figure { margin: 0; } svg { max
 
 
 def verdict_text(table: VerdictTable[Any]) -> str:
-    """Return a table with a line per question and a column per memory; for a single memory also reasons and witnesses."""
+    """Return a table with one row per question and one column per memory.
+
+    A single memory also gets reasons and witnesses.
+    """
     names, alone = table.memories, len(table.memories) == 1
     lines = [] if alone else [f"{number:>3}  {name}" for number, name in enumerate(names, 1)]
     wide = max((len(name) for name in table.names), default=0)
@@ -57,13 +60,16 @@ def verdict_text(table: VerdictTable[Any]) -> str:
 
 
 def legend(table: VerdictTable[Any]) -> str:
-    """Return the signs of the verdicts that occur, always including those for holding, failing and errors."""
+    """Return a legend of the verdict signs that occur. Signs for holding, failing and errors are always included."""
     occurring = {HOLDS, table.FAILING, ERROR, *(entry.verdict for entry in table.verdicts)}
     return "   ".join(f"{sign} {verdict}" for verdict, sign in SIGNS.items() if verdict in occurring)
 
 
 def junit(tables: Sequence[VerdictTable[Any]]) -> str:
-    """Return JUnit XML with a suite per memory and a case per question; vacuous and inapplicable questions are skipped."""
+    """Return JUnit XML with one suite per memory and one case per question.
+
+    Vacuous and inapplicable questions are skipped.
+    """
     root = ET.Element("testsuites")
     for table in tables:
         for name in table.memories:
@@ -80,7 +86,7 @@ def junit(tables: Sequence[VerdictTable[Any]]) -> str:
 
 
 def verdict_section(table: VerdictTable[Any], title: str) -> str:
-    """Return an HTML section with the table of verdicts and the witnesses to which its failures link."""
+    """Return an HTML section with the verdict table and the witnesses, linked from the failures."""
     heads = "".join(f"<th><span>{text(name)}</span></th>" for name in table.memories)
     rows = ""
     for name in table.names:

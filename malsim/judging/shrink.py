@@ -1,4 +1,4 @@
-"""Shrink a failing case: keep the first simpler variant that still fails, until none does.
+"""Shrinking of a failing case: take the first simpler variant that still fails, until no simpler variant fails.
 
 Source of `smallest_part`: Zeller and Hildebrandt, Simplifying and isolating failure-inducing input, 2002 (ddmin).
 """
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 ROUNDS = 40
 DIGITS = (0, 1, 2)
-PAIRS = 16  # most rows for which pairs are tried
+PAIRS = 16  # maximum number of rows for which removing pairs is tried
 Case = TypeVar("Case")
 
 
 class _Timed(Protocol):
-    """Event whose times can be changed."""
+    """Event with a time that can be changed."""
 
     @property
     def t(self) -> float: ...
@@ -32,7 +32,7 @@ Timed = TypeVar("Timed", bound=_Timed)
 def smallest(
     case: Case, simpler: Callable[[Case], Iterable[Case]], breaks: Callable[[Case], object], *, rounds: int = ROUNDS
 ) -> Case:
-    """Return the smallest case found that still breaks; `simpler` yields variants of a case, the simplest first.
+    """Return the smallest failing case that was found. `simpler` yields variants of a case, simplest first.
 
     >>> smallest(20, lambda n: [n // 2, n - 1], lambda n: n > 3)
     4
@@ -46,7 +46,7 @@ def smallest(
 
 
 def simpler_streams(events: list[Timed], *, halve: bool = True) -> Iterator[list[Timed]]:
-    """Yield simpler streams: without half of the events or one event, with rounded times, and with `halve` halved times."""
+    """Yield simpler streams: half of the events removed, one event removed, times rounded and, if `halve`, times halved."""
     if len(events) > 4:  # noqa: PLR2004  # shorter streams lose one event at a time
         middle = len(events) // 2
         yield events[:1] + events[middle:]
@@ -62,7 +62,7 @@ def simpler_streams(events: list[Timed], *, halve: bool = True) -> Iterator[list
 
 
 def smallest_part(rows: list[int], passes: Callable[[list[int]], bool]) -> list[int]:
-    """Return a part of `rows`, in order, that passes and from which no single row can be removed.
+    """Return a passing subset of `rows`, in order, from which no single row can be removed.
 
     If at most 16 rows remain, no pair can be removed either. All `rows` together must pass.
 

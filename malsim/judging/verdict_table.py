@@ -1,4 +1,4 @@
-"""Verdicts of memories on axioms and duties, as a table and as a parametrised pytest test."""
+"""Verdicts on axioms and duties, as a table and as a parametrised pytest test."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNASKED = (NOT_OFFERED, N_A, RECORDED)
 
 @dataclass(frozen=True)
 class QuestionVerdict:
-    """Verdict on one memory in one question, an axiom or a duty.
+    """Verdict on one memory for one question, which is an axiom or a duty.
 
     `why` is a sentence on the failure, the error, or the reason why the question does not apply; empty where it holds.
     `calls` is the smallest stream found that breaks it, as a table.
@@ -38,7 +38,7 @@ V = TypeVar("V", bound=QuestionVerdict)
 
 @dataclass(frozen=True, repr=False)
 class VerdictTable(Generic[V]):
-    """Verdicts by memory and question."""
+    """Verdicts per memory and question."""
 
     FAILING: ClassVar[str] = FAILS
     KINDS: ClassVar[tuple[str, ...]] = ()
@@ -62,7 +62,7 @@ class VerdictTable(Generic[V]):
         return []
 
     def of(self, memory: str, verdict: str | None = None) -> list[str]:
-        """Return the names of a memory's questions with a verdict; by default the failed ones."""
+        """Return the names of the memory's questions with the given verdict, by default the failed questions."""
         return [entry.name for entry in self.verdicts if (entry.memory, entry.verdict) == (memory, verdict or self.FAILING)]
 
     def having(self, verdict: str) -> tuple[V, ...]:
@@ -72,7 +72,7 @@ class VerdictTable(Generic[V]):
         return next(entry for entry in self.verdicts if (entry.memory, entry.name) == (memory, name))
 
     def counts(self, memory: str) -> str:
-        """Return a text with the numbers of kept and applicable questions of each kind, and of other verdicts."""
+        """Return a text that counts the kept and applicable questions of each kind, and the other verdicts."""
         entries = [entry for entry in self.verdicts if entry.memory == memory]
         parts = []
         for kind in self.KINDS:
@@ -87,7 +87,7 @@ class VerdictTable(Generic[V]):
 def case_for_each(
     names: Iterable[str], judge: Callable[[str], QuestionVerdict], *, expected: Collection[str], option: str
 ) -> Callable[[str], None]:
-    """Return a pytest test with a case for each name; `option` is the argument that lists expected failures.
+    """Return a pytest test with one case per name. `option` is the argument that lists expected failures.
 
     A case fails with the witness of a failed question, and when an expected failure holds; it is skipped where the question
     does not apply. Raises `UsageError` if pytest is not installed.

@@ -24,7 +24,7 @@ from malsim.laws.truth.gather import gather
 from malsim.memory.graph.arrays import Array
 
 pools = True
-LEAST = 1e-6  # added to a loss, so that a writer who is always right has a finite weight
+LEAST = 1e-6  # added to every loss, so that a writer who is always right has a finite weight
 p = ItemField("stated", "1", "share of the weight for its value at the last tick")
 sweeps = Param(20.0, "1", "rounds", 1.0, 1000.0)
 
@@ -43,7 +43,7 @@ def tick(items: Items, _: float, *, sweeps: float) -> Columns:
         loss = square[evidence.object] - 2.0 * share[evidence.value] + 1.0
         loss = sums(loss, evidence.writer, writers) / count + LEAST
         weight = -np.log(loss / sums(loss, evidence.writer_rep, evidence.reps)[evidence.writer_rep])
-        weight = np.maximum(weight, LEAST)  # guards a replication with a single writer
+        weight = np.maximum(weight, LEAST)  # otherwise the only writer in a replication would have weight 0
     return {"p": _shares(weight, evidence)[data.value]}
 
 

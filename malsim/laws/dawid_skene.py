@@ -41,7 +41,7 @@ def tick(items: Items, _: float, *, sweeps: float, pseudo: float) -> Columns:
     cell, count = evidence.writer * k + evidence.value, np.bincount(evidence.object_rep, minlength=evidence.reps)[:, None]
     for _ in range(int(sweeps)):
         counts = [sums(row, cell, writers * k).reshape(writers, k) for row in p.T[:, evidence.object]]
-        agreements = np.stack(counts, axis=1)  # [writer, truth, value]
+        agreements = np.stack(counts, axis=1)  # shape [writer, truth, value]
         theta = (agreements + pseudo) / (agreements.sum(axis=2, keepdims=True) + k * pseudo)
         log_theta = np.log(theta)[evidence.writer, :, evidence.value]
         total = np.stack([sums(column, evidence.object, objects) for column in log_theta.T], axis=1)

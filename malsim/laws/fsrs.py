@@ -68,7 +68,7 @@ def _stability(items: Items, now: Array, grade: Array) -> Array:
     s, d, age = items["s"], items["d"], items.age(now, "clock")
     lapse = 1.0 - _recall(s, age)
     step = np.exp(W[17] * (grade - 3 + W[18])) * s ** -W[19]
-    soon = s * np.where(grade >= 3, np.maximum(step, 1.0), step)  # a grade of 3 is a pass
+    soon = s * np.where(grade >= 3, np.maximum(step, 1.0), step)  # a grade of 3 or more is a pass
     forgot = W[11] * d ** -W[12] * ((s + 1.0) ** W[13] - 1.0) * np.exp(lapse * W[14])
     on_fail = np.minimum(forgot, s / np.exp(W[17] * W[18]))
     on_pass = s * (1.0 + np.exp(W[8]) * (11.0 - d) * s ** -W[9] * np.expm1(lapse * W[10]))

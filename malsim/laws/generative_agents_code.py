@@ -33,7 +33,7 @@ touched = Param(30.0, "1", "number of items that a read touches", 0.0, 1_000_000
 def rank(items: Items, _: float, *, decay: float) -> Array:
     rep = items.rep.astype(np.int64)
     pairs = np.unique(np.stack([rep, items.object]), axis=1)
-    alone = np.bincount(pairs[0], minlength=rep.max(initial=-1) + 1) == 1  # replications with a single object
+    alone = np.bincount(pairs[0], minlength=rep.max(initial=-1) + 1) == 1  # mask of replications with a single object
     return _score(rep, items["clock"], np.where(alone[rep], 0.5, 1.0), decay) if len(rep) else np.zeros(0)
 
 

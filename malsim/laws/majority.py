@@ -25,7 +25,7 @@ def write(items: Items, claim: Claim) -> Change:
     same_writer = items.alive & (items.writer == claim.writer)
     later = same_writer & (items.time > claim.time)
     counts = ~some(later)
-    withdrawn = same_writer & ~later  # at most one per writer
+    withdrawn = same_writer & ~later  # at most one earlier vote per writer
     former = np.where(withdrawn, items.value, -1).max(axis=1, keepdims=True, initial=-1)
     gain = np.where(items.value == claim.value, 1.0, 0.0) - np.where(items.value == former, 1.0, 0.0)
     total = (items.alive & ~withdrawn).sum(axis=1, keepdims=True) + 1.0

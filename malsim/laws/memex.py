@@ -30,7 +30,7 @@ hidden = Param(0.3, "1", "confidence below which an item is not shown", 0.0, 1.0
 
 
 def write(items: Items, claim: Claim, *, agree: float, contradict: float) -> Change:
-    late = claim.time < items.time  # the claim is the earlier of the two
+    late = claim.time < items.time  # the claim is older than the item
     worth = items["p"]
     after = np.where(claim.same, np.minimum(1.0, worth + agree), worth)
     after = np.where(claim.rival & ~late, np.maximum(0.0, worth - contradict), after)

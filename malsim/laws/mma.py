@@ -68,7 +68,8 @@ def _near(rep: Ints, object_: Ints) -> tuple[Ints, Bools]:
     """Return, per object, the rows of its items and of the first few other items, and a mask of the object's own items."""
     group = rep * (object_.max(initial=0) + 1) + object_
     members = table(group)
-    few = np.flatnonzero(rank_within_group(group) < NEAREST)  # further items of an object are never among the first few
+    # An object's later items are never among the first few of another object.
+    few = np.flatnonzero(rank_within_group(group) < NEAREST)
     lines = table(rep[few])[:, : 2 * NEAREST]
     first = members[:, 0] if len(members) else np.zeros(0, dtype=np.int64)
     line = lines[np.unique(rep, return_inverse=True)[1][first]]

@@ -23,7 +23,7 @@ from malsim.laws.truth.evidence import sums
 from malsim.laws.truth.gather import gather
 
 pools = True
-MOST = 1.0 - 1e-9  # largest trust
+MOST = 1.0 - 1e-9  # maximum trust, which keeps −log(1 − t) finite
 p = ItemField("stated", "1", "confidence of its value at the last tick")
 sweeps = Param(20.0, "1", "rounds", 1.0, 1000.0)
 start = Param(0.9, "1", "initial trust in a writer", 0.01, 0.99)

@@ -24,7 +24,7 @@ from malsim.base.parameters import Param
 from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, Query, first, none
 from malsim.memory.graph.arrays import Array, Bools
 
-scope = "replication"  # a read or write of any object makes a day active
+scope = "replication"  # a day counts as active if any object was read or written
 n = ItemField(0.0, "1", "number of repetitions and reads")
 clock = ItemField("time", "d", "time of the last claim or read")
 active = ItemField(1.0, "1", "active days since its clock")
@@ -41,7 +41,7 @@ def write(items: Items, claim: Claim) -> Change:
 
 
 def tick(items: Items, now: float, *, forgotten: float, rate: float) -> Columns:
-    del now  # days on which nothing happens do not count
+    del now  # only active days count, so the day of the tick does not matter
     strength = 0.5 * np.exp(-rate * 0.6 * items["active"]) * (1.0 + 0.2 * items["n"])
     return {"alive": np.minimum(1.0, strength) >= forgotten}
 

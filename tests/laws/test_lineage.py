@@ -61,7 +61,7 @@ def test_lineage_counts_as_one_writer_when_set(seed: int, pins: float) -> None:
 def test_unknown_lineage_form_is_refused() -> None:
     indices: Any = {name: np.zeros(1, dtype=np.int64) for name in ("rep", "t", "writer", "sequence", "object", "value")}
     claims = Claims(**indices, stated=np.ones(1))
-    with pytest.raises(LawError, match="no such form"):
+    with pytest.raises(LawError, match="no such option"):
         believed(claims, KIN, lineage="two")
     with pytest.raises(ScenarioError, match="alike needs a lineage"):
         Population(behaviour="honest", alike=0.5)

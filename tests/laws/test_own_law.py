@@ -53,9 +53,9 @@ REFUSED = {
     "without an equation": ("    write:", "write:", "has no equation"),
     "an undeclared column": ('"clock": fresh', '"time_of_day": fresh', "declares no such column"),
     "a belief above one": ("np.exp(-items", "2.0 + np.exp(-items", r"out of bounds.*replication 0.*v on x: B at 1 d"),
-    "writing into its inputs": ("    fresh =", "    items['clock'][:] = 0.0\n    fresh =", "changes its input arrays"),
-    "an undeclared parameter": ("tau = Param", "tao = Param", "parameter that is not declared"),
-    "state that starts from nothing": ('ItemField("time"', 'ItemField("noon"', "not a column of state"),
+    "writing into its inputs": ("    fresh =", "    items['clock'][:] = 0.0\n    fresh =", "modified its input arrays"),
+    "an undeclared parameter": ("tau = Param", "tao = Param", "undeclared parameter"),
+    "state that starts from nothing": ('ItemField("time"', 'ItemField("noon"', "not a valid state column"),
     "a result of another kind": ("    return Change(", "    return dict(", "instead of a Change"),
 }
 

@@ -1,4 +1,4 @@
-"""Axioms about time: age, ticks, and the calendar."""
+"""Axioms about time: age, ticks and time shifts."""
 
 from collections.abc import Sequence
 
@@ -7,16 +7,17 @@ from malsim.judging.axioms.engine.compare import differs, in_order, is_stream, k
 from malsim.judging.axioms.engine.events import HOUR, MINUTE, UNSTATED, WRITERS, Event, Pick
 from malsim.judging.axioms.engine.subject import Subject
 
-EXACT = 64.0  # times are multiples of 1/64 day, so that a shift by such a multiple keeps their differences exactly
+EXACT = 64.0  # times and shifts are multiples of 1/64 day, so that shifting keeps the differences exact
 SHIFTS = (3.484375, 256.0, 4096.984375)
 FAR = 1000.0
-SHORTEST, LONG, LONGEST, LOOK = 5.0, 60.0, 400.0, 50.0  # in days: gaps between claims, and the longest wait for a peek
-PERIODS = ((1.0 / 24.0, 12), (30.0, 8), (7.0, 34), (1.0, 110), (60.0, 4))  # pairs of days between ticks and number of ticks
+# Days: bounds on the gap between claims, and the longest wait before a peek.
+SHORTEST, LONG, LONGEST, LOOK = 5.0, 60.0, 400.0, 50.0
+PERIODS = ((1.0 / 24.0, 12), (30.0, 8), (7.0, 34), (1.0, 110), (60.0, 4))  # (days between ticks, number of ticks)
 FACTS = ("x", "y", "fact 3", "fact 4", "fact 5")
 
 
 class Anchor(Axiom):
-    """A tick repeated at the same instant changes no score."""
+    """Repeating a tick at the same instant changes no score."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         claims = pick.by_turns((pick.claims(pick.count(1, 3)), pick.claims(2), pick.story()))
@@ -39,7 +40,8 @@ class Cadence(Axiom):
             for index in range(pick.count(1, 3))
         ]
         if pick.by_turns((False, False, True)):
-            story = [event for event in pick.story() if event.do != "read"]  # a read may depend on the tick before it
+            # The effect of a read may depend on the preceding tick.
+            story = [event for event in pick.story() if event.do != "read"]
             return [*story, Event(story[-1].t + 1.0, "tick"), Event(story[-1].t + 1.0, "peek")]
         period, count = pick.by_turns(((pick.time(0.05, 14.0), pick.count(2, 8)), (10.0, 12), (0.15, 5), (1.0, 40)))
         ticks = [Event(round(0.3 + period * (index + 1), 3), "tick") for index in range(count)]
@@ -58,7 +60,7 @@ class Cadence(Axiom):
 
 
 class Calendar(Axiom):
-    """Moving a whole stream in time, by hours or by days, changes no score."""
+    """Shifting all events by the same number of hours or days changes no score."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         count = pick.by_turns((2, 4, 1, 0))
@@ -128,7 +130,7 @@ class MonotoneAge(Axiom):
 
 
 class NewerNotBelowOlder(Axiom):
-    """The newer of two equal claims about two objects does not score below the older one.
+    """The newer of two equal claims about separate objects does not score below the older one.
 
     Scores of two questions are compared. For a user's own memory only beliefs are, because ranks need not be comparable.
     """
@@ -160,7 +162,7 @@ class EarlierSupport(Axiom):
     """A value does not score lower because it was also claimed earlier."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw claims of A by some writers, a gap, and another claim of A; in some cases also a rival and a tick."""
+        """Draw claims of value A, a gap, and another claim of A, in some cases followed by a rival claim and a tick."""
         events, t = list[Event](), 0.0
         for writer in WRITERS[: pick.count(1, 2)]:
             events.append(Event(t, "write", value="A", writer=writer))
@@ -184,10 +186,10 @@ class EarlierSupport(Axiom):
 
 
 class SurvivalFloor(Axiom):
-    """Ticks over most of a year do not delete a value that was never contradicted."""
+    """Months of ticks do not delete a value that was never contradicted."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw claims about one or more objects, and ticks every hour, day, week, month or two months."""
+        """Draw claims about one or more objects, then hourly, daily, weekly, monthly or bimonthly ticks."""
         period, count = pick.by_turns(PERIODS)
         ticks = [Event(round(period * (index + 1), 6), "tick") for index in range(count)]
         facts = FACTS[: pick.one((1, 2, 5))]

@@ -12,7 +12,7 @@ from malsim.judging.axioms.engine.subject import NOWHERE, Subject
 
 LONG = "the same long name, of which only the very last letter is another one: number"
 WRITERS = ("ann", "bob", "cid", "zoe", "dan", "eve")
-ALIKE = (  # other names for the values A, B, C, for the writers, and for the objects x and y
+ALIKE = (  # alternative names for the values A, B and C, the writers, and the objects x and y
     (("C", "A", "B"), ("cid", "ann", "eve", "bob", "zoe", "dan"), ("y", "x")),
     (("port", "Port", "PORT"), ("agent", "Agent", "AGENT", "agent 2", "agent 21", "agent-2"), ("thing", "Thing")),
     (("1", "1.0", "1.9"), ("w1", "w2", "w11", "w21", "w3", "w12"), ("thing 1", "thing 2")),
@@ -27,14 +27,14 @@ OTHERS: tuple[Mapping[str, str], ...] = tuple(
     dict(zip(("A", "B", "C", *WRITERS, "x", "y"), (*values, *writers, *things), strict=True))
     for values, writers, things in ALIKE
 )
-PERMUTED = 1  # the first case only permutes the usual names
+PERMUTED = 1  # number of leading entries in ALIKE that only permute the usual names
 
 
 class Batching(Axiom):
-    """Claims of one instant give the same scores in one call or in several, in any order of writers."""
+    """Simultaneous claims give the same scores whether written in one call or several, and in any order of writers."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw two, three or twelve claims of one instant about one or two objects, each by a different writer."""
+        """Draw two, three or twelve simultaneous claims about one or two objects, each by a different writer."""
         t, count = pick.time(), pick.by_turns((2, 3, 2, 12))
         about = pick.one(("x", "xy")) if count > 2 else "x"  # noqa: PLR2004
         claims = [Event(t, "write", pick.one(about), pick.one("AB"), f"w{index}") for index in range(count)]
@@ -80,7 +80,10 @@ class LateArrival(Axiom):
     """An older claim that arrives late neither overtakes a newer rival nor lowers a newer claim that agrees with it."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw two claims by one writer or two, days apart or on one day; in some cases the older claim agrees."""
+        """Draw two claims by one or two writers, minutes to months apart.
+
+        In some cases the older claim agrees with the newer one.
+        """
         older, apart = pick.time(0.1, 30.0), pick.time(0.1, 120.0)
         if pick.by_turns((False, False, True, True)):
             older, apart = float(pick.count(1, 30)), pick.time(MINUTE, 0.9)
@@ -113,7 +116,7 @@ class Names(Axiom):
     """Renaming writers, objects and values changes no score."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw claims about two objects, some at one instant; or a whole story."""
+        """Draw claims about two objects, some of them simultaneous, or draw a whole story (see `Pick.story`)."""
         if pick.by_turns((False, False, True)):
             story = pick.story()
             return [*story, Event(story[-1].t + 1.0, "peek")]
@@ -127,7 +130,7 @@ class Names(Axiom):
         if not is_stream(events, "write"):
             return None
         plain = last(subject, events)
-        by_text = any(item.get("read") for item in plain.items)  # similar values cannot be distinguished in texts
+        by_text = any(item.get("read") for item in plain.items)  # similar values in texts are indistinguishable
         for names in OTHERS[:PERMUTED] if by_text else OTHERS:
             used = {name for event in events for name in (event.object, event.value, event.writer)}
             if not used & {*names}:

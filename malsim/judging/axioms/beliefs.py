@@ -17,14 +17,14 @@ CROWD, LATE, FOR_SURE = 30, 3650.0, (0.0, 1.0)
 SUPPORT = (Edge("supports", "x is A"),)
 HALF = 0.5
 LEAST, MOST = 0.05, 0.99
-LONG = 1000.0  # day before which late claims are dated
+LONG = 1000.0  # late claims are dated backwards from this day
 
 
 class Bounds(Axiom):
     """Every belief lies in [0, 1], and no score is NaN."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw a few claims, a crowd for or against a value, certain or impossible claims, or a peek ten years later."""
+        """Draw a few claims, many writers for or against a value, claims stated at 0 or 1, or a peek ten years later."""
         kind = pick.by_turns(("few", "crowd", "against", "certain", "late"))
         if kind in ("crowd", "against"):
             count = pick.one((3, 6, CROWD, CROWD))
@@ -60,12 +60,12 @@ class Bounds(Axiom):
 
 
 class Consistency(Axiom):
-    """No two rival values are believed above one half, and their beliefs sum to at most 1."""
+    """Two rival values never both have a belief above one half, and the beliefs of rivals sum to at most 1."""
 
     requires = "belief"
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw two or more values by one writer or several, at once or apart, each once or repeated in turn."""
+        """Draw claims of two or more values by one or several writers, simultaneous or apart, once or in alternation."""
         values = pick.by_turns(("AB", "ABC", "ABCDE", "AB", "ABABABABAB", "ABCABCABC"))
         one_voice = len(set(values)) == len(values) and pick.count(0, 1)
         claims, t = list[Event](), 0.0
@@ -87,7 +87,7 @@ class Consistency(Axiom):
 
 
 class FurtherVoice(Axiom):
-    """A further agreeing writer, such as the fourth, does not lower the score of a value to 0."""
+    """Adding an agreeing writer, such as the fourth, does not reduce a value's score to 0."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         voices, gap = pick.by_turns((4, 12, 3, 7)), pick.time(MINUTE, 1.0)
@@ -111,7 +111,7 @@ class Reinforcement(Axiom):
     """Agreement, use or success does not lower a score."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw uses of and agreement with a claim, with or without an earlier rival."""
+        """Draw a claim, with or without a rival, followed by reads of the claim and by claims that agree with it."""
         events, t = [Event(0.0, "write", value="A", stated=pick.by_turns((0.9, UNSTATED, 0.9)))], 0.0
         if pick.by_turns((False, True)):
             events.append(Event(pick.time(0.1, 1.0), "write", value="B", writer="zoe"))
@@ -139,10 +139,10 @@ class Reinforcement(Axiom):
 
 
 class Stated(Axiom):
-    """A claim stated with more confidence does not score lower."""
+    """Stating a claim with more confidence does not lower its score."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw A with little or no stated confidence, alone or with a rival."""
+        """Draw a claim with a random or zero stated confidence, alone or with a rival."""
         stated = round(LEAST + 0.9 * pick.share() * (MOST - LEAST), 2)
         claim = Event(0.0, "write", value="A", stated=pick.one((stated, stated, 0.0)))
         t = pick.time(0.1, 30.0)
@@ -164,7 +164,7 @@ class Stated(Axiom):
 
 
 class Success(Axiom):
-    """A fresh, uncontested claim of one writer or several is believed above one half, before and after a tick."""
+    """A fresh, uncontested claim by one or more writers has a belief above one half, before and after a tick."""
 
     requires = "belief"
 

@@ -10,7 +10,7 @@ from malsim.judging.axioms.engine.events import MINUTE, WRITERS, Event, Pick
 from malsim.judging.axioms.engine.subject import Subject
 
 THINGS, VALUES = ("x", "x", "x 2", "y"), ("1", "10", "11", "A")
-SHARED = (("x", "1"), ("y", "1"), ("y", "2"))  # two objects have the same value
+SHARED = (("x", "1"), ("y", "1"), ("y", "2"))  # the objects x and y share the value 1
 TICKS = 100
 
 
@@ -42,12 +42,12 @@ class DerivedFalls(Axiom):
 
 
 class EdgeTarget(Axiom):
-    """A contradiction lowers only the claim that it names, and nothing if that claim is missing."""
+    """A contradiction lowers only the claim that it targets, and lowers nothing if that claim does not exist."""
 
     requires = "edges"
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw claims about x and objects of similar names or values, with or without the edge's target."""
+        """Draw claims about x and about objects with similar names or values, with or without the edge's target."""
         alike = pick.one((SHARED, tuple(zip(THINGS, VALUES, strict=True))[: pick.count(1, 4)]))
         claims = [
             Event(float(index), "write", about, value, f"w{index}", pick.one((0.5, 0.7)))
@@ -75,7 +75,7 @@ class EdgeTarget(Axiom):
 
 
 class LoopPolarity(Axiom):
-    """Contradicting the attacker of a claim does not lower the claim."""
+    """Contradicting a claim's attacker does not lower the claim."""
 
     requires = "edges"
 
@@ -98,12 +98,12 @@ class LoopPolarity(Axiom):
 
 
 class NoLostUpdate(Axiom):
-    """A stale update, which supersedes only what was superseded before, does not remove the newer value."""
+    """A stale update that supersedes an already superseded claim does not remove the newer value."""
 
     requires = "edges"
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw A, then B superseding A, then C superseding A as well, because its writer had read A."""
+        """Draw value A, then B superseding A, then C, which also supersedes A because its writer has not seen B."""
         replaces, t = (Edge("supersedes", "x is A"),), pick.time(0.1, 30.0)
         stale = Event(t + pick.time(MINUTE, 1.0), "write", value="C", writer="cid", edges=replaces)
         ticks = [Event(stale.t + 1.0, "tick")] if pick.by_turns((False, True)) else []
@@ -122,7 +122,7 @@ class NoLostUpdate(Axiom):
 
 
 class Polarity(Axiom):
-    """A contradiction does not raise the claim that it contradicts."""
+    """A contradiction does not raise the score of the claim that it contradicts."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         later, voices = pick.time(0.1, 120.0), pick.by_turns((1, 3, 1))
@@ -145,7 +145,7 @@ class Polarity(Axiom):
 
 
 class SelfSupport(Axiom):
-    """A writer's support of its own claim does not raise the claim."""
+    """A writer cannot raise the score of its own claim by supporting it."""
 
     requires = "edges"
 
@@ -197,7 +197,7 @@ class Superseded(Axiom):
     requires = "edges"
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw B superseding A, in some cases with all writers returning to A; or a challenge that its writer supersedes."""
+        """Draw B superseding A, possibly with all writers returning to A, or a challenge that its own writer supersedes."""
         later = pick.time(0.1, 60.0)
         first = Event(0.0, "write", value="A")
         if pick.by_turns((False, False, True)):

@@ -15,7 +15,7 @@ class Limit(Axiom):
     """The first item and its score do not depend on the number of requested items."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw rivals, and peeks that request one item, two items, and all."""
+        """Draw rival claims, and peeks that request one item, two items and all items."""
         events = pick.by_turns((pick.claims(3), pick.story(), pick.claims(6)))
         now = max(event.t for event in events) + pick.time(MINUTE, 30.0)
         return [*events, *(Event(now, "peek", limit=limit) for limit in (1, 2, MANY))]
@@ -60,7 +60,7 @@ class ReadIdempotence(Axiom):
     """A read does not change the scores right after it."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw a claim, with or without a rival, and reads of its object or another; or a story that ends in reads."""
+        """Draw a claim, with or without a rival, and reads of the same or another object, or a story ending with reads."""
         if pick.by_turns((False, True)):
             story = pick.story()
             reads = [Event(story[-1].t + 1.0, "read", pick.one("xxy")) for _ in range(pick.count(1, 3))]
@@ -82,7 +82,7 @@ class ReadKeepsLead(Axiom):
     """Reads do not change which value leads."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw rivals of unequal support, reads and a wait; or a claim dated before a read that arrives after it."""
+        """Draw rivals with unequal support, reads and a pause, or a claim that is dated before a read but arrives later."""
         t, now = pick.time(0.1, 20.0), pick.time(25.0, 40.0)
         voices = ("ann", "bob", "cid")[: pick.by_turns((1, 3, 2))]
         first = [Event(round(0.1 * index, 1), "write", value="A", writer=writer) for index, writer in enumerate(voices)]

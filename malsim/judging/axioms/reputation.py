@@ -1,4 +1,4 @@
-"""Axioms about the effect of claims about other objects on a belief."""
+"""Axioms about how claims about other objects affect a belief."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ from malsim.judging.axioms.engine.compare import differs, is_stream, last, numbe
 from malsim.judging.axioms.engine.events import MINUTE, UNSTATED, YEARS, Event, Pick
 from malsim.judging.axioms.engine.subject import Subject
 
-PRIOR = 0.02  # largest change of a score by a prior that a tick learns from all claims
+PRIOR = 0.02  # largest score change attributed to a prior that ticks learn from all claims
 HONEST, LIARS = ("ann", "bob", "cid"), ("zoe", "dan")
 MOST, ERRS, OWN = 30, 0.2, "own"
 DISSENT = (("zoe", "B"), ("dan", "C"), ("eve", "D"), ("lou", "E"))
@@ -18,7 +18,7 @@ class Locality(Axiom):
     """Claims by new writers about other objects, and reads of those objects, change no score."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw claims of new writers about other objects, before or after the claims about x, which may arrive late."""
+        """Draw claims by new writers about other objects, before or after the claims about x, which may arrive late."""
         few, two = pick.claims(pick.count(1, 3)), pick.claims(2)
         about_x = [event for event in pick.story() if event.object == "x" and event.writer != "zoe"]
         claims = pick.by_turns((few, two, [replace(event, stated=UNSTATED) for event in about_x] or pick.claims(1)))
@@ -48,10 +48,10 @@ class Locality(Axiom):
 
 
 class OwnFacts(Axiom):
-    """Claims about objects that nobody else mentions do not help a writer's value to overtake the leading one."""
+    """Claims about objects that nobody else mentions do not help a writer's value overtake the leading value."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw honest writers who sometimes err, and liars who contradict and flood them; all make claims about x."""
+        """Draw honest writers who sometimes err, and liars who contradict them and claim many facts of their own."""
         liars = LIARS[: pick.count(1, 2)]
         facts = [f"fact {number}" for number in range(pick.count(3, 8))]
         claims = [
@@ -82,10 +82,10 @@ class OwnFacts(Axiom):
 
 
 class TrackRecord(Axiom):
-    """A record of agreement with others does not make a writer lose to one who mostly disagreed."""
+    """A track record of agreement does not make a writer lose to a writer who mostly disagreed with the others."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw facts on which three writers agree; then claims about x by ann and by zoe or a stranger."""
+        """Draw facts on which three writers agree, then claims about x by ann and by either zoe or a stranger."""
         stranger = pick.by_turns((False, True))
         start, facts = (0, pick.count(4, 8)) if stranger else (pick.count(2, 4), pick.count(9, 13))
         liars = DISSENT[: pick.count(1, len(DISSENT)) if stranger else 1]
@@ -119,7 +119,7 @@ class TrackRecord(Axiom):
 
 
 class Vacuity(Axiom):
-    """A claim about another object changes no belief."""
+    """A claim about one object does not change beliefs about another object."""
 
     requires = "belief"
 
@@ -136,12 +136,12 @@ class Vacuity(Axiom):
 
 
 def _honest(day: int, start: int) -> list[tuple[str, str]]:
-    """Return (writer, value) pairs: all claim A, but ann errs on the first day if zoe has a good start."""
+    """Return (writer, value) pairs: all writers claim A, but ann errs on day 0 if the liars start honestly."""
     return [(writer, "B" if writer == "ann" and day == 0 and start > 0 else "A") for writer in HONEST]
 
 
 def _is_alone(facts: Sequence[Event], writer: str) -> bool:
-    """Return whether fewer than half of a writer's claims are shared by at least two others."""
+    """Return whether fewer than half of a writer's claims are shared by at least two other writers."""
     shared = [
         sum((event.object, event.value) == (claim.object, claim.value) for event in facts) > 2  # noqa: PLR2004
         for claim in facts

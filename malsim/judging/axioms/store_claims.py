@@ -1,4 +1,4 @@
-"""Claims of a store, and streams drawn from them to test axioms on a user's own claims."""
+"""Claims from a store, and streams drawn from them to test axioms on a user's own claims."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def histories(path: str | Path) -> dict[str, list[Event]]:
-    """Return the claims by object, in order of time, in a store or a file that `malsim import` reads.
+    """Read a store, or a file that `malsim import` accepts, and return each object's claims in order of time.
 
     A claim without an object is about itself, a claim without a value has its title as the value, and undated claims are a
     day apart. Raises `UsageError` if there is no claim.
@@ -34,24 +34,24 @@ def histories(path: str | Path) -> dict[str, list[Event]]:
         .with_columns(claimed=pl.coalesce(pl.col("value").cast(pl.String), "title", "body"))
         .filter(pl.col("claimed").is_not_null())
         .with_row_index("number")
-        .with_columns(day=pl.coalesce("created", pl.col("number").cast(pl.Float64)))  # an undated store has an order only
+        .with_columns(day=pl.coalesce("created", pl.col("number").cast(pl.Float64)))  # an undated store has only an order
         .sort("day", maintain_order=True)
         .select("day", "about", "claimed", "writer", pl.col("stated").fill_nan(None).fill_null(UNSTATED))
     )
     if not rows.height:
-        raise UsageError("contains no claims", where="--on", given=str(path), hint="inspect the store with malsim look")
+        raise UsageError("contains no claims", where="--on", given=str(path), hint="inspect the store with `malsim look`")
     claims: dict[str, list[Event]] = {}
     for day, about, value, writer, stated in rows.rows():
         claims.setdefault(str(about), []).append(Event(float(day), "write", str(about), value, writer, float(stated)))
     return claims
 
 
-CASES = 40  # streams for an item-based law; claims of a store vary more than drawn streams
-MOST = 6  # claims per stream
+CASES = 40  # number of streams for an item-based law, because stored claims vary more than drawn ones
+MOST = 6  # maximum number of claims per stream
 
 
 class OwnPick(Pick):
-    """Draws like those of `Pick`, but claims are a section of one object's history, and times are gaps of the store.
+    """Variant of `Pick` that draws claims from one object's history in a store, and times from the gaps between claims.
 
     The first three values and writers of a section are called A, B, C and ann, bob, cid; claims of others are left out.
     """
@@ -62,12 +62,12 @@ class OwnPick(Pick):
         self._gaps = [b.t - a.t for claims in self._objects for a, b in pairwise(claims) if b.t > a.t]
 
     def time(self, low: float = MINUTE, high: float = YEARS) -> float:
-        """Draw a gap of the store within the bounds; if there is none, draw as without a store."""
+        """Draw a gap between stored claims that is within the bounds. If there is none, draw a time as `Pick` does."""
         fitting = [gap for gap in self._gaps if low <= gap <= high]
         return float(f"{self.one(fitting):.3g}") if fitting else super().time(low, high)
 
     def claims(self, count: int, *, values: Sequence[str] = VALUES, start: float = 0.0) -> list[Event]:
-        """Draw a section of the claims about one object, renamed to x."""
+        """Draw consecutive stored claims about one object, and rename the object to x."""
         history = self.one(self._objects)
         first = self.count(0, len(history) - 1)
         section = history[first : first + self.count(1, MOST)]
@@ -83,12 +83,12 @@ class OwnPick(Pick):
         ]  # fmt: skip
 
     def story(self) -> list[Event]:
-        """Draw a section of claims, with a tick at its end."""
+        """Draw consecutive stored claims, followed by a tick."""
         claims = self.claims(MOST)
         return [*claims, Event(claims[-1].t, "tick")]
 
 
 def on_claims(subjects: Sequence[Subject], path: str | Path) -> list[Subject]:
-    """Return the memories under test with claims and gaps of a store; raise `UsageError` if the store has no claims."""
+    """Return the subjects with streams drawn from a store's claims. Raise `UsageError` if the store has no claims."""
     pick = partial(OwnPick, histories(path))
     return [replace(item, pick=pick, cases=max(item.cases, CASES if item.cases > 10 else 10)) for item in subjects]  # noqa: PLR2004

@@ -9,17 +9,17 @@ from malsim.judging.axioms.engine.compare import in_order, is_stream, last, lead
 from malsim.judging.axioms.engine.events import HOUR, MINUTE, WRITERS, Event, Pick
 from malsim.judging.axioms.engine.subject import Subject
 
-MOST, DAY, SOON, LONGEST = 20, 1.0, 0.5, 20.0  # largest number of claims of an echo; times in days
-SPANS = {"again": (MINUTE, 1.0), "weeks": (7.5, 20.0)}  # shortest and longest gap between claims, days
+MOST, DAY, SOON, LONGEST = 20, 1.0, 0.5, 20.0  # maximum number of claims in an echo, and times in days
+SPANS = {"again": (MINUTE, 1.0), "weeks": (7.5, 20.0)}  # (shortest, longest) gap between claims, in days
 FORMER = "CDE"
-SPREAD = 0.1  # longest time between the writers who claim one value, days
+SPREAD = 0.1  # longest time between writers' claims of the same value, in days
 
 
 class EchoIndependence(Axiom):
-    """A value repeated by one writer does not lead over a value with two writers, or one claimed before and after."""
+    """A value repeated by one writer does not outscore a value with two writers, or one claimed before and after it."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw an honest writer's claims before and after an echo of a day or of weeks; or two writers and an echo."""
+        """Draw an honest writer's claims before and after an echo of a day or several weeks, or two writers and an echo."""
         kind, count = pick.by_turns(("again", "two", "between", "weeks")), pick.count(1, MOST)
         gap = DAY * pick.share() / (count + 4) if kind in ("two", "between") else pick.time(*SPANS[kind])
         order = {"two": "AC" + "B" * count, "between": "BAC" + "B" * count}.get(kind, "A" + "B" * count + "A")
@@ -48,7 +48,7 @@ class EchoIndependence(Axiom):
 
 
 class LastWord(Axiom):
-    """A writer's latest value leads over every value that this writer claimed before."""
+    """A writer's latest value outscores every value that the writer claimed before."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         events, t = list[Event](), 0.0
@@ -77,7 +77,7 @@ class LongHistory(Axiom):
     """Old claims that have since been replaced do not change which value leads."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw earlier values, once or in many changes, by the writers who now claim A and, later, B."""
+        """Draw one or many rounds of earlier values by the writers who then claim A or, later, B."""
         rounds, gap = pick.by_turns(((1, 400.0), (12, 3.0), (3, 100.0), (1, 200.0)))
         writers = ("ann", "bob", "cid")[: pick.by_turns((2, 2, 3))]
         former = [
@@ -106,10 +106,10 @@ class LongHistory(Axiom):
 
 
 class Outvoted(Axiom):
-    """A value that is claimed later and by more writers leads."""
+    """A value that is claimed later and by more writers than its rivals leads."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw claims of A, or of different values, by some writers, then of B by more writers, and a later tick."""
+        """Draw claims of A or of different values by some writers, then claims of B by more writers, and finally a tick."""
         before, more = pick.by_turns((1, 2, 4, 1, 6, 15)), pick.count(1, 3)
         events, t, apart = list[Event](), 0.0, pick.by_turns(("A", "A", "A", "A", "ACDE"))
         for index in range(2 * before + more):
@@ -174,7 +174,7 @@ class TruthMayReturn(Axiom):
             lead = votes.pop(end.value) - max(votes.values(), default=0)
             must_lead = (
                 lead >= 0 if phase is phases[-1] else lead > 0
-            )  # a returning value needs only as many writers as its rival
+            )  # a returning value only needs as many writers as its rival
             if must_lead and not leads(look, end.value):
                 scores = " and ".join(f"{name} {number(look.score(name))}" for name in sorted({end.value, *look.scores}))
                 return f"on day {end.t:g} the scores are {scores}, although {end.value} was claimed last"

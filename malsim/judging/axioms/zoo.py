@@ -1,4 +1,4 @@
-"""Defect zoo: defects of shipped memories, each a scenario that a repaired law passes and the shipped law fails."""
+"""Zoo of known memory defects. A repaired law passes the scenario of each defect, and the law as shipped fails."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HOUR = 1.0 / 24.0
 
 @dataclass(frozen=True)
 class Defect:
-    """Defect: name of its scenario in `scenarios/zoo` (which a repaired law passes), the project, its law and the axiom.
+    """Known defect: its scenario in `scenarios/zoo`, which a repaired law passes, and the project, law and axiom.
 
     `settings` are the law's parameters as shipped, `rules` are rules of the graph's law.
     """
@@ -40,7 +40,7 @@ class Defect:
 
     @property
     def options(self) -> str:
-        """Options that reproduce the defect, after `malsim test scenarios/zoo/NAME.toml`."""
+        """Options that reproduce the defect when appended to `malsim test scenarios/zoo/NAME.toml`."""
         options = [f"law.{name}={value:g}" for name, value in self.settings.items()]
         options += [f"rules.{name}={value}" for name, value in self.rules.items()]
         return " ".join([f"--law {self.law}", *(f"--set {option}" for option in options)])
@@ -65,7 +65,7 @@ DEFECTS = (
 
 
 def find_defect(name: str) -> Defect:
-    """Return the defect of a name; raise `UsageError` with the nearest names if it is unknown."""
+    """Return the defect with the given name. Raise `UsageError` with similar names if there is none."""
     names = {defect.name: defect for defect in DEFECTS}
     if name not in names:
         hint = nearest(name, names, f"one of {', '.join(names)}")
@@ -78,7 +78,7 @@ PASS = "pass"  # noqa: S105  # a verdict
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sides:
-    """Outcomes of a defect's checks under the repaired law (healthy) and the shipped law (broken)."""
+    """Check outcomes of a defect's scenario under the repaired law (healthy) and the law as shipped (broken)."""
 
     defect: Defect
     healthy: Judged
@@ -86,11 +86,14 @@ class Sides:
 
     @property
     def distinguished(self) -> bool:
-        """True if all checks pass on the healthy side and one fails on the broken side; an error counts as neither."""
+        """True if all checks pass on the healthy side and at least one fails on the broken side.
+
+        An error counts as neither.
+        """
         return self.healthy.status == PASS and self.broken.status == "fail"
 
     def figure(self) -> Sheet:
-        """Plot the first replication of both sides on one scale."""
+        """Plot the first replication under each law on the same scale."""
         from malsim.showing.plots.studies.laws import two_panels
 
         panels = []
@@ -113,7 +116,7 @@ class Sides:
 
 
 def sides(defect: Defect, *, seed: int | None = None) -> Sides:
-    """Run a defect's scenario under both laws; another `seed` gives other replications."""
+    """Run a defect's scenario under both laws. A different `seed` gives different replications."""
     healthy = read(defect.path)
     if seed is not None:
         healthy = healthy.replace(seed=seed)

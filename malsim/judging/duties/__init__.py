@@ -1,4 +1,4 @@
-"""Duties of a memory: lasting corrections, complete forgetting, separate scopes, two clocks, authority.
+"""Duties of a memory: lasting corrections, complete forgetting, separate scopes, two clocks, and authority.
 
 `plots` has the cells, `engine` draws names and gaps, plays the plots and judges the results, `references` has memories that
 test the suite itself.

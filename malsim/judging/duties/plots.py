@@ -1,4 +1,4 @@
-"""Cells of the duties and their plots, in the symbols x, A, ann: correction, forgetting, scopes, clocks, authority."""
+"""Duty cells and their plots, in symbols such as x, A and ann: correction, forgetting, scopes, clocks and authority."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def must_not(name: str, sentence: str, steps: Iterable[Step], *extra: str) -> Du
 
 
 def first_days(a: str = "A", k: str = "K", text: str = "{} is {}", valid_to: float | None = None) -> list[Step]:
-    """Return ann's claims that x is A and z is K, both from one document, and bob's claims derived from each."""
+    """Return ann's claims that x is A and z is K, both from one document, and bob's claims derived from each of them."""
     about_x, about_z = text.format("x", a), text.format("z", k)
     return [
         says(1.0, "ann", "x", a, about_x, source="d", valid_from=None if valid_to is None else 1.0, valid_to=valid_to),
@@ -51,7 +51,7 @@ def first_days(a: str = "A", k: str = "K", text: str = "{} is {}", valid_to: flo
 
 
 def from_the_document(t: float, first: list[Step], by: str = "", text: str = "{} is {}") -> list[Step]:
-    """Return the document's claims repeated on a later day, with their original dates."""
+    """Return the document's claims again on a later day, with their original dates."""
     more = ("source", "valid_from", "valid_to")
     return [
         says(t, by or step.by, step.object, step.value, text.format(step.object, step.value), dated=step.t,
@@ -61,7 +61,7 @@ def from_the_document(t: float, first: list[Step], by: str = "", text: str = "{}
 
 
 def correction_cells() -> Iterator[Duty]:
-    """Yield the cells of the five shapes of a correction."""
+    """Yield the cells for the five kinds of correction."""
     words: dict[str, Any] = {"a": "likes A", "k": "likes K", "text": "{} {}"}
     flip = says(30.0, "ann", "x", "dislikes A", "x dislikes A")
     yield from _shape("change", first_days(), says(30.0, "ann", "x", "B"))
@@ -85,7 +85,7 @@ def _shape(name: str, first: list[Step], turn: Step, noted: str = NOTED) -> Iter
     old = "the old value is not current"
     yield must_not(f"{name}.B", old, [*history, *looks(31.0)])
     yield must_not(f"{name}.C", f"{old} after the background jobs", [*history, settle(60.0), *looks(60.0)])
-    dated = () if corrected else ("dates",)  # an undated repetition would be a new claim
+    dated = () if corrected else ("dates",)  # a repetition without its original date would be a new claim
     sentence = f"{old} when its document is imported again in other words"
     yield must_not(f"{name}.C'", sentence, [*history, *again, *looks(41.0)], *dated)
     before = {"as_of": 2.0} if corrected else {"at": 2.0}
@@ -162,7 +162,7 @@ def scope_cells() -> Iterator[Duty]:
 
 
 def _crowds() -> Iterator[Step]:
-    """Yield claims of x and z by ann in `hers`, then claims by five writers at once: of x in `his`, of z in `hers`."""
+    """Yield ann's claims about x and z in `hers`, then five writers' claims about x in `his` and about z in `hers`."""
     facts = (("x", "A"), ("z", "K"))
     yield from (says(1.0, "ann", name, value, **HERS) for name, value in facts)
     yield from (ask(2.0, name, value, "remembered", **HERS) for name, value in facts)
@@ -224,13 +224,13 @@ def authority_cells() -> Iterator[Duty]:
 
 @cache
 def every_duty() -> dict[str, Duty]:
-    """Return all cells by name, in the order of the families."""
+    """Return all cells keyed by name, in the order of the families."""
     families = (correction_cells, forgetting_cells, scope_cells, clock_cells, authority_cells)
     return {cell.name: cell for family in families for cell in family()}
 
 
 def find_duty(name: str) -> Duty:
-    """Return the cell of a name; raise `UsageError` with the nearest names if it is unknown."""
+    """Return the cell with the given name. Raise `UsageError` with similar names if there is none."""
     cells = every_duty()
     if name not in cells:
         raise UsageError("no such cell", where="duties", given=name, hint=nearest(name, cells, f"one of {', '.join(cells)}"))

@@ -1,4 +1,4 @@
-"""Reference memories that test the duties: one keeps every duty, three keep few."""
+"""Reference memories for testing the duties: one fulfils every duty, the other three fulfil only a few."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Nothing:
 
 
 class Append(Nothing):
-    """Memory that keeps all claims and returns those about an object, latest first."""
+    """Memory that keeps all claims and returns the claims about an object, latest first."""
 
     def __init__(self) -> None:
         self.claims: list[Claim] = []
@@ -50,7 +50,7 @@ class Append(Nothing):
 
 
 class Overwrite(Append):
-    """Memory that keeps the last claim about each object."""
+    """Memory that keeps only the last claim about each object."""
 
     def write(self, claims: Sequence[Claim], now: float) -> None:  # noqa: ARG002
         for claim in claims:
@@ -87,7 +87,7 @@ class Governed:
         self.events: list[dict[str, Any]] = []
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
-        """Store the claims whose values were not rejected or erased before."""
+        """Store the claims whose values have not been rejected or erased before."""
         for claim in claims:
             refused = digest(claim.scope, claim.object, claim.value) in self.refused
             if not refused:
@@ -99,7 +99,7 @@ class Governed:
     settle = tick
 
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
-        """Return an item for each value known on day `as_of`: the value valid on day `at` first, then others by start."""
+        """Return one item per value known on day `as_of`: the value valid on day `at`, then the others, latest first."""
         as_of = now if query.as_of is None else query.as_of
         at = as_of if query.at is None else query.at
         visible = self.visible(query)
@@ -114,7 +114,7 @@ class Governed:
     read = peek
 
     def item(self, record: Record, standing: Sequence[Record], at: float) -> dict[str, Any]:
-        """Return a record as an item; each writer who claims the value halves the doubt."""
+        """Convert a record to an item. Each writer who claims the value halves the remaining doubt."""
         claim = record.claim
         same = [other.claim for other in standing if (other.claim.value, other.claim.scope) == (claim.value, claim.scope)]
         return {
@@ -129,7 +129,10 @@ class Governed:
         return [item for item in self.records if item.claim.object == query.object and item.claim.scope in readable]
 
     def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
-        """Reject a value and claims derived from it from today on; the new value is valid from the same day as the old."""
+        """Reject a value and the claims derived from it from `now` on.
+
+        The new value is valid from the same day as the old value.
+        """
         wrong = self.own(object, value, by, scope)
         self.note("correct" if wrong else "decline", by, now)
         if not wrong:
@@ -144,7 +147,7 @@ class Governed:
             self.records.append(Record(claim, now))
 
     def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
-        """Erase a value, or all values of an object, with claims derived from them; digests remain."""
+        """Erase a value, or all values of an object, with the claims derived from them. Only digests remain."""
         records = self.own(object, value, by, scope)
         self.note("forget" if records else "decline", by, now)
         self.refused |= {digest(scope, object, record.claim.value) for record in records}
@@ -168,14 +171,14 @@ class Governed:
         return [text for other in self.records for text in (other.claim.text, *(edge.target for edge in other.claim.edges))]
 
     def log(self) -> list[dict[str, Any]]:
-        """Return the log of actions, without texts of claims."""
+        """Return the log of actions, which contains no claim texts."""
         return list(self.events)
 
     def note(self, event: str, by: str, now: float) -> None:
         self.events.append({"event": event, "id": len(self.events), "by": by, "at": now})
 
     def own(self, object: str, value: str | None, by: str, scope: str) -> list[Record]:  # noqa: A002
-        """Return the records of a value, or of an object, if `by` wrote one of them; else none."""
+        """Return the records of a value or of an object if `by` wrote at least one of them, otherwise an empty list."""
         about = [record for record in self.records if (record.claim.object, record.claim.scope) == (object, scope)]
         records = [record for record in about if value is None or record.claim.value == value]
         return records if any(record.claim.writer == by for record in records) else []
@@ -183,7 +186,7 @@ class Governed:
     def derived(self, sources: Iterable[Record]) -> list[Record]:
         """Return the given records and all records derived from them."""
         records = list(sources)
-        for source in records:  # `records` grows within the loop
+        for source in records:  # `records` grows during the loop, so the loop also visits derived records
             origin = (source.claim.text, source.claim.scope)
             records += [
                 record
@@ -194,7 +197,7 @@ class Governed:
 
 
 def digest(scope: str, object: str, value: str) -> str:  # noqa: A002
-    """Return a digest of a fact, the same for every disguise of its value."""
+    """Return a digest of a fact that is the same for every disguise of its value."""
     return blake2b(f"{scope}\0{object}\0{undisguised(value)}".encode(), digest_size=16).hexdigest()
 
 

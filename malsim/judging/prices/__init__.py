@@ -1,4 +1,4 @@
-"""Costs of a lie to a memory's adversaries, and of the truth to its friends: claims, identities and days."""
+"""Cost of making a memory believe a lie, and of correcting the memory with the truth, in claims, identities and days."""
 
 from malsim.judging.prices.prices import Price, PriceTable
 from malsim.judging.prices.pricing import price, price_of, standing_world

@@ -1,4 +1,4 @@
-"""Prices of doubt, of the lie and of the truth for one memory, and the table for several."""
+"""Prices of doubt, of a lie and of the truth for one memory, and a price table for several memories."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Count:
-    """Least numbers of steps to doubt and to a changed answer (None: not reached), and the stream for the latter."""
+    """Minimum steps to doubt and to a changed answer (None if not reached), and the stream that changes the answer."""
 
     doubt: int | None
     price: int | None
@@ -27,7 +27,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Price:
-    """Cost of changing a memory's answer: counts by strategy of a liar, and by way of correcting with the truth.
+    """Cost of changing a memory's answer: counts per strategy of a liar, and per way of correcting it with the truth.
 
     A price is None if it is above `most` steps; scores that differ by at most `tolerance` count as equal.
     """
@@ -40,44 +40,44 @@ class Price:
 
     @property
     def lie_claims(self) -> int | None:
-        """Least number of claims over all strategies, including claims that earn a track record."""
+        """Minimum number of claims over all strategies, including claims that earn a track record."""
         return min((_claims(count.witness) for count in self.lie.values() if count.price), default=None)
 
     @property
     def lie_identities(self) -> int | None:
-        """Least number of writers that a liar needs."""
+        """Minimum number of writers that a liar needs."""
         lies = [count.witness for count in self.lie.values() if count.price]
         return min((len({event.writer for event in lie if event.do == "write"}) for lie in lies), default=None)
 
     @property
     def lie_days(self) -> float | None:
-        """Least number of days from a liar's first step to the last."""
+        """Minimum number of days between a liar's first and last step."""
         return min((count.witness[-1].t - count.witness[0].t for count in self.lie.values() if count.price), default=None)
 
     @property
     def doubt_claims(self) -> int | None:
-        """Least number of steps after which the truth no longer leads."""
+        """Minimum number of steps after which the truth no longer leads."""
         return min((count.doubt for count in self.lie.values() if count.doubt), default=None)
 
     @property
     def truth_claims(self) -> int | None:
-        """Least number of claims by the honest writers over all ways."""
+        """Minimum number of claims by honest writers over all ways of correcting the memory."""
         return min((count.price for count in self.truth.values() if count.price), default=None)
 
     @property
     def gap(self) -> float | None:
-        """Price of the lie over that of the truth, in claims; infinite if no lie is believed, None if no truth is."""
+        """Price of the lie divided by the price of the truth, in claims; infinite without a lie, None without a truth."""
         if self.truth_claims is None:
             return None
         return float("inf") if self.lie_claims is None else self.lie_claims / self.truth_claims
 
     @property
     def witness(self) -> tuple[Event, ...]:
-        """Shortest stream that makes the memory answer the lie."""
+        """Shortest stream that makes the memory answer with the lie."""
         return min((count.witness for count in self.lie.values() if count.price), key=_claims, default=())
 
     def counts(self) -> dict[str, dict[str, list[int | None]]]:
-        """Return `[doubt, price]` by strategy and by way."""
+        """Return `[doubt, price]` per strategy of a liar and per way of correcting the memory."""
         return {
             kind: {name: [count.doubt, count.price] for name, count in counts.items()}
             for kind, counts in (("lie", self.lie), ("truth", self.truth))
@@ -86,13 +86,13 @@ class Price:
 
 @dataclass(frozen=True, repr=False)
 class PriceTable:
-    """Prices of several memories."""
+    """Table of the prices of several memories."""
 
     prices: tuple[Price, ...]
 
     @property
     def frame(self) -> pl.DataFrame:
-        """Row per memory: doubt, lie (claims), identities, days, truth (claims), gap; null means above `most`."""
+        """Prices with a row per memory: doubt, lie (claims), identities, days, truth (claims), gap (null: above `most`)."""
         fields = {
             "memory": ("memory", pl.String), "doubt": ("doubt_claims", pl.Int64), "lie": ("lie_claims", pl.Int64),
             "identities": ("lie_identities", pl.Int64), "days": ("lie_days", pl.Float64),
@@ -106,14 +106,20 @@ class PriceTable:
         return {price.memory: price.counts() for price in self.prices}
 
     def figure(self, *, without: Sequence[str] = ()) -> Any:
-        """Plot the price of the lie over the price of the truth, with the diagonal. Memories without prices are left out."""
+        """Plot the price of the lie against the price of the truth, with the diagonal.
+
+        Memories in `without` are left out.
+        """
         from malsim.showing.plots.studies.laws import price_figure
 
         frame = self.frame.filter(~pl.col("memory").is_in(list(without)))
         return price_figure(frame, most=max((price.most for price in self.prices), default=12))
 
     def __repr__(self) -> str:
-        """Return a row per memory with doubt and price by strategy and way; for a single memory also its witness."""
+        """Return a table with one row per memory: doubt and price per strategy and way.
+
+        A single memory also gets its witness.
+        """
         if not self.prices:
             return "no memories"
         first = self.prices[0]
@@ -129,7 +135,7 @@ class PriceTable:
 
 
 def price_cells(price: Price) -> list[str]:
-    """Return a row of the table as texts: doubt/price of each strategy and way, then the lowest; `-` if not reached."""
+    """Return one table row as texts: doubt/price per strategy and way, then the lowest numbers; `-` means not reached."""
     counts = [*price.lie.values(), *price.truth.values()]
     least = (price.lie_claims, price.lie_identities, price.truth_claims, price.gap)
     return [*(f"{_number(count.doubt)}/{_number(count.price)}" for count in counts), *map(_number, least)]

@@ -1,4 +1,4 @@
-"""Prices of the lie and the truth for memories, in the closed world or in the world of a store's claims."""
+"""Prices of a lie and of the truth, computed in the closed world or in a world built from a store's claims."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from malsim.judging.axioms.engine.subject import PeekResult, Subject
     from malsim.judging.player import Playable
 
-MOST_FACTS = 6  # other facts that a liar may claim correctly first
+MOST_FACTS = 6  # maximum number of other facts that a liar may first claim correctly
 LIE = "something else"
 
 
 def standing_world(path: str | Path, fact: str, subject: Subject, *, lie: str = LIE, most: int = 12) -> ClaimWorld:
-    """Return the world in which a liar attacks a memory's answer about a fact, a day after the last claim of a store.
+    """Return a world in which a liar attacks a memory's answer about a fact, starting after the last claim in a store.
 
     Raises `UsageError` for a fact without claims in the store, a lie that a writer already claims, or a memory without an
     answer.
@@ -52,31 +52,32 @@ def standing_world(path: str | Path, fact: str, subject: Subject, *, lie: str = 
             player.happen([event])
         scores = looked(player.happen([Event(world.start, "peek", fact)]) or ()).scores
     if not scores:
-        raise UsageError(f"has no answer about {fact}", where=subject.name, hint="choose another --fact")
+        raise UsageError(f"the memory has no answer about {fact}", where=subject.name, hint="choose another --fact")
     truth = max(scores, key=lambda value: scores[value])
     honest = dict.fromkeys(claim.writer for claim in objects[fact] if claim.value == truth)
     return replace(world, truth=truth, honest=tuple(honest))
 
 
 class Stage:
-    """Memory to which the past of a world was played; a stream that extends the previous one reuses its memory.
+    """Memory against which a world's past was played. A stream that extends the previous stream continues from its state.
 
     Raises `UsageError` for a memory that never answers the truth before the lie begins.
     """
 
     def __init__(self, subject: Subject, world: ClaimWorld) -> None:
         self._subject, self._world, self._vocabulary = subject, world, world.vocabulary
-        self._snapshots: list[tuple[list[Event], LawMemory]] = []  # states after the past and after the latest stream
+        # Memory states after the past and after the latest stream.
+        self._snapshots: list[tuple[list[Event], LawMemory]] = []
         looks = self._play_past(with_ticks(world))
         if not any(self._lead(look) > subject.tolerance for look in looks):
             scores = next((look.scores for look in reversed(looks) if look.items), {})
             given = ", ".join(f"{value}: {number(score)}" for value, score in scores.items()) or "nothing"
-            problem = f"never answers {world.truth} about {world.about} before the lie begins"
+            problem = f"the memory never answers {world.truth} about {world.about} before the lie begins"
             hint = "test a memory that answers the truth first"
             raise UsageError(problem, where=subject.name, given=given, hint=hint)
 
     def _play_past(self, past: list[Event]) -> list[PeekResult]:
-        """Play the past, keep the memory as the start of every stream, and return a peek after each tick."""
+        """Play the past, save the resulting memory as the start of every stream, and return a peek after each tick."""
         looks: list[PeekResult] = []
         memory = self._subject.fresh(self._vocabulary, verified=False)
         player = Player(memory, now=float("-inf"))
@@ -91,7 +92,7 @@ class Stage:
         return looks
 
     def count(self, steps: Callable[[ClaimWorld, int], list[Event]]) -> Count:
-        """Add steps until the lie leads, and count them."""
+        """Add steps until the lie leads, and return the number of steps."""
         doubt: int | None = None
         for n in range(1, self._world.most + 1):
             events = steps(self._world, n)
@@ -103,7 +104,7 @@ class Stage:
         return Count(doubt, None)
 
     def lead(self, events: Sequence[Event]) -> float:
-        """Return the truth's lead after the first tick that follows the events; NaN if neither value is shown."""
+        """Return the truth's lead after the first tick that follows the events; NaN if the memory shows neither value."""
         stream = with_ticks(self._world, events)
         with closing(self._memory_after(stream[:-1])) as memory:
             end = stream[-1].t
@@ -129,7 +130,7 @@ class Stage:
 
 
 def price_of(subject: Subject, world: ClaimWorld, *, strategies: Sequence[str] = (), ways: Sequence[str] = ()) -> Price:
-    """Return the prices of one memory in one world, for some strategies and ways (default: the usual ones)."""
+    """Return one memory's prices in one world for the given strategies and ways (default: usual strategies, all ways)."""
     subject = measured(subject)
     stage = Stage(subject, world)
     lie = {name: stage.count(STRATEGIES[name]) for name in strategies or USUAL}
@@ -141,7 +142,7 @@ def price(
     *memories: object, honest: int = 3, most: int = 12, strategies: Sequence[str] = (), limit: float = 10.0,
     watch: Callable[[Sequence[Subject]], Iterable[Subject]] = iter, **world: float,
 ) -> PriceTable:  # fmt: skip
-    """Count the claims and identities that make each memory believe a lie, and those that make it believe the truth.
+    """Compute the prices, in claims and identities, of making each memory believe a lie and of making it believe the truth.
 
     Parameters
     ----------

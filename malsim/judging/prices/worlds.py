@@ -1,4 +1,4 @@
-"""World of a price: past claims of honest writers, strategies of a liar, and ways of honest writers to correct the lie."""
+"""Worlds for prices: honest writers' past claims, a liar's strategies, and honest writers' ways of correcting the lie."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 OTHERS = tuple(f"o{number}" for number in range(1, 7))
-DAILY, WEEK, TICK, PEEK, YEAR = 40, 7, 0.97, 0.02, 365.0  # times in days
+DAILY, WEEK, TICK, PEEK, YEAR = 40, 7, 0.97, 0.02, 365.0  # days
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimWorld:
-    """World with honest claims that `about` equals `truth`, claims about other objects, and a lie from day `start` on.
+    """World in which honest writers claim that `about` is `truth`, and a liar claims `lie` from day `start` on.
 
     `stated` and `lie_stated` are the confidences of honest writers and of a liar, `gap` is the number of days between steps,
     `most` the number of steps of a strategy. With `shared`, all objects have the same values. Raises `UsageError` for a
@@ -48,7 +48,7 @@ class ClaimWorld:
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise UsageError("out of bounds", where=name, given=getattr(self, name), allowed="0 to 1")
         if not self.gap > 0.0:
-            raise UsageError("out of bounds", where="gap", given=self.gap, allowed="days above 0")
+            raise UsageError("out of bounds", where="gap", given=self.gap, allowed="above 0 (days)")
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -63,18 +63,18 @@ class ClaimWorld:
         return Vocabulary(list(writers), list(values), [every if self.shared else list(words) for words in values.values()])
 
     def own(self, n: int) -> list[tuple[str, str]]:
-        """Return n (object, value) facts that only a liar claims; the value is the truth about x if values are shared."""
+        """Return n (object, value) facts that only a liar claims. If values are shared, the value is the truth about x."""
         return [(f"own {number}", self.truth if self.shared else f"own {number}") for number in range(n)]
 
     def says(self, t: float, writer: str, value: str, *edges: tuple[str, str], stated: float | None = None) -> Event:
-        """Return a claim of a value of `about`, with edges (relation, value) to every claim of that value."""
+        """Return a claim that `about` has a value, with edges to all claims of the values in the (relation, value) pairs."""
         about = tuple(Edge(relation, f"{self.about} is {word}") for relation, word in edges)
         stated = self.lie_stated if stated is None else stated
         return Event(t, "write", self.about, value, writer, stated, about)
 
 
 def closed_world(honest: int = 3, *, stated: float = 0.8, **numbers: float) -> ClaimWorld:
-    """Return the world of the published table: each honest writer claims twice that x is A, and six true facts once.
+    """Return the world of the published table: each honest writer claims twice that x is A, and claims six other facts once.
 
     Raises `UsageError` for fewer than one honest writer.
     """
@@ -97,7 +97,7 @@ def closed_world(honest: int = 3, *, stated: float = 0.8, **numbers: float) -> C
 
 
 def with_ticks(world: ClaimWorld, events: Sequence[Event] = ()) -> list[Event]:
-    """Return the past and the events, with ticks in between and after the last.
+    """Return the world's past and the events, with ticks between them and after the last event.
 
     A tick ends each day, but only every seventh day more than 40 days before the lie may begin, and from 40 days after that
     until the events.
@@ -124,12 +124,12 @@ def _liar(world: ClaimWorld, n: int, *, relation: str = "", later: float = 0.0) 
 
 
 def _sybils(world: ClaimWorld, n: int) -> list[Event]:
-    """Return n claims of the lie, each by another writer."""
+    """Return n claims of the lie, each by a different writer."""
     return [world.says(_time(world, step), f"s{step + 1}", world.lie) for step in range(n)]
 
 
 def _earns(world: ClaimWorld, n: int) -> list[Event]:
-    """Return true claims about all other facts by n writers, then the lie by each of them."""
+    """Return n writers' true claims about all other facts, followed by each writer's claim of the lie."""
     writers = [f"s{number}" for number in range(1, n + 1)]
     facts = [(*fact, writer) for writer in writers for fact in world.facts]
     true = [Event(_time(world, step), "write", *fact, world.stated) for step, fact in enumerate(facts)]
@@ -152,7 +152,7 @@ def _reads(world: ClaimWorld, n: int) -> list[Event]:
 
 
 def _truth(world: ClaimWorld, n: int, *, relation: str = "", in_turn: bool = True) -> list[Event]:
-    """Return n claims of the lie's value by honest writers in turn, or by one, who correct their earlier answer."""
+    """Return n claims of the `lie` value by honest writers, in turn or all by one, who correct their earlier answer."""
     edges, writers = (((relation, world.truth),) if relation else ()), world.honest if in_turn else world.honest[:1]
     turns = [(_time(world, step), writers[step % len(writers)]) for step in range(n)]
     return [world.says(t, writer, world.lie, *edges, stated=world.stated) for t, writer in turns]
@@ -169,7 +169,7 @@ STRATEGIES: dict[str, Callable[[ClaimWorld, int], list[Event]]] = {
     "waits": partial(_liar, later=YEAR),
     "reads": _reads,
 }
-USUAL = tuple(name for name in STRATEGIES if name != "floods")  # strategies of the published table
+USUAL = tuple(name for name in STRATEGIES if name != "floods")  # strategies used in the published table
 WAYS: dict[str, Callable[[ClaimWorld, int], list[Event]]] = {
     "each": _truth,
     "one": partial(_truth, in_turn=False),

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from malsim.adapters.calls import Calls
     from malsim.memory.port import Plant
 
-FUNCTIONS = {"write": 2, "tick": 2, "read": 2, "rank": 2, "belief": 2, "explain": 3}  # arguments that are not parameters
+# Number of arguments that are not law parameters.
+FUNCTIONS = {"write": 2, "tick": 2, "read": 2, "rank": 2, "belief": 2, "explain": 3}
 SCOPES = ("object", "replication")
 OPTIONS = ("scope", "uses", "ordered", "aliases", "believes", "pools")
 
@@ -124,20 +125,22 @@ def load_law(name: str, module: ModuleType) -> Law:
     if law.factory:
         return law
     if not law.functions:
-        raise LawError("the law has no function", where=f"{law.path}:1", allowed=", ".join(FUNCTIONS))
+        raise LawError("the law defines no function", where=f"{law.path}:1", allowed=", ".join(FUNCTIONS))
     if law.scope not in SCOPES:
         where = f"{law.path}:{_line(law, 'scope')}"
         raise LawError("no such scope", where=where, given=law.scope, allowed=", ".join(SCOPES))
     for column, state in law.state.items():
         starts = not isinstance(state.start, str) or state.start in ("time", "stated")
         if column in (*COMMON, "alive", "number") or not starts:
-            allowed = "an unused name, and a start that is a number, time or stated"
-            raise LawError("not a column of state", where=f"{law.path}:{_line(law, column)}", given=column, allowed=allowed)
+            allowed = "an unused name, and a start value that is a number, 'time' or 'stated'"
+            raise LawError(
+                "not a valid state column", where=f"{law.path}:{_line(law, column)}", given=column, allowed=allowed
+            )
     for function, code in law.functions.items():
         for param in law.asks(function):
             if param not in law.params:
                 raise LawError(
-                    "the function takes a parameter that is not declared",
+                    "the function has an undeclared parameter",
                     where=f"{law.path}:{inspect.getsourcelines(code)[1]}", given=param,
                     allowed=", ".join(law.params) or "none",
                     hint=f"write {param} = Param(default, unit, meaning, low, high)",

@@ -254,8 +254,9 @@ class GraphView(View):
         return marked(
             self._state.rules,
             stated=memory.values("stated", rows), effective=self.belief.take(rows),
-            superseded=~self.active[rows],  # listed and not active
-            contradicted=self._contradicted[rows], overdue=memory.values("reverify", rows) < now,  # NaN is never past
+            superseded=~self.active[rows],  # a row that is listed although inactive was superseded
+            # NaN (no due date) compares as False.
+            contradicted=self._contradicted[rows], overdue=memory.values("reverify", rows) < now,
             currency=memory.values("currency", rows), requires_review=memory.values("requires_review", rows),
         )  # fmt: skip
 

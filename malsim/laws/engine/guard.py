@@ -104,7 +104,7 @@ class LawCalls:
             frames = traceback.extract_tb(error.__traceback__)
             line = next((frame.lineno for frame in frames if frame.filename == self.law.path), 0)
             where = f"{self.law.path}:{line}"
-            raise LawError("the law changes its input arrays", where=where, hint="return new arrays") from error
+            raise LawError("the law modified its input arrays", where=where, hint="return new arrays") from error
         if not isinstance(result, kind):
             self._refuse(name, f"{name} returned a {type(result).__name__} instead of a {kind.__name__}")
         return result
@@ -153,7 +153,7 @@ class WatchedPlant:
             if np.shape(columns[name]) != np.shape(columns["rep"]):
                 self._refuse(f"view: {name}", "must be a column as long as the others", columns[name])
         if belief is not None and not np.all((np.asarray(belief) >= 0.0) & (np.asarray(belief) <= 1.0)):
-            self._refuse("view: belief", "must be within 0 and 1", belief)
+            self._refuse("view: belief", "must be between 0 and 1", belief)
         if type(view) is View:
             return view
         checked = View(**columns)

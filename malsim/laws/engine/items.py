@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Columns: TypeAlias = "dict[str, NDArray[Any]]"
 REVIEWERS = ("reviewers", "reviewer")
-UNSTATED = 0.7  # the confidence of a claim that states none
+UNSTATED = 0.7  # confidence assumed for a claim that states none
 COMMON = ("rep", "object", "value", "writer", "time", "stated", "verified")
 
 
@@ -109,9 +109,9 @@ class ItemState:
 
     vocabulary: Vocabulary
     columns: Mapping[str, Buffer]
-    counts: Ints  # items so far, by replication
+    counts: Ints  # number of items created so far, per replication
     names: pl.Series
-    news: Bools  # replications with a claim since the last tick
+    news: Bools  # mask of replications with a claim since the last tick
 
     def __len__(self) -> int:
         return self.columns["rep"].height

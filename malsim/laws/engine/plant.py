@@ -63,7 +63,8 @@ class ItemPlant:
             self._rounds(draft, claims, state.vocabulary, makes=makes, row=row)
         verdict = np.where(makes, ADMITTED, TAKEN)
         verdict[list(issues)] = REFUSED
-        final = np.append(np.cumsum(makes) - 1 + len(state), NONE)  # row of each new item
+        # Final row of each new item; claims that make no item are dropped.
+        final = np.append(np.cumsum(makes) - 1 + len(state), NONE)
         row = np.where(row >= len(state), final[np.maximum(row - len(state), 0)], row)
         after = self._append(state, draft, claims, makes)
         inactive = np.flatnonzero(state["alive"] & ~after["alive"][: len(state)])
@@ -171,7 +172,7 @@ class ItemPlant:
         A dead row has a belief of 0. Raises `UsageError` if the law has no function `explain`.
         """
         if "explain" not in self.law.functions:
-            hint = "use records or a law of the graph; `malsim laws NAME` prints the equation"
+            hint = "use `records` or a graph law; `malsim laws NAME` prints the equation"
             raise UsageError("this law does not explain its beliefs", given=self.law.name, hint=hint)
         here = alive[state["rep"][alive] == state["rep"][row]]
         if row in here:

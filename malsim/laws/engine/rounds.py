@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Bools, Ints
 
-MOST_CELLS = 1 << 21  # limit for the matrices of a round; larger rounds are split by the number of items per group
+MOST_CELLS = 1 << 21  # maximum number of matrix cells per round; larger rounds are split by the number of items per group
 
 
 class Lists:

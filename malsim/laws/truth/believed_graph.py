@@ -41,7 +41,8 @@ class BelievedGraph(Graph):
     """
 
     def tick(self, state: GraphState, now: float) -> GraphState:
-        memory = tick(state.memory, now, self.rules.replace(effective=None))  # with the published formula
+        # The published formula computes everything but the beliefs.
+        memory = tick(state.memory, now, self.rules.replace(effective=None))
         rows = _claim_rows(state)
         if len(rows):
             live = rows[memory.is_active[rows]]
@@ -122,7 +123,7 @@ def _speaker(state: GraphState) -> Ints:
 def _origins(memory: Memory, rows: Ints) -> list[Ints]:
     """Return two origin indexes per cell: the root of its derived_from chain, and its set of sources (-1 if none)."""
     edges = memory.table("edges")
-    rooted = np.flatnonzero(edges.column("relation") == DERIVED)[::-1]  # the first of several is written last
+    rooted = np.flatnonzero(edges.column("relation") == DERIVED)[::-1]  # reversed, so that the first of several edges wins
     root = np.arange(memory.height)
     root[edges.column("source")[rooted]] = edges.column("target")[rooted]
     for _ in range(int(memory.height).bit_length()):
@@ -136,7 +137,7 @@ def _items(state: GraphState, rows: Ints) -> Items:
     memory, words = state.memory, state.vocabulary
     authors, names = memory.column("author")[rows], memory.writers["writer"]
     others = {*names.unique().to_list()} - {*words.writers}
-    writers = [*words.writers, *sorted(others)]  # the order must not depend on other replications
+    writers = [*words.writers, *sorted(others)]  # sorted, so that the order does not depend on other replications
     index = names.replace_strict(writers, np.arange(len(writers))).to_numpy()
     columns = {
         "rep": state.rep.values[rows], "object": state.object.values[rows], "value": state.value.values[rows],

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from malsim.laws.truth.evidence import Evidence
     from malsim.memory.graph.arrays import Array
 
-LEAST = 0.001  # least likelihood of a claim
+LEAST = 0.001  # lower bound on the likelihood of a claim
 
 
 class _Records(NamedTuple):
@@ -46,7 +46,7 @@ def closed(evidence: Evidence, constants: Constants = Constants()) -> TruthEstim
     """
     size, cell = len(evidence.object_rep), evidence.object * evidence.values + evidence.value
     count = np.bincount(cell, minlength=size * evidence.values).reshape(size, -1).astype(np.float64)
-    shares = count / np.maximum(count.sum(axis=1, keepdims=True), 1.0)  # 0 where all claims are verified
+    shares = count / np.maximum(count.sum(axis=1, keepdims=True), 1.0)  # the sum is 0 if all claims are verified
     p, depth = _pinned(evidence, shares), depths(evidence, constants)
     votes = _swept(evidence, p, depth, constants)
     if not (evidence.pinned >= 0).any():
@@ -98,7 +98,7 @@ def _learn(evidence: Evidence, p: Array, constants: Constants) -> _Records:
     cell = evidence.writer * k + evidence.value
     about = evidence.object
     parts = (sums(row.take(about) * evidence.weight, cell, writers * k) for row in p.T.copy())
-    counts = np.stack([part.reshape(writers, k) for part in parts], axis=1)  # [writer, truth, value]
+    counts = np.stack([part.reshape(writers, k) for part in parts], axis=1)  # shape [writer, truth, value]
     agreed, total = np.trace(counts, axis1=1, axis2=2), counts.sum(axis=(1, 2))
     rep = evidence.writer_rep
     rate = (sums(agreed, rep, evidence.reps) + 0.7 * constants.pool) / (sums(total, rep, evidence.reps) + constants.pool)
@@ -129,7 +129,7 @@ def _tilted(shared: Array, record: Array, pool: Array) -> Array:
 def _believe(evidence: Evidence, learnt: _Records, stated: Array, p: Array, depth: Array, constants: Constants) -> _Believed:
     k, objects = evidence.values, len(evidence.object_rep)
     cell, flat = evidence.writer * k * k + evidence.value, np.log(np.maximum(learnt.theta, LEAST)).ravel()
-    terms = np.stack([flat.take(cell + truth * k) for truth in range(k)])  # [truth, claim]
+    terms = np.stack([flat.take(cell + truth * k) for truth in range(k)])  # shape [truth, claim]
     deep, right = depth[evidence.object_rep[evidence.object]], learnt.record[evidence.writer]
     terms *= deep
     terms[evidence.value, np.arange(len(cell))] += (1.0 - deep) * np.log(right * (k - 1.0) / (1.0 - right)) + stated

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
 
 CHOICES = {"values": ("auto", "shared", "own"), "lineage": ("apart", "one"), "tau_from": ("claims", "given")}
-ENOUGH = 10  # verified facts of a replication that choose its form
-LIKELIER = log(10.0)  # least gain in the log likelihood of those facts under another form
-ONE_RECORD = Constants(record=1e9)  # every writer has the pool's record, which makes a vote
+ENOUGH = 10  # minimum number of verified facts that select a replication's form
+LIKELIER = log(10.0)  # minimum gain in the facts' log likelihood for switching to another form
+ONE_RECORD = Constants(record=1e9)  # every writer gets the pool's record, which amounts to a vote
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,9 +69,9 @@ def estimate_truth(
     """
     for name, given in (("values", values), ("lineage", lineage), ("tau_from", tau_from)):
         if given not in CHOICES[name]:
-            raise LawError("no such form", where=f"law.{name}", given=given, allowed=", ".join(CHOICES[name]))
+            raise LawError("no such option", where=f"law.{name}", given=given, allowed=", ".join(CHOICES[name]))
     shared = values == "shared" or (values == "auto" and is_shared(items.vocabulary))
-    fades = np.greater(tau, 0.0)  # for each claim, since replications may have different time constants
+    fades = np.greater(tau, 0.0)  # one entry per claim, because replications may have different time constants
     decay = np.where(fades, np.exp(-items.age(now) / np.where(fades, tau, 1.0)), 1.0)
     fit = None
     if tau_from == "claims" and not fades.any():

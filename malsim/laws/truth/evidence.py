@@ -11,8 +11,8 @@ import numpy as np
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
 
-BINS = (0.5001, 0.6, 0.7, 0.8, 0.9, 0.95, 0.985)  # upper ends of the bins of stated confidence, included
-SURE = 1e-12  # least distance of a posterior from 0 and 1 in a logit
+BINS = (0.5001, 0.6, 0.7, 0.8, 0.9, 0.95, 0.985)  # inclusive upper ends of the stated-confidence bins
+SURE = 1e-12  # minimum distance of a posterior from 0 and 1 before taking its logit
 
 
 @dataclass(frozen=True)

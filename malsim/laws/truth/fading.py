@@ -11,11 +11,11 @@ from malsim.laws.truth.evidence import sums
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
 
-GRID = np.geomspace(1.0, 3650.0, 49)  # d
-EXCLUDED = 6.63  # 99 % point of chi-square with one degree of freedom: "never" is excluded above it
-WITHIN = 3.84  # 95 % point of χ² with one degree of freedom
-FLAT = 1e-12  # sums of squares up to here are rounding errors
-HALF = 0.5  # added to squared errors, so that a few claims that happen to fit prove nothing
+GRID = np.geomspace(1.0, 3650.0, 49)  # candidate time constants, in days
+EXCLUDED = 6.63  # 99 % quantile of χ² with one degree of freedom, above which "facts never change" is rejected
+WITHIN = 3.84  # 95 % quantile of χ² with one degree of freedom
+FLAT = 1e-12  # sums of squares up to this bound are rounding errors
+HALF = 0.5  # added to squared errors, so that a few claims that fit by chance are not decisive
 
 
 class Fading(NamedTuple):

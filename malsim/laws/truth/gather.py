@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.port import Vocabulary
 
-MOST_SHARED = 20  # most values that count as classes
-NUMBER = 40  # bytes per confusion and per term, because five arrays exist at once
-ABOUT = 2  # a value claimed about at least this many objects counts as a class
+MOST_SHARED = 20  # maximum number of values that count as classes
+NUMBER = 40  # bytes per confusion-matrix entry and per term: five 8-byte arrays exist at once
+ABOUT = 2  # a value that occurs for at least this many objects counts as a class
 
 
 class ItemEvidence(NamedTuple):

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from malsim.laws.truth.gather import ItemEvidence
     from malsim.memory.graph.arrays import Array, Bools, Ints
 
-VISIBLE = 0.005  # least limit of the log odds that is mentioned
-SHOWN = 1.005  # least divisor that is mentioned
-TOGETHER = 0.01  # ρ: correlation of the errors about the truths by which a writer is measured
+VISIBLE = 0.005  # the limit is mentioned if it changes the log odds by more than this
+SHOWN = 1.005  # the divisor for shared belief is mentioned if it exceeds this
+TOGETHER = 0.01  # ρ: correlation between errors in the beliefs against which a writer is measured
 
 
 def log_ratio(

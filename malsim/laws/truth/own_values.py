@@ -37,7 +37,7 @@ def own_values(evidence: Evidence, constants: Constants = Constants()) -> TruthE
     """Compute the posterior and effective confidence of every item, where an item is a claimed value of an object."""
     count = np.bincount(evidence.value, minlength=len(evidence.items)).astype(np.float64)
     total = sums(count, evidence.items, len(evidence.object_rep))[evidence.items]
-    p = _pinned(evidence, count / np.maximum(total, 1.0))  # 0 where all claims are verified
+    p = _pinned(evidence, count / np.maximum(total, 1.0))  # the sum is 0 if all claims are verified
     votes = _swept(evidence, p, constants)
     if not (evidence.pinned >= 0).any():
         return votes
@@ -91,7 +91,7 @@ def _believe(evidence: Evidence, record: Array, stated: Array, constants: Consta
     likely = np.log(right * (values[evidence.object] - 1.0) / (1.0 - right)) + constants.share_stated * stated
     terms = likely * evidence.scale(constants)
     total = sums(terms, evidence.value, len(items))
-    top = np.zeros(objects)  # an unseen value has a height of 0
+    top = np.zeros(objects)  # an unclaimed value has a log weight of 0
     np.maximum.at(top, items, total)
     height = np.exp(total - top[items])
     every = sums(height, items, objects) + unseen * np.exp(-top)

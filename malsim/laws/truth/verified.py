@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from malsim.laws.truth.evidence import Constants, Evidence
     from malsim.memory.graph.arrays import Array, Bools
 
-DECISIVE = float(np.log(100.0))  # least log likelihood ratio for the fixed point that is reached from the votes
+DECISIVE = float(np.log(100.0))  # log likelihood ratio above which the fixed point reached from the votes is chosen
 
 
 def begins_verified(evidence: Evidence) -> Bools:

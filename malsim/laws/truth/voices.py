@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Array, Bools, Ints
 
-WITNESSES = 2  # a single witness may err
+WITNESSES = 2  # minimum number of witnesses, because a single witness may err
 
 
 def copies(writer: Ints, object_: Ints, value: Ints, time: Array, origins: Sequence[Ints]) -> Bools:
@@ -43,14 +43,15 @@ def echoes(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
     """
     if not len(writer):
         return np.zeros(0, dtype=bool)
-    index = np.empty(len(writer), dtype=np.int64)  # in order of time
+    index = np.empty(len(writer), dtype=np.int64)  # position of each claim in order of time
     index[np.argsort(time, kind="stable")] = np.arange(len(writer))
     by = writer[_first(np.stack([object_, value]), time)]
     objects, size = int(object_.max()) + 1, len(writer)
     key = (writer.astype(np.int64) * objects + object_) * size + index
     order = np.argsort(key)
     last_key = (by.astype(np.int64) * objects + object_) * size + index
-    before = order[np.searchsorted(key[order], last_key, side="left") - 1]  # the first claimant's latest claim by then
+    # The first claimant's latest claim up to that time.
+    before = order[np.searchsorted(key[order], last_key, side="left") - 1]
     echo: Bools = (by != writer) & (value[before] != value)
     return echo
 

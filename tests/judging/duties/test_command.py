@@ -110,7 +110,7 @@ class Foresees(Governed):
             ["day 31, last claim: ", "returned, on day 31, an item that ends before it begins", "9.0 to 3.0"],
         ),
         (LogsEveryDay, "F9", ["LogsEveryDay: log, day 11", "on a day without a call", "forget by"]),
-        (Foresees, "F9", ["Foresees: log, day 11", "logged an event in the future"]),
+        (Foresees, "F9", ["Foresees: log, day 11", "the log contains an event in the future"]),
     ],
 )
 def test_error_of_a_memory_names_call_day_and_claim(memory: Any, cell: str, parts: list[str]) -> None:

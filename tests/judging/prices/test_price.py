@@ -112,7 +112,9 @@ class Mute(Sound):
 
 
 def test_memory_that_never_answers_the_truth_has_no_price() -> None:
-    with pytest.raises(UsageError, match=r"Mute: never answers A about x before the lie begins; given: 'B: 0\.5'"):
+    with pytest.raises(
+        UsageError, match=r"Mute: the memory never answers A about x before the lie begins; given: 'B: 0\.5'"
+    ):
         ms.price(Mute)
 
 

@@ -1,1 +1,1 @@
-"""Engine of the axioms: events, memories to play them to, the search for a witness, and the table of verdicts."""
+"""Axiom engine: events, memories under test, the search for streams that break an axiom, and the table of verdicts."""

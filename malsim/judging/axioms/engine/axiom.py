@@ -1,4 +1,4 @@
-"""Base class of axioms, the verdict on one memory, and the list of shipped axioms."""
+"""Axiom base class, the verdict on one memory, and the list of shipped axioms."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOLDER = "malsim.judging.axioms"
 
 
 class Axiom(ABC):
-    """Property that any sound memory keeps. The first line of a subclass's docstring states the axiom.
+    """Property that every sound memory must have. The first line of a subclass's docstring states the axiom.
 
     `requires` names what a memory must have for the axiom to apply: `belief`, `edges`, or nothing.
     """
@@ -32,7 +32,7 @@ class Axiom(ABC):
 
     @property
     def name(self) -> str:
-        """Name of the class in lower case with hyphens."""
+        """Class name in lower case with hyphens."""
         return re.sub(r"(?<!^)(?=[A-Z])", "-", type(self).__name__).lower()
 
     @property
@@ -46,11 +46,11 @@ class Axiom(ABC):
 
     @abstractmethod
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw a small stream of events."""
+        """Draw a short stream of events."""
 
     @abstractmethod
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
-        """Return a sentence with both numbers if the stream breaks the axiom; None if it does not, or cannot test it."""
+        """Return a sentence with both scores if the stream breaks the axiom; None if it does not or cannot test it."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class AxiomVerdict(QuestionVerdict):
 
 @cache
 def shipped_axioms() -> dict[str, Axiom]:
-    """Return all shipped axioms by name."""
+    """Return all shipped axioms keyed by name."""
     folder = importlib.import_module(FOLDER)
     modules = [importlib.import_module(f"{FOLDER}.{part.name}") for part in pkgutil.iter_modules(folder.__path__)]
     every = [item() for item in Axiom.__subclasses__() if item.__module__ in {module.__name__ for module in modules}]
@@ -74,7 +74,7 @@ def shipped_axioms() -> dict[str, Axiom]:
 
 
 def find_axiom(name: str) -> Axiom:
-    """Return the axiom of a name; raise `UsageError` with the nearest names if it is unknown."""
+    """Return the axiom with the given name. Raise `UsageError` with similar names if there is none."""
     axioms = shipped_axioms()
     if name not in axioms:
         hint = nearest(name, axioms, f"one of {', '.join(axioms)}")

@@ -1,4 +1,4 @@
-"""Comparison of two runs of a stream."""
+"""Comparisons between two runs of a stream."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def is_stream(events: Sequence[Event], *does: str) -> bool:
-    """Return whether a stream ends with a peek and contains at least one event of each of the given kinds."""
+    """Return whether a stream ends with a peek and contains at least one event of each given kind."""
     return bool(events) and events[-1].do == "peek" and {event.do for event in events} >= {*does}
 
 
@@ -25,14 +25,14 @@ def in_order(events: Sequence[Event]) -> bool:
 
 
 def leads(look: PeekResult, value: str) -> bool:
-    """Return whether a value scores above every other by more than rounding; a tie is not a lead."""
+    """Return whether a value scores above all others by more than rounding error. A tie is not a lead."""
     score, rival = look.score(value), max((item for name, item in look.scores.items() if name != value), default=-math.inf)
     noise = look.tolerance if look.tolerance > TOLERANCE else 0.0
     return score > rival + noise and not math.isclose(score, rival, rel_tol=TOLERANCE, abs_tol=0.0)
 
 
 def overtaken(plain: PeekResult, look: PeekResult, change: str, *, ties: str = "") -> str | None:
-    """Return a sentence on the first value that leads in `plain` and trails a rival in `look`; None if no value does.
+    """Describe the first value that leads in `plain` but trails a rival in `look`. Return None if there is no such value.
 
     A value in `ties` counts as leading in `plain` if it ties for the lead.
     """
@@ -50,12 +50,12 @@ def last(subject: Subject, events: Sequence[Event], *, together: bool = False) -
 
 
 def without(events: Sequence[Event], *omit: Event) -> list[Event]:
-    """Return the events without those in `omit`, compared by identity."""
+    """Return `events` without the events in `omit`, which are compared by identity."""
     return [event for event in events if not any(event is item for item in omit)]
 
 
 def keeps_clock(events: Sequence[Event], rest: Sequence[Event]) -> bool:
-    """Return whether playing `rest` alone keeps the days on which its events are played within `events`."""
+    """Return whether every event in `rest` is played on the same day alone as within `events`."""
     whole, alone = (
         dict(zip(map(id, part), accumulate((event.t for event in part), max), strict=True)) for part in (events, rest)
     )
@@ -67,7 +67,7 @@ def number(score: float) -> str:
 
 
 def differs(plain: PeekResult, look: PeekResult, change: str) -> str | None:
-    """Return a sentence on the first value whose score differs after a change; None if no score differs."""
+    """Describe the first value whose score differs after a change. Return None if no score differs."""
     for value in sorted(plain.scores.keys() | look.scores.keys()):
         before, after = plain.score(value), look.score(value)
         if before != after and not abs(before - after) <= max(plain.tolerance, look.tolerance):

@@ -1,4 +1,4 @@
-"""Events of a small stream, and the draws that make one."""
+"""Events of a short stream, and the random draws that create them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from malsim.sim.world.draws import Draws
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-MINUTE, HOUR, YEARS = 1.0 / 1440.0, 1.0 / 24.0, 730.0  # days; the first and the last are the shortest and longest gaps
-LATE, OTHER = 0.2, 0.25  # shares of a story's claims that arrive late, and that another event follows
+MINUTE, HOUR, YEARS = 1.0 / 1440.0, 1.0 / 24.0, 730.0  # days; by default, gaps range from MINUTE to YEARS
+LATE, OTHER = 0.2, 0.25  # shares of a story's claims that arrive late and that are followed by another event
 OBJECTS, VALUES, WRITERS = ("x", "y"), ("A", "B", "C"), ("ann", "bob", "cid", "zoe")
 UNSTATED = 0.7
 Option = TypeVar("Option")
@@ -23,7 +23,7 @@ Option = TypeVar("Option")
 
 @dataclass(frozen=True)
 class Event:
-    """Event of a stream on day `t`: a `write` of a claim, `nothing`, a `tick`, a `read` or a `peek`.
+    """Event in a stream on day `t`: a `write` of a claim, `nothing` (an empty write), a `tick`, a `read` or a `peek`.
 
     `words` is the original text of a claim from a store; `limit` is the number of items that a peek requests.
     """
@@ -61,29 +61,29 @@ class Event:
 
 
 class Pick:
-    """Draws addressed by seed, axiom, case and turn, so they do not depend on the order in which cases are tried."""
+    """Random draws keyed by seed, axiom, case and turn, so they do not depend on the order in which cases are tried."""
 
     def __init__(self, seed: int, axiom: str, case: int) -> None:
         self._draws, self._purpose, self._case, self._turn = Draws(seed, "axioms"), axiom, case, 0
 
     def share(self) -> float:
-        """Draw a number from 0 (included) to 1 (excluded)."""
+        """Draw a number in [0, 1)."""
         self._turn += 1
         return float(self._draws.uniform(self._purpose, rep=self._case, turn=self._turn).item())
 
     def time(self, low: float = MINUTE, high: float = YEARS) -> float:
-        """Draw a number of days, log-uniform, to three digits."""
+        """Draw a log-uniform number of days, rounded to three significant digits."""
         return float(f"{low * (high / low) ** self.share():.3g}")
 
     def count(self, low: int, high: int) -> int:
-        """Draw a whole number from low to high, both included."""
+        """Draw a whole number between `low` and `high`, inclusive."""
         return low + int(self.share() * (high - low + 1))
 
     def one(self, options: Sequence[Option]) -> Option:
         return options[self.count(0, len(options) - 1)]
 
     def by_turns(self, options: Sequence[Option]) -> Option:
-        """Return the option of this case; cases take the options in turn, so that none is left out."""
+        """Return the option for this case. Cases cycle through the options, so every option is used."""
         return options[self._case % len(options)]
 
     def claims(self, count: int, *, values: Sequence[str] = VALUES, start: float = 0.0) -> list[Event]:
@@ -95,7 +95,7 @@ class Pick:
         return claims
 
     def story(self) -> list[Event]:
-        """Draw claims of several writers about two objects, at once, late or repeated, with ticks, reads and peeks."""
+        """Draw claims about two objects, some simultaneous, late or repeated, interspersed with ticks, reads and peeks."""
         events, t = list[Event](), self.one((0.0, 0.97, self.time(HOUR, 30.0)))
         for _ in range(self.count(4, 9)):
             dated = max(0.0, t - self.time(HOUR, 40.0)) if self.share() < LATE else t

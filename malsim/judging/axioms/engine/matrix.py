@@ -1,4 +1,4 @@
-"""Search for a stream that breaks an axiom, the table of verdicts, and a parametrised test."""
+"""Search for streams that break axioms, the table of verdicts, and a parametrised test."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Matrix(VerdictTable[AxiomVerdict]):
-    """Verdicts by law and axiom; `frame` has the columns law, axiom, verdict and witness (null where the axiom holds)."""
+    """Verdicts per law and axiom. `frame` has the columns law, axiom, verdict and witness (null where the axiom holds)."""
 
     FAILING = BROKEN
     KINDS = ("axiom",)
@@ -46,7 +46,7 @@ class Matrix(VerdictTable[AxiomVerdict]):
 
     @property
     def notes(self) -> list[str]:
-        """Sentence for each memory whose peeks at one state differ."""
+        """Sentences about memories whose repeated peeks at the same state differ."""
         within = {item.memory: item.tolerance for item in self.verdicts if item.tolerance > TOLERANCE}
         return [tolerance_text(law, tolerance) for law, tolerance in within.items()]
 
@@ -57,7 +57,7 @@ class Matrix(VerdictTable[AxiomVerdict]):
 
 
 def streams(subject: Subject, axiom: Axiom, *, seed: int, most: int) -> Iterator[tuple[int, list[Event]]]:
-    """Yield the different streams among the first `most` that an axiom draws for a memory, each with its number from 1."""
+    """Yield the distinct streams among the first `most` that an axiom draws for a memory, numbered from 1."""
     earlier = set()
     for case in range(most):
         events = axiom.stream(subject.pick(seed, axiom.name, case), subject)
@@ -67,7 +67,7 @@ def streams(subject: Subject, axiom: Axiom, *, seed: int, most: int) -> Iterator
 
 
 def judge(subject: Subject, axiom: Axiom, *, seed: int = 0) -> AxiomVerdict:
-    """Judge one memory under one axiom: draw streams, and shrink the first that breaks it."""
+    """Judge one memory under one axiom: draw streams, and shrink the first stream that breaks the axiom."""
     verdict = partial(AxiomVerdict, subject.name, axiom.name, "axiom", axiom.sentence)
     if reason := axiom.needs(subject):
         return verdict(N_A, reason)
@@ -83,7 +83,7 @@ def judge(subject: Subject, axiom: Axiom, *, seed: int = 0) -> AxiomVerdict:
 
 
 def _with_tolerance(subject: Subject) -> Subject:
-    """Return a memory with its measured tolerance, or unchanged if peeks fail; the verdicts then name the error."""
+    """Return the subject with its measured tolerance, or unchanged if a peek fails; the verdicts then report the error."""
     try:
         return measured(subject)
     except MalsimError:
@@ -94,7 +94,7 @@ def matrix(
     subjects: Sequence[Subject], axioms: Iterable[Axiom] | None = None, *, seed: int = 0,
     watch: Callable[[Sequence[Subject]], Iterable[Subject]] = iter,
 ) -> Matrix:  # fmt: skip
-    """Judge all memories under all axioms; an error in one pair does not affect the others."""
+    """Judge all memories under all axioms. An error for one memory and axiom does not affect the others."""
     rows = list(axioms) if axioms is not None else list(shipped_axioms().values())
     return Matrix(tuple(judge(item, axiom, seed=seed) for item in map(_with_tolerance, watch(subjects)) for axiom in rows))
 
@@ -102,7 +102,7 @@ def matrix(
 def axioms(
     law: object, *, axiom: str | None = None, seed: int = 0, limit: float = LIMIT, streams: int | None = None
 ) -> Matrix:
-    """Judge a memory under all axioms, or under one.
+    """Judge a memory under all axioms or under a single axiom.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def axioms(
 
 
 def check(law: object, *, expected_broken: Iterable[str] = (), seed: int = 0, limit: float = LIMIT) -> Callable[[str], None]:
-    """Return a test of a memory, one case per axiom: `test_axioms = check(MyMemory, expected_broken={"truth-may-return"})`.
+    """Return a pytest test with one case per axiom: `test_axioms = check(MyMemory, expected_broken={"truth-may-return"})`.
 
     A broken axiom fails its case with the witness; an axiom in `expected_broken` fails its case when it holds. Raises
     `UsageError` if pytest is not installed.

@@ -1,4 +1,4 @@
-"""Memories run by an item-based law or by the graph's law, with the calls of a user's memory."""
+"""Memories run by an item-based law or by the graph's law, with the same methods as a user's memory."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ VOCABULARY = Vocabulary(WRITERS, OBJECTS, [VALUES] * len(OBJECTS))
 
 
 class LawMemory:
-    """Memory run by an item-based law: one replication over the names of a vocabulary."""
+    """Memory run by an item-based law, with one replication and the names of a vocabulary."""
 
     def __init__(self, plant: Plant[Any], vocabulary: Vocabulary | None = None) -> None:
         self._plant, self._words, self._sequence = plant, vocabulary or VOCABULARY, 0
         self._state = plant.init([0], self._words)
 
     def fork(self) -> Self:
-        return copy(self)  # a state is never changed, only replaced
+        return copy(self)  # a shallow copy is enough because states are replaced, never modified
 
-    def write(self, claims: Sequence[Claim], now: float) -> None:  # a law uses the claim's own time
+    def write(self, claims: Sequence[Claim], now: float) -> None:  # the law uses each claim's own time instead of `now`
         self._state, _ = self._plant.admit(self._state, self._batch(claims))
 
     def _batch(self, claims: Sequence[Claim]) -> Claims:
@@ -60,15 +60,15 @@ class LawMemory:
         self._state = self._plant.tick(self._state, now)
 
     def read(self, query: Query, now: float) -> None:
-        """Read an object as a use; the items are not returned."""
+        """Read an object, which counts as a use, without returning its items."""
         index = np.array([self._words.objects.index(query.object)])
         self._state = self._plant.read(self._state, np.zeros(1, dtype=np.int64), index, self._opened(query), now)
 
-    def _opened(self, query: Query) -> Ints:  # items are not opened
+    def _opened(self, query: Query) -> Ints:  # under a law, a read opens no particular item
         return np.array([NONE])
 
     def peek(self, query: Query, now: float, limit: int = MANY) -> list[Item]:
-        """Return up to `limit` items about an object, best first; items with a belief of 0 have the status "former"."""
+        """Return up to `limit` items about an object, best first. Items with a belief of 0 have the status "former"."""
         view, about = self._view(now), self._words.objects.index(query.object)
         rows = np.flatnonzero(view.active & (view.object == about))
         rank, belief, values = view.rank, view.belief, self._words.values[about]
@@ -89,7 +89,7 @@ class LawMemory:
 
 
 class GraphMemory(LawMemory):
-    """Memory run by the graph's law under some rules; an edge targets every active claim with its text.
+    """Memory run by the graph's law under given rules. An edge targets every active claim with the text that the edge names.
 
     With `verified`, claims are externally verified and contradictions are mutual.
     """
@@ -99,7 +99,7 @@ class GraphMemory(LawMemory):
         super().__init__(believed(rules=rules), vocabulary)
         self._verified = verified
 
-    def write(self, claims: Sequence[Claim], now: float) -> None:  # the gate uses the claim's own time
+    def write(self, claims: Sequence[Claim], now: float) -> None:  # the gate uses each claim's own time instead of `now`
         if not claims:
             return
         batch = self._batch(claims)
@@ -123,7 +123,7 @@ class GraphMemory(LawMemory):
         }  # fmt: skip
 
     def _view(self, now: float) -> View:
-        """Return the graph after its last tick; axioms are about the effect of ticks on claims."""
+        """Return the view after the last tick, because axioms test the effect of ticks on claims."""
         return self._plant.view(self._state, now)
 
     def _opened(self, query: Query) -> Ints:

@@ -1,4 +1,4 @@
-"""Memory under test: its factory, its declared features, and the results of playing events to it."""
+"""Memory under test: its factory, its declared features, and the results of playing events against it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 NOWHERE = float("-inf")
 LOOKS, NOISE = 3, 1e-4
 SAMPLE = ((0, "A", "ann"), (1, "B", "bob"), (2, "A", "cid"))
-TOLERANCE = 1e-9  # tolerance of scores if repeated peeks agree
+TOLERANCE = 1e-9  # tolerance for comparing scores if repeated peeks agree
 
 
 Fresh: TypeAlias = "Callable[..., Playable]"
@@ -35,7 +35,7 @@ verified and contradictions are mutual.
 
 @dataclass(frozen=True)
 class PeekResult:
-    """Result of a peek: the active items, and the answer to the last read before it (None if there was none).
+    """Result of a peek: the active items, and the answer to the most recent read (None if there was none).
 
     Scores that differ by at most `tolerance` are equal.
     """
@@ -45,11 +45,11 @@ class PeekResult:
     tolerance: float = TOLERANCE
 
     def score(self, value: str) -> float:
-        """Return the largest score of a value: its belief, or its rank if it has none; −∞ if no item has the value."""
+        """Return the highest score of a value (its belief, or its rank if it has no belief); −∞ if no item has it."""
         return max((_score(item) for item in self.items if item["value"] == value), default=NOWHERE)
 
     def first(self, value: str) -> float:
-        """Return the score of the first item of a value; −∞ if no item has the value."""
+        """Return the score of the first item with a given value, or −∞ if no item has the value."""
         return next((_score(item) for item in self.items if item["value"] == value), NOWHERE)
 
     @property
@@ -58,13 +58,13 @@ class PeekResult:
 
     @property
     def current(self) -> set[str]:
-        """Values of the items that are current."""
+        """Values of the items whose status is current."""
         return {str(item["value"]) for item in self.items if item.get("status", "current") == "current"}
 
 
 @dataclass(frozen=True)
 class Subject:
-    """Memory under test: its name, its factory, whether it has beliefs and edges, its declared half-life (days).
+    """Memory under test: its name, its factory, whether it has beliefs and edges, and its declared half-life (days).
 
     `offers` names its optional calls and features (belief, edges, scopes, clocks) of the contract. `user` is true for an
     object of the user's own, which `source` makes. Scores that differ by at most `tolerance` are equal (see `measured`).
@@ -84,7 +84,10 @@ class Subject:
     source: Source | None = None
 
     def play(self, events: Iterable[Event], *, together: bool = False) -> list[PeekResult]:
-        """Play the events and return the result of each peek; `together` passes the claims of one instant in one call."""
+        """Play the events and return the result of each peek.
+
+        With `together`, simultaneous claims are written in one call.
+        """
         looks: list[PeekResult] = []
         stream = list(events)
         values = _values(stream)
@@ -129,7 +132,7 @@ def _vocabulary(events: Sequence[Event]) -> Vocabulary | None:
 
 
 def _values(events: Sequence[Event]) -> list[str]:
-    """Return the values of a stream, padded with usual values, so that renaming does not change their number."""
+    """Return the values of a stream, padded with default values so that renaming does not change their number."""
     values = list(dict.fromkeys(event.value for event in events if event.value))
     if {*values} <= {*VALUES}:
         return list(VALUES)
@@ -137,12 +140,12 @@ def _values(events: Sequence[Event]) -> list[str]:
 
 
 def looked(items: Iterable[Item], values: Sequence[str] = VALUES, *, answer: tuple[Item, ...] | None = None) -> PeekResult:
-    """Return the result of a peek: the active items with one of the values, and the answer to the last read."""
+    """Build a peek result from the active items that have one of the given values, and from the answer to the last read."""
     return PeekResult(tuple(_valued((item for item in items if item.get("active", True)), values)), answer)
 
 
 def _valued(items: Iterable[Item], values: Sequence[str]) -> Iterator[Item]:
-    """Yield items with their values, taken from the text if missing; items with no value or several are left out."""
+    """Yield items with their values, read from the text if missing. Items without a unique value are skipped."""
     for item in items:
         if item.get("value") is not None:
             yield item

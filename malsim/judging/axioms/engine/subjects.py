@@ -1,4 +1,4 @@
-"""Memories that axioms can test: laws by name, rules of the graph's law, a user's own memory."""
+"""Memories that axioms can test: laws by name, rules of the graph's law, and a user's own memory."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from malsim.memory.port import Vocabulary
 
 PRESETS: dict[str, Callable[[], Rules]] = {"mal": Rules, "recall_v5": Rules.recall_v5, "guarded": Rules.guarded}
-GRAPH_CASES = 4  # a graph takes longer over a claim than an item-based law
+GRAPH_CASES = 4  # number of streams per axiom for a graph, which is slower than an item-based law
 
 
 def subject_of(
     given: object, *, settings: Mapping[str, object] | None = None, limit: float = LIMIT, trusted: bool = False
 ) -> Subject:
-    """Return the test subject for a law's name, `package.module:factory`, `Rules`, a `Law` or a factory of memories.
+    """Return the test subject for a law's name, `package.module:factory`, `Rules`, a `Law` or a memory factory.
 
     `settings` are parameters of an item-based law. A `trusted` factory makes its memories in this process, any other in a
     sandbox. Raises `LawError` for an unknown law, `ScenarioError` for a parameter that is unknown or out of bounds, and
@@ -50,7 +50,7 @@ def subject_of(
     if callable(given):
         return _user(getattr(given, "__name__", type(given).__name__), given, limit, trusted=trusted)
     hint = "pass the name of a law, Rules, or a factory of memories"
-    raise UsageError("axioms cannot test this object", where="axioms", given=type(given).__name__, hint=hint)
+    raise UsageError("this object cannot be tested", where="axioms", given=type(given).__name__, hint=hint)
 
 
 def every_subject() -> list[Subject]:
@@ -83,7 +83,7 @@ def _user(name: str, source: Source, limit: float, *, trusted: bool = False) -> 
     def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> CheckedMemory:  # noqa: ARG001  # it reads the claims
         return memories.make()
 
-    weakref.finalize(fresh, memories.close)  # when the factory is no longer referenced
+    weakref.finalize(fresh, memories.close)  # close the memories once the factory is no longer referenced
     return Subject(
         name, fresh, belief=declares["belief"] is not False, edges=bool(declares["edges"]),
         half_life=declares["half_life"], offers=frozenset(offers), user=True, source=source,

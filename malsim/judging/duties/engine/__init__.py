@@ -1,1 +1,1 @@
-"""Engine of the duties: steps and cells, draws, playing, and verdicts."""
+"""Duty engine: steps and cells, random draws, playback, and verdicts."""

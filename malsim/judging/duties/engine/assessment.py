@@ -1,4 +1,4 @@
-"""Verdicts of memories on cells: play the draws, stop at the first failure, and shrink its plot."""
+"""Verdicts on duty cells: play random variations of a plot, stop at the first failure, and shrink its plot."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ COLUMNS = {"memory": "memory", "cell": "name", "kind": "kind", "verdict": "verdi
 
 @dataclass(frozen=True, repr=False)
 class Conformance(VerdictTable[QuestionVerdict]):
-    """Verdicts by memory and cell; `frame` has the columns memory, cell, kind, verdict, why and witness."""
+    """Verdicts per memory and cell. `frame` has the columns memory, cell, kind, verdict, why and witness."""
 
     KINDS = (OBLIGATION, PROHIBITION)
 
@@ -51,7 +51,7 @@ class Conformance(VerdictTable[QuestionVerdict]):
         return pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
 
     def figure(self) -> Any:
-        """Plot the verdicts with a row per memory and a column per cell."""
+        """Plot the verdicts with one row per memory and one column per cell."""
         from malsim.showing.plots.studies.laws import verdict_matrix
 
         return verdict_matrix(self.frame, title="Verdicts of memories on duties")
@@ -62,7 +62,7 @@ class Conformance(VerdictTable[QuestionVerdict]):
 
 
 def memory_of(given: object, **settings: object) -> Subject:
-    """Return the subject of a reference memory by name, or of any memory that axioms accept."""
+    """Return the test subject for a reference memory's name, or for any memory that axioms accept."""
     if isinstance(given, str) and given in REFERENCES:
         if settings.get("settings"):
             raise UsageError("a reference memory has no parameters", where="duties", given=given)
@@ -75,13 +75,13 @@ def assess_all(
     subjects: Sequence[Subject], cells: Iterable[Duty] | None = None, *, seed: int = 0, draws: int = DRAWS,
     watch: Callable[[Sequence[Subject]], Iterable[Subject]] = iter,
 ) -> Conformance:  # fmt: skip
-    """Judge all memories in all cells; an error in one pair does not affect the others."""
+    """Judge all memories in all cells. An error for one memory and cell does not affect the others."""
     duties = list(cells) if cells is not None else list(every_duty().values())
     return Conformance(tuple(judge(subject, cell, seed=seed, draws=draws) for subject in watch(subjects) for cell in duties))
 
 
 def judge(subject: Subject, cell: Duty, *, seed: int = 0, draws: int = DRAWS) -> QuestionVerdict:
-    """Judge one memory in one cell; the verdict is "holds" if the cell holds on every draw."""
+    """Judge one memory in one cell. The verdict is "holds" if the cell holds in every draw."""
     verdict = partial(QuestionVerdict, subject.name, cell.name, cell.kind, cell.sentence)
     missing = [need for need in cell.needs if need not in subject.offers]
     if missing:
@@ -95,7 +95,8 @@ def judge(subject: Subject, cell: Duty, *, seed: int = 0, draws: int = DRAWS) ->
             if not cell.judged:
                 return verdict(RECORDED, _sentence(next(look for look in looks if not look.step.twin)))
             if outcome == FAILS:
-                simpler = partial(simpler_streams, halve=False)  # days of the plot are easier to read
+                # Times are not halved because the plot's own days are easier to read.
+                simpler = partial(simpler_streams, halve=False)
                 least = smallest(list(steps), simpler, partial(_fails_alone, subject, cell))
                 why = next(_sentence(look) for look in play(subject, least) if not look.holds)
                 return verdict(FAILS, why, step_table(least))
@@ -115,7 +116,7 @@ def _outcome(looks: Sequence[Look]) -> str:
 
 
 def _fails_alone(subject: Subject, cell: Duty, steps: Sequence[Step]) -> bool:
-    """Return whether a shortened plot still fails: its twins hold, the governed reference passes, the memory fails."""
+    """Return whether a shortened plot still fails for the memory, while its twins hold and the governed reference passes."""
     if sum(step.twin for step in steps) < sum(step.twin for step in cell.steps):
         return False
     try:
@@ -140,7 +141,7 @@ def _sentence(look: Look) -> str:
 
 
 def assess(memory: object, *, cell: str | None = None, seed: int = 0, limit: float = LIMIT) -> Conformance:
-    """Judge a memory in all cells, or in one.
+    """Judge a memory in all cells or in a single cell.
 
     Parameters
     ----------
@@ -163,7 +164,7 @@ def assess(memory: object, *, cell: str | None = None, seed: int = 0, limit: flo
 def check(
     memory: object, *, expected_failures: Iterable[str] = (), seed: int = 0, limit: float = LIMIT
 ) -> Callable[[str], None]:
-    """Return a test of a memory, one case per cell: `test_duties = check(MyMemory, expected_failures={"F6"})`.
+    """Return a pytest test with one case per cell: `test_duties = check(MyMemory, expected_failures={"F6"})`.
 
     A failed cell fails its case with the witness; a cell in `expected_failures` fails its case when it holds. Vacuous cells
     and cells that are not offered are skipped. Raises `UsageError` if pytest is not installed.

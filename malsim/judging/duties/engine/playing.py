@@ -1,4 +1,4 @@
-"""Player of a plot to a memory, which judges each look by the items that the memory shows."""
+"""Playback of a duty's plot against a memory, and judging of each inspection of the memory."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from malsim.judging.duties.engine.step import Step
 
 PHRASES = Phrases()
-SAME = 1e-6  # tolerance of days and beliefs
+SAME = 1e-6  # tolerance for comparing days and beliefs
 GROUPS = {FIRST: 0, NOT_FIRST: 0, CURRENT: 1, NOT_CURRENT: 1, SHOWN: 2, NOT_SHOWN: 2}
 
 
 class BelieflessError(Exception):
-    """Raised by a look at a belief if the items have no belief."""
+    """Raised when a plot inspects a belief but the memory's items have no belief."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """Result of one inspection of a memory: its step, whether it holds, and the text that was shown."""
+    """Result of one inspection of a memory: its step, whether it shows the wanted result, and the text that was shown."""
 
     step: Step
     holds: bool
@@ -40,7 +40,7 @@ class Look:
 
 
 def play(subject: Subject, steps: Sequence[Step]) -> list[Look]:
-    """Make a memory, play the steps to it, and judge each look.
+    """Create a memory, play the steps against it, and judge each inspection.
 
     Raises `AdapterError` with call, day and last claim if a call fails or an answer is invalid.
     """
@@ -59,7 +59,7 @@ def play(subject: Subject, steps: Sequence[Step]) -> list[Look]:
 
 @dataclass
 class _Play(Player):
-    """Memory during a plot, with the claimed values and the beliefs to compare with."""
+    """Player for one plot that remembers the claimed values and earlier beliefs."""
 
     memory: Any
     last: Claim | None = None
@@ -67,7 +67,7 @@ class _Play(Player):
     beliefs: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def step(self, step: Step) -> Look | None:
-        """Play a step; return the result if it is a look."""
+        """Play one step. Return the result if the step is an inspection, otherwise None."""
         self.days |= {*step.days}
         if step.do in LOOKS:
             self.now = max(self.now, step.t)
@@ -81,10 +81,10 @@ class _Play(Player):
         return None
 
     def _ask(self, step: Step) -> Look:
-        """Peek twice without a change, then read; peek and read must both show what is wanted."""
+        """Peek twice, which must give equal results, then read. Both peek and read must show the wanted result."""
         peeked = self.memory.peek(step.query, self.now)
         if list(map(_visible_parts, self.memory.peek(step.query, self.now))) != list(map(_visible_parts, peeked)):
-            raise AdapterError("a peek changed the memory", where="peek", hint="make peek change nothing")
+            raise AdapterError("a peek changed the memory", where="peek", hint="make sure that `peek` changes nothing")
         answer = self.memory.read(step.query, self.now)
         verdicts = [self._wanted(step, items) for items in (peeked, answer) if items is not None]
         parts = []
@@ -96,7 +96,7 @@ class _Play(Player):
     def _wanted(self, step: Step, items: Sequence[Item]) -> bool:
         for item in items:
             if item.get("value") is not None and str(item["value"]) not in self.values:
-                raise AdapterError("returned a value that nobody claimed", where="peek", given=item["value"])
+                raise AdapterError("an item has a value that nobody claimed", where="peek", given=item["value"])
         if step.want not in GROUPS:
             return self._believed(step, items)
         active = [item for item in items if item.get("active", True)]
@@ -111,7 +111,7 @@ class _Play(Player):
         return any(step.value in values for values in group) == (step.want in (CURRENT, SHOWN))
 
     def _believed(self, step: Step, items: Sequence[Item]) -> bool:
-        """Compare the belief in a value with the remembered belief."""
+        """Return whether the belief in a value compares with the remembered belief as the step requires."""
         beliefs = [item.get("belief") for item in items if step.value in self._says(item)]
         if None in beliefs:
             raise BelieflessError
@@ -122,7 +122,7 @@ class _Play(Player):
         return belief > before + SAME if step.want == "believed more" else abs(belief - before) <= SAME
 
     def _says(self, item: Item) -> set[str]:
-        """Return the values that an item claims: its value, or the values in its text."""
+        """Return the values that an item claims: its `value` field if set, otherwise the values found in its text."""
         return self._in_text(item) if item.get("value") is None else {str(item["value"])}
 
     def _in_text(self, item: Item) -> set[str]:
@@ -137,11 +137,13 @@ class _Play(Player):
     def _log(self, step: Step) -> Look:
         events = self.memory.log()
         if any(event["at"] > self.now + SAME for event in events):
-            raise AdapterError("logged an event in the future", where="log", given=max(event["at"] for event in events))
+            raise AdapterError(
+                "the log contains an event in the future", where="log", given=max(event["at"] for event in events)
+            )
         for event in events:
             if not any(abs(event["at"] - day) <= SAME for day in self.days):
                 given = f"{event['event']} by {event['by']} on day {event['at']:.6g}"
-                raise AdapterError("logged an event on a day without a call", where="log", given=given)
+                raise AdapterError("the log contains an event on a day without a call", where="log", given=given)
         if step.want == NOT_SHOWN:
             matches = [event for event in events if _holds(repr(dict(event)), step.value)]
             return Look(step, not matches, "; ".join(repr(dict(event)) for event in matches[:3]) or "no such event")

@@ -1,4 +1,4 @@
-"""Cells of the duties, the steps of their plots (calls and looks with the wanted result), and draws of a plot."""
+"""Duty cells, the steps of their plots (calls, and inspections with a wanted result), and random variations of plots."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ CURRENT, NOT_CURRENT = "current", "not current"
 SHOWN, NOT_SHOWN = "shown", "not shown"
 STATED = 0.7
 OBLIGATION, PROHIBITION = "obligation", "prohibition"
-SPARED = ("settle", "share")  # daily ticks replace `settle`; cells that need `share` list it in `extra`
-LONGEST_GAP = 60.0  # days
+# Calls that a memory need not offer: daily ticks replace `settle`, and cells that require `share` list it in `extra`.
+SPARED = ("settle", "share")
+LONGEST_GAP = 60.0  # maximum number of days between two steps of a drawn plot
 CONSONANTS, VOWELS, SYLLABLES = "bdfgklmnprstvz", "aeiou", 3
-PLAIN = {"likes", "dislikes", "enjoys"}  # words of a value that are not symbols
-DISGUISED = "~"  # last character of the symbol of a disguised value
-ALIKE = str.maketrans("aeiops", "\u0430\u0435\u0456\u043e\u0440\u0455")  # Cyrillic
+PLAIN = {"likes", "dislikes", "enjoys"}  # words in values that are not symbols, so names do not replace them
+DISGUISED = "~"  # suffix of the symbol for a disguised value
+ALIKE = str.maketrans("aeiops", "\u0430\u0435\u0456\u043e\u0440\u0455")  # Latin letters and their Cyrillic look-alikes
 MOST_TRAFFIC = 4
-MOST_KEPT = 2000  # largest number of cached plots
+MOST_KEPT = 2000  # maximum number of cached plots
 
 
 @dataclass(frozen=True)
 class Step:
-    """Step of a plot on day `t`, in the plot's symbols (x, A, ann) until names are drawn for them.
+    """Step of a plot on day `t`. It uses the plot's symbols (x, A, ann) until random names replace them.
 
     `do` is write, an optional call, or one of `LOOKS`. For a look, `want` is the wanted result for `value`; a `twin` must
     hold for a prohibition to count. `dated` is the date of a claim, `of` the text from which it was derived.
@@ -60,7 +61,7 @@ class Step:
     as_of: float | None = None
     want: str = ""
     twin: bool = False
-    limit = MANY  # largest number of items in an answer
+    limit = MANY  # maximum number of items in an answer
 
     @property
     def days(self) -> list[float]:
@@ -78,7 +79,7 @@ class Step:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """Arguments of the step's optional call, in the order of the contract."""
+        """Arguments of the step's optional call, in the order that the memory contract defines."""
         given: dict[str, Any] = {"object": self.object, "value": self.value or None, "to": self.to}
         given |= {"instead": self.instead or None, "now": self.t, "by": self.by, "scope": self.scope}
         return {name: given[name] for name in ARGUMENTS[self.do]}
@@ -114,7 +115,7 @@ ARGUMENTS = {
 
 @dataclass(frozen=True)
 class Duty:
-    """Cell of the duties: its name, kind, statement and plot, and the features needed in addition to the plot's calls.
+    """Duty cell: its name, kind, statement and plot, and the features that it needs in addition to the plot's calls.
 
     The verdict of a duty that is not `judged` is only recorded.
     """
@@ -142,28 +143,31 @@ def call(t: float, do: str, object_: str, value: str = "", **more: Any) -> Step:
 
 
 def settle(t: float) -> Step:
-    """Return the step that runs all background jobs."""
+    """Return a step that runs all background jobs."""
     return Step(t, "settle")
 
 
 def ask(t: float, object_: str, value: str, want: str, **more: Any) -> Step:
-    """Return a look at an object; `want` is the wanted result for the value."""
+    """Return a step that queries an object. `want` is the wanted result for the value."""
     return Step(t, "ask", object_, value, want=want, **more)
 
 
 def twin(step: Step) -> Step:
-    """Return the look as a twin, which must hold for the cell to count."""
+    """Return a copy of the step that is marked as a twin, which must hold for the cell to count."""
     return replace(step, twin=True)
 
 
 def step_table(steps: Sequence[Step]) -> str:
-    """Format steps as a table with a row per call: day, name, arguments, and the wanted result of a look."""
+    """Format steps as a table with one row per step: day, call, arguments, and the wanted result of an inspection."""
     return "\n".join(one_line(f"{step.t:>12.6g} d  {step}") for step in steps)
 
 
-@lru_cache(MOST_KEPT)  # every memory gets the same plots
+@lru_cache(MOST_KEPT)  # cached because every memory gets the same plots
 def plot_of(cell: Duty, picks: Callable[[int, str, int], Pick], seed: int, case: int) -> tuple[Step, ...]:
-    """Return a cell's plot with drawn names, after case 0 also with drawn gaps and unrelated claims in the order of days."""
+    """Return a cell's plot with random names.
+
+    Cases after case 0 also have random gaps and unrelated claims, sorted by day.
+    """
     played, pick = list(cell.steps), picks(seed, f"conformance {cell.name}", case)
     if case:
         days = _days(played, pick)
@@ -177,7 +181,7 @@ def plot_of(cell: Duty, picks: Callable[[int, str, int], Pick], seed: int, case:
 
 
 def _days(steps: Sequence[Step], pick: Pick) -> dict[float, float]:
-    """Draw a new day for each day of the plot, with time for daily ticks before background jobs."""
+    """Draw a new day for each day in the plot, leaving room for daily ticks before background jobs."""
     old = sorted({day for step in steps for day in step.days})
     new = [old[0]]
     for _, day in pairwise(old):
