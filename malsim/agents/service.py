@@ -215,7 +215,7 @@ class MemoryService:
 
 
 def wall_clock(store: Store, seconds: Callable[[], float] = time.time) -> Callable[[], float]:
-    """Return a clock that returns the day of a store in real time, but never a day before the last write.
+    """Return a clock for the day of a store in real time. The day never precedes the last write.
 
     A store without a date of day 0 gets one, such that its last write was today. `seconds` returns seconds since 1970.
     """

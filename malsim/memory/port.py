@@ -283,7 +283,7 @@ class AnswersReads(Protocol[State]):
     """Capability of a memory under test that answers each query itself, may fail in one replication, and must be closed."""
 
     def answer(self, state: State, rep: Ints, object_: Ints, limit: int, now: float, scope: str | None = None) -> State:
-        """Query one object per replication within a scope (None: the object's own).
+        """Query one object per replication within a scope. None means the scope of the object.
 
         Later views then show at most `limit` items.
         """

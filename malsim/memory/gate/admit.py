@@ -33,7 +33,7 @@ LEAST_FACTOR = 0.5
 
 @dataclass(frozen=True)
 class Admission:
-    """Memory after a batch, and the function that makes its verdicts. Unpacks as `memory, verdicts = admit(...)`."""
+    """Memory after a batch, and its verdicts, which are built on demand. Unpacks as `memory, verdicts = admit(...)`."""
 
     memory: Memory
     make: Callable[[], pl.DataFrame] = field(repr=False)

@@ -56,7 +56,7 @@ class Check(NamedTuple):
 
 
 def faults(claims: LazyRows, edges: LazyRows, rules: Rules, before: Iterable[Issue] = ()) -> list[Issue]:
-    """Return the first issue of each field of the claims and their edges. An issue given in `before` comes first."""
+    """Return the first issue of each field of the claims and their edges. An issue in `before` takes precedence."""
     first = dict[tuple[int, str], str]()
     for claim, path, message in before:
         first.setdefault((claim, path), message)
@@ -123,7 +123,7 @@ def _is_null_or_blank(text: str | None) -> bool:
 
 
 def _mask(is_wrong: Callable[[Any], bool], texts: Column) -> Bools:
-    """Return a mask of the texts for which `is_wrong` is true, calling it once per distinct text."""
+    """Return a mask of the texts for which `is_wrong` is true. The function is called once per distinct text."""
     values = texts.tolist()
     wrong = {text for text in {*values} if is_wrong(text)}
     return np.array([text in wrong for text in values]) if wrong else PASSES

@@ -225,7 +225,7 @@ def _is_text(value: object) -> bool:
 
 
 def verified(memory: Memory, rows: Ints, now: float, rules: Rules, *, verification: str = "tested") -> Memory:
-    """Set the verification of cells that a reader found to be right, and reinforce them as `update` does.
+    """Set the verification of cells that a reader found to be correct, and reinforce them as `update` does.
 
     The rows must be distinct.
 

@@ -1,4 +1,4 @@
-"""Array types, ratios, and roundings and sums whose results do not depend on the shape of the array."""
+"""Array types, ratios, and rounding and summation that do not depend on the shape of an array."""
 
 from __future__ import annotations
 

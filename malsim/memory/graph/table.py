@@ -145,9 +145,9 @@ class Table:
 
     @classmethod
     def lazy(cls, at_hand: dict[str, NDArray[Any]], whole: Callable[[], pl.DataFrame]) -> Table:
-        """Return a table with some columns at hand.
+        """Return a table with some columns at hand, which calls `whole` when another column is needed.
 
-        It calls `whole` for the complete frame when another column is needed.
+        `whole` returns the complete frame.
         """
         height = len(next(iter(at_hand.values())))
         return cls(ChunkedRows(LazyRows(height, whole, at_hand), None, height, 0), {}, frozenset())

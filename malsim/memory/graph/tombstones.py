@@ -76,7 +76,7 @@ def rows_about(memory: Memory, rep: int, object_: str, value: str | float | None
 
 
 def rows_like(memory: Memory, row: int) -> Ints:
-    """Return the rows of the cells that state the same value about the same object; without an object, only `row`."""
+    """Return the rows of the cells that state the same value about the same object, or only `row` if it has no object."""
     cell = memory.cells[row].select("rep", "object", value=_STATED).row(0, named=True)
     if not cell["object"]:
         return np.array([row])[[memory.cells["title"][row] != ERASED]]
@@ -136,7 +136,7 @@ class Retraction(NamedTuple):
 def retract(
     memory: Memory, rows: Ints, group: Ints, count: int, request: Retraction, rules: Rules
 ) -> tuple[Memory, Bools, Ints]:
-    """Reject or erase `count` values.
+    """Reject or erase `count` values, as far as the rules allow this person to do so.
 
     Return the memory, a mask of the values for which this was allowed, and the erased rows.
 

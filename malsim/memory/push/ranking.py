@@ -43,7 +43,7 @@ def rank_score(
 
 
 def top_k(score: Array, touched: Array, *, limit: int) -> Ints:
-    """Return the indices of the `limit` best candidates in each row of a table, the best first; NONE pads short rows.
+    """Return the column indices of the `limit` best candidates in each row, best first. NONE pads short rows.
 
     Among equal scores the later touched candidate comes first, then the earlier column; a score of −inf is not a candidate.
 

@@ -101,7 +101,7 @@ def _add(connection: sqlite3.Connection, table: str, rows: pl.DataFrame, first: 
 
 
 def latest_day(memory: Memory) -> float:
-    """Return the latest day on which a cell was created, touched or read, or an edge was written; 0 if there are none."""
+    """Return the latest day on which a cell was created, touched or read, or an edge was written, or 0 if there is none."""
     days = [memory.cells[name].max() for name in ("created", "touched", "read")] + [memory.edges["t"].max()]
     return max((day for day in days if isinstance(day, float)), default=0.0)
 
