@@ -87,7 +87,7 @@ class Consistency(Axiom):
 
 
 class FurtherVoice(Axiom):
-    """Adding an agreeing writer, such as the fourth, does not reduce a value's score to 0."""
+    """An additional agreeing writer does not reduce a value's score to 0."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         voices, gap = pick.by_turns((4, 12, 3, 7)), pick.time(MINUTE, 1.0)

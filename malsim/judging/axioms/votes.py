@@ -16,7 +16,7 @@ SPREAD = 0.1  # longest time between writers' claims of the same value, in days
 
 
 class EchoIndependence(Axiom):
-    """A value repeated by one writer does not outscore a value with two writers, or one claimed before and after it."""
+    """A writer's repeated value does not outscore a value with two writers, or one claimed before and after the echo."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         """Draw an honest writer's claims before and after an echo of a day or several weeks, or two writers and an echo."""

@@ -74,7 +74,7 @@ class Record:
 
 
 class Governed:
-    """Memory with two clocks, scopes, digests of rejected values, and a log.
+    """Memory with valid time and recording time, scopes, digests of rejected values, and a log.
 
     Of the records that are not rejected, the one that became valid last is current. Only a writer of a value may correct or
     erase it, and claims derived from the value are rejected or erased with it.
@@ -129,10 +129,7 @@ class Governed:
         return [item for item in self.records if item.claim.object == query.object and item.claim.scope in readable]
 
     def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
-        """Reject a value and the claims derived from it from `now` on.
-
-        The new value is valid from the same day as the old value.
-        """
+        """Reject a value and its derived claims from `now` on, and store the new value with the old value's start date."""
         wrong = self.own(object, value, by, scope)
         self.note("correct" if wrong else "decline", by, now)
         if not wrong:

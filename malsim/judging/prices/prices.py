@@ -66,7 +66,7 @@ class Price:
 
     @property
     def gap(self) -> float | None:
-        """Price of the lie divided by the price of the truth, in claims; infinite without a lie, None without a truth."""
+        """Lie price divided by truth price, in claims; infinite if no lie is believed, None if no truth is believed."""
         if self.truth_claims is None:
             return None
         return float("inf") if self.lie_claims is None else self.lie_claims / self.truth_claims
@@ -86,7 +86,7 @@ class Price:
 
 @dataclass(frozen=True, repr=False)
 class PriceTable:
-    """Table of the prices of several memories."""
+    """Prices of several memories, as a table."""
 
     prices: tuple[Price, ...]
 

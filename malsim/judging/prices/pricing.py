@@ -92,7 +92,7 @@ class Stage:
         return looks
 
     def count(self, steps: Callable[[ClaimWorld, int], list[Event]]) -> Count:
-        """Add steps until the lie leads, and return the number of steps."""
+        """Add steps until the lie leads, and count the steps to doubt and to the changed answer."""
         doubt: int | None = None
         for n in range(1, self._world.most + 1):
             events = steps(self._world, n)

@@ -47,7 +47,7 @@ class Buffer:
 
 
 class Draft:
-    """Editable columns. The columns from which they were created keep their values.
+    """Editable copy of columns. The original columns keep their values.
 
     `arrays` holds each column with its new rows; `put` is the only way to change a row.
     """

@@ -1,4 +1,4 @@
-"""Law declarations, read from a law's module and checked."""
+"""Law declarations, which are read from law modules and checked."""
 
 from __future__ import annotations
 

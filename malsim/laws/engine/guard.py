@@ -151,7 +151,7 @@ class WatchedPlant:
         belief = columns["belief"]
         for name in (*COLUMNS, *(() if belief is None else ("belief",))):
             if np.shape(columns[name]) != np.shape(columns["rep"]):
-                self._refuse(f"view: {name}", "must be a column as long as the others", columns[name])
+                self._refuse(f"view: {name}", "must be a column of the same length as the others", columns[name])
         if belief is not None and not np.all((np.asarray(belief) >= 0.0) & (np.asarray(belief) <= 1.0)):
             self._refuse("view: belief", "must be between 0 and 1", belief)
         if type(view) is View:

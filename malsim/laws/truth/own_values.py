@@ -26,7 +26,7 @@ class _Records(NamedTuple):
 
 
 class _Believed(NamedTuple):
-    """Posterior P of each item, the term of each claim, and the log of the sum over all values of each object."""
+    """Posterior P of each item, the term of each claim, and the log normaliser of each object."""
 
     p: Array
     terms: Array

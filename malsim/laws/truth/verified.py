@@ -63,6 +63,6 @@ def prior_of_records(evidence: Evidence, rate: Array, pool: Array, record: Array
 
 
 def log_given(evidence: Evidence, worths: Array, right: Array) -> Array:
-    """Return, for each replication, the sum over verified facts of the log of the true value's share of belief."""
+    """Sum the log share of belief in the true value over each replication's verified facts."""
     facts = np.flatnonzero(evidence.pinned >= 0)
     return sums(np.log(right / worths), evidence.object_rep[facts], evidence.reps)

@@ -36,7 +36,7 @@ def copies(writer: Ints, object_: Ints, value: Ints, time: Array, origins: Seque
 
 
 def echoes(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
-    """Mark claims that repeat another writer's value after that writer, the first to claim it, has claimed another value.
+    """Mark claims that repeat a value after a different writer, who claimed it first, has switched to another value.
 
     >>> echoes(np.array([0, 0, 1]), np.zeros(3, dtype=int), np.array([0, 1, 0]), np.arange(3.0)).tolist()
     [False, False, True]

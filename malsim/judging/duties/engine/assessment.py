@@ -62,7 +62,7 @@ class Conformance(VerdictTable[QuestionVerdict]):
 
 
 def memory_of(given: object, **settings: object) -> Subject:
-    """Return the test subject for a reference memory's name, or for any memory that axioms accept."""
+    """Return the test subject for the name of a reference memory, or for any memory that axioms accept."""
     if isinstance(given, str) and given in REFERENCES:
         if settings.get("settings"):
             raise UsageError("a reference memory has no parameters", where="duties", given=given)
@@ -75,13 +75,13 @@ def assess_all(
     subjects: Sequence[Subject], cells: Iterable[Duty] | None = None, *, seed: int = 0, draws: int = DRAWS,
     watch: Callable[[Sequence[Subject]], Iterable[Subject]] = iter,
 ) -> Conformance:  # fmt: skip
-    """Judge all memories in all cells. An error for one memory and cell does not affect the others."""
+    """Judge all memories on all duty cells. An error for one memory and cell does not affect the others."""
     duties = list(cells) if cells is not None else list(every_duty().values())
     return Conformance(tuple(judge(subject, cell, seed=seed, draws=draws) for subject in watch(subjects) for cell in duties))
 
 
 def judge(subject: Subject, cell: Duty, *, seed: int = 0, draws: int = DRAWS) -> QuestionVerdict:
-    """Judge one memory in one cell. The verdict is "holds" if the cell holds in every draw."""
+    """Judge one memory on one duty cell. The verdict is "holds" if the cell holds in every draw."""
     verdict = partial(QuestionVerdict, subject.name, cell.name, cell.kind, cell.sentence)
     missing = [need for need in cell.needs if need not in subject.offers]
     if missing:
@@ -141,7 +141,7 @@ def _sentence(look: Look) -> str:
 
 
 def assess(memory: object, *, cell: str | None = None, seed: int = 0, limit: float = LIMIT) -> Conformance:
-    """Judge a memory in all cells or in a single cell.
+    """Judge a memory on all duty cells or on a single cell.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def assess(memory: object, *, cell: str | None = None, seed: int = 0, limit: flo
 def check(
     memory: object, *, expected_failures: Iterable[str] = (), seed: int = 0, limit: float = LIMIT
 ) -> Callable[[str], None]:
-    """Return a pytest test with one case per cell: `test_duties = check(MyMemory, expected_failures={"F6"})`.
+    """Return a pytest test with one case per duty cell: `test_duties = check(MyMemory, expected_failures={"F6"})`.
 
     A failed cell fails its case with the witness; a cell in `expected_failures` fails its case when it holds. Vacuous cells
     and cells that are not offered are skipped. Raises `UsageError` if pytest is not installed.

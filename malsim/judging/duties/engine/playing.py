@@ -1,4 +1,4 @@
-"""Playback of a duty's plot against a memory, and judging of each inspection of the memory."""
+"""Playback of a duty's plot against a memory, with a judgement of each inspection."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class _Play(Player):
         return any(step.value in values for values in group) == (step.want in (CURRENT, SHOWN))
 
     def _believed(self, step: Step, items: Sequence[Item]) -> bool:
-        """Return whether the belief in a value compares with the remembered belief as the step requires."""
+        """Return whether the belief in a value has changed from the remembered belief as the step requires."""
         beliefs = [item.get("belief") for item in items if step.value in self._says(item)]
         if None in beliefs:
             raise BelieflessError

@@ -129,7 +129,7 @@ class Duty:
 
     @property
     def needs(self) -> list[str]:
-        """Calls and features that a memory must offer for the cell to apply."""
+        """Calls and features that a memory must offer for the duty cell to apply."""
         calls = [call for call in OPTIONAL_CALLS if call not in SPARED and any(step.do == call for step in self.steps)]
         return [*calls, *self.extra]
 
@@ -153,7 +153,7 @@ def ask(t: float, object_: str, value: str, want: str, **more: Any) -> Step:
 
 
 def twin(step: Step) -> Step:
-    """Return a copy of the step that is marked as a twin, which must hold for the cell to count."""
+    """Return a copy of the step marked as a twin. A duty cell counts only if its twins hold."""
     return replace(step, twin=True)
 
 
@@ -164,9 +164,10 @@ def step_table(steps: Sequence[Step]) -> str:
 
 @lru_cache(MOST_KEPT)  # cached because every memory gets the same plots
 def plot_of(cell: Duty, picks: Callable[[int, str, int], Pick], seed: int, case: int) -> tuple[Step, ...]:
-    """Return a cell's plot with random names.
+    """Return a duty cell's plot with random names.
 
-    Cases after case 0 also have random gaps and unrelated claims, sorted by day.
+    Cases after case 0 also have random gaps and unrelated claims, sorted by day. Cases after case 0 also have random gaps
+    and unrelated claims, sorted by day.
     """
     played, pick = list(cell.steps), picks(seed, f"conformance {cell.name}", case)
     if case:
