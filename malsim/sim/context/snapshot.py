@@ -219,11 +219,11 @@ def best_by_value(snapshot: Snapshot, truth: Ints) -> Array:
 def answer_signals(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bool) -> dict[str, Array]:
     """Return the answer signals by name, each of shape (facts, replications); NaN for facts without an active claim.
 
-    `answer` is the value of the most effective active claim, the earliest of equals, and `belief` its effective.
-    `for_truth` and `against_truth` are the largest effective of a claim of the true value and of another value. Without
-    `full`, `truth` and `answer`, whose values cannot be averaged, are left out. A memory without belief has only `right`,
-    and its answer is the first by rank. A tie of k values counts as right by 1/k, unless the earliest value leads
-    (`view.leads`). `by_value` comes from `best_by_value`.
+    `answer` is the value of the active claim with the highest effective confidence (the earliest in a tie), and
+    `belief` is that confidence. `for_truth` and `against_truth` are the highest effective confidence of any claim of
+    the true value and of any other value. Without `full`, `truth` and `answer`, whose values cannot be averaged, are
+    left out. A memory without belief has only `right`, and its answer is the first by rank. A tie of k values counts as
+    right by 1/k, unless the earliest value leads (`view.leads`). `by_value` comes from `best_by_value`.
     """
     cell_index, size = snapshot.cell_index, truth.size
     best = by_value.ravel().copy()

@@ -39,7 +39,7 @@ LONGEST = 10**18  # largest claim number of a writer, so that sample bodies are 
 _OF_FACTS = ("object", "stability", "stability_word", "topics", "entities")
 _OF_STATEMENTS = ("title", "folded", "value")
 _OF_FORMS = ("kind", "kind_word", "verification", "verification_word", "origin", "origin_word", "backed")
-# columns that the gate reads as codes or flags
+# columns that are computed eagerly, because the gate always reads them
 _READ_OF_FACTS = ("object", "stability_word")
 _READ_OF_FORMS = ("kind_word", "verification_word", "origin_word", "backed")
 _READ_OF_ALL = ("annexed", "marked", "reverify", "locked", "pinned", "requires_review")
@@ -60,10 +60,11 @@ class ClaimForm:
 class ClaimTemplates:
     """Texts of a run (names of writers and facts, and claim forms), used to turn drafts into claims.
 
-    The gate checks and screens each distinct text and edge once, when the run begins. After that only the numbers of a
-    claim are compared with their bounds. A batch with a number out of bounds, or under rules with further checks, is
-    checked in full. A claim's body names its writer and the writer's own count. While these counts rise, and no other
-    cell has such a body, duplicates are impossible and not searched for. Replications are numbered from `first` to `last`.
+    The gate checks and screens each distinct text and edge once, at the start of the run. After that only the numbers
+    of a claim are compared with their bounds. A batch with a number out of bounds, or under rules with additional
+    checks, is checked in full. A claim's body names its writer and the writer's own count. While these counts rise, and
+    no other cell has such a body, duplicates are impossible and not searched for. Replications are numbered from
+    `first` to `last`.
     """
 
     def __init__(

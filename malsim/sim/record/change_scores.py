@@ -158,8 +158,8 @@ def _at(table: Array | Bools, value: Ints) -> Array:
 class AttackScores:
     """Sums over the ticks of an attack, per replication, and the times from the end of the attack to a true answer.
 
-    A false answer counts as marked if its cell has a mark (^) or, in a memory without marks, if an active item states
-    another value. `facts` are the names of all facts, in order.
+    A false answer counts as marked if its cell has a mark (^) or, in a memory without marks, if an active item states a
+    different value. `facts` are the names of all facts, in order.
     """
 
     def __init__(self, attack: Attack, facts: Sequence[str], replications: int) -> None:

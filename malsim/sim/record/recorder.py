@@ -86,7 +86,8 @@ class Recorder:
     ) -> None:  # fmt: skip
         """Record the state after a tick at `t` days, and update the scores of a scenario with facts.
 
-        `truth` has the shape (facts, replications); `shows` is as of `snapshot.shows`.
+        `truth` has the shape (facts, replications); `shows(facts, scope)` returns the mask of the facts visible in a
+        scope, like `snapshot.shows`.
         """
         self._ticks += 1
         bands, about_facts = self.scenario.record == "bands", len(self._names) > 0

@@ -67,8 +67,8 @@ def replay(
     the columns of the files, or paths of files: CSV, Parquet or NDJSON. Every claim is a cell (verification external).
     Untimed claims arrive in an order drawn from the seed, timed claims by time, writer and line, in batches of 1 % per
     tick; then the graph settles. With a dated truth (object, value, asked) it settles at each question, with the claims
-    before it. The answer for an object is the head with the highest effective. `watch` receives the batches and yields
-    them as they are fed, like a progress bar.
+    before it. The answer for an object is the head with the highest effective confidence. `watch` receives the batches
+    and yields them as they are fed, like a progress bar.
     """
     if contradictions not in _CONTRADICTIONS:
         allowed = ", ".join(_CONTRADICTIONS)

@@ -132,7 +132,7 @@ def push_on(scenario: Scenario, day: float, rep: int | None = None) -> TurnPush:
     """Return the push of the last turn on or before a day. `rep` is a replication number (default: the first).
 
     `day` is from the first turn to the end of the run. Raises `UsageError` if the scenario has no reader, if its law
-    keeps no graph of claims, and before the first turn.
+    has no claim graph, or if the day is before the first turn.
     """
     first = scenario.first if rep is None else rep
     finite(day, where="day", low=days(scenario.turn_every), high=scenario.days)

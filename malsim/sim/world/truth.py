@@ -28,7 +28,7 @@ class Fact:
     """Fact of the world, with its possible values, the changes of its true value, and its scope.
 
     A fact starts with one of its `values` (numbers or words), drawn uniformly, or with the first one if `start` is
-    first. It changes to another value, drawn uniformly, on average `hazard` times a day, or at each of `changes`
+    first. It changes to a different value, drawn uniformly, on average `hazard` times a day, or at each of `changes`
     (milliseconds, or text: "20d"). `stability` is the declared class of its claims. `popularity` is its weight when
     facts are drawn. `scope` is the scope of its claims ("": visible to everybody).
     """

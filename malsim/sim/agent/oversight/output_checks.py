@@ -82,7 +82,8 @@ class OutputCheck:
 class TurnAudit:
     """External verifier that runs every `audit_every` turns and checks the cells behind recent actions.
 
-    If it observes another value than the one acted on, it contradicts the cell in a claim of verification external.
+    If the verifier observes a different value than the reader acted on, it writes an externally verified claim that
+    contradicts the cell.
     """
 
     reader: Reader

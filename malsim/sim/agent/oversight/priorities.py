@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 class TriageContext:
     """Input to a triage policy. Tables have the shape (facts, replications).
 
-    `acted` counts the reader's actions on each fact. `luck` holds uniform numbers from 0 to 1. `accuracy` is that of a
-    reviewer's look. `lasts` is the time constant of each fact's class, in ticks. `signal` is the value of `triage-rank`
-    for each row of the memory, empty under other policies.
+    `acted` counts the reader's actions on each fact. `luck` holds uniform numbers from 0 to 1. `accuracy` is the
+    probability that a reviewer observes the true value. `lasts` is the time constant of each fact's class, in ticks.
+    `signal` is the value of `triage-rank` for each row of the memory, empty under other policies.
     """
 
     disputes: DisputesByFact
@@ -78,9 +78,10 @@ FORGETS = 0.7  # factor by which a past swing decays per tick
 class DisputesByFact:
     """State of the dispute about each fact in each replication. Tables have the shape (facts, replications).
 
-    `worth` is the largest worth of an active claim of each value, shape (values, facts, replications), 0 if no claim
-    states it. `lead` and `rival` are the rows of the best claim and of the best claim of another value, or NONE. `swing`
-    is a decaying sum of the changes of worth from tick to tick. `since` is the tick at which the dispute began.
+    `worth` is the highest score of any active claim per value, shape (values, facts, replications), or 0 if no claim
+    states the value. `lead` is the row of the best claim, and `rival` the row of the best claim that states a different
+    value, or NONE. `swing` is a decaying sum of the changes of `worth` from tick to tick. `since` is the tick at which
+    the dispute began.
     """
 
     def __init__(self, facts: int, replications: int, *, who: int) -> None:
