@@ -117,8 +117,8 @@ class Reviewers:
 
     Without `triage`, every disputed cell is escalated once, in order of arrival. Under a triage policy the reviewers
     choose among the disputed facts at each tick. `weekly` is the largest number of disputes per week, 0 for no limit.
-    `tires` is the share of accuracy lost with each observation on the same day. `late` is the delay between an observation and the
-    verdict. `each` and `late` are milliseconds, or text with a unit ("30min").
+    `tires` is the share of accuracy lost with each additional review on the same day. `late` is the delay between an
+    observation and the verdict. `each` and `late` are milliseconds, or text with a unit ("30min").
     """
 
     count: int = 1
