@@ -52,7 +52,8 @@ class Player:
         elif event.do == "peek":
             return self.memory.peek(event.query, self.now, event.limit)
         elif event.do in self.offers:
-            self.memory.perform(event.do, **{**event.arguments, "now": self.now})  # type: ignore[attr-defined]  # it offers the call
+            # A memory that offers a call has `perform`.
+            self.memory.perform(event.do, **{**event.arguments, "now": self.now})  # type: ignore[attr-defined]
         elif event.do == "settle":
             for day in range(SETTLE_TICKS - 1, -1, -1):
                 self.now = max(before, event.t - day)

@@ -73,7 +73,7 @@ def _sections_of(cases: Iterable[str], only: Iterable[str]) -> dict[str, list[st
     allowed = [name for section in sections for name in every[section]]
     for name in names:
         if name not in allowed:
-            hint = nearest(name, allowed, "`malsim judge --list` prints them")
+            hint = nearest(name, allowed, "run `malsim judge --list` to list them")
             raise UsageError("no such case", where="--case", given=name, hint=hint)
     if not names:
         return {section: every[section] for section in sections}

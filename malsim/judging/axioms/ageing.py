@@ -51,7 +51,7 @@ class Cadence(Axiom):
         ticks = [event for event in events if event.do == "tick"]
         if not is_stream(events, "write", "tick") or events[0].do != "write" or any(event.do == "read" for event in events):
             return None
-        if len(ticks) < 2 or len({event.t for event in ticks}) < len(ticks):  # noqa: PLR2004  # ticks at different times
+        if len(ticks) < 2 or len({event.t for event in ticks}) < len(ticks):  # noqa: PLR2004  # at least two distinct ticks
             return None
         plain = without(events, *ticks[:-1])
         if not max(event.t for event in events) == ticks[-1].t == events[-1].t or not keeps_clock(events, plain):
@@ -74,7 +74,8 @@ class Calendar(Axiom):
             return None
         plain = last(subject, events)
         for days in SHIFTS:
-            moved = [event.moved(lambda t, days=days: t + days) for event in events]  # type: ignore[misc]  # bound here
+            # The default value binds the loop variable.
+            moved = [event.moved(lambda t, days=days: t + days) for event in events]  # type: ignore[misc]
             why = differs(plain, last(subject, moved), f"when the whole stream is {days:g} days later")
             if why:
                 return why
@@ -177,7 +178,8 @@ class EarlierSupport(Axiom):
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
         claims = [event for event in events if event.do == "write"]
         for_a = [event for event in claims if event.value == "A"]
-        if not is_stream(events, "write") or not in_order(claims) or len(for_a) < 2:  # noqa: PLR2004  # earlier and later
+        # At least an earlier and a later claim are needed.
+        if not is_stream(events, "write") or not in_order(claims) or len(for_a) < 2:  # noqa: PLR2004
             return None
         alone, look = last(subject, without(events, *for_a[:-1])).score("A"), last(subject, events).score("A")
         if look >= alone - subject.tolerance:

@@ -77,7 +77,7 @@ class Consistency(Axiom):
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
         values = [event.value for event in events if event.do == "write"]
-        if not is_stream(events, "write") or len(set(values)) < 2:  # noqa: PLR2004  # rivals
+        if not is_stream(events, "write") or len(set(values)) < 2:  # noqa: PLR2004  # at least two rival values
             return None
         scores = sorted(((score, value) for value, score in last(subject, events).scores.items()), reverse=True)
         several = len(scores) > 1 and scores[1][0] > HALF + subject.tolerance

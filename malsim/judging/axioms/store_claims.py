@@ -39,7 +39,9 @@ def histories(path: str | Path) -> dict[str, list[Event]]:
         .select("day", "about", "claimed", "writer", pl.col("stated").fill_nan(None).fill_null(UNSTATED))
     )
     if not rows.height:
-        raise UsageError("contains no claims", where="--on", given=str(path), hint="inspect the store with `malsim look`")
+        raise UsageError(
+            "the store contains no claims", where="--on", given=str(path), hint="inspect the store with `malsim look`"
+        )
     claims: dict[str, list[Event]] = {}
     for day, about, value, writer, stated in rows.rows():
         claims.setdefault(str(about), []).append(Event(float(day), "write", str(about), value, writer, float(stated)))

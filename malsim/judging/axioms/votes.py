@@ -9,7 +9,7 @@ from malsim.judging.axioms.engine.compare import in_order, is_stream, last, lead
 from malsim.judging.axioms.engine.events import HOUR, MINUTE, WRITERS, Event, Pick
 from malsim.judging.axioms.engine.subject import Subject
 
-MOST, DAY, SOON, LONGEST = 20, 1.0, 0.5, 20.0  # maximum number of claims in an echo, and times in days
+MOST, DAY, SOON, LONGEST = 20, 1.0, 0.5, 20.0  # maximum number of claims in an echo, then times in days
 SPANS = {"again": (MINUTE, 1.0), "weeks": (7.5, 20.0)}  # (shortest, longest) gap between claims, in days
 FORMER = "CDE"
 SPREAD = 0.1  # longest time between writers' claims of the same value, in days
@@ -161,7 +161,8 @@ class TruthMayReturn(Axiom):
         phases = [list(group) for _, group in groupby(claims, key=lambda event: event.value)]
         if not is_stream(events, "write") or not in_order(claims) or any(event.do == "read" for event in events):
             return None
-        if any(new[0].t - old[-1].t < DAY for old, new in pairwise(phases)) or len(phases) < 3:  # noqa: PLR2004  # A, B, A
+        # At least three phases are needed: A, B, A.
+        if any(new[0].t - old[-1].t < DAY for old, new in pairwise(phases)) or len(phases) < 3:  # noqa: PLR2004
             return None
         if claims[-1].value not in {event.value for phase in phases[:-2] for event in phase}:
             return None

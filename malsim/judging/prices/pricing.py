@@ -37,7 +37,7 @@ def standing_world(path: str | Path, fact: str, subject: Subject, *, lie: str = 
     """
     objects = histories(path)
     if fact not in objects:
-        hint = nearest(fact, objects, "`malsim look` lists its objects")
+        hint = nearest(fact, objects, "run `malsim look` to list its objects")
         raise UsageError("the store has no claim about this object", where="--fact", given=fact, hint=hint)
     values = [claim.value for claim in objects[fact]]
     if lie in values:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 OTHERS = tuple(f"o{number}" for number in range(1, 7))
-DAILY, WEEK, TICK, PEEK, YEAR = 40, 7, 0.97, 0.02, 365.0  # days
+DAILY, WEEK, TICK, PEEK, YEAR = 40, 7, 0.97, 0.02, 365.0  # all in days
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from malsim.adapters.calls import Calls
     from malsim.memory.port import Plant
 
-# Number of arguments that are not law parameters.
+# For each function, the number of arguments that are not law parameters.
 FUNCTIONS = {"write": 2, "tick": 2, "read": 2, "rank": 2, "belief": 2, "explain": 3}
 SCOPES = ("object", "replication")
 OPTIONS = ("scope", "uses", "ordered", "aliases", "believes", "pools")
@@ -120,7 +120,7 @@ def load_law(name: str, module: ModuleType) -> Law:
     options = {option: getattr(module, option) for option in OPTIONS if hasattr(module, option)}
     law = Law(name, module, **{"pools": hasattr(module, "plant")} | options)
     if not law.sentence or not law.equation:
-        hint = "begin the docstring with a sentence; indent the equation after it by four spaces"
+        hint = "start the docstring with a sentence, then add the equation, indented by four spaces"
         raise LawError("the law has no equation", where=f"{law.path}:1", hint=hint)
     if law.factory:
         return law

@@ -152,7 +152,7 @@ class Graph:
     def view(self, state: GraphState, now: float) -> GraphView:  # noqa: ARG002  # scores change at ticks only
         return state.view
 
-    def present(self, state: GraphState, now: float) -> GraphView:  # noqa: ARG002  # ageing waits for the tick
+    def present(self, state: GraphState, now: float) -> GraphView:  # noqa: ARG002  # a graph ages at ticks only
         memory = present(state.memory, self._rules(state)).memory
         return state.view if memory is state.memory else GraphView(state, memory)
 
@@ -254,7 +254,7 @@ class GraphView(View):
         return marked(
             self._state.rules,
             stated=memory.values("stated", rows), effective=self.belief.take(rows),
-            superseded=~self.active[rows],  # a row that is listed although inactive was superseded
+            superseded=~self.active[rows],  # an inactive row is listed only if superseded
             # NaN (no due date) compares as False.
             contradicted=self._contradicted[rows], overdue=memory.values("reverify", rows) < now,
             currency=memory.values("currency", rows), requires_review=memory.values("requires_review", rows),

@@ -172,7 +172,7 @@ class ItemPlant:
         A dead row has a belief of 0. Raises `UsageError` if the law has no function `explain`.
         """
         if "explain" not in self.law.functions:
-            hint = "use `records` or a graph law; `malsim laws NAME` prints the equation"
+            hint = "use `records` or a graph law, or run `malsim laws NAME` to read the equation"
             raise UsageError("this law does not explain its beliefs", given=self.law.name, hint=hint)
         here = alive[state["rep"][alive] == state["rep"][row]]
         if row in here:

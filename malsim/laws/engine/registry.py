@@ -98,7 +98,7 @@ def find_law(name: str, *, where: str = "law") -> Law:
     if law := _by_name(name, laws):
         return law
     names = [*laws, *(alias for law in laws.values() for alias in law.aliases)]
-    raise LawError("no such law", where=where, given=name, hint=nearest(name, names, "`malsim laws` lists them"))
+    raise LawError("no such law", where=where, given=name, hint=nearest(name, names, "run `malsim laws` to list them"))
 
 
 def _by_name(name: str, laws: Mapping[str, Law]) -> Law | None:

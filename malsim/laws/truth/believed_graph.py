@@ -58,7 +58,8 @@ class BelievedGraph(Graph):
         scores = {name: after.values(name, rows) for name in ("effective", "calibration", "support_mass", "challenge_mass")}
         return GraphView(state, as_view(state.memory.changed(rows, scores), rows, state.memory))
 
-    def explain(self, state: GraphState, alive: Ints, row: int, now: float) -> LawExplanation:  # noqa: ARG002  # all claims count
+    # All claims count, so `alive` is ignored.
+    def explain(self, state: GraphState, alive: Ints, row: int, now: float) -> LawExplanation:  # noqa: ARG002
         """Explain the belief that a tick at `now` would compute for a row from all claims admitted before."""
         cells = state.memory.cells
         claims = _claim_rows(state)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 GRID = np.geomspace(1.0, 3650.0, 49)  # candidate time constants, in days
 EXCLUDED = 6.63  # 99 % quantile of χ² with one degree of freedom, above which "facts never change" is rejected
-WITHIN = 3.84  # 95 % quantile of χ² with one degree of freedom
+WITHIN = 3.84  # 95 % quantile of χ² with one degree of freedom, for the 95 % interval of τ
 FLAT = 1e-12  # sums of squares up to this bound are rounding errors
 HALF = 0.5  # added to squared errors, so that a few claims that fit by chance are not decisive
 

@@ -33,7 +33,8 @@ class _Believed(NamedTuple):
     log_sum: Array
 
 
-def own_values(evidence: Evidence, constants: Constants = Constants()) -> TruthEstimate:  # noqa: B008  # frozen
+# A frozen dataclass is a safe default.
+def own_values(evidence: Evidence, constants: Constants = Constants()) -> TruthEstimate:  # noqa: B008
     """Compute the posterior and effective confidence of every item, where an item is a claimed value of an object."""
     count = np.bincount(evidence.value, minlength=len(evidence.items)).astype(np.float64)
     total = sums(count, evidence.items, len(evidence.object_rep))[evidence.items]

@@ -81,5 +81,5 @@ def test_axioms_can_use_claims_of_a_store(tmp_path: Path, capsys: pytest.Capture
     assert verdict == again
     assert verdict.verdict == BROKEN
     empty = lines(tmp_path / "empty.jsonl", {"type": "entity", "name": "api", "entityType": "service", "observations": []})
-    with pytest.raises(UsageError, match="contains no claims"):
+    with pytest.raises(UsageError, match="the store contains no claims"):
         histories(empty)

@@ -67,7 +67,8 @@ def _law(law: Law, settings: Mapping[str, object] | None = None) -> Subject:
     params = checked(settings or {}, law.params, where=law.name)
     half_life = float(params["half_life"]) if "half_life" in params else None
 
-    def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> LawMemory:  # noqa: ARG001  # item-based laws do not verify
+    # Item-based laws ignore verification.
+    def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> LawMemory:  # noqa: ARG001
         return LawMemory(plant_of(law, params), vocabulary)
 
     offers = frozenset(("belief", "dates", "writers") if law.belief else ("dates", "writers"))
@@ -80,7 +81,8 @@ def _user(name: str, source: Source, limit: float, *, trusted: bool = False) -> 
     offers = {part for part in FEATURES if declares[part] is not False}
     offers |= {call for call in OPTIONAL_CALLS if declares[call]}
 
-    def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> CheckedMemory:  # noqa: ARG001  # it reads the claims
+    # A user's memory decides itself whether claims are verified.
+    def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> CheckedMemory:  # noqa: ARG001
         return memories.make()
 
     weakref.finalize(fresh, memories.close)  # close the memories once the factory is no longer referenced

@@ -68,7 +68,7 @@ def memory_of(given: object, **settings: object) -> Subject:
             raise UsageError("a reference memory has no parameters", where="duties", given=given)
         reference = REFERENCES[given]
         return subject_of(cast("object", type(given, (reference,), {})), trusted=True)
-    return subject_of(given, **settings)  # type: ignore[arg-type]  # its keywords
+    return subject_of(given, **settings)  # type: ignore[arg-type]  # keyword arguments of `subject_of`
 
 
 def assess_all(
