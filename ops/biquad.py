@@ -1,4 +1,4 @@
-"""Filter a signal with two poles and two zeros: a low-pass, a notch, or given coefficients.
+"""Filter a signal with a biquad (two poles, two zeros): low-pass, notch, or given coefficients.
 
     out = n0 in + s1;  s1 = n1 in − d1 out + s2;  s2 = n2 in − d2 out
 

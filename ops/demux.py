@@ -2,7 +2,7 @@
 
     out-i = (i = index), with the index limited to n − 1
 
-For a bar of bits use `ladder`; to copy a value to the selected output use `fanout`. Source: LinuxCNC demux.
+For a bar graph use `ladder`; to copy a value to the selected output use `fanout`. Source: LinuxCNC demux.
 
 >>> function(np.array([9]), outputs=3)["out"].ravel().tolist()
 [False, False, True]

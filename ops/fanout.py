@@ -2,7 +2,7 @@
 
     out-i = in for i = select + Σ 2^j bit-j; the others keep their values
 
-An index past the end selects the last output. To enable outputs individually use `gate`, for a bar of bits `ladder`.
+An index past the end selects the last output. To enable outputs individually use `gate`, for a bar graph `ladder`.
 Source: LinuxCNC demux_generic.
 
 >>> zero, none = np.array([0.0]), np.array([1])

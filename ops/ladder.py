@@ -16,7 +16,7 @@ from ops.pin import Array, In, Out
 
 index = In("1", "number of outputs to light, except the last", start=0, low=0)
 bit = In("bit", "severities; the highest true one counts", many="outputs")
-out = Out("bit", "bar of bits", many=32)
+out = Out("bit", "bits of the bar graph", many=32)
 
 
 def function(index: Array, bit: Array) -> dict[str, Array]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Tick
 
-command = In("1", "set-point", nan="lingers")
+command = In("1", "set point", nan="lingers")
 feedback = In("1", "measured value", nan="lingers")
 enable = In("bit", "drive the value; otherwise output 0")
 index_enable = In("bit", "its falling edge signals a jump of feedback")

@@ -1,4 +1,4 @@
-"""Add two values with gains and an offset.
+"""Add two values, each multiplied by a gain, and an offset.
 
     out = in-0 · gain-0 + in-1 · gain-1 + offset
 

@@ -1,4 +1,4 @@
-"""Explanation of a signal's value by tracing it back through the wires."""
+"""Trace of a signal's value back through the wires to its cause."""
 
 from __future__ import annotations
 

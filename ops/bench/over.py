@@ -85,7 +85,7 @@ def _split(frame: pl.DataFrame, settings: Mapping[str, object]) -> tuple[dict[st
 
 
 def _for_column(sheet: Sheet, constant: dict[str, object], column: pl.Series) -> Sheet:
-    """Return the op with the sizes given in the settings, and with its `any` pins typed like the column."""
+    """Return the op with the sizes given in the settings, and with the type of the column for its `any` pins."""
     sizes = {key: constant.pop(key) for key in list(constant) if key in sheet.sizes or key == "type"}
     kind = "bit" if column.dtype == pl.Boolean else "int" if column.dtype.is_integer() else "float"
     return sheet.sized(**{"type": kind, **sizes})

@@ -75,7 +75,10 @@ class Instance:
         return float(self.state[key][0 if row is None else (row, 0)])
 
     def call(self, functions: Sequence[str], period_ns: float, period_s: float) -> Instance:
-        """Return the instance after calling these HAL functions. Calling all of them in order equals one call of the op."""
+        """Return the instance after calling these HAL functions.
+
+        Calling all of them in order is equivalent to one call of the op.
+        """
         unit = self.component.counts or self.component.time
         tick = period_s if unit == "s" else period_ns / NANOSECONDS[unit]
         parts = [self.component.functions.get(function, "function") for function in functions]

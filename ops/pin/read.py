@@ -1,4 +1,4 @@
-"""Reader of an op's module, which checks the declarations against the function's arguments."""
+"""Reader for op modules, which checks the declarations of each op against the arguments of its function."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _of_kind(names: Mapping[str, Any], kind: type) -> dict[str, Any]:
 def _arguments(
     name: str, function: Callable[..., dict[str, Array]], declared: tuple[set[str], set[str], set[str], set[str]]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of the outputs and of the sizes that the function has as arguments."""
+    """Return the names of the outputs and sizes that are arguments of the function."""
     ins, outs, settings, sizes = declared
     arguments = inspect.signature(function).parameters.values()
     positional = [argument.name for argument in arguments if argument.kind is argument.POSITIONAL_OR_KEYWORD]

@@ -90,5 +90,5 @@ def test_store_and_op_pages_open_in_a_browser(store: Path, visit: Callable[..., 
     with serving(str(store)) as address:
         visit(address, ready=".trace").get_by_text("Standing signals now").wait_for()
         page = visit(f"{address}?op=pid")
-        page.get_by_text("Drive a value to a set-point").first.wait_for()
+        page.get_by_text("Drive a value to a set point").first.wait_for()
         assert page.get_by_label("input").input_value() == LOOP

@@ -126,7 +126,7 @@ def _too_long(piece: str, number: int, file: str) -> list[Fault]:
 
 
 def comment_at(text: str) -> int:
-    """Return the offset of the comment, that is, of the first `#` outside quotes and addresses, or the length of the text.
+    """Return the offset of the first `#` outside quotes and addresses, or the length of the text if it has no comment.
 
     >>> comment_at('body "a # b"  # c'), comment_at("net low weak.in < dec_a3ee#scores.eff # why")
     (14, 38)
