@@ -1,4 +1,4 @@
-"""Axioms: planted defects are found, sound memories pass, and each law breaks exactly the recorded axioms."""
+"""Axiom tests: planted defects are found, defect-free memories pass, and each law breaks exactly the recorded axioms."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 SUBJECTS = {subject.name: subject for subject in every_subject()}
 
-FRESH = 20_261_125  # a seed on which no stream was tuned
+FRESH = 20_261_125  # seed that was not used when the streams were tuned
 
-test_sound_memory_breaks_no_axiom = check(Sound)
+test_defect_free_memory_breaks_no_axiom = check(Sound)
 
 
 @pytest.mark.parametrize("memory", SOUND)
-def test_sound_memories_break_no_axiom_on_fresh_seeds(memory: type[Sound]) -> None:
+def test_defect_free_memories_satisfy_every_axiom(memory: type[Sound]) -> None:
     assert not matrix([subject_of(memory)], seed=FRESH).broken
     assert not matrix([subject_of(memory)], seed=FRESH + 1).errors
 
@@ -67,7 +67,7 @@ def test_detection_rates_have_intervals(capsys: pytest.CaptureFixture[str]) -> N
         ms.axioms("mal", streams=0)
 
 
-def test_trivial_memories_fail_the_headline_axioms() -> None:
+def test_trivial_memories_break_the_headline_axioms() -> None:
     assert ms.axioms("last_write", axiom="echo-independence").broken
     assert ms.axioms("sequential", axiom="truth-may-return").broken
     assert ms.axioms("majority", axiom="truth-may-return").broken
@@ -81,12 +81,12 @@ def test_every_shipped_law_breaks_exactly_the_recorded_axioms(law: str) -> None:
     assert set(table.of(law)) == set(KNOWN.get(law, ()))
 
 
-def test_every_break_is_recorded_with_its_reason() -> None:
+def test_every_recorded_break_has_a_reason() -> None:
     assert set(KNOWN) <= set(SUBJECTS)
     assert all(reason for axioms in KNOWN.values() for reason in axioms.values())
 
 
-def test_witnesses_are_small_and_the_same_for_one_seed() -> None:
+def test_witness_is_small_and_repeatable() -> None:
     item, two = (ms.axioms("graphiti", axiom="truth-may-return") for _ in range(2))
     assert item.verdicts == two.verdicts
     assert [event.do for event in item.broken[0].witness] == ["write", "write", "write", "peek"]
@@ -95,12 +95,12 @@ def test_witnesses_are_small_and_the_same_for_one_seed() -> None:
     assert sum(event.do == "write" for event in echo) == 3
 
 
-def test_peek_with_a_limit_is_shown_with_it() -> None:
+def test_event_table_shows_the_limit_of_a_peek() -> None:
     verdict = ms.axioms(PageShares, axiom="limit").broken[0]
     assert "peek x, 1 at most" in event_table(verdict.witness)
 
 
-def test_parameters_must_belong_to_a_law_of_items() -> None:
+def test_parameters_must_belong_to_an_item_based_law() -> None:
     with pytest.raises(ScenarioError, match="no such parameter"):
         subject_of("membrane", settings={"half_lief": 7})
     with pytest.raises(UsageError, match="only item-based laws"):
@@ -108,7 +108,7 @@ def test_parameters_must_belong_to_a_law_of_items() -> None:
     assert main(["judge", "membrane", "--set", "half_life=7"]) == main(["judge", "--set", "law.half_life=7"]) == 2
 
 
-def test_axioms_of_belief_and_edges_apply_only_where_present() -> None:
+def test_axioms_about_beliefs_need_a_memory_with_beliefs() -> None:
     verdicts = {item.name: item.verdict for item in ms.axioms("last_write").verdicts}
     assert verdicts["success"] == verdicts["settling"] == verdicts["half-life-halves"] == N_A
     assert verdicts["truth-may-return"] == HOLDS
@@ -116,7 +116,7 @@ def test_axioms_of_belief_and_edges_apply_only_where_present() -> None:
 
 class Raises(Sound):
     def tick(self, now: float) -> None:
-        raise RuntimeError(f"no clock on day {now > 0.0}")
+        raise RuntimeError(f"the clock is missing at t = {now:g}")
 
 
 class Hangs(Sound):
@@ -143,7 +143,7 @@ class Mute:
     [(Raises, "Raises: tick: raised RuntimeError"), (Hangs, "Hangs: tick: did not return within 0.2 s"),
      (Nameless, "Nameless: peek: returned an item without id, object, rank")],
 )  # fmt: skip
-def test_error_names_the_call_and_other_axioms_continue(memory: type[Sound], problem: str) -> None:
+def test_error_names_the_call_and_spares_other_axioms(memory: type[Sound], problem: str) -> None:
     table = ms.axioms(memory, axiom="anchor", limit=0.2)
     assert table.errors[0].verdict == ERROR
     assert problem in table.errors[0].why
@@ -151,7 +151,7 @@ def test_error_names_the_call_and_other_axioms_continue(memory: type[Sound], pro
         assert ms.axioms(memory, axiom="late-arrival", limit=0.2).verdicts[0].verdict == HOLDS
 
 
-def test_memory_that_hangs_is_waited_for_only_once(tmp_path: Path) -> None:
+def test_hanging_memory_is_tried_only_once(tmp_path: Path) -> None:
     path = str(tmp_path / "ticks")
 
     class HangsOnTick(Sound):
@@ -173,7 +173,7 @@ def test_nan_breaks_bounds_and_is_an_error_elsewhere() -> None:
     assert "not a number" in ms.axioms(NaNs, axiom="locality").errors[0].why
 
 
-def test_objects_that_axioms_cannot_test_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unsuitable_memories_and_unknown_names_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(AdapterError, match="a required method is missing"):
         ms.axioms(Mute)
@@ -187,7 +187,7 @@ def test_objects_that_axioms_cannot_test_are_refused(tmp_path: Path, monkeypatch
         ms.axioms(3)
 
 
-def test_check_fails_if_an_axiom_expected_to_break_holds() -> None:
+def test_check_fails_if_an_expected_break_does_not_occur() -> None:
     case = check(Sound, expected_broken={"anchor"})
     with pytest.raises(pytest.fail.Exception, match="remove it from"):
         case("anchor")
@@ -195,7 +195,7 @@ def test_check_fails_if_an_axiom_expected_to_break_holds() -> None:
         check(Compounds)("anchor")
 
 
-def test_rules_can_be_tested_by_axioms() -> None:
+def test_axioms_can_judge_a_rules_object() -> None:
     assert ms.axioms(ms.Rules(), axiom="settling").broken
     assert not ms.axioms(ms.Rules(damping=0.3), axiom="settling").broken
 
@@ -232,7 +232,7 @@ def test_command_judges_a_user_memory(
     assert main(["judge", "no_such_law"]) == 2
 
 
-def test_table_and_page_show_every_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_writes_verdicts_to_table_and_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         main(["judge", "memex", "last_write", "--only", "axioms", "--only", "price", "--html", str(tmp_path / "page.html")])
         == 1
@@ -241,11 +241,9 @@ def test_table_and_page_show_every_verdict(tmp_path: Path, capsys: pytest.Captur
     assert "memex" in output
     assert "X broken" in output
     page = (tmp_path / "page.html").read_text()
-    assert (page.count("<svg"), page.count("<section")) == (1, 7)  # one figure of prices, seven witnesses
+    assert (page.count("<svg"), page.count("<section")) == (1, 7)  # one price figure, and one section per witness
     assert not re.search(r"(src|href)=['\"]https?:", page)
-    assert re.search(
-        r"<th>last_write</th>.*<td>1</td><td>1</td><td>1</td><td>1</td></tr>", page
-    )  # prices of the lie and of the truth
+    assert re.search(r"<th>last_write</th>.*<td>1</td><td>1</td><td>1</td><td>1</td></tr>", page)  # all prices are 1
     sentences = [unescape(code).removesuffix(".") for code in re.findall(r"<p><b>(.*?)</b></p>", page, re.DOTALL)]
     assert len(sentences) == 7
     assert main(["judge", "--list", "--only", "axioms"]) == 0

@@ -1,4 +1,4 @@
-"""Numbers of writers, values, objects and events in the streams of each axiom; poorer streams would miss failures."""
+"""Writers, values, objects and events in the streams of each axiom. Streams with less variety would miss defects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from malsim.judging.axioms.engine.events import Event
 
 WITHOUT_EDGES = {
-    # axiom: number of writers, values, objects, events other than writes and peeks, fewest and most events
+    # axiom: number of writers, values, objects, kinds of events besides write and peek, minimum and maximum stream length
     "anchor": (6, "ABC", "xy", "read tick", 4, 16),
     "batching": (12, "AB", "xy", "", 3, 13),
     "bounds": (33, "AB", "x", "read tick", 2, 36),
@@ -71,7 +71,7 @@ def streams(axiom: str) -> list[list[Event]]:
 
 @pytest.mark.quick
 @pytest.mark.parametrize("axiom", shipped_axioms())
-def test_streams_cover_what_the_axiom_needs(axiom: str) -> None:
+def test_streams_have_the_variety_that_the_axiom_needs(axiom: str) -> None:
     drawn = streams(axiom)
     events = [event for stream in drawn for event in stream]
     writes = [event for event in events if event.do == "write"]

@@ -1,4 +1,4 @@
-"""The difference between peeks at one state is measured before a memory is judged, reported, and tolerated."""
+"""Noise between peeks at an unchanged memory is measured, reported and tolerated when the memory is judged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Votes:
-    """Memory that counts writers per value and returns texts; every second peek adds noise."""
+    """Memory that counts writers per value and returns only texts. Every second peek adds `noise` to the ranks."""
 
     belief = False
     noise = 0.0
@@ -65,7 +65,7 @@ def test_noise_between_peeks_breaks_no_axiom_and_is_reported() -> None:
     assert "differ" not in verdict_text(quiet)
 
 
-def test_ranks_of_two_questions_are_not_compared() -> None:
+def test_ranks_of_two_queries_are_not_compared() -> None:
     assert ms.axioms(Votes, axiom="newer-not-below-older").verdicts[0].verdict == "does not apply"
 
 

@@ -1,4 +1,4 @@
-"""Each shipped defect is distinguished from its repair by a check and an axiom; axioms can use claims of a store."""
+"""Each shipped defect is told apart from its repair by a check and an axiom. Axioms can also use claims of a store."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parents[3] / "scenarios" / "zoo"
 DRAWN = [defect for defect in DEFECTS if defect.name in ("recall_speeds_forgetting", "one_quiet_night")]
-UNPAIRED = {"latecomer_wins"}  # one file contains both kinds of edges
+UNPAIRED = {"latecomer_wins"}  # this scenario contains both kinds of edges, so there is no separate repair
 
 
 def under_test(judged: Judged) -> Subject:
@@ -44,11 +44,11 @@ def test_defect_fails_under_the_broken_law_only(defect: Defect) -> None:
 
 @pytest.mark.parametrize("defect", DRAWN, ids=lambda defect: defect.name)
 @pytest.mark.parametrize("seed", [20_261, 20_262])
-def test_drawn_defects_are_distinguished_on_fresh_seeds(defect: Defect, seed: int) -> None:
+def test_random_defects_are_distinguished_on_fresh_seeds(defect: Defect, seed: int) -> None:
     assert sides(defect, seed=seed).distinguished
 
 
-def test_zoo_folder_passes_and_contains_only_defects() -> None:
+def test_zoo_folder_passes_and_lists_every_defect() -> None:
     assert {path.stem for path in FOLDER.glob("*.toml")} == {defect.name for defect in DEFECTS} | UNPAIRED
     assert main(["test", str(FOLDER)]) == 0
 

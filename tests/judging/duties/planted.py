@@ -1,4 +1,4 @@
-"""Memories that break single duties, each with the cells that it must fail."""
+"""Memories that neglect single duties, each with the duty cells that it must fail."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHAPES = [f"{shape}.{letter}" for shape in ("change", "flip", "bounded") for let
 
 
 def fails(*cells: str, vacuous: str = "") -> Callable[[type[Governed]], type[Governed]]:
-    """Return a decorator that registers a memory with the duty cells that it must fail or make vacuous."""
+    """Return a class decorator that registers the duty cells that a memory must fail, or that must be vacuous for it."""
 
     def register(memory: type[Governed]) -> type[Governed]:
         PLANTED[memory] = set(cells), set(vacuous.split())
@@ -134,7 +134,7 @@ class NeverAllows(Governed):
     def allow(self, object: str, value: str, now: float, by: str, scope: str) -> None: ...  # noqa: A002
 
 
-@fails("F6", "F8")  # a copy is also a stored text
+@fails("F6", "F8")  # the copy fails F6 too, because it is another stored text
 class LeavesTheCopy(Governed):
     def share(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002
         super().share(object, to, now, scope)

@@ -1,4 +1,4 @@
-"""The command for duties, its outputs, the pytest check, and errors of memories."""
+"""Judging of duties from the command line and in pytest, and errors raised by the judged memories."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CELLS = ["--case", "change.B", "--case", "F6", "--case", "S7"]
 
 
 class SaysItInWords(Append):
-    """Memory whose items have a value in their text only, and whose calls are coroutines."""
+    """Memory whose items state their value only in the text, and whose calls are coroutines."""
 
     async def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:  # type: ignore[override]
         return [
@@ -62,7 +62,7 @@ class Drifts(Append):
 
 
 class Wavers(Governed):
-    """Memory whose beliefs rise with every peek."""
+    """Memory whose beliefs rise with every peek, although a peek must not change a memory."""
 
     looks = 0
 
@@ -77,14 +77,14 @@ class EndsBeforeItBegins(Governed):
 
 
 class HidesTexts(Governed):
-    """Memory that claims to store no text."""
+    """Memory that pretends to store no text."""
 
     def texts(self) -> list[str]:
         return []
 
 
 class LogsEveryDay(Governed):
-    """Memory that invents a log with an event every hour."""
+    """Memory that fabricates a log with one event per hour."""
 
     def log(self) -> list[dict[str, Any]]:
         last = self.events[-1]
@@ -113,13 +113,13 @@ class Foresees(Governed):
         (Foresees, "F9", ["Foresees: log, day 11", "the log contains an event in the future"]),
     ],
 )
-def test_error_of_a_memory_names_call_day_and_claim(memory: Any, cell: str, parts: list[str]) -> None:
+def test_error_message_names_memory_call_day_and_claim(memory: Any, cell: str, parts: list[str]) -> None:
     (item,) = assess(memory, cell=cell, limit=0.1).verdicts
     assert item.verdict == ERROR
     assert all(part in item.why for part in parts), item.why
 
 
-def test_hidden_text_has_no_effect() -> None:
+def test_erasure_is_vacuous_for_a_memory_without_texts() -> None:
     (item,) = assess(HidesTexts, cell="F6").verdicts
     assert item.verdict == "vacuous"
 
@@ -130,7 +130,7 @@ def test_error_in_one_cell_does_not_affect_others() -> None:
     assert len(table.having(HOLDS)) == 54
 
 
-def test_values_in_texts_are_read_and_coroutines_are_run() -> None:
+def test_values_are_parsed_from_texts_and_coroutines_are_run() -> None:
     for cell, verdict in (("flip.A", HOLDS), ("change.A", HOLDS), ("flip.B", "fails"), ("S7", NOT_OFFERED)):
         (item,) = assess(SaysItInWords, cell=cell).verdicts
         assert (item.verdict, cell) == (verdict, cell), item.why

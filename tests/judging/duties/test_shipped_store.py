@@ -1,4 +1,4 @@
-"""The shipped store keeps every duty under the preset `governed`."""
+"""The shipped store fulfils every duty under the preset `governed`."""
 
 from __future__ import annotations
 

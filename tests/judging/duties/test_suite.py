@@ -1,4 +1,4 @@
-"""The suite of duties distinguishes its reference memories, and finds exactly the planted failures."""
+"""The duty suite gives each reference memory its known verdicts and finds exactly the planted failures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from malsim.judging.duties.references import REFERENCES
 from malsim.judging.verdict_table import ERROR, FAILS, HOLDS, NOT_OFFERED, VACUOUS
 from tests.judging.duties.planted import PLANTED
 
-FEW = 3  # draws; the nightly test takes all
+FEW = 3  # number of draws per cell; the nightly test uses all draws
 FAILING = ["nothing", "append", "overwrite"]
 
 
@@ -20,13 +20,13 @@ def references() -> Conformance:
     return assess_all([memory_of(name) for name in REFERENCES], draws=FEW)
 
 
-def test_duties_have_57_cells_of_two_kinds() -> None:
+def test_duties_have_19_obligations_and_38_prohibitions() -> None:
     kinds = [cell.kind for cell in every_duty().values()]
     assert (kinds.count(OBLIGATION), kinds.count(PROHIBITION)) == (19, 38)
     assert all(any(step.twin for step in cell.steps) == (cell.kind == PROHIBITION) for cell in every_duty().values())
 
 
-def test_suite_distinguishes_the_references(references: Conformance) -> None:
+def test_reference_memories_get_their_known_verdicts(references: Conformance) -> None:
     assert len(references.of("governed", HOLDS)) == 56
     counts = {name: (len(references.of(name)), 57 - len(references.of(name, NOT_OFFERED))) for name in FAILING}
     assert counts == {"nothing": (9, 25), "append": (20, 25), "overwrite": (14, 25)}
@@ -37,18 +37,18 @@ def test_suite_distinguishes_the_references(references: Conformance) -> None:
 
 
 @pytest.mark.parametrize("memory", PLANTED, ids=lambda memory: memory.__name__)
-def test_planted_memory_fails_only_its_cells(memory: type) -> None:
+def test_planted_memory_fails_exactly_its_cells(memory: type) -> None:
     (failing, vacuous), name = PLANTED[memory], memory.__name__
     table = assess_all([memory_of(memory)], draws=FEW)
     assert (set(table.of(name)), set(table.of(name, VACUOUS))) == (failing, vacuous)
     assert len(table.of(name, HOLDS)) == 56 - len(failing) - len(vacuous)
 
 
-def test_planted_memories_fail_almost_every_duty() -> None:
+def test_every_duty_but_two_has_a_planted_failure() -> None:
     assert set(every_duty()) - set().union(*(failing for failing, _ in PLANTED.values())) == {"F1", "K6"}
 
 
-def test_witness_lists_the_calls_of_a_failure(references: Conformance) -> None:
+def test_witness_lists_the_calls_that_led_to_the_failure(references: Conformance) -> None:
     failed = references.having(FAILS)
     assert {item.memory for item in failed} == set(FAILING)
     for item in failed:
@@ -62,6 +62,6 @@ def test_witness_lists_the_calls_of_a_failure(references: Conformance) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("memory", [*REFERENCES, *PLANTED])
-def test_other_seeds_and_all_draws_give_equal_verdicts(memory: object) -> None:
+def test_verdicts_do_not_depend_on_seed_or_draws(memory: object) -> None:
     few, all_ = assess_all([memory_of(memory)], draws=FEW), assess_all([memory_of(memory)], seed=7)
     assert [item.verdict for item in few.verdicts] == [item.verdict for item in all_.verdicts]

@@ -1,4 +1,4 @@
-"""Prices: comparison with the published table, user memories, stores, and refusal of bad input."""
+"""Price of a lie and of a truth: published table, user memories, stores, and invalid input."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from malsim.judging.axioms.engine.events import Event
     from malsim.judging.prices import ClaimWorld
 
-SLOW = ("recall_v5",)  # the graph takes seconds, so only mal is tested
+SLOW = ("recall_v5",)  # laws that take seconds on the graph; mal covers the graph in every run
 TABLE: dict[str, Any] = json.loads((Path(__file__).parents[2] / "vectors" / "price" / "k3.json").read_text())
 
 
 @pytest.mark.parametrize("law", [pytest.param(law, marks=[pytest.mark.nightly] if law in SLOW else []) for law in TABLE])
-def test_prices_of_a_law_equal_the_table(law: str) -> None:
+def test_prices_of_each_law_match_the_published_table(law: str) -> None:
     assert price_of(subject_of(law), closed_world()).counts() == TABLE[law]
 
 
@@ -50,14 +50,11 @@ def test_stream_is_ordered_and_ends_with_a_tick(honest: int, n: int, name: str, 
     assert [event.do for event in stream].count("write") == len(world.past) + sum(event.do == "write" for event in events)
     assert stream[-1].do == "tick"
     assert 0.0 < stream[-1].t - events[-1].t <= 1.0
-    assert {event.writer for event in stream} <= {
-        *world.vocabulary.writers,
-        "ann",
-    }  # numbers of reads and ticks
+    assert {event.writer for event in stream} <= {*world.vocabulary.writers, "ann"}
 
 
 def truth_then_lie(world: ClaimWorld, n: int) -> list[Event]:
-    """Return claims of the truth by n strangers, then claims of the lie."""
+    """Return claims in which n new writers first state the truth and then the lie."""
     times = [world.start + world.gap * index for index in range(2 * n)]
     values = [world.truth] * n + [world.lie] * n
     return [world.says(t, f"s{index % n + 1}", value) for index, (t, value) in enumerate(zip(times, values, strict=True))]
@@ -69,7 +66,7 @@ def truth_then_lie(world: ClaimWorld, n: int) -> list[Event]:
 )  # fmt: skip
 @settings(max_examples=8, deadline=None)
 @pytest.mark.nightly
-def test_guarded_rules_resist_three_liars_but_not_two_honest(numbers: dict[str, Any]) -> None:
+def test_guarded_rules_resist_three_liars_and_follow_two_honest(numbers: dict[str, Any]) -> None:
     world = closed_world(**numbers)
     stage = Stage(subject_of(Rules.guarded()), world)
     assert all(stage.lead(steps(world, n)) > 0.0 for steps in (*STRATEGIES.values(), truth_then_lie) for n in (1, 2, 3))
@@ -104,8 +101,7 @@ def test_user_memory_has_the_price_of_the_law_it_copies() -> None:
 
 
 class Mute(Sound):
-    def write(self, claims: Sequence[Claim], now: float) -> None:
-        """Discard the claims."""
+    def write(self, claims: Sequence[Claim], now: float) -> None: ...
 
     def items(self, object_: str, now: float) -> list[dict[str, Any]]:  # noqa: ARG002
         return [{"id": 1, "object": object_, "value": "B", "rank": 0.5, "belief": 0.5}]
@@ -118,7 +114,7 @@ def test_memory_that_never_answers_the_truth_has_no_price() -> None:
         ms.price(Mute)
 
 
-def test_price_can_start_from_the_claims_of_a_store(tmp_path: Path) -> None:
+def test_price_can_be_computed_from_claims_of_a_store(tmp_path: Path) -> None:
     claims = [(0.0, "ann", "pump", 1.0), (3.0, "bob", "pump", 1.0), (5.0, "cid", "pump", 2.0), (6.0, "ann", "valve", 3.0)]
     rows = [
         {

@@ -1,4 +1,4 @@
-"""Planted defects: each class is a sound memory with one error, and names the axiom that finds it."""
+"""Memories with one planted defect each, next to the name of the axiom that must find the defect."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Compounds(Sound):
-    """Each tick lowers the score left by the previous tick."""
+    """Memory that lowers its scores with every tick, however little time has passed."""
 
     axiom = "anchor"
 
@@ -26,7 +26,7 @@ class Compounds(Sound):
 
 
 class CallOrder(Sound):
-    """The last claim of a call counts slightly more."""
+    """Memory in which the last claim of each write call counts slightly more."""
 
     axiom = "batching"
 
@@ -36,7 +36,7 @@ class CallOrder(Sound):
 
 
 class AboveOne(Sound):
-    """The belief in a value with three agreeing writers is above 1."""
+    """Memory whose belief in a value exceeds 1 if three writers agree on the value."""
 
     axiom = "bounds"
 
@@ -45,7 +45,7 @@ class AboveOne(Sound):
 
 
 class Certain(Sound):
-    """A claim stated with confidence 1 has an infinite score."""
+    """Memory that gives an infinite score to a claim stated with confidence 1."""
 
     axiom = "bounds"
 
@@ -54,7 +54,7 @@ class Certain(Sound):
 
 
 class CountsTicks(Sound):
-    """Age is the number of days with a tick."""
+    """Memory that measures age as the number of days with a tick."""
 
     axiom = "cadence"
 
@@ -70,7 +70,7 @@ class CountsTicks(Sound):
 
 
 class Weekdays(Sound):
-    """Scores are lower at weekends."""
+    """Memory whose scores are lower at weekends."""
 
     axiom = "calendar"
 
@@ -79,7 +79,7 @@ class Weekdays(Sound):
 
 
 class Addition(Sound):
-    """Votes raise a belief, and rivals do not lower it."""
+    """Memory in which votes raise a belief but rival values do not lower the belief."""
 
     axiom = "consistency"
 
@@ -89,7 +89,7 @@ class Addition(Sound):
 
 
 class AllBelieved(Sound):
-    """Each of three or more rivals is believed at 0.7."""
+    """Memory whose belief in each value is 0.7 if there are three or more rival values."""
 
     axiom = "consistency"
 
@@ -99,7 +99,7 @@ class AllBelieved(Sound):
 
 
 class Duplicates(Sound):
-    """A claim that is delivered twice lowers the score."""
+    """Memory that lowers the score of a claim that is delivered twice."""
 
     axiom = "delivered-twice"
 
@@ -108,7 +108,7 @@ class Duplicates(Sound):
 
 
 class FirstClaimed(Sound):
-    """A vote ends 60 days after its writer first claimed the value, however often it is repeated."""
+    """Memory that drops a vote 60 days after its writer first claimed the value, even if the writer repeats the claim."""
 
     axiom = "earlier-support"
 
@@ -118,7 +118,7 @@ class FirstClaimed(Sound):
 
 
 class CountsClaims(Sound):
-    """Every claim is a vote, repetitions included."""
+    """Memory that counts every claim as a vote, including repetitions by the same writer."""
 
     axiom = "echo-independence"
 
@@ -127,7 +127,7 @@ class CountsClaims(Sound):
 
 
 class OneVoice(Sound):
-    """All writers count as one, so the latest claim wins."""
+    """Memory that treats all writers as one writer, so that the latest claim wins."""
 
     axiom = "echo-independence"
 
@@ -136,7 +136,7 @@ class OneVoice(Sound):
 
 
 class FourthVoiceSilences(Sound):
-    """Every belief is 0 once four writers have made claims."""
+    """Memory whose beliefs are all 0 once four writers have made claims."""
 
     axiom = "further-voice"
 
@@ -145,7 +145,7 @@ class FourthVoiceSilences(Sound):
 
 
 class EFolding(Halves):
-    """The declared half-life is an e-folding time."""
+    """Memory that declares its e-folding time as its half-life."""
 
     axiom = "half-life-halves"
 
@@ -155,7 +155,7 @@ class EFolding(Halves):
 
 
 class KeepsFormerVotes(Sound):
-    """A writer's earlier claim keeps its vote."""
+    """Memory that still counts a writer's vote for a value after the writer has claimed another value."""
 
     axiom = "last-word"
 
@@ -164,7 +164,7 @@ class KeepsFormerVotes(Sound):
 
 
 class ArrivalOrder(Sound):
-    """Claims are dated by their arrival."""
+    """Memory that dates claims by their order of arrival."""
 
     axiom = "late-arrival"
 
@@ -174,7 +174,7 @@ class ArrivalOrder(Sound):
 
 
 class LateAges(Halves):
-    """An earlier claim of the same value that arrives late makes the value older."""
+    """Memory in which the late arrival of an older claim makes the claimed value older."""
 
     axiom = "late-arrival"
 
@@ -185,7 +185,7 @@ class LateAges(Halves):
 
 
 class PageShares(Sound):
-    """A score is the share among the requested items."""
+    """Memory that normalises scores over the returned items only."""
 
     axiom = "limit"
 
@@ -196,7 +196,7 @@ class PageShares(Sound):
 
 
 class Everywhere(Sound):
-    """A claim about any other object with another value is a rival."""
+    """Memory that treats a different value of another object as a rival value."""
 
     axiom = "locality"
 
@@ -205,7 +205,7 @@ class Everywhere(Sound):
 
 
 class TouchesAll(Halves):
-    """A read of one object makes all objects age more slowly."""
+    """Memory in which reading one object makes all objects age more slowly."""
 
     axiom = "locality"
 
@@ -215,7 +215,7 @@ class TouchesAll(Halves):
 
 
 class ThreeChanges(Sound):
-    """A writer's fourth value for an object is discarded."""
+    """Memory that discards the fourth value that a writer claims for an object."""
 
     axiom = "long-history"
 
@@ -227,7 +227,7 @@ class ThreeChanges(Sound):
 
 
 class Ripens(Sound):
-    """A score rises with age."""
+    """Memory whose scores rise with age."""
 
     axiom = "monotone-age"
 
@@ -237,7 +237,7 @@ class Ripens(Sound):
 
 
 class Initials(Sound):
-    """Writers are identified by the first six letters."""
+    """Memory that identifies writers by the first six letters of their names."""
 
     axiom = "names"
 
@@ -246,7 +246,7 @@ class Initials(Sound):
 
 
 class ObjectsFolded(Sound):
-    """Names of objects are compared without regard to case."""
+    """Memory that ignores case in object names."""
 
     axiom = "names"
 
@@ -255,7 +255,7 @@ class ObjectsFolded(Sound):
 
 
 class SameNumber(Sound):
-    """Values that are the same number are the same value."""
+    """Memory that merges values that are equal as numbers, such as "1" and "1.0"."""
 
     axiom = "names"
 
@@ -265,7 +265,7 @@ class SameNumber(Sound):
 
 
 class Hurried(Sound):
-    """Every write ages all items, even a write without claims."""
+    """Memory that ages all items on every write, even on a write without claims."""
 
     axiom = "neutral"
     writes = 0
@@ -279,7 +279,7 @@ class Hurried(Sound):
 
 
 class Vintage(Sound):
-    """The older of two claims ranks higher."""
+    """Memory that ranks the older of two claims higher."""
 
     axiom = "newer-not-below-older"
 
@@ -289,7 +289,7 @@ class Vintage(Sound):
 
 
 class FirstFive(Sound):
-    """Only the first five writers count."""
+    """Memory that counts only the first five writers."""
 
     axiom = "outvoted"
 
@@ -298,7 +298,7 @@ class FirstFive(Sound):
 
 
 class Talkers(Sound):
-    """A writer's weight is the number of its claims about any object."""
+    """Memory that weights a writer by the number of claims that the writer has made about any object."""
 
     axiom = "own-facts"
 
@@ -307,7 +307,7 @@ class Talkers(Sound):
 
 
 class PeekLowers(Sound):
-    """Each peek lowers the scores."""
+    """Memory that lowers its scores on every peek."""
 
     axiom = "peek"
 
@@ -316,7 +316,7 @@ class PeekLowers(Sound):
 
 
 class Supporters(Sound):
-    """A contradiction raises the leading value."""
+    """Memory in which a contradiction raises the leading value."""
 
     axiom = "polarity"
 
@@ -327,7 +327,7 @@ class Supporters(Sound):
 
 
 class Unfindable(Sound):
-    """After four ticks a read finds nothing, though a peek does."""
+    """Memory whose reads return nothing after four ticks, although its peeks still do."""
 
     axiom = "reachability"
 
@@ -336,7 +336,7 @@ class Unfindable(Sound):
 
 
 class Worst(Sound):
-    """A read returns the lowest value only."""
+    """Memory whose reads return only the value with the lowest score."""
 
     axiom = "reachability"
 
@@ -345,7 +345,7 @@ class Worst(Sound):
 
 
 class ReadLowers(Sound):
-    """Each read lowers the scores."""
+    """Memory that lowers its scores on every read."""
 
     axiom = "read-idempotence"
 
@@ -354,7 +354,7 @@ class ReadLowers(Sound):
 
 
 class HelpsTheLoser(Sound):
-    """A read adds weight to the lowest value."""
+    """Memory in which a read adds weight to the value with the lowest score."""
 
     axiom = "read-keeps-lead"
 
@@ -372,7 +372,7 @@ class HelpsTheLoser(Sound):
 
 
 class Tired(Sound):
-    """Each repetition of a value lowers its score by a tenth."""
+    """Memory that lowers the score of a value by a tenth each time the value is repeated."""
 
     axiom = "reinforcement"
 
@@ -381,7 +381,7 @@ class Tired(Sound):
 
 
 class Dice(Sound):
-    """Scores have a random part."""
+    """Memory whose scores are partly random."""
 
     axiom = "repeatable"
 
@@ -390,7 +390,7 @@ class Dice(Sound):
 
 
 class Inverted(Sound):
-    """A claim counts less, the more confidence it states."""
+    """Memory that lowers the score of a value when its claims state a higher confidence."""
 
     axiom = "stated"
 
@@ -399,7 +399,7 @@ class Inverted(Sound):
 
 
 class Shy(Sound):
-    """No belief is above 0.4."""
+    """Memory whose beliefs never exceed 0.4."""
 
     axiom = "success"
 
@@ -408,7 +408,7 @@ class Shy(Sound):
 
 
 class Expires(Sound):
-    """A tick deletes claims older than 60 days."""
+    """Memory that deletes claims older than 60 days on a tick."""
 
     axiom = "survival-floor"
 
@@ -417,7 +417,7 @@ class Expires(Sound):
 
 
 class BothGone(Sound):
-    """A contradiction deletes both sides."""
+    """Memory that deletes both claims of a contradiction."""
 
     axiom = "total-evidence"
 
@@ -430,7 +430,7 @@ class BothGone(Sound):
 
 
 class Frozen(Records):
-    """A writer's record counts only three objects, so a writer who later lies keeps a good record."""
+    """Memory that judges a writer by three objects only, so that a writer who lies later keeps a good record."""
 
     axiom = "track-record"
 
@@ -439,7 +439,7 @@ class Frozen(Records):
 
 
 class FirstWins(Sound):
-    """The first claim about an object is never replaced."""
+    """Memory that never replaces the first claim about an object."""
 
     axiom = "truth-may-return"
 
@@ -448,7 +448,7 @@ class FirstWins(Sound):
 
 
 class PlainVote(Sound):
-    """All votes have equal weight, so a tie stays a tie."""
+    """Memory that weights all votes equally, so that a tie is never broken."""
 
     axiom = "truth-may-return"
 
@@ -457,7 +457,7 @@ class PlainVote(Sound):
 
 
 class Leaks(Sound):
-    """The answer about an unknown object is the latest claim about another object."""
+    """Memory that answers a query about an unknown object with the latest claim about another object."""
 
     axiom = "unsaid"
 
@@ -466,7 +466,7 @@ class Leaks(Sound):
 
 
 class Share(Sound):
-    """A claim about another object lowers every belief."""
+    """Memory in which a claim about any other object lowers every belief."""
 
     axiom = "vacuity"
 

@@ -1,4 +1,4 @@
-"""Detection rates of the axioms: how often each finds its planted defects, and after how many streams."""
+"""Detection rate of each axiom on memories with planted defects, and the number of streams that a detection takes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from malsim.judging.axioms.engine.axiom import Axiom
     from malsim.judging.axioms.engine.subject import Subject
 
-MOST = 200  # streams after which a defect counts as not found
+MOST = 200  # maximum number of streams per search for a defect
 SEARCHES = 10
 SOUND: tuple[type[Sound], ...] = (Sound, Halves, Winner, Doubts, Edged, Records)
 DEFECTS: dict[str, type[Sound]] = {
@@ -33,7 +33,7 @@ DEFECTS: dict[str, type[Sound]] = {
 
 @dataclass(frozen=True, repr=False)
 class Detection:
-    """Result of searches for planted defects, `streams` per axiom, and false alarms on sound memories.
+    """Results of the searches for planted defects with `streams` streams per axiom, and false alarms.
 
     `searches` has a row per defect and seed: axiom, defect, seed, and the number of streams (null: more than allowed).
     """
@@ -44,7 +44,7 @@ class Detection:
 
     @property
     def rates(self) -> pl.DataFrame:
-        """Return the defects, searches and share found by `streams` streams with its interval, per axiom and in total."""
+        """Table with one row per axiom and a total: defects, searches, and share found within `streams` streams."""
         within = (pl.col("took") <= self.streams).fill_null(value=False)
         figures = {"defects": pl.col("defect").n_unique(), "searches": pl.len(), "found": within.mean()}
         total = self.searches.select(axiom=pl.lit("every axiom"), **figures)
@@ -54,7 +54,7 @@ class Detection:
 
     @property
     def not_found(self) -> list[str]:
-        """Return the names of the defects that at least one search did not find."""
+        """Names of the defects that at least one search missed."""
         return self.searches.filter(pl.col("took").is_null())["defect"].unique(maintain_order=True).to_list()
 
     def __repr__(self) -> str:
@@ -72,7 +72,7 @@ class Detection:
 
 
 def breaks_at(subject: Subject, axiom: Axiom, *, seed: int, most: int) -> int | None:
-    """Return the number, from 1, of the first stream that breaks an axiom; None if none of `most` does."""
+    """Return the number (from 1) of the first stream that breaks the axiom, or None if none of `most` streams does."""
     streams = streams_of(subject, axiom, seed=seed, most=most)
     return next((number for number, events in streams if axiom.broken(subject, events)), None)
 
@@ -81,7 +81,7 @@ def detection(
     names: Sequence[str] = (), *, streams: int = 20, seeds: Sequence[int] = range(SEARCHES),
     watch: Callable[[Sequence[type[Sound]]], Iterable[type[Sound]]] = iter,
 ) -> Detection:  # fmt: skip
-    """Search once per seed for each planted defect (of the named axioms), and for false alarms on sound memories."""
+    """Search for each planted defect of the named axioms once per seed, and for false alarms on defect-free memories."""
     rows = [
         (item.axiom, item.__name__, seed, breaks_at(subject_of(item), find_axiom(item.axiom), seed=seed, most=MOST))
         for item in watch([item for item in DEFECTS.values() if not names or item.axiom in names])

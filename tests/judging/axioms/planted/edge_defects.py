@@ -1,4 +1,4 @@
-"""Planted defects of edges: support, contradiction, derivation and succession."""
+"""Memories with one planted defect each in how they use edges: support, contradiction, derivation or supersession."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class NeverFalls(Edged):
-    """A claim derived from a refuted source keeps its score."""
+    """Memory that does not lower a claim derived from a refuted claim."""
 
     axiom = "derived-falls"
 
@@ -20,7 +20,7 @@ class NeverFalls(Edged):
 
 
 class FirstHopOnly(Edged):
-    """A claim derived from a refuted one falls, but a claim derived from that one does not."""
+    """Memory that lowers a claim derived from a refuted claim, but not claims further down the chain of derivations."""
 
     axiom = "derived-falls"
 
@@ -30,7 +30,7 @@ class FirstHopOnly(Edged):
 
 
 class BothSidesFall(Edged):
-    """A contradiction lowers its source as well as its target."""
+    """Memory that lowers both the source and the target of a contradiction."""
 
     axiom = "edge-target"
 
@@ -39,7 +39,7 @@ class BothSidesFall(Edged):
 
 
 class Strays(Edged):
-    """An edge to a missing claim hits the previous claim."""
+    """Memory that redirects an edge with a missing target to the previous claim."""
 
     axiom = "edge-target"
 
@@ -50,7 +50,7 @@ class Strays(Edged):
 
 
 class DefenceHurts(Edged):
-    """Every contradiction lowers all claims."""
+    """Memory that lowers all claims on every contradiction."""
 
     axiom = "loop-polarity"
 
@@ -59,7 +59,7 @@ class DefenceHurts(Edged):
 
 
 class StaleReplaces(Edged):
-    """A superseding claim replaces all claims of other writers, even values that its writer had not read."""
+    """Memory in which a superseding claim replaces other writers' claims, even those that its writer has not read."""
 
     axiom = "no-lost-update"
 
@@ -69,7 +69,7 @@ class StaleReplaces(Edged):
 
 
 class AttackRaises(Edged):
-    """Every edge raises its target, even a contradiction."""
+    """Memory in which every edge, even a contradiction, raises its target."""
 
     axiom = "polarity"
 
@@ -81,7 +81,7 @@ class AttackRaises(Edged):
 
 
 class Selfish(Edged):
-    """Support by the claim's own writer counts."""
+    """Memory that counts a writer's support for the writer's own claim."""
 
     axiom = "self-support"
 
@@ -91,7 +91,7 @@ class Selfish(Edged):
 
 
 class Rings(Edged):
-    """Scores alternate from tick to tick."""
+    """Memory whose scores alternate between two levels from tick to tick."""
 
     axiom = "settling"
 
@@ -100,7 +100,7 @@ class Rings(Edged):
 
 
 class KeepsSuperseded(Edged):
-    """A superseded value keeps the lead."""
+    """Memory in which a superseded value stays in the lead."""
 
     axiom = "superseded"
 
@@ -111,7 +111,7 @@ class KeepsSuperseded(Edged):
 
 
 class KeepsChallenges(Edged):
-    """A challenge still counts after its writer has superseded it."""
+    """Memory that still counts a challenge after its writer has superseded the challenge."""
 
     axiom = "superseded"
 

@@ -1,4 +1,4 @@
-"""Small sound memories in plain Python, which break no axiom."""
+"""Small defect-free memories in plain Python, which satisfy every axiom."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from malsim.adapters import Claim, Query
 
-NEWER, SURE = 0.05, 0.9  # extra weight of the newest vote, and the belief in a value without rivals
+NEWER, SURE = 0.05, 0.9  # extra weight of the newest vote; belief in an uncontested value
 
 
 class Sound:
@@ -52,7 +52,7 @@ class Sound:
         return {value: share * self.factor(value, about, now) for value, share in self.shares(about, now).items()}
 
     def factor(self, value: str, about: str, now: float) -> float:
-        """Return the factor of a value's score, which a defect may change."""
+        """Return the factor by which to multiply the value's score; planted defects override this method."""
         return 1.0
 
     def shares(self, about: str, now: float) -> dict[str, float]:
@@ -61,14 +61,14 @@ class Sound:
         return {value: SURE * weight / total if total else 0.0 for value, weight in weights.items()}
 
     def weights(self, about: str, now: float) -> dict[str, float]:
-        """Return the total weight of the votes for each value; 0 for a former value."""
+        """Return the total weight of the votes for each value. The weight is 0 if no writer claims the value any more."""
         weights = dict.fromkeys([claim.value for claim in self.about(about)], 0.0)
         for claim, weight in self.votes(about, now):
             weights[claim.value] += weight
         return weights
 
     def votes(self, about: str, now: float) -> list[tuple[Claim, float]]:
-        """Return the claims that count, with their weights; a writer's claims of one instant share its vote."""
+        """Return the claims that count as votes, with their weights. A writer's simultaneous claims share one vote."""
         latest = self.latest(about)
         times = sorted({claim.time for claims in latest.values() for claim in claims})
         bonus = {time: 1.0 + NEWER * index / (len(times) * len(latest)) for index, time in enumerate(times)}
@@ -79,7 +79,7 @@ class Sound:
         return 1.0
 
     def latest(self, about: str) -> dict[str, list[Claim]]:
-        """Return each writer's latest claims about an object, one per value."""
+        """Return each writer's latest claims about the object, at most one claim per value."""
         by_writer: dict[str, list[Claim]] = defaultdict(list)
         for claim in self.about(about):
             by_writer[self.writer(claim)].append(claim)
@@ -97,7 +97,7 @@ class Sound:
 
 
 class Halves(Sound):
-    """Memory whose beliefs halve in six days, as it declares."""
+    """Memory whose beliefs halve every six days, as declared in `half_life`."""
 
     half_life = 6.0
 
@@ -110,7 +110,7 @@ class Halves(Sound):
 
 
 class Winner(Sound):
-    """Memory without beliefs that shows only the leading value and values that tie with it."""
+    """Memory that returns only the leading value, or all values that tie for the lead, without a belief."""
 
     belief = False
 
@@ -121,7 +121,7 @@ class Winner(Sound):
 
 
 class Doubts(Sound):
-    """Memory that weights votes by their stated confidence and keeps some doubt about every value."""
+    """Memory that weights votes by their stated confidence and believes no value fully."""
 
     def shares(self, about: str, now: float) -> dict[str, float]:
         weights = self.weights(about, now)
@@ -132,7 +132,7 @@ class Doubts(Sound):
 
 
 class Edged(Sound):
-    """Memory that reads edges.
+    """Memory that takes edges into account.
 
     A contradiction lowers its target, unless the contradiction is itself contradicted or superseded by its writer. Claims
     derived from a value fall with it.
@@ -146,13 +146,13 @@ class Edged(Sound):
         return {value: self.grounded(SURE * weight / total, f"{about} is {value}", now) for value, weight in weights.items()}
 
     def grounded(self, score: float, text: str, now: float) -> float:
-        """Return the score of a text, lowered by attacks on the text and by the fall of its sources."""
+        """Return the score, lowered if the claim is attacked or derived from claims that are no longer believed."""
         for source in self.targets(text, "derived_from"):
             score *= self.standing(source, now)
         return score * (0.9 if self.is_attacked(text) else 1.0)
 
     def targets(self, text: str, relation: str) -> set[str]:
-        """Return the targets of edges of one relation from claims with a text."""
+        """Return the targets of all edges with this relation that start at claims with this text."""
         edges = [edge for claim in self.claims if claim.text == text for edge in claim.edges]
         return {edge.target for edge in edges if edge.relation == relation}
 
@@ -165,20 +165,20 @@ class Edged(Sound):
         return any(claim.text in self.targets(item.text, "supersedes") for item in later)
 
     def standing(self, text: str, now: float) -> float:
-        """Return the belief in a text relative to that in a value without rivals."""
+        """Return the belief in the claim with this text, divided by the belief in an uncontested claim."""
         source = next((claim for claim in self.claims if claim.text == text), None)
         return self.scores(source.object, now)[source.value] / SURE if source else 1.0
 
 
 class Records(Sound):
-    """Memory that weights a vote by how often its writer agreed with the majority about other objects."""
+    """Memory that weights each vote by how often its writer agreed with the majority about other objects."""
 
     def weight(self, claim: Claim, now: float) -> float:
         agreements = self.agreements(claim.writer, claim.object)
         return (2.0 + sum(agreements)) / (4.0 + len(agreements))
 
     def agreements(self, writer: str, besides: str) -> list[bool]:
-        """Return whether a writer agrees with the majority of the others, for each other object that has one."""
+        """Return whether the writer agrees with the other writers' majority, for each other object that has one."""
         agreements = []
         objects = [claim.object for claim in self.claims if claim.writer == writer and claim.object != besides]
         for name in dict.fromkeys(objects):
