@@ -1,6 +1,6 @@
-"""Hand-written JSON-RPC memory server on stdio with two tools, or without tools if started with `deaf`.
+"""Minimal MCP memory server on stdio with two tools, or with no tools if started with the argument `deaf`.
 
-With `settles` it starts a child process, and writes its environment to a file in its HOME.
+With the argument `settles`, the server starts a child process and writes its environment to a file in HOME.
 """
 
 from __future__ import annotations

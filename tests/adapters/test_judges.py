@@ -1,4 +1,4 @@
-"""Judges in place of a language model: error rates, and memories that use them."""
+"""Simulated judges that replace a language model: their error rates, and memories that use them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DRAWS = 4000
 
 
 class Careful:
-    """Memory that believes the last claim, unless the judge misses the contradiction."""
+    """Memory that replaces a fact only if its judge reports a contradiction."""
 
     belief = False
 
@@ -48,16 +48,16 @@ def skip_without(package: str) -> None:
 @pytest.mark.parametrize(
     ("rate", "truly", "wrong"), [("miss", SAME, NEW), ("miss", CONTRADICTS, NEW), ("false_alarm", NEW, CONTRADICTS)]
 )
-def test_judge_errs_at_its_stated_rate(rate: str, truly: str, wrong: str) -> None:
+def test_judge_errs_at_its_configured_rate(rate: str, truly: str, wrong: str) -> None:
     judge = Judge(**{rate: 0.2})  # type: ignore[arg-type]  # a rate
     verdicts = [judge.verdict(truly, "x is A", "x is B", number) for number in range(DRAWS)]
     assert set(verdicts) == {truly, wrong}
-    assert verdicts.count(wrong) / DRAWS == pytest.approx(0.2, abs=0.025)  # four standard errors
+    assert verdicts.count(wrong) / DRAWS == pytest.approx(0.2, abs=0.025)  # tolerance of four standard errors
     assert verdicts == [judge.verdict(truly, "x is A", "x is B", number) for number in range(DRAWS)]
     assert {Judge().verdict(truly, number) for number in range(100)} == {truly}
 
 
-def test_judge_invents_and_rewords_at_given_rates() -> None:
+def test_judge_invents_and_rephrases_as_configured() -> None:
     values = [Judge(invention=0.2).hears("A", number) for number in range(DRAWS)]
     assert 1.0 - values.count("A") / DRAWS == pytest.approx(0.2, abs=0.025)
     assert len({Judge(wording="varied").words("x is A", number) for number in range(9)}) == 9
@@ -78,13 +78,13 @@ def test_invalid_judge_is_refused(judge: str, problem: str) -> None:
         load_factory(f"{judge}/tests.adapters.test_judges:Careful")
 
 
-def test_memory_without_a_judge_is_refused() -> None:
+def test_judge_settings_for_a_memory_without_judge_are_refused() -> None:
     with pytest.raises(AdapterError, match="this memory does not use a judge"):
         load_factory("miss=0.1/malsim.adapters.langgraph:in_memory")
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_mem0_pipeline_keeps_repeats_that_its_judge_misses() -> None:
+def test_mem0_pipeline_stores_repeats_that_its_judge_misses() -> None:
     skip_without("mem0")
     counts = {}
     for judge in ("miss=0", "miss=0,wording=varied", "miss=1,wording=varied"):

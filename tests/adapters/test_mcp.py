@@ -1,4 +1,4 @@
-"""Adapter to MCP servers: folder, processes, mappings and errors."""
+"""Adapter to MCP servers: working folder, child processes, tool mappings and errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ arguments = { text = "{object}" }
 
 
 def shows(server: McpServer) -> list[str]:
-    """Return the texts that a server shows after the values A, B, A."""
+    """Write the values A, B and A to the server, then return the texts that a peek returns."""
     for day, value in enumerate("ABA"):
         server.write([Claim(float(day), "ann", "o", value, f"o is {value}")], float(day))
     return [item["text"] for item in server.peek(Query("o", "what is o?"), 3.0, 10)]
@@ -48,7 +48,7 @@ def test_server_writes_only_into_its_folder() -> None:
     assert ended(environment["child"])
 
 
-def test_user_mapping_assigns_fields_to_tool_arguments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_user_mapping_maps_claim_fields_to_tool_arguments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(MAPPING)
     command = ["run", str(SCENARIO), "--no-plots", "-o", str(tmp_path / "out"), "--set", "run.days=6"]
@@ -66,7 +66,7 @@ def test_user_mapping_assigns_fields_to_tool_arguments(tmp_path: Path, capsys: p
         assert problem in capsys.readouterr().err
 
 
-def test_server_stderr_is_in_the_error() -> None:
+def test_error_message_includes_the_servers_stderr() -> None:
     with pytest.raises(RuntimeError, match=r"the server ended \(exit code 1\); its stderr: no key was given"):
         McpServer(f"{sys.executable} -c 'import sys; sys.exit(\"no key was given\")'")
     with pytest.raises(AdapterError, match="does not start"):
@@ -83,7 +83,7 @@ def test_shipped_mappings_can_be_read() -> None:
     ("command", "texts"),
     [
         ("mcp-server-memory", ["o is A", "o is B"]),  # npm @modelcontextprotocol/server-memory
-        ("mcp-knowledge-graph", ["o is A", "o is B"]),  # npm @itseasy21/mcp-knowledge-graph, by the reference mapping
+        ("mcp-knowledge-graph", ["o is A", "o is B"]),  # npm @itseasy21/mcp-knowledge-graph, uses the reference mapping
         ("mcp-memory-libsql", ["o is A"]),
         ("mcp-server-memory-bank", ["o is A"]),  # npm @allpepper/memory-bank-mcp
         ("memory-bank-mcp", ["o is A"]),  # npm @movibe/memory-bank-mcp

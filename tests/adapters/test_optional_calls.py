@@ -1,4 +1,4 @@
-"""Optional parts of a memory: fields, optional calls and `async def`."""
+"""Optional parts of the memory interface: fields, methods, and `async def` methods."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from malsim.base.errors import AdapterError, DataError
 
 
 class Slow:
-    """Memory in which every call is an `async def`."""
+    """Memory whose methods are all coroutines."""
 
     def __init__(self) -> None:
         self.values: list[str] = []
@@ -25,8 +25,7 @@ class Slow:
         self.loops.add(asyncio.get_running_loop())
         self.values += [claim.value for claim in claims]
 
-    async def tick(self, now: float) -> None:
-        """Do nothing."""
+    async def tick(self, now: float) -> None: ...
 
     async def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:  # noqa: ARG002
         self.loops.add(asyncio.get_running_loop())
@@ -47,7 +46,7 @@ class Slow:
         return [{"event": "forget", "id": 1, "by": "ann"}]
 
 
-def test_memory_with_coroutines_works_like_any_other() -> None:
+def test_memory_with_async_methods_works_like_any_other() -> None:
     memory = CheckedMemories(Slow, "slow", trusted=True).make()
     memory.write([Claim(1.0, "ann", "x", "A"), Claim(1.0, "ann", "x", "B", scope="a", valid_from=0.0, valid_to=2.0)], 1.0)
     memory.perform("forget", object="x", value="A", now=2.0, by="ann", scope="")
@@ -59,7 +58,7 @@ def test_memory_with_coroutines_works_like_any_other() -> None:
 
 
 class Hasty(Slow):
-    """Memory whose write drops a coroutine without awaiting it."""
+    """Memory whose `write` and `forget` create a coroutine without awaiting it."""
 
     def write(self, claims: Any, now: float) -> None:  # type: ignore[override]
         super().write(claims, now)  # type: ignore[unused-coroutine]
@@ -97,6 +96,6 @@ def test_coroutine_that_is_not_awaited_is_an_error(*, trusted: bool) -> None:
         (lambda: Query("x", scope="a" * 10_000), "allowed: text of at most 200 characters; name a person"),
     ],
 )
-def test_invalid_fields_are_refused(make: Any, problem: str) -> None:
+def test_invalid_fields_of_claims_and_queries_are_refused(make: Any, problem: str) -> None:
     with pytest.raises(DataError, match=problem):
         make()

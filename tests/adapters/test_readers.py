@@ -1,4 +1,4 @@
-"""Readers of a memory's answers: by name, in a run, and their errors."""
+"""Readers, which select the answer among the items that a memory returns: by name, in a run, and their errors."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def accuracy(memory: str) -> Sequence[float]:
     return run.signals.filter(signal="right")["value"].to_list()
 
 
-def test_newest_reader_of_a_log_returns_the_last_claim() -> None:
+def test_newest_reader_selects_the_last_claim_of_a_log() -> None:
     assert accuracy(f"newest/{LOG}") == accuracy(LAST) != accuracy(f"top/{LOG}")
 
 

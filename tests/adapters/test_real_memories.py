@@ -1,4 +1,4 @@
-"""Real memories, offline: in a run, after A, B, A, and compared with their minimal model."""
+"""Real memory packages without network access: in a run, after the values A, B, A, and against their minimal models."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def skip_without(package: str) -> None:
 
 
 def shown_by(name: str, claims: Sequence[tuple[float, str]]) -> list[tuple[str, float]]:
-    """Return the values and ranks that a real memory shows after claims on days."""
+    """Return the values and ranks that a real memory returns after one claim per (day, value) pair."""
     host = Host(name, name)
     asks = [Ask(0, "factory")]
     asks += [Ask(0, "write", day, [Claim(day, "ann", "o", value, f"o is {value}", 0.7)]) for day, value in claims]
@@ -57,9 +57,9 @@ def shown_by(name: str, claims: Sequence[tuple[float, str]]) -> list[tuple[str, 
 
 
 def streams() -> Iterator[list[tuple[float, str]]]:
-    """Yield A, B, A, then drawn streams of three values; every third has unordered times."""
+    """Yield the values A, B, A, then random streams of three values. Every third stream has unordered times."""
     yield A_B_A
-    draw = Random(1)  # noqa: S311  # what is drawn is to be found again
+    draw = Random(1)  # noqa: S311  # the streams must be repeatable
     for number in range(STREAMS):
         times = [round(draw.choice([40.0, 2.0]) * draw.random(), 2) for _ in range(draw.randint(2, 6))]
         yield [(day, draw.choice("ABC")) for day in (times if number % 3 == 0 else sorted(times))]
@@ -73,9 +73,9 @@ def test_real_memory_completes_a_run(name: str) -> None:
     assert run.cells["effective"].null_count() == run.cells.height
 
 
-@pytest.mark.filterwarnings("ignore")  # the package warns at import
+@pytest.mark.filterwarnings("ignore")  # importing the package raises warnings
 @pytest.mark.parametrize("name", MODELS)
-def test_minimal_model_answers_like_the_original(name: str) -> None:
+def test_minimal_model_answers_like_the_real_package(name: str) -> None:
     skip_without(PACKAGES[name])
     for claims in streams():
         model = play(MODELS[name], *(f"{day} {value}" for day, value in claims))
@@ -83,7 +83,7 @@ def test_minimal_model_answers_like_the_original(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_mem0_keeps_repeats_only_without_a_model() -> None:
+def test_mem0_stores_repeats_only_without_a_language_model() -> None:
     skip_without("mem0")
     assert [value for value, _ in shown_by("malsim.adapters.mem0:without_model", A_B_A)] == ["A", "A", "B"]
     assert play("mem0_additive", "0 A", "1 B", "2 A") == [("A", 1.0), ("B", 1.0)]

@@ -1,4 +1,4 @@
-"""Sandbox of memories: an attack fails only the attacking memory and leaves no processes or files behind."""
+"""Sandbox for memories: an attack fails only the attacking memory and leaves no processes or files behind."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason=
 
 def _swallows() -> None:
     while True:
-        with suppress(BaseException):  # some memories suppress every error
+        with suppress(BaseException):  # simulates a memory that swallows every exception
             time.sleep(LIMIT)
 
 
@@ -57,14 +57,14 @@ def _memory(attack: Callable[[], object]) -> type:
 
 @pytest.fixture(name="folders")
 def _folders() -> Iterator[set[str]]:
-    """Check that no folder of a sandbox is left."""
+    """Fail if the test leaves a sandbox folder behind."""
     before = _sandboxes_here()
     yield before
     assert _sandboxes_here() <= before
 
 
 def _sandboxes_here() -> set[str]:
-    """Return the folders of sandboxes whose process is a child of the test process."""
+    """Return the sandbox folders of all child processes of the test process."""
     folders = set()
     for path in Path("/proc").glob("[0-9]*/environ"):
         try:
@@ -100,7 +100,7 @@ class _Stopping(Sandbox):
     close = Sandbox.stop
 
 
-def test_child_processes_and_files_end_with_the_sandbox(tmp_path: Path) -> None:
+def test_sandbox_removes_its_child_processes_and_files(tmp_path: Path) -> None:
     note = tmp_path / "note"
 
     def attack() -> None:
@@ -118,7 +118,7 @@ def test_child_processes_and_files_end_with_the_sandbox(tmp_path: Path) -> None:
 
 
 def ended(process: str) -> bool:
-    """Return whether a process ends within five seconds, even if its parent does not collect it."""
+    """Return whether the process ends within five seconds. A zombie counts as ended."""
     for _ in range(100):
         try:
             if Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] in "ZX":
@@ -129,7 +129,7 @@ def ended(process: str) -> bool:
     return False
 
 
-def test_killed_program_leaves_no_folder(tmp_path: Path) -> None:
+def test_killed_program_leaves_no_sandbox_folder(tmp_path: Path) -> None:
     code = (
         "import os\nfrom malsim.adapters.engine.host import Ask\nfrom malsim.adapters.engine.sandbox import Sandbox\n"
         "sandbox = Sandbox('tests.adapters.user_memories:Last', 'last', limit=1.0)\nsandbox.run([Ask(0, 'factory')])\n"
@@ -145,7 +145,7 @@ def test_killed_program_leaves_no_folder(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
-def test_exit_code_0_in_a_write_fails_the_run(
+def test_exit_in_a_write_fails_every_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

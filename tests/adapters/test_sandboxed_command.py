@@ -1,4 +1,4 @@
-"""Commands that run code of another package: an attack fails the command and leaves no processes or files behind."""
+"""Sandbox for commands that run third-party code: an attack fails the command and leaves no processes or files."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ATTACKS = {
 
 @pytest.fixture(autouse=True)
 def _no_leftovers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Check that no process and no folder of a sandbox is left."""
+    """Fail if the test leaves a sandbox process or a sandbox folder behind."""
     children: list[Child] = []
 
     class Recorded(Child):
@@ -72,7 +72,6 @@ def _no_leftovers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def _processes_of(folder: str) -> list[str]:
-    """Return the processes of the sandbox with this folder."""
     return [mark for mark in map(_mark, Path("/proc").glob("[0-9]*/environ")) if mark.startswith(folder)]
 
 
@@ -112,7 +111,7 @@ def test_leftover_processes_and_files_are_removed(
     assert capsys.readouterr().out == "done\n"
 
 
-def test_input_already_read_is_passed_to_the_command(
+def test_stdin_read_before_the_sandbox_reaches_the_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sandbox, "COMMAND", f"exec({CALL.format('print(input())')!r})")
@@ -120,7 +119,7 @@ def test_input_already_read_is_passed_to_the_command(
     assert capsys.readouterr().out == "an event\ndone\n"
 
 
-def test_user_program_may_load_everything() -> None:
+def test_python_program_may_load_third_party_code() -> None:
     foreign_code.before_loading("theirs")
     with foreign_code.noted("theirs"):
         pass
@@ -152,12 +151,12 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (["test", "clerk.toml", "--allow-code"], "process clerks:clerk"),
     ],
 )
-def test_exit_code_0_in_a_call_fails_the_command(words: list[str], who: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_exit_in_third_party_code_fails_the_command(words: list[str], who: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
     assert capsys.readouterr().err == f"malsim: {who}: its process ended (exit code 0); report it to its author\n"
 
 
-def test_pytest_runs_foreign_laws_in_a_sandbox(folder: Path) -> None:
+def test_pytest_runs_third_party_laws_in_a_sandbox(folder: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "scenarios"]
     environment = {"PYTHONPATH": f"{folder}:{ROOT}", "PATH": ""}
     result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)

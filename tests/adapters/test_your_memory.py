@@ -1,4 +1,4 @@
-"""A user's memory in a run: calls, answers, failures, and consent to run it."""
+"""User-written memories in a run: calls, answers, failures, and permission to run their code."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def run(memory: type, *, trusted: bool = True, limit: float = 10.0, **changes: o
     return ms.run(POISONER, memory=adapter_of(memory, trusted=trusted, limit=limit), **settings)
 
 
-def test_memory_gives_the_same_answers_as_its_law() -> None:
+def test_memory_has_the_same_metrics_as_the_equivalent_law() -> None:
     memory, law = run(memories.Last), ms.run(POISONER, law="last_write", days=30.0, replications=4)
     both = [item.metrics().filter(pl.col("metric").is_in(["accuracy", "harm"])) for item in (memory, law)]
     assert both[0]["value"].to_list() == pytest.approx(both[1]["value"].to_list())
     assert memory.cells["effective"].null_count() == memory.cells.height
 
 
-def test_result_is_independent_of_process_and_replications() -> None:
+def test_result_does_not_depend_on_sandbox_or_replications() -> None:
     trusted, sandboxed = run(memories.Last), run(memories.Last, trusted=False)
     single, order = run(memories.Last, first=2, replications=1), ["t", "rep"]
     for name in FRAMES:
@@ -111,7 +111,7 @@ def test_every_memory_is_closed_even_after_a_failure(tmp_path: Path, monkeypatch
     assert len((tmp_path / "closed").read_text(encoding="utf-8").split()) == 6
 
 
-def test_failing_memory_has_a_row_with_its_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
+def test_failing_memory_has_a_row_without_a_value(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
     laws = ["--laws", "last_write", "--memory", "own_memory:Broken", "--memory", "own_memory:Last"]
     assert main(["compare", "mine.toml", *laws, "--replications", "2", "--metric", "accuracy"]) == 2
     rows = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("    ")]
@@ -126,12 +126,12 @@ def test_hanging_memory_is_a_failure() -> None:
     assert all("did not return within 0.3 s" in str(problem) for problem in result.failures.values())
 
 
-def test_ended_process_is_reported_with_its_exit_code() -> None:
+def test_dead_process_is_reported_with_its_exit_code() -> None:
     with pytest.raises(AdapterError, match=r"its process ended \(exit code 3\)"):
         run(memories.Dies, trusted=False, days=30.0, replications=6)
 
 
-def test_run_fails_if_every_memory_fails() -> None:
+def test_run_fails_if_the_memory_fails_in_every_replication() -> None:
     with pytest.raises(AdapterError, match="raised RuntimeError"):
         run(memories.Raises, days=40.0, replications=1)
     with pytest.raises(AdapterError, match="cannot be made: TypeError"):
@@ -166,14 +166,14 @@ def test_scenario_runs_code_only_if_allowed(command: list[str], folder: Path, ca
     assert "own_memory:Last" in capsys.readouterr().out or name == "test"
 
 
-def test_path_given_from_python_counts_as_consent(folder: Path) -> None:
+def test_scenario_path_in_python_counts_as_permission(folder: Path) -> None:
     assert ms.run("mine.toml").scenario.law == "own_memory:Last"
     with pytest.raises(UsageError, match="--allow-code"):
         ms.run(ms.read("mine.toml"))
     assert (folder / "ran").exists()
 
 
-def test_option_counts_as_consent_and_a_manifest_does_not(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_memory_option_is_permission_but_a_manifest_is_not(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--no-plots", "-o", "out", "--call-limit", "5"]
     assert main(["run", "mine.toml", "--memory", "own_memory:Notes", *options]) == 0
     assert main(["run", "--manifest", "out/manifest.json"]) == 2
@@ -197,7 +197,7 @@ def test_unknown_memory_is_named_in_the_error(name: str, folder: Path, capsys: p
     assert name in capsys.readouterr().err
 
 
-def test_phrases_are_settable_and_checked() -> None:
+def test_phrases_can_be_configured_and_are_validated() -> None:
     texts: list[str] = []
 
     class Spy(memories.Notes):
@@ -224,7 +224,7 @@ def test_value_is_found_by_a_pattern() -> None:
     assert Phrases().values_in("12.5 bar", ["12", "12.5"]) == ["12.5"]
 
 
-def test_object_that_is_not_a_memory_is_refused() -> None:
+def test_invalid_memory_or_call_limit_is_refused() -> None:
     with pytest.raises(UsageError, match="not a factory"):
         ms.run(POISONER, memory=3)
     with pytest.raises(MalsimError, match="out of bounds"):
@@ -240,11 +240,11 @@ def test_object_that_is_not_a_memory_is_refused() -> None:
         ({"answer": "(?=a)(b)"}, "RE2"),
     ],
 )
-def test_phrase_cannot_contain_format_code(phrase: dict[str, str], problem: str) -> None:
+def test_phrase_cannot_contain_format_specifications(phrase: dict[str, str], problem: str) -> None:
     with pytest.raises(ScenarioError, match=problem):
         Phrases(**phrase)
 
 
 def test_pattern_search_takes_linear_time() -> None:
-    assert Phrases(answer="(a+)+$").values_in("a" * 100_000 + "b", ["open"]) == []  # Python's re would take exponential time
+    assert Phrases(answer="(a+)+$").values_in("a" * 100_000 + "b", ["open"]) == []  # `re` would need exponential time
     assert Phrases(answer="is (?P<value>.+)").values_in("it IS half open \ud800", ["open", "half open"]) == ["half open"]

@@ -1,4 +1,4 @@
-"""Sound and broken memories as a user would write them; other processes import this module."""
+"""Working and broken memories as a user would write them. Sandboxed processes import this module, too."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
     from malsim.adapters import Claim, Query
 
-BROKEN_BY = "stopped"  # value whose claim breaks the broken memories
-CLOSED = Path("closed")  # file in which closed memories leave a line
+BROKEN_BY = "stopped"  # a claim of this value triggers the faults of the broken memories
+CLOSED = Path("closed")  # file to which each memory appends a line when it is closed
 
 
 class Last:
-    """Memory that keeps the last claim about each object."""
+    """Memory that stores only the latest claim about each object."""
 
     belief = False
 
@@ -43,12 +43,12 @@ class Last:
 
     @property
     def trips(self) -> bool:
-        """Return whether the memory holds the claim that makes the broken memories fail."""
+        """Whether the memory holds a poisoner's claim that makes the broken memories fail."""
         return any(claim.value == BROKEN_BY and claim.writer.startswith("poisoner") for claim in self.values.values())
 
 
 class Notes(Last):
-    """Memory that keeps and answers text only."""
+    """Memory whose items contain text but no value."""
 
     belief = True
 
@@ -57,7 +57,7 @@ class Notes(Last):
 
 
 class Log(Last):
-    """Memory that keeps every claim with its date, all with the same rank."""
+    """Memory that returns every claim with its date, all with the same rank."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -121,7 +121,7 @@ class Wanders(Last):
 
 class Broken(Last):
     def tick(self, _: float) -> None:
-        raise RuntimeError("always")
+        raise RuntimeError("a tick always fails")
 
 
 class PeekTakes(Last):

@@ -1,4 +1,4 @@
-"""`malsim new . --template claude-code` and `codex`: settings are added to existing files."""
+"""`malsim new . --template claude-code` and `codex` add their settings to existing files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def write(folder: Path, template: str, *options: str) -> int:
     return main(["new", str(folder), "--template", template, "--store", "m.sqlite", "--writer", "ann", *options])
 
 
-def test_claude_code_gets_a_server_and_four_hooks(tmp_path: Path) -> None:
+def test_claude_code_template_adds_a_server_and_four_hooks(tmp_path: Path) -> None:
     assert write(tmp_path, "claude-code") == 0
     servers = json.loads((tmp_path / ".mcp.json").read_text())["mcpServers"]
     assert servers["memory"]["args"] == ["agent", "serve", "m.sqlite", "--writer", "ann"]
@@ -28,7 +28,7 @@ def test_claude_code_gets_a_server_and_four_hooks(tmp_path: Path) -> None:
     assert hooks["PreToolUse"][0]["matcher"].startswith("Bash")
 
 
-def test_codex_gets_a_server_and_four_hooks(tmp_path: Path) -> None:
+def test_codex_template_adds_a_server_and_four_hooks(tmp_path: Path) -> None:
     (tmp_path / ".codex").mkdir()
     (tmp_path / ".codex" / "config.toml").write_text('model = "one"\n', encoding="utf-8")
     assert write(tmp_path, "codex") == 0
@@ -38,7 +38,7 @@ def test_codex_gets_a_server_and_four_hooks(tmp_path: Path) -> None:
     assert set(json.loads((tmp_path / ".codex" / "hooks.json").read_text())["hooks"]) == EVENTS
 
 
-def test_existing_configuration_is_kept(tmp_path: Path) -> None:
+def test_existing_configuration_is_preserved(tmp_path: Path) -> None:
     settings = tmp_path / ".claude" / "settings.json"
     settings.parent.mkdir()
     settings.write_text('{"model": "one", "hooks": {"Stop": [{"hooks": []}]}}', encoding="utf-8")
@@ -49,7 +49,7 @@ def test_existing_configuration_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"mcpServers": {"memory": {}}}'])
-def test_unusable_configuration_file_stays_unchanged(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_configuration_file_is_left_unchanged(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / ".mcp.json").write_text(text, encoding="utf-8")
     assert write(tmp_path, "claude-code") == 2
     assert ".mcp.json" in capsys.readouterr().err
@@ -58,7 +58,7 @@ def test_unusable_configuration_file_stays_unchanged(text: str, tmp_path: Path, 
 
 
 @pytest.mark.parametrize("template", ["claude-code", "codex"])
-def test_dry_run_writes_nothing_and_shows_the_session_start(
+def test_dry_run_writes_nothing_and_prints_instructions(
     template: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert write(tmp_path, template, "--dry-run") == 0

@@ -1,4 +1,4 @@
-"""Corrections and erasure by people, from the shell and over the protocol."""
+"""Corrections and erasure by a person, on the command line and over MCP."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def service(path: Path, writer: str, *, person: bool = False, day: float = 5.0) 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Return a store where bob claims a port, and cid derives a cell from it with higher confidence."""
+    """Return a store in which cid derives a cell from bob's claim about a port, with higher confidence than bob."""
     store = tmp_path / "m.sqlite"
     bob, cid = service(store, "bob", day=1.0), service(store, "cid", day=2.0)
     first = bob.claim("the port is 8080", 0.8, object="port", value=8080.0)["handle"]
@@ -40,7 +40,7 @@ def handle(path: Path, title: str) -> str:
     return str(open_memory(path).cells.filter(title=title)["handle"][0])
 
 
-def test_a_correction_by_a_person_holds_against_every_writer(path: Path) -> None:
+def test_no_writer_can_restate_what_a_person_corrected(path: Path) -> None:
     port = handle(path, "the port is 8080")
     right = {"cell": port, "title": "the port is 9090", "value": 9090}
     (corrected, pushed) = answers_to(
@@ -72,7 +72,7 @@ def test_server_fulfils_all_testable_duties(tmp_path: Path) -> None:
     assert {"change.B", "mistake.C'", "retraction.B", "F3", "K4", "K5"} <= {*table.of(memory, "holds")}
 
 
-def test_the_shell_corrects_and_forgets(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_shell_commands_correct_and_forget_cells(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     port = handle(path, "the port is 8080")
     by = ["--by", "ann", "--rules", "governed"]
     assert main(["store", "correct", str(path), port, *by, "--instead", "the port is 9090", "--value", "9090"]) == 0
@@ -86,7 +86,7 @@ def test_the_shell_corrects_and_forgets(path: Path, capsys: pytest.CaptureFixtur
     assert main(["store", "forget", str(path.with_name("none.sqlite")), port, "--by", "ann"]) == 2
 
 
-def test_forgotten_value_stays_refused(path: Path) -> None:
+def test_forgotten_value_is_refused_afterwards(path: Path) -> None:
     person, port = service(path, "ann", person=True), handle(path, "the port is 8080")
     assert person.forget(port).startswith("2 cells erased")
     with pytest.raises(UsageError):
@@ -107,7 +107,7 @@ def test_agent_corrects_only_its_own_cells(path: Path) -> None:
     assert service(path, "dan").claim("so it is", 0.5, object="port", value=8080.0)["verdict"] == "refused"
 
 
-def test_an_agent_cannot_take_the_name_of_a_person(path: Path) -> None:
+def test_agent_cannot_use_the_name_of_a_person(path: Path) -> None:
     with pytest.raises(UsageError, match="cannot act as a person"):
         service(path, "human")
     assert main(["agent", "serve", str(path), "--writer", "human"]) == 2
@@ -125,12 +125,12 @@ def test_only_verifiers_may_verify_externally(path: Path) -> None:
     assert granted.claim("the pump sings", 0.95, verification="external")["stated"] == 0.95
 
 
-def test_hidden_claim_is_reported_as_suppressed(path: Path) -> None:
+def test_secret_claim_is_reported_as_suppressed(path: Path) -> None:
     verdict = service(path, "dan").claim("a quiet remark", 0.5, sensitivity="secret")
     assert verdict_text(verdict).startswith("suppressed: admitted as obs_")
 
 
-def test_correction_with_the_same_value_is_refused(path: Path) -> None:
+def test_correction_to_the_same_value_is_refused(path: Path) -> None:
     person = service(path, "ann", person=True)
     with pytest.raises(UsageError, match="the right value equals the corrected value"):
         person.correct(handle(path, "the port is 8080"), "it is 8080 after all", None, value=8080.0)

@@ -1,4 +1,4 @@
-"""Texts of claims and writers cannot pass for malsim's own output in any interface."""
+"""Texts of claims and names of writers cannot forge malsim's own output in any interface."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ ODD = (*map(chr, CODES), *FORGED)
 
 
 def hostile_texts(seed: int) -> list[str]:
-    """Draw texts that begin with a letter and a number, so that no two are equal."""
+    """Draw texts with control and invisible characters. Each begins with its number, so that all texts differ."""
     draw = random.Random(seed)  # noqa: S311  # texts of a test
     return [f"t{number}" + "".join(draw.choices(ODD, k=draw.randint(1, 9))) + "." for number in range(COUNT)]
 
 
 def shown(letter: str) -> str:
-    """Return the character as malsim must print it: invisible characters and line ends become escapes."""
+    """Return the character as malsim must print it: invisible characters and line breaks become escapes."""
     hidden = unicodedata.category(letter) in {"Cc", "Cf", "Cs", "Zl", "Zp"} or "\U000e0000" <= letter <= "\U000e0fff"
     if letter == "\n":
         return "\\n"
@@ -48,13 +48,11 @@ def shown(letter: str) -> str:
 
 
 def in_quotes(text: str) -> str:
-    """Return the printed form of a text in quotes."""
     letters = {"\\": "\\\\", '"': '\\"', "\t": "\t"}
     return '"' + "".join(letters.get(letter) or shown(letter) for letter in text) + '"'
 
 
 def in_line(text: str) -> str:
-    """Return the printed form of a text without quotes."""
     return "".join("\\t" if letter == "\t" else shown(letter) for letter in text)
 
 
@@ -65,7 +63,7 @@ HARMLESS = "obs_b000"
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> MemoryService:
-    """Return a store with one harmless claim, and 200 claims that differ from it only in hostile texts."""
+    """Return a store with one harmless claim and 200 claims that differ from it only by hostile texts."""
     service = MemoryService(tmp_path_factory.mktemp("foreign") / "m.sqlite", clock=lambda: 1.0)
     texts = [("TITLE", "WRITER", HARMLESS), *zip(TEXTS, WRITERS, HANDLES, strict=True)]
     for text, writer, handle in texts:
@@ -77,14 +75,14 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> MemoryService:
 
 
 def expected(page: str, text: str, writer: str, handle: str) -> str:
-    """Return the page of the harmless claim with the printed texts of another claim in its place."""
+    """Return the page of the harmless claim after replacing its texts with the escaped texts of another claim."""
     body = "\n".join(f"  | {in_line(line)}" for line in f"BODY-{text}".split("\n"))
     page = page.replace("  | BODY-TITLE", body).replace('"TITLE"', in_quotes(text)).replace(HARMLESS, handle)
     return page.replace("TITLE", in_line(text)).replace("WRITER", in_line(writer))
 
 
 def unmeasured(page: str) -> str:
-    """Return a page without the line that counts words and bytes."""
+    """Return the page without its line of word and byte counts, which depend on the texts."""
     return re.sub(r"  footprint .*\n", "", page)
 
 
@@ -95,7 +93,7 @@ def test_page_of_a_cell_contains_only_escaped_text(service: MemoryService, call:
         assert unmeasured(getattr(service, call)(handle)) == expected(unmeasured(page), text, writer, handle)
 
 
-def test_single_field_of_a_cell_is_escaped(service: MemoryService) -> None:
+def test_expanded_field_of_a_cell_is_escaped(service: MemoryService) -> None:
     for text, handle in zip(["TITLE", *TEXTS], [HARMLESS, *HANDLES], strict=True):
         for field, value in (("body", f"BODY-{text}"), ("object", f"object-{text}")):
             lines = "\n".join(f"  | {in_line(line)}" for line in value.split("\n"))
@@ -104,7 +102,7 @@ def test_single_field_of_a_cell_is_escaped(service: MemoryService) -> None:
 
 def test_push_has_one_line_per_cell(service: MemoryService) -> None:
     lines = str(service.push(budget=10**6, limit=10**4)).split("\n")
-    assert len(lines) == COUNT + 1 + 5 + 3  # the harmless cell, five of the ten cells, and three lines after them
+    assert len(lines) == COUNT + 1 + 5 + 3  # 201 claims, five of the ten initial cells, and three closing lines
     by_handle = {line.split(" ", 1)[0]: line for line in lines}
     for text, writer, handle in zip(TEXTS, WRITERS, HANDLES, strict=True):
         assert by_handle[handle] == expected(by_handle[HARMLESS], text, writer, handle)
@@ -113,7 +111,7 @@ def test_push_has_one_line_per_cell(service: MemoryService) -> None:
     assert {in_line(writer) for writer in WRITERS} <= names
 
 
-def test_netlist_escapes_texts_and_can_be_loaded_again(service: MemoryService) -> None:
+def test_netlist_escapes_texts_and_can_be_reloaded(service: MemoryService) -> None:
     text = service.netlist()
     assert not [letter for letter in set(text) - {"\n", "\t"} if shown(letter) != letter]
     lines = [line for line in text.split("\n") if line and not line.startswith("  ")]
@@ -123,7 +121,7 @@ def test_netlist_escapes_texts_and_can_be_loaded_again(service: MemoryService) -
         assert (cells[handle]["title"], cells[handle]["writer"], cells[handle]["body"]) == (title, writer, f"BODY-{title}")
 
 
-def test_look_prints_only_escaped_text(service: MemoryService, capsys: pytest.CaptureFixture[str]) -> None:
+def test_look_command_prints_only_escaped_text(service: MemoryService, capsys: pytest.CaptureFixture[str]) -> None:
     store = str(service.store.path)
     assert main(["look", store, HARMLESS]) == 0
     page = capsys.readouterr().out
@@ -132,7 +130,7 @@ def test_look_prints_only_escaped_text(service: MemoryService, capsys: pytest.Ca
         assert unmeasured(capsys.readouterr().out) == expected(unmeasured(page), text, writer, handle)
 
 
-def test_pytest_reports_each_check_in_one_line(tmp_path: Path) -> None:
+def test_pytest_reports_each_check_on_one_line(tmp_path: Path) -> None:
     checks = "".join(f'[[check]]\nname = "{toml(name)}"\nproperty = "always (eff(obs_a1a1) >= 0.9)"\n' for name in TEXTS)
     claim = f'at = "0d"\nwriter = "{toml(WRITERS[0])}"\nhandle = "obs_a1a1"\ntitle = "{toml(TEXTS[0])}"\nconfidence = 0.5\n'
     tmp_path.joinpath("odd.toml").write_text(f'why = "x"\n[run]\ndays = 2\n[[claim]]\n{claim}{checks}', encoding="utf-8")
@@ -146,11 +144,11 @@ def test_pytest_reports_each_check_in_one_line(tmp_path: Path) -> None:
 
 
 def toml(text: str) -> str:
-    """Return a text as a basic string of TOML."""
+    """Return the text as a TOML basic string without quotes, with all special characters escaped."""
     return "".join(letter if letter.isalnum() else f"\\U{ord(letter):08x}" for letter in text)
 
 
-def test_name_of_a_scope_or_shared_object_may_not_hold_a_token(tmp_path: Path) -> None:
+def test_scope_or_object_name_with_a_credential_is_refused(tmp_path: Path) -> None:
     token = "ghp_" + "a1B2c3D4e" * 4
     with pytest.raises(UsageError, match="withheld: GitHub token"):
         MemoryService(tmp_path / "a.sqlite", scope=token)

@@ -1,4 +1,4 @@
-"""Hooks, called as Claude Code documents: JSON on stdin and stdout."""
+"""Agent hooks, called as documented by Claude Code: JSON on stdin and stdout."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ STOP = {**SESSION, "hook_event_name": "Stop", "stop_hook_active": False}
 
 
 class Hooks:
-    """Hooks of one store."""
+    """Caller of the agent hooks for one store."""
 
     def __init__(self, store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self.store, self._monkeypatch, self._capsys = store, monkeypatch, capsys
         self.stderr = ""
 
     def __call__(self, event: str, message: Any, *options: str, code: int = 0) -> dict[str, Any]:
-        """Return the answer of a hook, and keep its stderr in `stderr`."""
+        """Run a hook and return its JSON answer. `stderr` is set to what the hook printed there."""
         text = message if isinstance(message, str | bytes) else json.dumps(message)
         data = text.encode() if isinstance(text, str) else text
         self._monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
@@ -43,7 +43,6 @@ class Hooks:
         return answer
 
     def claim(self, title: str, day: float, *edges: dict[str, str]) -> str:
-        """Admit a claim and tick the memory."""
         with Store(self.store) as store:
             claim = {"t": day, "kind": "obs", "writer": "agent", "title": title, "confidence": 0.6, "edges": list(edges)}
             handle = str(store.admit([claim])["handle"][0])
@@ -57,7 +56,7 @@ def hooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 def disputed(hooks: Hooks) -> str:
-    """Write two contradicting cells about the pump, and return the handle of the cell that must be opened."""
+    """Write two contradicting cells about the pump, and return the handle of the cell that the reader must open."""
     hooks("session-start", START)
     with Store(hooks.store) as store:
         day = store.day or 0.0
@@ -66,7 +65,7 @@ def disputed(hooks: Hooks) -> str:
     return handle
 
 
-def test_session_begins_with_map_and_instructions(hooks: Hooks) -> None:
+def test_session_starts_with_instructions_and_a_new_store(hooks: Hooks) -> None:
     answer = hooks("session-start", START)["hookSpecificOutput"]
     assert answer["hookEventName"] == "SessionStart"
     assert "Wire your edges" in answer["additionalContext"]
@@ -98,7 +97,7 @@ def test_store_above_the_project_is_not_used(hooks: Hooks, tmp_path: Path, monke
     assert (tmp_path / "project" / "m.sqlite").is_file()
 
 
-def test_turn_is_blocked_until_it_opens_cells_and_writes(hooks: Hooks) -> None:
+def test_turn_is_blocked_until_agent_opens_cells_and_writes(hooks: Hooks) -> None:
     handle = disputed(hooks)
     pushed = hooks("prompt", PROMPT)["hookSpecificOutput"]
     assert pushed["hookEventName"] == "UserPromptSubmit"
@@ -122,7 +121,7 @@ def test_turn_is_blocked_until_it_opens_cells_and_writes(hooks: Hooks) -> None:
     assert hooks("stop", {**STOP, "stop_hook_active": True}) == {}
 
 
-def test_turn_is_refused_at_most_three_times(hooks: Hooks) -> None:
+def test_stop_is_blocked_at_most_three_times(hooks: Hooks) -> None:
     disputed(hooks)
     hooks("prompt", PROMPT)
     answers = [hooks("stop", STOP) for _ in range(5)]
@@ -136,7 +135,7 @@ def test_requirements_can_be_disabled(hooks: Hooks) -> None:
     assert hooks("stop", STOP, "--require", "none") == {}
 
 
-def test_sessions_have_separate_turns(hooks: Hooks) -> None:
+def test_sessions_do_not_share_requirements(hooks: Hooks) -> None:
     disputed(hooks)
     hooks("prompt", PROMPT)
     assert hooks("tool", {**TOOL, "session_id": "another"}) == {}
@@ -157,7 +156,7 @@ def test_unreadable_input_is_reported_on_stderr(hooks: Hooks, message: str | byt
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
-def test_input_is_read_in_any_unicode_encoding(hooks: Hooks, encoding: str) -> None:
+def test_input_may_be_in_any_unicode_encoding(hooks: Hooks, encoding: str) -> None:
     handle = disputed(hooks)
     pushed = hooks("prompt", json.dumps(PROMPT).encode(encoding))["hookSpecificOutput"]["additionalContext"]
     assert f"EXPAND REQUIRED: {handle}" in pushed
@@ -180,7 +179,7 @@ def test_fifth_push_of_a_cell_suggests_an_op_once(hooks: Hooks) -> None:
     assert [f"addf watch tick [keys: {handle}]" in text for text in pushed] == [False] * 4 + [True, False, False]
 
 
-def test_refused_turn_is_not_refused_again(hooks: Hooks) -> None:
+def test_stop_is_not_blocked_again_after_a_block(hooks: Hooks) -> None:
     disputed(hooks)
     hooks("prompt", PROMPT)
     assert hooks("stop", STOP)["decision"] == "block"
@@ -188,7 +187,7 @@ def test_refused_turn_is_not_refused_again(hooks: Hooks) -> None:
 
 
 @pytest.mark.parametrize(("option", "code"), [("pass", 1), ("block", 2)])
-def test_unreadable_store_blocks_only_with_on_error_block(hooks: Hooks, option: str, code: int) -> None:
+def test_unreadable_store_blocks_only_if_requested(hooks: Hooks, option: str, code: int) -> None:
     hooks.store.write_text("no store", encoding="utf-8")
     assert hooks("prompt", PROMPT, "--on-error", option, code=code) == {}
     assert "no store" in hooks.stderr or "malsim agent hook prompt" in hooks.stderr

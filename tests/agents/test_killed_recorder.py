@@ -1,4 +1,4 @@
-"""A killed recorder loses at most the messages in the queue of its log."""
+"""A killed recorder loses at most the messages still queued for its log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from malsim.agents.mcp_recorder import WAITING
 
-CALLS = 1_500  # calls before the kill
+CALLS = 1_500  # number of answered calls before the recorder is killed
 SERVER = """
 import json, sys
 for line in sys.stdin:
@@ -35,7 +35,7 @@ def ask(pipe: int) -> None:
             os.write(pipe, question(number))
 
 
-def test_killed_recorder_keeps_all_but_its_last_second(tmp_path: Path) -> None:
+def test_killed_recorder_loses_only_queued_messages(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(SERVER, encoding="utf-8")
     server = [sys.executable, str(tmp_path / "server.py")]
     command = [sys.executable, "-m", "malsim", "agent", "record", "-o", str(tmp_path / "log.jsonl"), "--", *server]

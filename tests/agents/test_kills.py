@@ -1,4 +1,4 @@
-"""A killed server loses no acknowledged claim, and invalid messages do not stop it."""
+"""A killed server loses no acknowledged claim, and invalid messages do not stop a server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"na
 
 
 class RawClient:
-    """Client that writes lines to a server and reads its lines."""
+    """MCP client that exchanges raw lines with a server process."""
 
     def __init__(self, store: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -40,7 +40,7 @@ class RawClient:
         self.server.stdin.flush()
 
     def request(self, method: str, **params: Any) -> dict[str, Any]:
-        """Return the answer to a request, or {} if the server has ended."""
+        """Return the response, or {} if the server has ended."""
         assert self.server.stdout
         self._number += 1
         with contextlib.suppress(BrokenPipeError):
@@ -53,7 +53,7 @@ class RawClient:
         return {}
 
     def claim(self, title: str) -> str | None:
-        """Return the verdict on a claim, or None if the server has ended."""
+        """Return the verdict, or None if the server has ended."""
         answer = self.request("tools/call", name="claim", arguments={"title": title, "confidence": 0.5})
         return str(answer["result"]["content"][0]["text"]) if answer else None
 
@@ -66,7 +66,7 @@ class RawClient:
 
 
 def killed_in_a_call(store: Path, delay: float, round_: int) -> list[str]:
-    """Return the claims that a server acknowledged before it was killed, `delay` seconds after its first answer."""
+    """Kill a server `delay` seconds after its first answer, and return the claims that it acknowledged."""
     client, done = RawClient(store), list[str]()
     timer = threading.Timer(delay, client.server.kill)
     for number in range(10_000):
@@ -83,14 +83,14 @@ def killed_in_a_call(store: Path, delay: float, round_: int) -> list[str]:
 
 
 @pytest.mark.parametrize("kills", [2, pytest.param(40, marks=pytest.mark.nightly)])
-def test_kills_lose_nothing_that_was_acknowledged(kills: int, tmp_path: Path) -> None:
+def test_killed_server_loses_no_acknowledged_claim(kills: int, tmp_path: Path) -> None:
     store = tmp_path / "m.sqlite"
     delay, done = random.Random(5), list[str]()  # noqa: S311  # the same moments each time
     for number in range(kills):
         done += killed_in_a_call(store, delay.uniform(0.0, 0.15), number)
         titles = open_memory(store).cells.filter(pl.col("writer") != "_init")["title"].to_list()
         assert set(done) <= set(titles)
-        assert len(titles) <= len(done) + number + 1  # the call that was cut may have been done
+        assert len(titles) <= len(done) + number + 1  # a call without an answer may have been written
     with Store(store) as again:
         assert again.tick(again.day or 0.0).height >= len(done) >= kills
 

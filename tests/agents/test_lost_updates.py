@@ -1,4 +1,4 @@
-"""Stale writes are refused or marked, also with two servers on one store."""
+"""Writes based on an outdated version are refused or flagged, even if two servers share the store."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def first(path: Path) -> str:
         return str(store.memory.cells.filter(title="deploys run on Monday")["handle"][0])
 
 
-def test_a_stale_correction_is_refused_with_the_newer_handle(path: Path) -> None:
+def test_stale_correction_is_refused_with_the_newer_handle(path: Path) -> None:
     cell = first(path)
     with Store(path) as store:
         read = store.version(cell)
@@ -49,7 +49,7 @@ def test_a_stale_correction_is_refused_with_the_newer_handle(path: Path) -> None
         assert "Sunday" not in str(store.memory.cells["title"].to_list())
 
 
-def test_correction_without_a_version_marks_both_cells(path: Path) -> None:
+def test_correction_without_a_version_flags_both_cells(path: Path) -> None:
     cell = first(path)
     newer = service(path, "ann", 2.0).correct(cell, "deploys run on Friday", 0.6)["handle"]
     bob = service(path, "bob", 3.0)
@@ -72,7 +72,7 @@ def test_claim_based_on_an_old_version_is_refused(path: Path) -> None:
         service(path, "cid", 3.0).claim("the fan hums", 0.6, object="fan", value="hums", if_seen=1)
 
 
-def test_claim_of_another_value_marks_both_cells(path: Path) -> None:
+def test_claim_of_another_value_flags_both_cells(path: Path) -> None:
     monday, bob = first(path), service(path, "bob", 2.0)
     other = bob.claim("deploys run on Sunday", 0.6, object="deploys", value="Sunday")
     assert any(monday in note for note in other["notes"])
@@ -86,7 +86,7 @@ def test_claim_of_another_value_marks_both_cells(path: Path) -> None:
     assert not informed["notes"]
 
 
-def test_push_and_expand_print_the_version_and_the_writer(path: Path) -> None:
+def test_push_and_expand_print_version_and_writer(path: Path) -> None:
     cell = first(path)
     newer = service(path, "bob", 2.0).correct(cell, "deploys run on Friday", 0.6)["handle"]
     reader = service(path, "cid", 3.0)
@@ -95,7 +95,7 @@ def test_push_and_expand_print_the_version_and_the_writer(path: Path) -> None:
     assert "version      2" in reader.expand(newer)
 
 
-def test_a_stale_update_is_refused(path: Path) -> None:
+def test_stale_update_is_refused(path: Path) -> None:
     cell = first(path)
     with Store(path) as store:
         read = store.version(cell)
@@ -106,7 +106,7 @@ def test_a_stale_update_is_refused(path: Path) -> None:
 
 
 def concurrent_answers(path: Path, tool: str, arguments: Callable[[str], dict[str, Any]]) -> list[str]:
-    """Return the answers of two servers on one store to concurrent calls of bob and cid."""
+    """Call a tool as bob and as cid at the same time, on two servers that share a store, and return both answers."""
 
     async def ask(writer: str) -> str:
         parameters = StdioServerParameters(

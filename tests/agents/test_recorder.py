@@ -1,4 +1,4 @@
-"""Recorder between a client and a server: messages pass unchanged, and calls are logged."""
+"""Recorder between an MCP client and its server: messages pass through unchanged, and calls are logged."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def answer(number: Any, text: str, **result: Any) -> bytes:
 
 
 class Recording:
-    """Recorder's log with a clock that the test sets."""
+    """Recorder's log with a clock that the test controls."""
 
     def __init__(self, path: Path, **options: Any) -> None:
         self.path, self.hours = path, 0.0
@@ -57,7 +57,7 @@ class Recording:
         self._number = 0
 
     def call(self, tool: str, text: str = "", failed: bool = False, **arguments: Any) -> None:  # noqa: FBT001, FBT002
-        """Log a call and its answer, and advance the clock by six hours."""
+        """Log a call with its answer, then advance the clock by six hours."""
         self._number += 1
         self.log.sent(call(self._number, tool, **arguments))
         self.log.answered(answer(self._number, text, isError=failed))
@@ -92,7 +92,7 @@ def test_reference_memory_session_is_logged_as_events(tmp_path: Path) -> None:
     assert bring(tmp_path / "log.jsonl").memory.cells["title"].to_list() == ["runs", "is red", "stands"]
 
 
-def test_existing_log_is_continued(tmp_path: Path) -> None:
+def test_existing_log_is_appended_to(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     Recording(path).call("remember", subject="pump", content="runs")
     again = Recording(path)
@@ -123,7 +123,7 @@ def test_file_that_is_not_a_log_is_refused(tmp_path: Path, capsys: pytest.Captur
     assert (tmp_path / "notes.jsonl").read_text() == '{"a": 1}\n'
 
 
-def test_secrets_and_redacted_texts_stay_out_of_the_log(tmp_path: Path) -> None:
+def test_log_contains_no_secrets_and_with_hashes_no_texts(tmp_path: Path) -> None:
     key = "AKIA" + "QX7ZP2LMN4RT6WYB"
     for name, options in (("open", {}), ("hashes", {"hashes": True})):
         recording = Recording(tmp_path / name, **options)
@@ -144,7 +144,7 @@ ARGUMENTS = st.recursive(
 
 
 @given(tool=st.sampled_from(["create_entities", "memory_store", "x", "searchNodes"]), content=ARGUMENTS)
-def test_arbitrary_tool_arguments_are_read_without_error(tool: str, content: Any) -> None:
+def test_arbitrary_tool_arguments_raise_no_error(tool: str, content: Any) -> None:
     for event in events_of(tool, content if isinstance(content, dict) else {"content": content}, "", ["pump"]):
         assert isinstance(event.kind, str)
 
@@ -157,7 +157,7 @@ def run(folder: Path, *words: str, stdin: bytes = b"") -> subprocess.CompletedPr
     )
 
 
-def test_bytes_exit_code_and_stderr_pass_through(tmp_path: Path) -> None:
+def test_recorder_passes_bytes_exit_code_and_stderr_through(tmp_path: Path) -> None:
     server = [sys.executable, str(tmp_path / "server.py")]
     messages = b"".join(call(n, "remember", subject="pump", text=f"runs {n} é " + "x" * 70_000) + b"\n" for n in range(20))
     messages += b"no JSON \xff\n"
@@ -198,7 +198,7 @@ def test_recorder_does_not_change_the_servers_answers(tmp_path: Path) -> None:
     assert events[-1] == "read"
 
 
-def test_log_is_judged_and_priced_under_a_law(tmp_path: Path) -> None:
+def test_recorded_log_can_be_compared_and_priced(tmp_path: Path) -> None:
     recording = Recording(tmp_path / "log.jsonl")
     for writer, value in (("ann", "runs"), ("cyd", "runs"), ("bob", "stands")):
         recording.call("remember", subject="pump", content=value, agent_id=writer, confidence=0.8)

@@ -1,4 +1,4 @@
-"""Server, called by the protocol's own client in process, over stdio and over HTTP."""
+"""MCP server, called by the official client in process, over stdio and over HTTP."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def answers_to(open_service: Callable[[], MemoryService], *calls: tuple[str, dic
     return answers
 
 
-def test_claim_can_be_pushed_opened_and_corrected(tmp_path: Path) -> None:
+def test_claim_can_be_pushed_expanded_and_corrected(tmp_path: Path) -> None:
     day = [1.0]
 
     async def script(client: Client) -> list[str]:
@@ -106,7 +106,7 @@ def test_tools_resources_and_prompt_are_listed(tmp_path: Path) -> None:
         ("unheard_of", {}, "unheard_of"),
     ],
 )
-def test_bad_input_is_one_error_and_the_server_continues(
+def test_invalid_input_is_an_error_and_the_server_continues(
     tool: str, arguments: dict[str, Any], problem: str, tmp_path: Path
 ) -> None:
     async def script(client: Client) -> tuple[str, str]:
@@ -123,7 +123,7 @@ def test_bad_input_is_one_error_and_the_server_continues(
 
 
 @pytest.mark.parametrize("count", [60, pytest.param(2_000, marks=pytest.mark.nightly)])
-def test_many_calls_at_once_lose_nothing(count: int, tmp_path: Path) -> None:
+def test_concurrent_calls_lose_no_claims(count: int, tmp_path: Path) -> None:
     async def script(client: Client) -> list[str]:
         calls = (client.call_tool("claim", {"title": f"claim {number}", "confidence": 0.5}) for number in range(count))
         return [text(answer) for answer in await asyncio.gather(*calls)]
@@ -138,7 +138,7 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
-def test_two_servers_over_stdio_on_one_store_lose_nothing(tmp_path: Path) -> None:
+def test_two_stdio_servers_on_one_store_lose_no_claims(tmp_path: Path) -> None:
     store = tmp_path / "m.sqlite"
 
     async def agent(writer: str) -> None:

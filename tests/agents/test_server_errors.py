@@ -1,4 +1,4 @@
-"""Errors for agents: one line of at most 300 characters, without anything from another scope."""
+"""Error messages for agents: one line of at most 300 characters that reveals nothing about other scopes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def answer(path: Path, tool: str, arguments: dict[str, Any], scope: str = "") ->
         ("wire", {"name": "x", "program": "addf " * 5_000}),
     ],
 )
-def test_error_has_at_most_300_characters_in_one_line(tmp_path: Path, tool: str, arguments: dict[str, Any]) -> None:
+def test_error_is_one_line_of_at_most_300_characters(tmp_path: Path, tool: str, arguments: dict[str, Any]) -> None:
     text = answer(tmp_path / "m.sqlite", tool, arguments)
     assert len(text) <= 300, text
     assert "\n" not in text

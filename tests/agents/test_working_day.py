@@ -1,4 +1,4 @@
-"""Simulated and real use agree: clients repeat a run at a store, and all scores are equal."""
+"""Replaying the events of a simulated run through MCP clients gives exactly the same scores."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SCORES = ("stated", "calibration", "support_mass", "challenge_mass", "effective"
 
 
 class Agents:
-    """Clients of one store, each with its own server; the test sets the clock of the servers."""
+    """MCP clients that share a store, each with its own server. The test controls the servers' clock."""
 
     def __init__(self, store: Path) -> None:
         self.store, self.day = store, 0.0
@@ -50,14 +50,14 @@ class Agents:
 
 
 def deeds(run: ms.Run) -> pl.DataFrame:
-    """Return the claims, pushes and reads of a run, in order."""
+    """Return the admitted claims, pushes and opened cells of a run, in order."""
     writer = pl.col("detail").str.strip_prefix("by ")
     kinds = ["pushed", "expanded", "admitted"]
     return run.events.filter(pl.col("kind").is_in(kinds)).with_columns(writer=pl.when(kind="admitted").then(writer))
 
 
 async def play(run: ms.Run, agents: Agents) -> None:
-    """Repeat the events of a run at a store, and compare the scores after each turn and the lines of each push."""
+    """Replay the run's events through the clients, and compare the scores after each turn and the lines of each push."""
     for (t,), together in deeds(run).group_by("t", maintain_order=True):
         agents.day = t
         for deed in together.iter_rows(named=True):
@@ -81,7 +81,7 @@ async def do(run: ms.Run, agents: Agents, deed: dict[str, Any]) -> None:
 
 
 def claim_of(run: ms.Run, handle: str) -> dict[str, Any]:
-    """Return the claim behind a cell."""
+    """Return the tool arguments that recreate the claim of this cell."""
     cells, row = run.memory.cells, run.memory.row(handle)
     cell = cells.row(row, named=True)
     edges = run.memory.edges.filter(pl.col("source") == row, pl.col("t") == cell["created"])
@@ -91,14 +91,14 @@ def claim_of(run: ms.Run, handle: str) -> dict[str, Any]:
 
 
 def compare_cells(store: Store, ran: pl.DataFrame) -> None:
-    """Compare the scores after a turn, exactly."""
+    """Compare the scores after a turn exactly."""
     served = store.memory.cells.select(pl.col("handle").alias("cell"), *SCORES)
     assert_frame_equal(served, ran.select("cell", *SCORES), check_exact=True, check_row_order=False)
 
 
 def compare_push(run: ms.Run, t: float, pushed: str) -> None:
-    """Compare the lines; the client also sees each line's writer and version."""
-    if round(t * 1_440) % 5 == 0:  # repeating a push is slow, so only a fifth of them
+    """Compare the pushed lines without the writer and version that only clients see."""
+    if round(t * 1_440) % 5 == 0:  # compare only a fifth of the pushes, because computing one is slow
         lines = {re.sub(r" by \S+, version \d+$", "", line) for line in pushed.splitlines()}
         assert set(run.push(t).lines) <= lines
 
@@ -116,14 +116,14 @@ def play_to_the_end(run: ms.Run, path: Path) -> None:
     asyncio.run(day())
 
 
-def test_served_hour_equals_the_simulated_hour(tmp_path: Path) -> None:
+def test_replayed_hours_equal_the_simulated_hours(tmp_path: Path) -> None:
     run = ms.run(DAY, days=0.1, record="all", record_every=1)
     assert len(deeds(run).filter(kind="pushed")) == 20
     play_to_the_end(run, tmp_path / "day.sqlite")
 
 
 @pytest.mark.nightly
-def test_served_day_equals_the_simulated_day(tmp_path: Path) -> None:
+def test_replayed_day_equals_the_simulated_day(tmp_path: Path) -> None:
     run = ms.run(DAY, record="all", record_every=1)
     assert len(deeds(run).filter(kind="pushed")) >= 200
     play_to_the_end(run, tmp_path / "day.sqlite")
@@ -141,10 +141,10 @@ CLAIMS = st.lists(
 
 @settings(max_examples=10)
 @given(drawn=CLAIMS)
-def test_claims_of_clients_and_of_a_run_give_equal_cells(drawn: list[Any], tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_client_claims_and_run_claims_give_equal_cells(drawn: list[Any], tmp_path_factory: pytest.TempPathFactory) -> None:
     replaced: set[int] = set()
     for number, (*_, edges) in enumerate(drawn[1:], start=1):
-        # a server marks claims on a replaced version; a run does not
+        # a server flags a claim about a superseded version, but a run does not, so such claims are excluded
         assume(not replaced & {index % number for _, index in edges})
         replaced |= {index % number for relation, index in edges if relation == "supersedes"}
     agents = Agents(tmp_path_factory.mktemp("claims") / "m.sqlite")

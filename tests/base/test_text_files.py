@@ -1,4 +1,4 @@
-"""Byte order marks and UTF-16 in every text format."""
+"""Handling of byte order marks and UTF-16 in every text format."""
 
 from __future__ import annotations
 
@@ -94,13 +94,13 @@ def test_utf16_file_is_refused(name: str, encoding: str, tmp_path: Path) -> None
     assert len(str(refused.value).splitlines()) == 1
 
 
-def test_rules_file_with_a_mark_is_not_collected_as_a_scenario(tmp_path: Path) -> None:
+def test_rules_file_with_a_bom_is_not_taken_for_a_scenario(tmp_path: Path) -> None:
     path = tmp_path / "rules.toml"
     path.write_bytes(codecs.BOM_UTF8 + b"[rules]\n")
     assert holds_rules_alone(path)
 
 
-def test_gzipped_lines_with_a_mark_are_read(tmp_path: Path) -> None:
+def test_gzipped_json_lines_with_a_bom_are_read(tmp_path: Path) -> None:
     import gzip
 
     path = tmp_path / "a.ndjson.gz"

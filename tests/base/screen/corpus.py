@@ -1,4 +1,4 @@
-"""Corpus of texts with credentials or personal data, made from templates, and of harmless look-alikes."""
+"""Generators of texts with credentials or personal data, and of harmless look-alikes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _letters(draw: random.Random, letters: str, low: int, high: int) -> str:
 
 
 def password(draw: random.Random) -> str:
-    """Draw a password: a word with digits and symbols, or random letters."""
+    """Draw a password: either words with digits and symbols, or random characters."""
     words = ("tiger", "Summer", "dragon", "Welcome", "hunter", "blue", "Monday", "Castle", "pizza")
     makers: tuple[Callable[[], str], ...] = (
         lambda: draw.choice(words) + _letters(draw, string.digits, 2, 4) + _letters(draw, "!#%?@", 0, 1),
@@ -54,7 +54,7 @@ def password(draw: random.Random) -> str:
 
 
 def token(draw: random.Random) -> str:
-    """Draw a token of 128 bits or more in hexadecimal, base 62, base 64 or base 32."""
+    """Draw a random token in hexadecimal, base 62, base 64 or URL-safe characters."""
     makers: tuple[Callable[[], str], ...] = (
         lambda: draw.randbytes(draw.choice((16, 20, 32))).hex(),
         lambda: _letters(draw, string.ascii_letters + string.digits, 20, 48),
@@ -66,7 +66,7 @@ def token(draw: random.Random) -> str:
 
 
 def assigned_texts(draw: random.Random, count: int) -> list[str]:
-    """Draw assignments of passwords and tokens in code, settings, headers, commands and sentences."""
+    """Draw texts that assign a password or token to a name, in the syntax of code, settings or command lines."""
     texts = []
     for _ in range(count):
         names, value = draw.choice(((PASSWORD_NAMES, password(draw)), (SECRET_NAMES, token(draw))))
@@ -107,12 +107,12 @@ OTHERS: tuple[Callable[[random.Random], str], ...] = (
 
 
 def other_texts(draw: random.Random, count: int) -> list[str]:
-    """Draw headers, logins, sentences, cookies, seed phrases, addresses and password hashes."""
+    """Draw credentials in other forms: headers, cookies, URLs, sentences, seed phrases and password hashes."""
     return [OTHERS[number % len(OTHERS)](draw) for number in range(count)]
 
 
 def format_texts(draw: random.Random, count: int) -> list[tuple[str, str]]:
-    """Draw `count` texts for each credential format, and return them with the kind of their credential."""
+    """Draw `count` texts per credential format, each as a pair of the credential's kind and the text."""
     kinds = [(kind, pattern, text) for kind, (_, pattern, text) in formats().items() for _ in range(count)]
     return [(kind, draw.choice(AROUND).format(_varied(text, pattern, draw))) for kind, pattern, text in kinds]
 
@@ -210,7 +210,7 @@ PERSONAL: dict[str, Callable[[random.Random], str]] = {
 
 
 def personal_texts(draw: random.Random, count: int) -> list[tuple[str, str]]:
-    """Draw texts with one piece of personal data each, and its kind."""
+    """Draw texts with one item of personal data, each as a pair of its kind and the text."""
     around = ("{}", "call {} today", "it is {}.", "x: {}", "({})", "contact={}", "my number is {}, thanks")
     kinds = list(PERSONAL)
     return [

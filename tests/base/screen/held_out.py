@@ -1,4 +1,4 @@
-"""Corpus whose formats, names and wrappings the screen does not contain."""
+"""Held-out corpus with credential formats, names and syntax that the screen was not written for."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _letters(draw: random.Random, letters: str, count: int) -> str:
 
 
 def made_up_texts(kind: str, draw: random.Random) -> str:
-    """Draw a text with a credential of a made-up service."""
+    """Draw a text with a credential of a fictitious service."""
     vendor = draw.choice(VENDORS)
     secret = _letters(draw, LETTERS, draw.randint(20, 44))
     if kind == "url":
@@ -44,7 +44,7 @@ def made_up_texts(kind: str, draw: random.Random) -> str:
 
 
 def harmless_texts(draw: random.Random) -> str:
-    """Draw a harmless text that looks like one with a credential."""
+    """Draw a harmless text that resembles a text with a credential."""
     vendor = draw.choice(VENDORS)
     name = draw.choice(NAMES).format(v=vendor, V=vendor.upper())
     digits = _letters(draw, "0123456789abcdef", 64)

@@ -1,4 +1,4 @@
-"""A credential in the input appears in nothing that a command prints or writes."""
+"""A credential in a scenario appears in nothing that `malsim run` prints or writes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ FIELDS = {
 
 
 def text_in(folder: Path) -> str:
-    """Return the contents of all files in a folder as one text, with Parquet files also decoded."""
+    """Return the contents of all files in the folder as one text, including decoded Parquet files."""
     frames = [str(pl.read_parquet(path).to_dicts()) for path in folder.rglob("*.parquet")]
     return "".join([*frames, *(path.read_bytes().decode("latin-1") for path in folder.rglob("*") if path.is_file())])
 
 
 @pytest.mark.parametrize("law", ["mal", "last_write"])
 @pytest.mark.parametrize("field", FIELDS)
-def test_no_credential_is_repeated(
+def test_run_never_prints_or_writes_a_credential(
     field: str, law: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""Detection of credentials and personal data: hits, named kinds, false alarms, and a comparison with detect-secrets."""
+"""Detection of credentials and personal data: recall, kinds, false alarms, and a comparison with detect-secrets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def share(texts: list[str]) -> float:
     return sum(map(holds_secret, texts)) / len(texts)
 
 
-def test_known_formats_are_found_and_mostly_named() -> None:
+def test_known_formats_are_found_and_their_kind_is_mostly_named() -> None:
     texts = format_texts(random.Random(SEED), 6)
     assert share([text for _, text in texts]) >= 0.99
     named = sum(kind in {credential.kind for credential in credentials(text)} for kind, text in texts)
@@ -40,31 +40,31 @@ def test_every_format_matches_its_example() -> None:
 
 
 @given(st.from_regex(re.compile(IDENTIFIER, re.ASCII), fullmatch=True))
-def test_bare_hash_or_uuid_is_not_a_credential(text: str) -> None:
+def test_bare_hash_or_uuid_is_not_reported(text: str) -> None:
     assert not credentials(text)
 
 
-def test_no_format_is_a_bare_hash_or_uuid() -> None:
+def test_no_credential_format_matches_a_bare_hash_or_uuid() -> None:
     assert not [kind for kind in formats() if re.search(IDENTIFIER, stand_in(kind))]
 
 
-def test_assigned_secrets_are_caught() -> None:
+def test_assigned_and_other_secrets_are_found() -> None:
     draw = random.Random(SEED)
     assert share(assigned_texts(draw, 1_000)) >= 0.95
     assert share(other_texts(draw, 440)) >= 0.95
 
 
-def test_look_alikes_rarely_raise_an_alarm() -> None:
+def test_harmless_texts_rarely_cause_false_alarms() -> None:
     assert share(benign_texts(random.Random(SEED), 1_500)) <= 0.01
 
 
-def test_source_code_rarely_raises_an_alarm() -> None:
+def test_source_code_rarely_causes_false_alarms() -> None:
     sources = (Path(__file__).parents[3] / "malsim").rglob("*.py")
     lines = [line for path in sources for line in path.read_text("utf-8").splitlines()]
     assert share(lines) <= 0.001
 
 
-def test_redaction_keeps_kinds_and_withholding_removes_them() -> None:
+def test_redaction_preserves_kinds_and_withholding_removes_them() -> None:
     draw = random.Random(SEED)
     for text in (*(text for _, text in format_texts(draw, 1)), *assigned_texts(draw, 100), *other_texts(draw, 44)):
         kinds = {credential.kind for credential in credentials(text)}
@@ -72,7 +72,7 @@ def test_redaction_keeps_kinds_and_withholding_removes_them() -> None:
         assert not credentials(withheld(text)), withheld(text)
 
 
-def test_personal_data_is_caught_and_named() -> None:
+def test_personal_data_is_found_and_its_kind_is_named() -> None:
     texts = personal_texts(random.Random(SEED), 700)
     for kind in {kind for kind, _ in texts}:
         of_kind = [text for name, text in texts if name == kind]
@@ -82,14 +82,14 @@ def test_personal_data_is_caught_and_named() -> None:
     assert sum(any(personal_data(text)) for text in benign) / len(benign) <= 0.01
 
 
-def test_unseen_formats_are_found() -> None:
+def test_held_out_credential_formats_are_found() -> None:
     draw = random.Random(SEED)
     for kind in MADE_UP:
         assert share([made_up_texts(kind, draw) for _ in range(400)]) >= 0.99, kind
     assert share([harmless_texts(draw) for _ in range(800)]) <= 0.01
 
 
-def test_screen_finds_more_than_detect_secrets_with_fewer_alarms() -> None:
+def test_screen_has_better_rates_than_detect_secrets() -> None:
     scan = pytest.importorskip("detect_secrets.core.scan")
     settings = pytest.importorskip("detect_secrets.settings")
     draw = random.Random(SEED)
@@ -127,7 +127,7 @@ DRESSES: dict[str, Callable[[str], str]] = {
 
 @pytest.mark.quick
 @pytest.mark.parametrize("dress", DRESSES)
-def test_disguised_credential_is_found_and_withheld_whole(dress: str) -> None:
+def test_disguised_credential_is_found_and_fully_withheld(dress: str) -> None:
     text = DRESSES[dress](TOKEN)
     assert [credential.kind for credential in credentials(f"use {text} at once")] == ["GitHub token"]
     assert withheld(f"use {text} at once").replace('"', "") == "use (withheld: GitHub token) at once"
@@ -137,7 +137,7 @@ def test_disguised_credential_is_found_and_withheld_whole(dress: str) -> None:
 @pytest.mark.parametrize("count", [1, 100])
 @pytest.mark.parametrize("dress", DRESSES)
 def test_gate_refuses_a_disguised_credential(dress: str, count: int) -> None:
-    """The gate searches few texts one by one, and many in one query."""
+    """The gate checks a few texts one by one, and many texts in one query."""
     titles = [f"claim {index}" for index in range(count - 1)] + [f"use {DRESSES[dress](TOKEN)} at once"]
     claims = [{"kind": "obs", "writer": "ann", "title": title, "confidence": 0.5} for title in titles]
     assert admit(Memory.empty(), claims).verdicts["verdict"].to_list() == ["admitted"] * (count - 1) + ["refused"]
@@ -153,7 +153,7 @@ KEYS = {
 
 @pytest.mark.parametrize("kind", KEYS)
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\\n"])
-def test_private_key_is_withheld_from_begin_to_end(kind: str, line_end: str) -> None:
+def test_private_key_is_fully_withheld(kind: str, line_end: str) -> None:
     text = KEYS[kind].replace("\n", line_end)
     assert re.fullmatch(r"a \(withheld: (PuTTY )?private key\) b", withheld(f"a {text} b"))
     assert KEY[20:] not in withheld(text[: text.rindex("END" if kind != "PuTTY" else "Private-MAC")])
