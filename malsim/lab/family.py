@@ -34,8 +34,8 @@ FIRST_CLAIMS = "the most contested objects' first claims"
 class RunFamily:
     """Runs of a scenario, claims file or store under several values of one setting, in the order of the values.
 
-    `runs` has a `malsim.Run` per value of a scenario or store, or a `Replay` of a claims file; `default` is the value that
-    the subject has.
+    `runs` has a `malsim.Run` per value of a scenario or store, or a `Replay` of a claims file; `default` is the
+    subject's own value.
     """
 
     name: str

@@ -218,7 +218,7 @@ def test_option_cell_names_a_log_item_and_spaces_are_quoted() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--answer", "host=web9"], "majority: it answers web1"),
+        (["--answer", "host=web9"], "majority: answers web1"),
         (["--answer", "hots=web2"], "did you mean host"),
         (["--cell", "obs_999999"], "no such cell"),
         ([], "either --answer or --cell"),

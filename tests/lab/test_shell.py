@@ -190,7 +190,7 @@ def test_delf_keeps_an_op_loaded_by_addf() -> None:
         ("gets nothing", "no such signal"),
         ("getp nothing", "no such pin, parameter, signal or cell"),
         ("getp obs_ffff-scores-eff", "no such pin, parameter, signal or cell"),
-        ("delf weak slow", "it runs on tick"),
+        ("delf weak slow", "the function runs on tick"),
         ("unlinkp weak.above", "not connected to a signal"),
         ("show pins", "did you mean pin?"),
         ("step -1", "1 to"),

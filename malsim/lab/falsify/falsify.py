@@ -53,7 +53,7 @@ class Falsification:
     trail
         run, phase, margin (scaled), broken: one row per run, in order.
     shrinking
-        Number of further runs that shrinking took.
+        Number of additional runs needed for shrinking.
     """
 
     check: Check

@@ -30,7 +30,7 @@ NODES = (Compare, Bit, AtEvent, Not, Join, Over, Between, Edge)
 class PropertyRun:
     """Result of judging a run by a property: broken or not, the worst replication, and each predicate's margin per tick.
 
-    `problem` says why the run could not be judged; such a run does not count as broken.
+    `problem` is the reason why the run could not be judged. Such a run does not count as broken.
     """
 
     broken: bool = False

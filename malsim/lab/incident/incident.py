@@ -49,7 +49,7 @@ class Incident:
     def shows(self, rows: list[int]) -> bool:
         """Return whether a part shows the incident but gives the rival answer under each cure and without wrong claims.
 
-        A memory that is not deterministic must show it in most of three replays.
+        A memory that is not deterministic must show the incident in most of three replays.
         """
         replays = 1 if self.agreed == AGAIN else MOST
         if self.agreeing(rows, replays) <= replays // 2:
@@ -114,7 +114,7 @@ def _incident(
                 return Incident(log, player, question, player.base.law, named=bool(law or memory))
         tried[player.base.law] = answers
     given = "; ".join(f"{name}: {answers}" for name, answers in tried.items())
-    hint = "add --law or --memory to name the memory that gave it"
+    hint = "use --law or --memory to name the memory that gave this answer"
     raise UsageError(f"no replay of the entire log gives {answer or cell}", where="--from", given=given, hint=hint)
 
 
@@ -179,7 +179,7 @@ def _wrong_answer(
     answer, tied = _leading(player, rows, plain)
     wrong = wrong or (value if answer == value else answer)
     if not answer or (answer != wrong and not (tied and wrong in values)):
-        return None, "a tie" if tied else f"it answers {answer}" if answer else "no answer"
+        return None, "a tie" if tied else f"answers {answer}" if answer else "no answer"
     question = replace(plain, wrong=wrong, rival="", tied=tied)
     rest = _others(player.log, rows, question)
     rival = value if value not in ("", wrong) else _leading(player, rest, plain)[0] if rest else ""

@@ -49,8 +49,8 @@ class Session:
     """Live claim graph with its wiring and running state.
 
     `statements` is the wiring, `day` the time in days, `tick` the milliseconds between two scans, `loop_pins` the values of
-    pins that the loop provides (`reviewer.ack`), `past` the last ticks, and `pin_names` the LinuxCNC names or aliases of
-    pins. The file of a session changes only when the session is saved.
+    pins that the loop provides (`reviewer.ack`), `past` the most recent ticks, and `pin_names` the LinuxCNC names or
+    aliases of pins. The file of a session changes only when the session is saved.
     """
 
     engine: Engine
@@ -202,7 +202,7 @@ def delf(session: Session, function: str, thread: str = "tick") -> Session:
     """Remove a function from a thread. Its instance remains loaded."""
     threads = {name: scheduled.name for scheduled in session.net.threads for name in scheduled.functions}
     if threads.get(function) != thread:
-        hint = f"it runs on {threads[function]}" if function in threads else nearest(function, threads)
+        hint = f"the function runs on {threads[function]}" if function in threads else nearest(function, threads)
         raise UsageError("this function does not run on this thread", given=f"{function} {thread}", hint=hint or None)
     statements = without_functions(session.statements, {function})
     if isinstance(session.net.instances[function].statement, Schedule):  # its addf also loaded the instance

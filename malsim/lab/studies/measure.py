@@ -52,7 +52,8 @@ OF_SERIES = re.compile(rf"({'|'.join((*SERIES, STEADY))}) of (.+)")
 def measured(run: Run, metric: Measure) -> Array:
     """Measure a run and return one number per replication, shape (replications,), with NaN for those without a value.
 
-    Times and calibration errors of a run are not means of these values: see `measurement`, also for the allowed measures.
+    The run's times and calibration errors are not means of these values. See `measurement`, also for the allowed
+    measures.
     """
     return measurement(run, metric).each
 
@@ -103,7 +104,7 @@ def measured_by_running(scenario: Scenario, metrics: Sequence[Measure]) -> list[
 def measurements_by_running(scenario: Scenario, metrics: Sequence[Measure]) -> list[Measurement]:
     """Run a scenario and measure it. Cells are recorded only if a measure needs them.
 
-    Raises `UsageError` as `measurement` does; unknown metrics are refused before the scenario is run.
+    Raises `UsageError` as `measurement` does. Unknown metrics are rejected before the scenario is run.
     """
     for metric in metrics:
         if isinstance(metric, str) and metric not in METRICS and not _is_named(metric):
@@ -142,7 +143,8 @@ def label_of(metric: str) -> str:
 class Estimate:
     """Mean of a measure over replications, with its 95 % interval and the number of replications that have a value.
 
-    `time` describes the spells of a time; its mean is NaN if more than half of the spells outlast the longest seen.
+    For a measure that is a time, `time` describes its spells. The mean is NaN if more than half of the spells outlast the
+    longest one seen.
     """
 
     metric: str

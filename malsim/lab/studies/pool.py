@@ -81,14 +81,15 @@ def must_travel(*functions: object) -> None:
             local = True
         if local:
             name = getattr(function, "__name__", type(function).__name__)
-            hint = "put it into a module, or pass executor=concurrent.futures.ThreadPoolExecutor()"
+            hint = "move the function to a module, or pass executor=concurrent.futures.ThreadPoolExecutor()"
             raise UsageError("other processes cannot import this function", where="executor", given=name, hint=hint)
 
 
 def results(pool: Executor, jobs: Iterable[Callable[[], Result]]) -> Iterator[Result]:
     """Yield the result of each job when it finishes. At most 64 jobs are pending, which limits memory use.
 
-    An exception of a job is raised here, and the pending jobs are cancelled. Raises `UsageError` if a process dies.
+    If a job raises an exception, the exception is raised here and the pending jobs are cancelled. Raises `UsageError` if a
+    process dies.
     """
     waiting = iter(jobs)
     pending: set[Future[Result]] = set()
@@ -153,7 +154,7 @@ def _leave_with(parent: Any) -> None:
 def code_of(measure: Callable[..., object]) -> str:
     """Return a hash of a function's code, including nested functions, defaults, closure and attributes.
 
-    Functions that it calls by a global name are not included.
+    Functions that are called by a global name are not included.
     """
     return hashlib.sha256(repr(_description(measure, ())).encode()).hexdigest()
 

@@ -37,8 +37,8 @@ FEWEST = 100
 class ReplicationResult:
     """Result of `replicate()`: an estimate and a requested half-width per metric.
 
-    `each` has a row per replication: rep, then a column per metric. `rounds` has a row per look and metric: replications,
-    metric, value, low, high, asked.
+    `each` has one row per replication: rep, then a column per metric. `rounds` has one row per round of replications and
+    metric: replications, metric, value, low, high, asked.
     """
 
     estimates: dict[str, Estimate]
@@ -110,8 +110,8 @@ def replicate(
     """Run replications until every metric's 95 % interval is within ± `half_width`, or until `most` have been run.
 
     The interval is that of `Measurement.mean`. For skewed values at least 25 skewness² replications are run, and at least
-    100 (`needed`); if `most` comes first, the interval may cover less often, and `doubts` and the printed line say so.
-    Replications are numbered from the scenario's first, so the first n do not depend on how many follow;
+    100 (`needed`); if `most` is reached first, the interval may have a lower coverage, which `doubts` and the printed
+    line report. Replications are numbered from the scenario's first, so the first n do not depend on how many follow;
     `scenario.replications` is ignored.
 
     Parameters
@@ -121,8 +121,8 @@ def replicate(
     half_width
         Requested half-width in the unit of the metric; by metric, if a mapping.
     first, most
-        Replications of the first look, 2 or more, and the largest number. Each further look has half as many more, because
-        frequent looks with a stop at the first narrow interval make it too narrow (Chow and Robbins, 1965): from 16
+        Number of replications in the first round, 2 or more, and in total. Each later round adds half of the replications
+        made so far, because checking more often and stopping at the first narrow interval makes the interval too narrow (Chow and Robbins, 1965): from 16
         replications on, this costs about one percent of coverage for normal values.
 
     Raises
@@ -155,7 +155,7 @@ def sequential(
     """Draw samples until the 95 % interval of every quantity is narrow enough. `replicate` explains the stopping rule.
 
     `sample(start, count)` returns, for each name of `targets` (half-widths), a measurement of `count` replications from
-    `start` on, or an array with one value each. Equal values are refused unless `alike` is true.
+    `start` on, or an array with one value each. Equal values raise `UsageError` unless `alike` is true.
     """
     if not 2 <= first <= most:  # noqa: PLR2004  # one replication has no spread
         raise UsageError("at least two replications are needed", where="first", given=first, allowed=f"2 to {most}")

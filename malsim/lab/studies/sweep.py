@@ -67,7 +67,8 @@ class SweepResult:
     def plot(self, metric: str | None = None, *, x: str | None = None, by: str | None = None, y: str | None = None) -> Sheet:
         """Plot a metric (by default the first) against the settings that vary, which must all be among x, by and y.
 
-        Over one setting, a line with its interval as a band; over two, a line per value of `by`, or shades over x and y.
+        One varying setting gives a line with its interval as a band. Two settings give a line per value of `by`, or shades over
+        x and y.
         """
         from malsim.showing.plots.studies.settings import curves, shades
 
@@ -125,7 +126,7 @@ def sweep(
     ------
     UsageError
         For a bad design (before anything is run), a folder that holds another sweep, a point that is refused, or a worker
-        that died; finished points stay.
+        that died. Finished points are kept.
     """
     scenario = scenario_of(scenario)
     from tqdm.auto import tqdm

@@ -75,7 +75,7 @@ class Tuner:
     def losses(self, values: Sequence[Mapping[str, Any]], executor: Executor | None = None) -> list[Array]:
         """Return each point's losses, one per objective. The losses do not depend on the number of workers.
 
-        NaN for points that break a bound on prices; they are not run.
+        Points that break a bound on prices are not run, and their losses are NaN.
         """
         complete = [{name: point[name] for name in self.space.names} for point in values]
         within = list((executor.map if executor else map)(self._within, complete))

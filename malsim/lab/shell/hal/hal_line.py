@@ -39,8 +39,8 @@ def wired(session: Session, statements: Sequence[Statement]) -> Session:
 def is_hal(text: HalText, session: Session, words: Sequence[str]) -> bool:
     """Return whether a line refers to a LinuxCNC component, instance or function.
 
-    A name of both a component and an op means the component in sessions without cells whose instances all come from
-    LinuxCNC components.
+    If a component and an op have the same name, the name means the component only in a session without cells whose
+    instances all come from LinuxCNC components.
     """
     name, first = words[0], words[1] if len(words) > 1 else ""
     if name == "loadrt":

@@ -175,7 +175,7 @@ def _program(bench: HalBench, words: list[str]) -> None:
         for _ in range(min(int(seconds / (bench.period or 1.0)), MOST_TICKS) if bench.runs else 0):
             bench.tick()
     else:
-        allowed = "halstreamer [-c N] FILE, halsampler [-c N] [-t] -n N, sleep SECONDS, sh FILE of halstreamer << EOF"
+        allowed = "halstreamer [-c N] FILE, halsampler [-c N] [-t] -n N, sleep SECONDS, sh FILE with halstreamer << EOF"
         raise UsageError("this program is not supported", given=" ".join(words), allowed=allowed)
 
 

@@ -87,7 +87,7 @@ def compare_on_claims(
     Metrics: `accuracy` over all questions; `returned`, the accuracy over questions whose true value the object had before;
     `brier`, if the law has a belief. A tie of k values counts as 1/k right. An item-based law has a memory per object and
     never ticks, so age counts only through its score. A law that keeps records of writers has one memory for all objects
-    and ticks before each question; so has a graph of claims, with mutual contradictions as in `replay`.
+    and ticks before each question. So does a graph of claims, whose contradictions are mutual as in `replay`.
 
     Differences are from the first of `laws`. Questions are asked `ask_after` days after a change of truth; the claims of the
     writers in `without` are left out. Raises `UsageError` for an unknown writer, or a truth without any object of the

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 class LawReplay:
     """Result of replaying claims under a law: its answers and, if the truth is given, its score and those of simpler laws.
 
-    `answers` has columns object, asked (days, null for an undated truth), said, probability and, with
-    truth, right. Without truth, `score` is None and `baselines` is empty.
+    `answers` has columns object, asked (days, null for an undated truth), said, probability and, with truth, right.
+    Without truth, `score` is None and `baselines` is empty.
     """
 
     law: str

@@ -87,7 +87,7 @@ def _rows(
 def _cost_row(scenario: Scenario, seconds: float) -> dict[str, object]:
     """Return the row with the CPU milliseconds per tick and replication, which include writers and reader.
 
-    Null for a user-defined memory, which may run in other processes.
+    The value is null for a user-defined memory, which may run in other processes.
     """
     if scenario.adapter:
         return {"metric": COST, "n": 0}
