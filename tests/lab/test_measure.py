@@ -113,7 +113,7 @@ def test_bad_measures_are_refused(run: Run, metric: Any, message: str) -> None:
 def test_missing_truth_is_reported(run: Run) -> None:
     scripted = bench.run(ms.read("scenarios/worked_example.toml"))
     for name in ("brier", "accuracy", "ece", "auc"):
-        with pytest.raises(UsageError, match=r"no truth given.*add \[\[facts\]\]"):
+        with pytest.raises(UsageError, match=r"needs facts with known truth.*add \[\[facts\]\]"):
             measured(scripted, name)
     with pytest.raises(UsageError, match=r"add a \[reader\]"):
         measured(bench.run(run.scenario.replace(reader=None, replications=1)), "false_acted")

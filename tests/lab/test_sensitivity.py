@@ -196,7 +196,7 @@ def test_all_rules_are_moved_without_a_space(empty: ms.Scenario) -> None:
     [
         ({"rules.damping": (0.5, 1.5)}, {}, "out of bounds"),
         ({"rules.damping": (0.5, 1.0)}, {"points": 12}, "a power of two"),
-        ({"rules.damping": (0.5, 1.0)}, {"metric": "brier"}, "no truth given"),
+        ({"rules.damping": (0.5, 1.0)}, {"metric": "brier"}, "needs facts with known truth"),
         ({"rules.damping": (0.5, 1.0)}, {"metric": lambda _: np.arange(5.0), "points": 8}, "the same at every point"),
         (None, {"metric": lambda _: np.arange(5.0)}, "no setting changes the metric"),
     ],

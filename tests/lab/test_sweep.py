@@ -280,7 +280,7 @@ def test_failing_point_is_named_and_others_are_kept(small: ms.Scenario, tmp_path
     with pytest.raises(UsageError, match=r"the point run.turn_every=9.0: .*at most the run's 2d"):
         ms.sweep(small, {"run.turn_every": [0.5, 9.0]}, folder=tmp_path, executor=Here(), progress=False)
     assert len(files(tmp_path)) == 1
-    with pytest.raises(UsageError, match="no truth given"):
+    with pytest.raises(UsageError, match="needs facts with known truth"):
         sweep_of(ms.read("scenarios/worked_example.toml"), [0.1], tmp_path / "other", metric="brier")
 
 

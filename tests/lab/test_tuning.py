@@ -198,7 +198,7 @@ def test_search_reports_missing_losses() -> None:
         ({"problems": []}, "nothing to tune on"),
         ({"problems": [3]}, "not a problem to tune on"),
         ({"holdout": []}, "the list of held-out problems is empty"),
-        ({"problems": "scenarios/mutual_dispute.toml", "objective": "brier"}, "no truth given"),
+        ({"problems": "scenarios/mutual_dispute.toml", "objective": "brier"}, "needs facts with known truth"),
         ({"problems": "scenarios/mutual_dispute.toml", "replications": 1}, "at least two replications"),
         ({"problems": "scenarios/mutual_dispute.toml", "objective": "brir"}, "no such metric"),
     ],

@@ -111,7 +111,7 @@ def test_unknown_policies_and_missing_reviewers_are_refused() -> None:
         Reviewers(triage="loudest")  # type: ignore[arg-type]  # on purpose
     with pytest.raises(ScenarioError, match="needs a triage policy"):
         Reviewers(weekly=3.0)
-    with pytest.raises(UsageError, match="no facts or no reviewers"):
+    with pytest.raises(UsageError, match="needs facts and reviewers"):
         compare_policies(given_people().replace(reviewers=None))
     with pytest.raises(UsageError, match="no such policy"):
         compare_policies(given_people(), policies=["loudest"])

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from malsim.lab.space.settings import ScenarioOrPath
     from malsim.sim.settings.scenario import Scenario
 
-PILOT = 8  # number of first runs that determine the scales of the predicates
+PILOT = 8  # number of initial runs that determine the scales of the predicates
 
 
 @dataclass(frozen=True)

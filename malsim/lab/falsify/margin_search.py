@@ -105,7 +105,7 @@ def search(
 
     draws = Draws(seed, "falsify")
     if method == "random":
-        for number in range(ceil(20 * budget / FAMILY)):  # more than needed, because points repeat in a small space
+        for number in range(ceil(20 * budget / FAMILY)):  # more than the budget, as points repeat in a small space
             if trail.open:
                 ask(_random(draws, size, number * FAMILY, FAMILY), "random")
     else:

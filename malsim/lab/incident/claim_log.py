@@ -79,7 +79,7 @@ def read_log(path: Path, *, at: float | None = None, confidence: float | None = 
 def _of_file(path: Path, at: float | None, confidence: float | None) -> ClaimLog:
     claims = arranged(read_claims(path).claims.sort("line"), 0)
     if claims["time"].null_count():
-        claims = claims.sort("line").with_columns(t=pl.int_range(pl.len()) / 1440.0)  # undated claims are one minute apart
+        claims = claims.sort("line").with_columns(t=pl.int_range(pl.len()) / 1440.0)  # place undated claims one minute apart
     stated = pl.col("stated") if confidence is None else pl.col("stated").fill_null(confidence)
     rows = claims.filter(pl.lit(at is None) | (pl.col("t") <= (at or 0.0))).select(
         "line", "t", "writer", "object", title="value", confidence=stated,

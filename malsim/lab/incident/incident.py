@@ -121,7 +121,7 @@ def _incident(
 def _base(log: ClaimLog, law: str | None, memory: Adapter | None) -> Scenario:
     """Return the scenario without claims. It has at most ten ticks, the last of them after the last claim."""
     span = max(log.claims["t"].to_list())
-    every = max(1, -(-(span + 1) // (DAY * TICKS)))  # in days
+    every = max(1, -(-(span + 1) // (DAY * TICKS)))  # interval between ticks, in days
     days = every * (span // (DAY * every) + 1)
     scenario = Scenario(name="incident", why="an incident", days=float(days), turn_every=every * DAY)
     if memory:

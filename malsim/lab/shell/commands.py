@@ -180,7 +180,7 @@ class Commands(cmd.Cmd):
         """Write the recorded signals to a .png, .svg, .vcd or .csv file: scope [SIGNAL…] out=FILE."""
         self.say(
             f"wrote {save_traces(self.session, shlex.split(line.replace('--save ', 'out=')))}"
-        )  # halscope spells the option --save
+        )  # halscope calls this option --save
 
     def do_quit(self, line: str) -> bool:
         """Leave the shell without saving: quit."""

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from malsim.sim.run import Run
 
 TEXTS = (".malnet", ".hal")
-SECOND = 1e3  # in milliseconds
+SECOND = 1e3  # one second in milliseconds
 STORES = (".sqlite", ".sqlite3", ".db", ".store")
 
 

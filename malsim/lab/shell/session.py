@@ -205,7 +205,7 @@ def delf(session: Session, function: str, thread: str = "tick") -> Session:
         hint = f"the function runs on {threads[function]}" if function in threads else nearest(function, threads)
         raise UsageError("this function does not run on this thread", given=f"{function} {thread}", hint=hint or None)
     statements = without_functions(session.statements, {function})
-    if isinstance(session.net.instances[function].statement, Schedule):  # its addf also loaded the instance
+    if isinstance(session.net.instances[function].statement, Schedule):  # this addf statement also loaded the instance
         statements.append(Load(function, names=(function,)))
     return session.with_wiring(statements)
 

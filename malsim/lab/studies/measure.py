@@ -215,7 +215,9 @@ def _figure(run: Run, name: str) -> Measurement:
         return figures[name]
     if not run.scenario.facts:
         hint = "add [[facts]] and [[writers]], because scripted claims cannot be scored without a truth"
-        raise UsageError("no truth given", where="metric", given=name, allowed=", ".join(figures), hint=hint)
+        raise UsageError(
+            "the metric needs facts with known truth", where="metric", given=name, allowed=", ".join(figures), hint=hint
+        )
     hint = "add a [reader]" if run.scenario.reader is None else "add writers"
     raise UsageError("no such metric in this run", where="metric", given=name, allowed=", ".join(figures), hint=hint)
 

@@ -40,7 +40,7 @@ def price_figure(subject: Scenario | Rules, name: str) -> float:
         price = _price_of_rules(subject)
     elif subject.adapter:
         hint = "use malsim judge --only price"
-        raise UsageError("only laws and rules can be tuned on prices", where=subject.name, given=subject.law, hint=hint)
+        raise UsageError("prices can be computed only for laws and rules", where=subject.name, given=subject.law, hint=hint)
     elif subject.law == "mal":
         price = _price_of_rules(subject.rules)
     else:

@@ -122,8 +122,8 @@ def replicate(
         Requested half-width in the unit of the metric; by metric, if a mapping.
     first, most
         Number of replications in the first round, 2 or more, and in total. Each later round adds half of the replications
-        made so far, because checking more often and stopping at the first narrow interval makes the interval too narrow (Chow and Robbins, 1965): from 16
-        replications on, this costs about one percent of coverage for normal values.
+        made so far, because checking more often and stopping at the first narrow interval makes the interval too narrow
+        (Chow and Robbins, 1965): from 16 replications on, this costs about one percent of coverage for normal values.
 
     Raises
     ------

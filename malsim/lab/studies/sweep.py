@@ -67,8 +67,8 @@ class SweepResult:
     def plot(self, metric: str | None = None, *, x: str | None = None, by: str | None = None, y: str | None = None) -> Sheet:
         """Plot a metric (by default the first) against the settings that vary, which must all be among x, by and y.
 
-        One varying setting gives a line with its interval as a band. Two settings give a line per value of `by`, or shades over
-        x and y.
+        One varying setting gives a line with its interval as a band. Two settings give a line per value of `by`, or shades
+        over x and y.
         """
         from malsim.showing.plots.studies.settings import curves, shades
 
@@ -231,7 +231,7 @@ def write_whole(frame: pl.DataFrame, path: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
-    for part in path.parent.glob(f".{path.stem}.*.part"):  # a killed process leaves its partial file
+    for part in path.parent.glob(f".{path.stem}.*.part"):  # a killed process leaves its partial file behind
         part.unlink(missing_ok=True)
 
 

@@ -97,7 +97,7 @@ def compare_policies(
     people = scenario.reviewers
     if people is None or not scenario.facts:
         hint = "add [[facts]] and [reviewers]"
-        raise UsageError("the scenario has no facts or no reviewers", where=scenario.name, hint=hint)
+        raise UsageError("the scenario needs facts and reviewers", where=scenario.name, hint=hint)
     for name in policies:
         if name not in TRIAGE:
             raise UsageError("no such policy", where="policies", given=name, allowed=", ".join(TRIAGE))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Tuner = Any  # alias for `tuner.Tuner`, which cannot be imported here without a cycle
 SHARE = 0.95
 EQUAL = 1e-12
-NEAR_END = 0.005  # distance below which a value is at the end of its range, as a share of the range
+NEAR_END = 0.005  # a value this close to an end of its range, as a share of the range, counts as being at the end
 UNKNOWN = "with the original settings more than half of the spells outlast the run; this is the best setting tried"
 BOUND = "the original settings do not keep the bounds; this is the best setting tried that does"
 MISSED = "no setting tried meets the requirements; this is the closest"

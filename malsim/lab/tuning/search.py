@@ -106,7 +106,7 @@ def _child(
     return children(parent, best, first, second, mask, pull=pull)
 
 
-MODELS = ((1.0, 1.5), (1.0 / 3.0, 1.2), (2.0, 2.0))  # of each quadratic: reach in trust radii, points per coefficient
+MODELS = ((1.0, 1.5), (1.0 / 3.0, 1.2), (2.0, 2.0))  # (reach in trust radii, points per coefficient) of each model
 WIDEST, NARROWEST = 0.5, 1e-7
 POPULATION = 16
 CROSSING, CROSSINGS = (0.8,), (0.2, 0.5, 0.9)

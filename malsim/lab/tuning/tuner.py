@@ -53,7 +53,7 @@ class Tuner:
         seed: int = 0,
     ) -> None:
         if requirements and objective is not None:
-            raise UsageError("objective and requirements cannot be combined", where="tune")
+            raise UsageError("objective and requirements cannot be combined", where="tune", hint="leave out objective")
         several = isinstance(objective, (list, tuple))
         self.measures: tuple[Measure, ...] = tuple(requirements or (objective if several else (objective or "brier",)))  # type: ignore[arg-type]
         self.worst = bool(requirements)
@@ -185,8 +185,9 @@ def tune(
             points = [search.ask() for _ in range(count)]
             losses += tuner.losses([tuner.space.values(point) for _, point in points], executor)
             if tuner.worst and len(losses) == START:
-                scaled = iter(tuner.rescale()[1:])  # without the first try, which has the original settings
-                losses = [loss if np.isnan(loss).any() else next(scaled) for loss in losses]  # NaN marks points not run
+                scaled = iter(tuner.rescale()[1:])  # skip the first try, which has the original settings
+                # a NaN loss marks a point that was not run
+                losses = [loss if np.isnan(loss).any() else next(scaled) for loss in losses]
             _refuse_constant(losses, tuner, bounded=bool(settings.get("keep")))
             worth = _weighted_loss(np.stack(losses[:START]), np.stack(losses[-count:]))
             for (number, _), value in zip(points, worth, strict=True):
