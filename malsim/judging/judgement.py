@@ -26,7 +26,10 @@ SECTIONS = {
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Judgement:
-    """Requested sections; the other sections are None. `refused` has a sentence for each memory without a price."""
+    """Results by section; a section that was not requested is None.
+
+    `refused` has a sentence for each memory without a price.
+    """
 
     axioms: Matrix | None = None
     duties: Conformance | None = None

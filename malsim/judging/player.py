@@ -26,7 +26,7 @@ class Playable(Protocol):
 
 @dataclass
 class Player:
-    """Player that plays a stream against a memory.
+    """Driver that plays an event stream against a memory.
 
     `offers` names the memory's optional calls; other optional calls are skipped. An event is an axiom's `Event` or a `Step`
     of a duty's plot. Its `do` is `write`, `nothing` (a write without claims), `tick`, `read`, `peek`, `settle`, or an

@@ -1,4 +1,4 @@
-"""Shrinking of a failing case: take the first simpler variant that still fails, until no simpler variant fails.
+"""Shrinking of failing cases: a simpler variant that still fails replaces the case, until no simpler variant fails.
 
 Source of `smallest_part`: Zeller and Hildebrandt, Simplifying and isolating failure-inducing input, 2002 (ddmin).
 """

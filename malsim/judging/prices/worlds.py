@@ -67,7 +67,10 @@ class ClaimWorld:
         return [(f"own {number}", self.truth if self.shared else f"own {number}") for number in range(n)]
 
     def says(self, t: float, writer: str, value: str, *edges: tuple[str, str], stated: float | None = None) -> Event:
-        """Return a claim that `about` has a value, with edges to all claims of the values in the (relation, value) pairs."""
+        """Return a claim that `about` has `value`.
+
+        Each (relation, value) in `edges` adds edges to the claims of that value.
+        """
         about = tuple(Edge(relation, f"{self.about} is {word}") for relation, word in edges)
         stated = self.lie_stated if stated is None else stated
         return Event(t, "write", self.about, value, writer, stated, about)

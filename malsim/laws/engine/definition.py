@@ -72,7 +72,7 @@ class Law:
 
     @property
     def proven(self) -> str:
-        """Result of comparing the law with the pinned source: "equal …", or how they differ."""
+        """Result of comparing the law with its pinned source: "equal …" or a description of the differences."""
         return self._paragraph("Proven:")
 
     @property

@@ -1,4 +1,4 @@
-"""Verdicts on duty cells: play random variations of a plot, stop at the first failure, and shrink its plot."""
+"""Verdicts on duty cells: random variations of a plot are played until one fails, and the failing plot is shrunk."""
 
 from __future__ import annotations
 
