@@ -26,7 +26,7 @@ class CheckedMemories:
         self._host: Host | Sandbox = Host(source, name) if trusted else Sandbox(source, name, limit=limit)
 
     def make(self) -> CheckedMemory:
-        """Return an empty memory. If it cannot be made, its first call that returns an answer raises the error."""
+        """Return an empty memory. If making the memory fails, the first call that returns an answer raises the error."""
         return CheckedMemory(self.name, self._host, next(self._numbers), self._hung)
 
     def declares(self) -> Mapping[str, Any]:

@@ -37,7 +37,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Claim:
-    """Claim posted by a writer: day, writer, object, value, the claim as a sentence, and the stated confidence (or None).
+    """Claim posted by a writer: day, writer, object, value, the claim as a sentence, and the stated confidence, if any.
 
     `scope` is the scope of the claim ("" for a public claim), and `source` the document that it was taken from. The claim is
     true from `valid_from` (None: its time) until before `valid_to` (None: no end), in days. Raises `DataError` for an

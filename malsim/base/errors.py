@@ -55,7 +55,7 @@ class DataError(MalsimError, ValueError):
 
 
 class AdapterError(MalsimError, ValueError):
-    """Error in foreign code, such as a user's memory: it raises, takes too long, or returns an invalid answer."""
+    """Error in foreign code, such as a user's memory that raises, takes too long, or returns an invalid answer."""
 
 
 class LawError(MalsimError, ValueError):
@@ -63,7 +63,7 @@ class LawError(MalsimError, ValueError):
 
 
 class ProcessError(MalsimError, RuntimeError):
-    """Error in a user's process: it raises, yields something other than an event, or posts after the end of the run.
+    """Error in a user's process that raises, yields something other than an event, or posts after the end of the run.
 
     The attribute `run` holds the partial run.
     """

@@ -252,7 +252,7 @@ def kaplan_meier(duration: Array, ended: Bools) -> tuple[Array, Array, Array, Ar
 
 
 def resamples(count: int, times: int, *, seed: int) -> NDArray[np.int64]:
-    """Draw bootstrap counts of shape (times, count): how often each of `count` items occurs in `count` draws.
+    """Draw bootstrap counts of shape (times, count): how often each of `count` items is drawn in `count` draws.
 
     >>> resamples(3, 2, seed=0).sum(axis=1).tolist()
     [3, 3]

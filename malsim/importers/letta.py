@@ -126,7 +126,7 @@ class _Stream(Collector):
         return True
 
     def drop(self, label: str, old: list[str], new: list[str]) -> None:
-        """Supersede each old claim by the new claim at the same index, or the last one.
+        """Supersede each old claim by the new claim at the same index, or by the last new claim.
 
         Annex the old claims if there is no new one.
         """

@@ -106,7 +106,7 @@ class RecordStore:
         return self.database.rows(query, src, _count(limit))
 
     def select(self, text: str = "", *, lane: str | None = None, limit: int = 50, match: str = "like") -> list[MemoryRecord]:
-        """Return records that contain the text (`like`, last updated first) or any word of it (`words`, best first)."""
+        """Return records that contain the text (`like`, last updated first) or any of its words (`words`, best first)."""
         if one_of(match, ("like", "words"), "match") == "words":
             return self._fetch(list(self._hits(text, lane))[: _count(limit)])
         escaped = "".join(f"\\{sign}" if sign in "%_\\" else sign for sign in text)
@@ -251,7 +251,7 @@ class RecordStore:
 
 
 def blob_cosines(rows: Sequence[Mapping[str, Any]], query: Vector, hint: str) -> NDArray[np.float64]:
-    """Return the cosine similarity of each row's embedding to a query; 0 if its embedding has another hint or is missing."""
+    """Return the cosine similarity of each row's embedding to a query, or 0 for a row without an embedding of this hint."""
     sims, size = np.zeros(len(rows)), 4 * len(query)
     match = (row["embed_hint"] == hint and len(row["embed_blob"] or b"") == size for row in rows)
     comparable = [index for index, matches in enumerate(match) if matches]

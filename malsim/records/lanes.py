@@ -54,7 +54,7 @@ class Upkeep:
     most: int = 128
 
     def expires(self, created: int, lane: str, durability: str, ttl_s: float | None = None) -> int:
-        """Return the expiry time of a record (ms), based on its own lifetime or else on its lane's or its durability's.
+        """Return a record's expiry time (ms), from the record's own lifetime if given, or else the lane's or durability's.
 
         >>> Upkeep().expires(0, "short_term", "short"), Upkeep().expires(7, "profile", "long", 60.0)
         (900000, 60007)

@@ -20,7 +20,7 @@ Packer: TypeAlias = "Callable[[Sequence[Decision], PackBudget, int], Sequence[De
 
 
 def quarter_of_letters(text: str) -> int:
-    """Estimate the tokens in a text as one per four characters, rounded up, if a model's counter is unavailable.
+    """Estimate the number of tokens in a text as one per four characters, rounded up.
 
     >>> quarter_of_letters("five!"), quarter_of_letters("")
     (2, 0)

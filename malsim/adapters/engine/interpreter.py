@@ -79,7 +79,7 @@ class Interpreter:
         return by_rep
 
     def value(self, rep: int, object_: int, item: ShownItem) -> int | str:
-        """Return the index of an item's value, or a word of `ANSWERS` such as "abstained" if no claimed value is stated."""
+        """Return the index of the value that an item states, or a word of `ANSWERS` such as "abstained" if there is none."""
         if item.object != self.objects[object_]:
             return "off_topic"
         values = self._values.get((rep, object_), {})

@@ -86,7 +86,7 @@ class Sandbox:
         self._pipe: Any = None
 
     def run(self, asks: Sequence[Ask]) -> tuple[Answers, list[Breakdown]]:
-        """Return each call's answer (None if it has none) and the failed calls. Every call to a lost memory fails."""
+        """Return each call's answer (None if it has none) and the failed calls. Calls to a lost memory all fail."""
         answers: Answers = [None] * len(asks)
         broken = list[Breakdown]()
         calls = [ask for ask in asks if ask.rep not in self._ends]

@@ -50,7 +50,7 @@ def toml_text(table: Mapping[str, Any]) -> str:
 
 
 def _longest_key(line: str) -> int:
-    """Return the number of parts in the longest dotted key on a line. A quoted part counts once."""
+    """Return the number of parts in the line's longest dotted key. A quoted part counts once."""
     longest = 0
     for key in _NO_KEY.split(_QUOTED.sub("q", line)):
         count = 0

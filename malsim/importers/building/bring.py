@@ -26,7 +26,7 @@ class Importer(Protocol):
 
 
 def formats() -> dict[str, Importer]:
-    """Map each format name that `--as` accepts to its importer: a module of this package, or a folder with an `importer`."""
+    """Map each format name accepted by `--as` to its importer: a module of this package, or a folder with an `importer`."""
     importers = dict[str, Importer]()
     for module in pkgutil.iter_modules([str(Path(__file__).parents[1])]):
         if module.name not in _TOOLS:

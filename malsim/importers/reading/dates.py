@@ -1,4 +1,4 @@
-"""Parsing of dates in foreign files."""
+"""Parsing of dates in files of other memories."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ _RELATIONS = {
 
 
 def relation_of(word: object) -> tuple[str, float]:
-    """Return the relation that a foreign word stands for, and its weight. An unknown word becomes `concerns`."""
+    """Return the relation that another memory's word stands for, and its weight. An unknown word becomes `concerns`."""
     name = word.strip().lower().replace(" ", "_").replace("-", "_") if isinstance(word, str) else ""
     return _RELATIONS.get(name, ("concerns", -0.5))
 
