@@ -30,7 +30,7 @@ MOVED = 0.02
 
 @dataclass
 class Incident:
-    """Wrong answer or cell in a log (`question`), and `rows`, the smallest part of the log that reproduces the incident.
+    """Incident: the wrong answer or wrong cell (`question`), and the smallest part of a log that reproduces it (`rows`).
 
     `law` is the name of the memory, `cures` the laws that give the rival answer on the whole log and on the part. `agreed`
     is the number of replays of the whole log, of ten, that showed the incident. `replays` counts all runs.

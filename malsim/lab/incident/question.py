@@ -1,4 +1,4 @@
-"""Question of an incident: a wrong answer about an object, or a cell that other claims changed."""
+"""Kinds of incident: a wrong answer about an object, or a cell that other claims changed."""
 
 from __future__ import annotations
 

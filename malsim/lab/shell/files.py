@@ -65,7 +65,7 @@ def document(path: str | Path) -> tuple[Document, float]:
 
 
 def readable(path: str | Path) -> tuple[Document, list[Fault]]:
-    """Return the readable part of a netlist, and its faults. A faulty `.hal` file or scenario gives an empty netlist."""
+    """Return the readable part of a netlist, and all faults. A faulty `.hal` file or scenario gives an empty netlist."""
     if Path(path).suffix not in {".hal", ".toml"}:
         return read_with_faults(path)
     try:

@@ -47,14 +47,14 @@ class PairedComparison:
 
     @property
     def saved(self) -> float:
-        """Number of unpaired runs that are as informative as one paired run: (s²a + s²b) / s²(b − a)."""
+        """Number of unpaired replications that are as informative as one paired replication: (s²a + s²b) / s²(b − a)."""
         pairs = self.each.drop_nulls()
         variance = [float(np.var(pairs[name].to_numpy(), ddof=1)) for name in ("a", "b", "difference")]
         return (variance[0] + variance[1]) / variance[2] if variance[2] else np.inf
 
     @property
     def frame(self) -> pl.DataFrame:
-        """Frame of the means of a and b and of their paired and unpaired difference: what, value, low, high."""
+        """Frame of the means of a and b and of their paired and unpaired difference, with columns what, value, low, high."""
         mean, sides = self.difference, (("a", self.a), ("b", self.b))
         rows = [(n, side.value if side else self.each[n].mean(), side and side.low, side and side.high) for n, side in sides]
         rows += [("b − a, paired", mean.value, mean.low, mean.high), ("b − a, unpaired", mean.value, *self.unpaired)]

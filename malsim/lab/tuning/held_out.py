@@ -174,7 +174,7 @@ def _candidates(tuner: Tuner, losses: Array, names: tuple[str, ...]) -> pl.DataF
 
 
 def _intervals(space: Space, values: list[dict[str, Any]], spreads: Array, best: int) -> dict[str, tuple[Any, Any]]:
-    """Return each setting's range over the points not significantly worse than the best, and over resampled minima.
+    """Return each setting's interval: the range of points not significantly worse than the best, and of resampled minima.
 
     A point is significantly worse if the 95 % interval of its paired difference from the best excludes 0. Between the points
     tried, a quadratic through the points with the same choices is minimised in each resample.

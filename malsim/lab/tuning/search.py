@@ -239,7 +239,7 @@ class ModelSearch(Search):
         return new
 
     def _resize(self, worth: Array) -> None:
-        """Set the radius to the most successful one of the last generation, or halve it if no point improved."""
+        """Set the radius to the last generation's most successful radius, or halve it if no point improved."""
         if not self._reach:
             return
         first = min(self._reach)
