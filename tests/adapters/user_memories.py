@@ -43,7 +43,7 @@ class Last:
 
     @property
     def trips(self) -> bool:
-        """Whether the memory holds a poisoner's claim that makes the broken memories fail."""
+        """True if the memory holds a poisoner's claim that makes the broken memories fail."""
         return any(claim.value == BROKEN_BY and claim.writer.startswith("poisoner") for claim in self.values.values())
 
 
