@@ -1,4 +1,4 @@
-"""Command that measures the speed ratios: `python -m tests.bench`; exits with 1 if a ratio exceeds its limit."""
+"""Command that measures the speed ratios: `python -m tests.bench`. The exit code is 1 if a ratio exceeds its limit."""
 
 from __future__ import annotations
 

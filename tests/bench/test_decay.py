@@ -1,4 +1,4 @@
-"""Tests that 95 % intervals cover planted time constants in simulated runs; minutes long, off by default.
+"""Tests that 95 % intervals cover the time constants of simulated runs. They take minutes and are off by default.
 
 `pytest tests/bench/test_decay.py -n 0 -s` prints the table.
 """
@@ -59,9 +59,7 @@ def test_intervals_cover_the_planted_constant(tau: float, writers: str) -> None:
     covered = sum(low <= tau <= high for _, low, high in results)
     untold = sum(low == 0.0 and high == float("inf") for _, low, high in results)
     width = statistics.median(high / low if low else float("inf") for _, low, high in results)
-    print(
-        f"\n| {tau} | {writers} | {covered / RUNS:.3f} | {untold / RUNS:.3f} | {width:.2f} |"
-    )  # a row of the printed table
+    print(f"\n| {tau} | {writers} | {covered / RUNS:.3f} | {untold / RUNS:.3f} | {width:.2f} |")
     assert covered >= LEAST * RUNS
 
 

@@ -1,4 +1,4 @@
-"""Tests that ten planted violations are found with fewer runs than at random; minutes long, off by default."""
+"""Test that ten planted violations are found in fewer runs than by random search. Minutes long and off by default."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Properties of the gate for random claims: batching, order, replications, and secrets that are not echoed."""
+"""Property tests of the gate: batching, order, replications, and credentials that are never echoed."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_batch_equals_its_claims_one_by_one(rules: Rules, before: list[Any], cla
         memory, verdict = admit(memory, [claim], rules)
         verdicts.append(verdict)
     same(at_once.memory, memory)
-    moving = ["effective"] if rules.recompute == "admit" else []  # later claims of the batch change it
+    moving = ["effective"] if rules.recompute == "admit" else []  # a whole batch is scored at once
     assert_frame_equal(at_once.verdicts.drop(moving), pl.concat(verdicts).drop(moving))
 
 
@@ -96,7 +96,7 @@ def test_replication_among_many_equals_a_single_one(rules: Rules, before: list[A
         alone = Memory.empty()
         for batch in (before, claims):
             alone = admit(alone, [claim for claim in batch if claim["rep"] == rep], rules).memory
-        links = ("author", "successor")  # row numbers depend on other replications
+        links = ("author", "successor")  # these columns hold row numbers, which depend on the other replications
         ours = many.cells.filter(pl.col("rep") == rep).drop(links)
         assert_frame_equal(ours, tick(alone, 9.0, rules).cells.drop(links))
 
@@ -145,7 +145,7 @@ def test_scores_stay_in_bounds_and_settled_graphs_are_fixed(rules: Rules, claims
         assert_frame_equal(again.cells.select(fixed), settled.memory.cells.select(fixed))
 
 
-SECRET = "AKIA" + "ABCDEFGHIJKLMNOP"  # in two parts, so that this file contains no credential
+SECRET = "AKIA" + "ABCDEFGHIJKLMNOP"  # split, so that secret scanners do not flag this file
 HELD = f"it is {SECRET} indeed"
 
 

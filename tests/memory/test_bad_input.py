@@ -1,4 +1,4 @@
-"""Bad claims and frames: faults are reported by path, and credentials are refused and never repeated."""
+"""Tests of invalid claims and frames: faults are reported with their path, and credentials are refused, never repeated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Corrections and erasures by people, their rights, scopes, and answers as of past days."""
+"""Tests of corrections and erasures by people: permissions, scopes, and answers about past days."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_corrected_cell_is_not_reinstated(path: Path) -> None:
     with Store(path) as store:
         memory = store.correct("host", "zumera", by="ann", now=10.0, rules=GOVERNED)
     status = reinstate(memory, memory.cells["handle"][1]).cells["status"].to_list()
-    assert status == ["active", "annexed", "active", "annexed"]  # with what was derived from it
+    assert status == ["active", "annexed", "active", "annexed"]  # the derived cell is annexed too
 
 
 @pytest.mark.parametrize(
@@ -193,4 +193,4 @@ def test_scopes_are_separate_until_they_share(tmp_path: Path) -> None:
         assert shown("his") == ([], False)
         edge = {"relation": "contradicts", "target": store.memory.cells["handle"][0]}
         verdict = store.admit([claim(5.0, "bob", "w", "no", rep=store.rep_of("", make=True), edges=[edge])])
-        assert verdict["verdict"].to_list() == ["refused"]  # cells of other scopes cannot be named
+        assert verdict["verdict"].to_list() == ["refused"]  # an edge cannot lead to a cell of another scope

@@ -1,4 +1,4 @@
-"""A retracted value is refused in any look-alike spelling, and other values are not."""
+"""Tests that a retracted value is refused in every look-alike spelling, and that other values are admitted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""After a claim, every interface of a store shows the values that a tick on a copy gives."""
+"""Test that after a claim every interface of a store shows the scores that a tick on a copy computes."""
 
 from __future__ import annotations
 

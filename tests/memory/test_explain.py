@@ -1,4 +1,4 @@
-"""Explanations of effective confidence, versions of cells, and edits of cells."""
+"""Tests of explanations of effective confidence, of versions of cells, and of edits of cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every public call that takes a time or a weight refuses values that are not finite numbers."""
+"""Tests that every public call with a time or a weight refuses NaN and infinity."""
 
 from __future__ import annotations
 

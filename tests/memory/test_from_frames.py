@@ -1,4 +1,4 @@
-"""Memories from frames of cells, edges and writers, claims as frames, and columns that older frames lack."""
+"""Tests of memories built from frames of cells, edges and writers, and of claims given as a frame."""
 
 from __future__ import annotations
 
@@ -108,4 +108,4 @@ def test_unknown_columns_of_imported_cells_are_null(monkeypatch: pytest.MonkeyPa
 
 
 def test_no_column_uses_a_reserved_word_of_netlists() -> None:
-    assert not set(WORK) & set(schema.CELLS)  # `prop cost 0.5` would be read back as work, not as the column
+    assert not set(WORK) & set(schema.CELLS)  # a column `cost` would be read back as the work property `cost`

@@ -1,4 +1,4 @@
-"""Derived structures that grow with a memory equal those built from its frames."""
+"""Tests that indexes which grow with a memory equal the same indexes built from scratch."""
 
 from __future__ import annotations
 

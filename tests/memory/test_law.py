@@ -1,4 +1,4 @@
-"""Calibration forms, slopes of the law, and cells that count against no writer."""
+"""Tests of calibration formulas, of slopes of the law, and of cells that do not affect their writer's calibration."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def of_one_writer(penalty: Array) -> Memory:
 
 def test_new_calibration_form_in_the_table_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     def linear(stated: Array, wrong: Bools) -> Array:
-        return np.where(wrong, 0.5 * stated, 1.0 - stated)  # right claims have a penalty too
+        return np.where(wrong, 0.5 * stated, 1.0 - stated)  # right claims are penalised too
 
     monkeypatch.setitem(law.CALIBRATIONS, "linear", linear)
     stated = np.array([0.9, 0.8, 0.6])

@@ -1,4 +1,4 @@
-"""Stores whose write-ahead log was lost or cut are refused."""
+"""Tests that a store is refused if its write-ahead log was lost or truncated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads between ticks: the values of the last tick or, after an admission, of a tick at the time of the read."""
+"""Tests of reads between ticks: scores are those of the last tick or, after an admission, of a tick at reading time."""
 
 from __future__ import annotations
 

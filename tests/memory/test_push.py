@@ -1,4 +1,4 @@
-"""Pushes and opened cells: search, ranking, header lines and word budgets."""
+"""Tests of pushes and opened cells: search, ranking, header lines and word budgets."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ def test_line_is_marked_if_challenged_stale_overdue_or_replaced() -> None:
     assert marked == {
         "obs_00a1": True,  # contradicted
         "obs_00a2": False, "ref_00a3": False,
-        "obs_00a4": True,  # past its date
-        "obs_00a5": True,  # superseded, but a cell still derives from it
+        "obs_00a4": True,  # overdue
+        "obs_00a5": True,  # superseded, although another cell is derived from it
         "obs_00a6": False, "obs_00a7": False, "obs_00a8": False,
     }  # fmt: skip
     assert [line.startswith("^") for line in push.lines] == push.cells["marked"].to_list()
@@ -162,7 +162,9 @@ def test_push_states_the_number_of_outcomes_behind_calibration(monkeypatch: pyte
         assert set(push.sections.unproven) == few
         assert ("too few outcomes to calibrate" in str(push)) == bool(few)
     assert memory.mini_index("", now=41.0, rules=Rules(calibration="none")).sections.unproven == ()
-    monkeypatch.setitem(CALIBRATIONS, "overconfidence", CALIBRATIONS["none"])  # a form without penalties
+    monkeypatch.setitem(
+        CALIBRATIONS, "overconfidence", CALIBRATIONS["none"]
+    )  # with this formula no writer is ever discounted
     assert memory.mini_index("", now=41.0).sections.unproven == ()
 
 
@@ -197,7 +199,7 @@ def test_opened_cell_has_terms_neighbours_and_versions() -> None:
     assert memory.expand("obs_00a7@v1").cell["handle"] == "obs_00a5"
     seed = memory.cells["salience_seed"][0]
     assert opened.memory.cells["salience"][0] == pytest.approx(seed + (1 - seed) * 0.2)
-    assert memory.cells["read"][0] is None  # the memory itself is unchanged
+    assert memory.cells["read"][0] is None  # `expand` returns a new memory and leaves the old one unchanged
     with pytest.raises(AddressError, match="no such cell"):
         memory.expand("obs_ffff")
     secret = admit(Memory.empty(), [claim("00b1", "t", body="hush", sensitivity="secret")]).memory
@@ -263,6 +265,6 @@ def test_lent_claims_have_no_edges_and_appear_once() -> None:
     primed = prime(borrower, lender, t=3.0)
     lent = primed.cells.slice(borrower.cells.height)
     assert lent.select("title", "writer", "object", "value", "stated").rows() == [("pumps leak", WRITER, "pump", 2.0, 0.7)]
-    assert lent["handle"][0] != "obs_00a1"  # this handle was already in use
+    assert lent["handle"][0] != "obs_00a1"  # the lender's handle is already used by the borrower
     assert prime(primed, lender, t=4.0).cells.height == primed.cells.height
     assert primed.edges.is_empty()

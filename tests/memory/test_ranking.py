@@ -1,4 +1,4 @@
-"""Ranking and marks of a push: terms, rows of a table, ties, and lines marked `^`."""
+"""Tests of how a push ranks its lines and marks them with `^`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ lines = st.lists(st.tuples(shares, shares, shares, *[st.booleans()] * 4), max_si
 NAMES = ("stated", "effective", "currency", "superseded", "contradicted", "overdue", "requires_review")
 candidates = st.lists(
     st.tuples(
-        st.integers(0, 3),  # row of the table
-        st.floats(0.0, 50.0),  # match
-        st.integers(0, 40),  # degree
-        st.floats(0.0, 1.0),  # effective
-        st.floats(-5.0, 400.0),  # age
-        st.booleans(),  # a reference
+        st.integers(0, 3),  # row of the table of candidates
+        st.floats(0.0, 50.0),  # match score
+        st.integers(0, 40),  # degree of the cell
+        st.floats(0.0, 1.0),  # effective confidence
+        st.floats(-5.0, 400.0),  # age in days
+        st.booleans(),  # True for a reference
     ),
     min_size=1,
     max_size=30,

@@ -1,4 +1,4 @@
-"""The preset `recall_v5` against the reference's law, written out cell by cell."""
+"""Tests of the preset `recall_v5` against the reference's law, implemented cell by cell."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Cell:
 
 
 class Reference:
-    """Plain implementation of the reference's law after sections 4, 5 and 7 of reference.md."""
+    """Plain implementation of the reference's law, following sections 4, 5 and 7 of reference.md."""
 
     def __init__(self, gate: Gate) -> None:
         self.cells: dict[str, Cell] = {}

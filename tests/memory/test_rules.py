@@ -1,4 +1,4 @@
-"""Rules: bounds, files, assignments, and suggestions for unknown names."""
+"""Tests of rules: bounds, files, assignments, and suggestions for unknown names."""
 
 from __future__ import annotations
 

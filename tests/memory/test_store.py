@@ -1,4 +1,4 @@
-"""Stores return what was saved, now and as of any day, and refuse damaged files."""
+"""Tests that a store returns what was saved, for today and for every past day, and that a damaged file is refused."""
 
 from __future__ import annotations
 

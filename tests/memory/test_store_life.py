@@ -1,4 +1,4 @@
-"""Stores: killed processes, concurrent writers, refusal of unrelated memories, and reads as of past days."""
+"""Tests of stores under killed processes and concurrent writers, and of reads of past days."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_busy_store_is_reported_and_waiting_succeeds(path: Path) -> None:
     other.execute("BEGIN IMMEDIATE")
     with Store(path, wait=0.05) as store, pytest.raises(StoreError, match="busy"):
         store.admit([claim("aaaa")])
-    assert Memory.open(path).cells.is_empty()  # readers are not blocked
+    assert Memory.open(path).cells.is_empty()  # a pending write does not block readers
     turn = threading.Timer(0.2, lambda: other.execute("ROLLBACK"))
     turn.start()
     with Store(path, wait=30.0) as store:
@@ -120,7 +120,7 @@ def test_reused_keys_do_not_overwrite_stored_cells(path: Path) -> None:
 
 
 class Writers:
-    """Processes that write into stores, and their output; see `store_writer.py`."""
+    """Client of `store_writer.py`, which starts processes that write to stores."""
 
     def __init__(self) -> None:
         program = [sys.executable, str(Path(__file__).with_name("store_writer.py"))]
@@ -172,7 +172,7 @@ def whole(path: Path) -> Store:
 def test_store_killed_fifty_times_keeps_every_commit(tmp_path: Path, writers: Writers) -> None:
     delays, done = random.Random(7), dict[Path, int]()  # noqa: S311  # not secrets
     for kill in range(KILLS):
-        is_new = kill % 3 == 2  # every third writer is killed while it creates its store, or soon after
+        is_new = kill % 3 == 2  # every third writer is killed around the creation of its store
         path = tmp_path / (f"new{kill}.sqlite" if is_new else f"{kill % 3}.sqlite")
         writers.begin("ann", path, deeds=10_000)
         pid, committed = writers.pid(), 0
@@ -217,7 +217,8 @@ def test_reopening_in_one_process_keeps_its_locks(path: Path) -> None:
     with Store(path) as store:
         store.admit([claim("aaaa")])
         assert is_store(path)
-        assert Memory.open(path).height == 1  # closing another handle of the file could drop the locks of `store`
+        # closing any handle of a file drops a process's POSIX locks on that file
+        assert Memory.open(path).height == 1
         subprocess.run([sys.executable, "-c", program], check=True)
         store.admit([claim("bbbb", title="another")])
         assert Memory.open(path).height == 2

@@ -1,4 +1,4 @@
-"""Scores stored by column equal those of the memory, now and on every past day."""
+"""Tests that scores stored by column equal the scores in memory, today and on every past day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tick: bounds, stored fields, published numbers, and settling."""
+"""Tests of the tick: bounds, stored fields, published numbers, and convergence."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_annexed_cells_have_no_effect_until_reinstated() -> None:
     assert tick(memory, 1.0, PLAIN).cells["effective"][0] < 0.5
     aside = tick(annex(memory, "obs_bbbb"), 1.0, PLAIN)
     assert aside.cells["effective"][0] == 0.9
-    assert aside.cells["currency"][1] == 1.0  # an annexed cell does not age
+    assert aside.cells["currency"][1] == 1.0  # annexed cells do not age
     assert tick(annex(memory, "obs_bbbb"), 1.0, PLAIN.replace(mass_neighbours="every")).cells["effective"][0] < 0.5
     back = tick(reinstate(aside, "obs_bbbb"), 2.0, PLAIN)
     assert back.cells["effective"][0] == tick(memory, 2.0, PLAIN).cells["effective"][0]
@@ -186,7 +186,9 @@ def test_cells_without_external_evidence_do_not_count() -> None:
         assert tick(memory, 1.0, rules.replace(**changes)).writers["calibration"][0] == pytest.approx(factor)
     praise = claim("obs_0fff", 1.0, t=1.0, writer="audit", edges=[{"relation": "supports", "target": "ver_0000"}])
     praised, _ = admit(memory, [praise], rules)
-    assert tick(praised, 2.0, rules).writers["calibration"][0] == pytest.approx(0.2)  # four of five were wrong
+    assert tick(praised, 2.0, rules).writers["calibration"][0] == pytest.approx(
+        0.2
+    )  # four of the writer's five claims were wrong
 
 
 def test_pinning_freezes_currency_without_refreshing_it() -> None:

@@ -1,4 +1,4 @@
-"""`malsim store update`: the writer is recorded, texts are screened, and a refused update changes nothing."""
+"""Tests of `malsim store update`: the editor is recorded, texts are screened, and a refused update changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of a project on writes: sources, banned words, verifiers, and the screen of updates."""
+"""Tests of a project's rules for writing: required sources, banned words, verifiers, and the screening of updates."""
 
 from __future__ import annotations
 

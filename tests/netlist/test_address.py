@@ -1,4 +1,4 @@
-"""Parsing, printing and evaluation of addresses."""
+"""Tests of how addresses are parsed, printed and evaluated."""
 
 from __future__ import annotations
 

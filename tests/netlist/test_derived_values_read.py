@@ -1,4 +1,4 @@
-"""Derived values that the law and the push read, and arbitration between actuators."""
+"""Tests of derived values that the law and the push read, and of arbitration between actuators."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def arbitrated() -> Run:
 
 
 def test_strongest_requested_action_wins_for_a_cell() -> None:
-    """The actions are numbered: freeze 4, pin 3, demote 2, reinforce 1."""
+    """Actions are numbered by strength: freeze 4, pin 3, demote 2, reinforce 1."""
     run = arbitrated()
     wide = run.signals.pivot("signal", index=["t", "row"], values="value", aggregate_function="first")
     requests = wide.select(
@@ -67,7 +67,7 @@ def test_strongest_requested_action_wins_for_a_cell() -> None:
 
 
 def test_law_uses_derived_value_of_previous_tick() -> None:
-    """The law gives effective = published · trust, and the terms of the explanation add up to it."""
+    """Expect effective = published · trust, and terms of the explanation that sum to the effective confidence."""
     run = arbitrated()
     cells = run.cells.filter((pl.col("cell") == "dec_a3ee") & (pl.col("t") > 1)).sort("t")
     trust = run.signals.filter((pl.col("signal") == "derive.cell-trust") & (pl.col("row") == "dec_a3ee")).sort("t")
@@ -82,7 +82,7 @@ def test_law_uses_derived_value_of_previous_tick() -> None:
 
 
 def test_time_constants_use_derived_value_of_previous_tick(tmp_path: Path) -> None:
-    """The law gives currency = floor + (c0 − floor) · exp(−Δt / (τ · scale)); scale is 0.5 from the sixth day on."""
+    """Expect currency = floor + (c0 − floor) · exp(−Δt / (τ · scale)); scale is 0.5 from the sixth day on."""
     (tmp_path / "it.toml").write_text(RANKED)
     scenario = api.read(tmp_path / "it.toml").replace(rules={"tau_scale": "cell-derived-half"})
     run = ms.run(scenario)
@@ -103,7 +103,7 @@ def test_time_constants_use_derived_value_of_previous_tick(tmp_path: Path) -> No
 
 
 def test_run_with_derived_values_can_be_repeated(tmp_path: Path) -> None:
-    """The manifest also records the derived values and signals that are added to the scenario's netlist."""
+    """Repeat a run from its manifest, including derived values and signals added to the scenario's netlist."""
     for name, rules in (("text", ""), ("rules", '[rules]\neffective = "cell-derived-half"\n')):
         path = tmp_path / f"{name}.toml"
         ephemeral = RANKED.replace('name = "tide"', 'name = "tide"\nclass = "ephemeral"')
@@ -115,7 +115,7 @@ def test_run_with_derived_values_can_be_repeated(tmp_path: Path) -> None:
 
 
 def test_the_push_is_ordered_by_a_derived_value(tmp_path: Path) -> None:
-    """A push of one line shows the oldest cell about the fact."""
+    """Rank by age, and expect a push of one line to show the oldest cell about the fact."""
     (tmp_path / "it.toml").write_text(RANKED + 'rank_by = "cell-derived-late"\n')
     scenario = api.read(tmp_path / "it.toml")
     assert scenario.reader

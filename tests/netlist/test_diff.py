@@ -1,4 +1,4 @@
-"""Comparison of netlists by meaning."""
+"""Tests of the semantic comparison of two netlists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scans of a net: order of functions, domains, reducers, actuators, and independence of replications."""
+"""Tests of netlist scans: order of functions, domains, reducers, actuators, and independence of replications."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HELD = 'dec_signals_a2b7 "signals" conf(.6)\nobs_9c1f "noise" conf(.6)\n'
 
 
 def run(text: str, inputs: list[dict[str, Any]], *, names: tuple[str, ...]) -> list[tuple[Any, ...]]:
-    """Return the values of signals after each of several scans of an empty memory."""
+    """Return the values of the named signals after each of several scans of an empty memory."""
     engine = Engine(link(parse(text)))
     memory = Memory.empty()
     state = engine.start(memory)
@@ -84,7 +84,7 @@ addf fast tick
 
 
 def test_slow_thread_samples_a_count_of_a_fast_one() -> None:
-    """The slow thread sees the count of the same tick, as in LinuxCNC's test threads.0."""
+    """Expect the slow thread to see the count of the same tick, as in LinuxCNC's test threads.0."""
     text = """\
 thread slow every 10
 loadrt updown names=n
@@ -122,7 +122,7 @@ claims = st.lists(
 
 
 def memories(batches: list[list[dict[str, Any]]]) -> list[Memory]:
-    """Return the memory after each batch and its tick; claims support or dispute the first cell of their replication."""
+    """Return the memory after each batch and its tick. Each claim supports or disputes the first cell of its replication."""
     memory, rows = Memory.empty(), []
     for day, batch in enumerate(batches, 1):
         for index, claim in enumerate(batch):

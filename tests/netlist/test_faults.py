@@ -1,4 +1,4 @@
-"""Faults of netlist text, statements that cannot be written, and `check`, which reports exactly what loading refuses."""
+"""Tests of faults in netlist text, of statements that cannot be written as text, and of `malsim netlist check`."""
 
 from __future__ import annotations
 

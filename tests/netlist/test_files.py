@@ -1,4 +1,4 @@
-"""Netlist files that source other files."""
+"""Tests of netlist files that include other files with `source`."""
 
 from __future__ import annotations
 

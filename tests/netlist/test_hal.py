@@ -1,4 +1,4 @@
-"""Reading and running of `.hal` text, with faults for commands that have no counterpart."""
+"""Tests that `.hal` text is read and run, and that commands without a counterpart are reported."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def test_groups_and_sums_have_individual_sizes() -> None:
 
 
 def hal_text(about: dict[str, Any]) -> str:
-    """Return the `.hal` text of a recorded netlist."""
+    """Return a recorded netlist as `.hal` text."""
     rates = sorted({1, *about["every"].values()})
     threads = " ".join(f"name{n}=t{rate} period{n}={round(about['period_ns'] * rate)}" for n, rate in enumerate(rates, 1))
     arguments = [" ".join(f"{key}={value}" for key, value in load["args"].items()) for load in about["loadrt"]]
@@ -244,7 +244,7 @@ def hal_text(about: dict[str, Any]) -> str:
 
 
 class Bench:
-    """Recorded netlist on our engine, with pins written and read by HAL's names."""
+    """Recorded netlist running on malsim's engine, with pins that are read and written under their HAL names."""
 
     def __init__(self, about: dict[str, Any]) -> None:
         self.read = read_hal(hal_text(about))
@@ -300,6 +300,6 @@ def test_recorded_hal_netlists_run_from_their_text(case: str) -> None:
             for pin in pins["output"]:
                 out_seen |= {pin} if float(row[pin]) else set()
                 if pin == "flipflop.0.out-not" and "flipflop.0.out" not in out_seen:
-                    continue  # newer versions of LinuxCNC write this pin late
-                scale = 8.64e7 if pin.endswith("elapsed") else 1.0  # ours are in milliseconds
+                    continue  # newer versions of LinuxCNC update this pin one step late
+                scale = 8.64e7 if pin.endswith("elapsed") else 1.0  # malsim's durations are in milliseconds
                 assert bench.value(pin) / scale == float(row[pin]), (row["step"], pin)

@@ -1,4 +1,4 @@
-"""Program cells that would run nothing are refused, with a valid example."""
+"""Tests that a program cell which would run nothing is refused with a valid example."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Properties of netlist text: round trips, typed errors and linear parsing time."""
+"""Property tests of netlist text: round trips, typed errors and linear parsing time."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ SHRAPNEL = [
 
 
 def shipped() -> list[str]:
-    """Return the netlists that come with malsim and its scenarios."""
+    """Return the text of every netlist shipped with malsim and its scenarios."""
     root = Path(malsim.__file__).parents[1]
     files = [*root.glob("malsim/netlist/shipped/*.malnet"), *root.glob("scenarios/*.malnet")]
     tables = [tomllib.loads(file.read_text(encoding="utf-8")) for file in sorted(root.glob("scenarios/*.toml"))]

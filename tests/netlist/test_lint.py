@@ -1,4 +1,4 @@
-"""Warnings of lint, loops and their signs."""
+"""Tests of lint warnings, and of loops and their signs."""
 
 from __future__ import annotations
 

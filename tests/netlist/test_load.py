@@ -1,4 +1,4 @@
-"""Loading of netlists: round trips of memories, and faults that prevent loading."""
+"""Tests that a memory loads back from its netlist text, and that faulty text is not loaded."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ disputes: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
 
 @st.composite
 def memories(draw: st.DrawFn) -> Memory:
-    """Return a memory with claims, ticks, disputes, corrections and separate edges."""
+    """Draw a memory with claims, ticks, disputes, corrections and edges that belong to no claim."""
     memory = Memory.empty()
     for day in (10.0, 60.0):
         made = draw(st.lists(claims, max_size=4))

@@ -1,4 +1,4 @@
-"""Standing signals at their limits: mutual edges, ties, and values equal to a level."""
+"""Tests of standing signals in edge cases: mutual edges, ties, and values equal to a threshold."""
 
 from __future__ import annotations
 

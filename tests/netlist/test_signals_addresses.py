@@ -1,4 +1,4 @@
-"""Functions, neighbours of rows, computed fields and derived values on wires."""
+"""Tests of functions, neighbouring rows, computed fields and derived values in wires."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_expressions_are_evaluated_per_row(where: str, expected: list[float]) ->
 
 
 def test_topic_sums_count_cells_and_work_per_writer() -> None:
-    """Topic plant has two cells, yard has one cell; bob works equally in two topics, so his Herfindahl index is 0.5."""
+    """Topic plant has two cells and yard has one. bob's work is split evenly, so his Herfindahl index is 0.5."""
     assert values_of("add(topic-cells,0)", "topic") == [2.0, 1.0]
     index = "div(sum(mul(writer_topic-work,writer_topic-work)),mul(sum(writer_topic-work),sum(writer_topic-work)))"
     np.testing.assert_allclose(values_of(index, "writer"), [1.0, 0.5, 0.0])

@@ -1,4 +1,4 @@
-"""Standing signals on random graphs, compared with an independent computation in plain Python."""
+"""Tests that compare standing signals on random graphs with an independent implementation in plain Python."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def random_claim(draw: np.random.Generator, day: int, number: int, handles: list
 
 
 def edited(memory: Memory, draw: np.random.Generator, day: int) -> Memory:
-    """Return the memory with some cells annexed, replaced, opened, aged, pinned or sent to review."""
+    """Return the memory with some cells annexed, superseded, opened, aged, pinned or sent to review."""
 
     def some(share: float) -> Any:
         return np.flatnonzero(draw.random(memory.height) < share)
@@ -58,7 +58,7 @@ def edited(memory: Memory, draw: np.random.Generator, day: int) -> Memory:
 
 @cache
 def random_life(seed: int) -> list[tuple[float, Memory]]:
-    """Return a memory of about forty cells after the tick of each day."""
+    """Return the memory after each day's tick, starting with twelve random claims."""
     draw, memory, life = np.random.default_rng(seed), Memory.empty(), []
     for day in range(FIRST, FIRST + DAYS):
         for batch in range(2):
@@ -78,7 +78,7 @@ def rows_of(signals: AllSignals, domain: str, topics: list[str]) -> list[Any]:
 
 @cache
 def fired_after_comparing(seed: int) -> set[str]:
-    """Compare value and firing of every row of every signal with the plain computation; return the signals that fire."""
+    """Compare every signal's value and firing with the plain implementation, and return the signals that fire."""
     life, names = random_life(seed), catalogue()
     engine = Engine(link(parse(signals_text(names))))
     state = engine.start(life[0][1])

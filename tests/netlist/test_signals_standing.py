@@ -1,4 +1,4 @@
-"""Standing signals: cases and near misses, scorecard, caching, and the commands that use them."""
+"""Tests of standing signals: cases and near misses, the scorecard, caching, and commands."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def test_scorecard_has_delays_misses_and_false_alarms() -> None:
         assert row["fires"]
         assert row["silent"]
         assert (row["delay"], row["misses"]) == (0.0, 0.0)
-        assert min(row["delay_high"], row["misses_high"]) > 0.6  # intervals from two streams are wide
+        assert min(row["delay_high"], row["misses_high"]) > 0.6  # two streams give only wide intervals
         assert row["arl0_low"] <= row["arl0"]
 
 
 def test_caching_between_scans_changes_no_result() -> None:
-    """After each change an engine with cached values gives the same results as a new engine."""
+    """After each change, compare an engine that caches values with a new engine."""
     net, streams = link(parse(signals_text(catalogue()))), [merged(ordinary(1, ONSET), CASES["local-cluster-density"].fault)]
     keeping = Engine(net)
     state = keeping.start(Memory.empty())

@@ -1,4 +1,4 @@
-"""Stores edited by commands: charter, claims and programs, ticks, and days as dates."""
+"""Tests of commands that edit a store: charter, claims, programs and ticks, with days given as dates."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def test_charter_can_be_added_to_an_existing_store(store: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The store gets the ten charter cells; each answer supersedes the previous one, and the next question is asked."""
+    """Expect ten charter cells, a new answer that supersedes the previous one, and a prompt for the next question."""
     assert main(["store", "charter", store, "--answer", "Ship."]) == 0
     words = ["--question", "objective", "--answer", "Ship on Friday.", "--now", "2026-04-02"]
     assert main(["store", "charter", store, *words]) == 0

@@ -1,4 +1,4 @@
-"""Scans of a store's netlist: equality with a run, export and import, killed ticks, and failed ticks."""
+"""Tests of the netlist scans of a store: comparison with a run, export and import, and ticks that are killed or fail."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ KINDS = ("tripped", "cleared", "flagged", "unflagged", "scheduled")
 
 
 def claims_of(drawn: list[tuple[int, str, str, str | None]]) -> list[dict[str, Any]]:
-    """Return claims about the decision of the tripwire, some of them programs that watch it."""
+    """Return the drawn claims as claims about the tripwire's decision, or as programs that watch the decision."""
     claims: list[dict[str, Any]] = []
     for number, (day, writer, relation, program) in enumerate(sorted(drawn, key=lambda event: event[0])):
         named = {"title": f"claim {number}", "handle": f"obs_{number:04x}", "source_refs": ["log:1"]}

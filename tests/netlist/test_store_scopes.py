@@ -1,4 +1,4 @@
-"""Scopes of a store: netlists, addresses and signals read only the claims of their scope."""
+"""Tests that the netlist, addresses and signals of a scope read only claims of that scope."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CLAIM = st.tuples(st.integers(0, 2), st.sampled_from(["ann", "bob"]), st.integer
 
 
 def claims_of(drawn: list[tuple[int, str, int, bool]]) -> list[dict[str, Any]]:
-    """Return claims in three replications; each may contradict the first claim of its replication."""
+    """Return the drawn claims; a claim may contradict the first claim of its replication."""
     first: dict[int, str] = {}
     claims = []
     for number, (rep, writer, value, contradicts) in enumerate(drawn):

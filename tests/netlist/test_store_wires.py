@@ -1,4 +1,4 @@
-"""A store with a tripwire, used from the shell, from Python and through a protocol client, compared with a run."""
+"""Tests of a store with a tripwire, used from the shell, Python and a protocol client, against a run of the same claims."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TRIPWIRE = Path(ms.__file__).parents[1] / "scenarios" / "tripwire.malnet"
 AGAINST = {"kind": "obs", "writer": "bob", "title": "it locked", "confidence": 1.0, "source_refs": ["a"]}
 ACCUSES = [{"relation": "contradicts", "target": "dec_a3ee"}]
 DAYS = (1.0, 2.0, 3.0, 4.0)
-ACKNOWLEDGED = {2.0: 1.0, 3.0: 0.0}  # value of the input after the tick of each day
+ACKNOWLEDGED = {2.0: 1.0, 3.0: 0.0}  # input value that is set after the tick of each day
 
 
 def values(path: Path) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Runs of a net on a stream, causes of signals, drawings, and the netlist commands."""
+"""Tests that a netlist runs on a stream, and tests of causes of signals, diagrams, and the netlist commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines of surfaced signals in the next push."""
+"""Tests that surfaced signals appear as lines in the next push."""
 
 from __future__ import annotations
 

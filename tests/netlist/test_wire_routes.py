@@ -1,4 +1,4 @@
-"""Drawings of nets: routes of wires, names of signals, parts of a net and Mermaid charts."""
+"""Tests of netlist diagrams: routes of wires, signal names, partial diagrams, and Mermaid charts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def points(path: Curve) -> list[tuple[float, ...]]:
 
 
 def stacked(heights: list[float]) -> list[tuple[float, float]]:
-    """Return the edges of boxes that are stacked 0.7 apart around the middle."""
+    """Return the bottom and top of each box in a centred stack with gaps of 0.7."""
     top, edges = (sum(heights) + 0.7 * (len(heights) - 1)) / 2, []
     for height in heights:
         edges.append((top - height, top))

@@ -1,4 +1,4 @@
-"""Linking of netlists, and faults of wiring with their positions."""
+"""Tests that netlists are linked, and that wiring faults are reported with their positions."""
 
 from __future__ import annotations
 

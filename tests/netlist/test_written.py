@@ -1,4 +1,4 @@
-"""Programs in prg cells: they run from the next tick on, while their cell is active."""
+"""Tests of programs in `prg` cells, which run from the next tick on while their cell is active."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ def test_witness_of_a_program_is_admitted_by_the_gate() -> None:
 def test_invalid_program_body_is_never_admitted_silently(body: str, kind: str | None) -> None:
     text = TOML.replace("'''" + BODY + "'''", f'"{body}"')
     made = run(scenario(text))
-    assert ("prg_a3ef" in made.memory.cells["handle"]) == (kind is not None)  # otherwise the gate refuses the claim
+    assert ("prg_a3ef" in made.memory.cells["handle"]) == (kind is not None)  # kind is None if the gate refuses the claim
     events = made.events.filter(subject="prg_a3ef").filter(pl.col("kind").is_in(["refused", "scheduled"]))
     assert events["kind"].to_list() == ([] if kind is None else [kind])
     assert all(events["detail"].str.len_chars() > 10)
 
 
 def scans_of(program_days: dict[int, int], replications: int, first: int = 0) -> list[Scan]:
-    """Return the scans of ten days; `program_days` maps replications to the day on which they get the program."""
+    """Return the scans of ten days. `program_days` maps a replication to the day on which its program is claimed."""
     engine = Engine(link(parse("")), replications=replications, first=first)
     memory = Memory.empty()
     state, seen = engine.start(memory), []

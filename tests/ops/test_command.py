@@ -1,4 +1,4 @@
-"""The command `malsim op`: palette, data sheets, figures, truth tables and recorded frames."""
+"""Tests of the command `malsim op`: palette, data sheets, figures, truth tables and recorded frames."""
 
 from __future__ import annotations
 

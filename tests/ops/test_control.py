@@ -1,4 +1,4 @@
-"""Limits of slew2, pid and autotune with a plant, and published run lengths of the detectors."""
+"""Tests of slew2's limits, of pid and autotune on a plant, and of the detectors' published run lengths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import ops
 
 
 def slewed(target: Any, maxv: float, maxa: float, low: float = -1e20, high: float = 1e20) -> Any:
-    """Return the positions of slew2, with one call per day."""
+    """Return the positions of slew2 as it follows `target`, with one call per day."""
     sheet = ops.load("slew2")
     bounds = {"maxv": maxv, "maxa": maxa, "min": low, "max": high}
     _, result = ops.run(sheet, ops.start(sheet, 1, bounds), {"in": np.asarray(target, float)[:, np.newaxis]}, tick="1d")
@@ -74,7 +74,7 @@ def test_slew2_load_jumps_and_disabled_returns_to_zero() -> None:
 
 
 def closed_loop(gains: dict[str, float], steps: int, tick: float) -> Any:
-    """Return the output of a third-order plant 1 / (s + 1)^3, driven by pid towards 1."""
+    """Return the output of the third-order plant 1 / (s + 1)^3 when pid drives the output towards 1."""
     sheet = ops.load("pid")
     state = ops.start(sheet, 1, {"command": 1.0, "enable": True, **gains})
     plant, result = np.zeros(3), []
@@ -109,7 +109,7 @@ def test_autotune_finds_gains_that_drive_the_plant() -> None:
 
 
 def first_alarm(shift: float, threshold: float, rows: int) -> Any:
-    """Return the calls to the first alarm of a two-sided CUSUM with slack 0.5, per row."""
+    """Return the number of calls until the first alarm of a two-sided CUSUM with slack 0.5, for each row."""
     sheet = ops.load("cusum")
     state = ops.start(sheet, rows, {"threshold": threshold})
     random, alarm, call = np.random.default_rng(7), np.zeros(rows, int), 0

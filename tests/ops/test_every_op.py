@@ -1,4 +1,4 @@
-"""Shared tests of all ops of the palette and their presets."""
+"""Tests that every op of the palette, and every preset of an op, must pass."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ some_seeds = given(seed=st.integers(0, 2**32 - 1))
 
 
 def sample(pin: Pin, shape: tuple[int, ...], random: np.random.Generator, *, nan: bool = False) -> Any:
-    """Return values for a pin: repeats, signed zeros, large and small numbers, and optionally NaN."""
+    """Draw values for a pin, including repeats, signed zeros, large and small numbers and, on request, NaN."""
     if pin.type == "bit":
         return random.random(shape) < 0.5
     low = 0.0 if np.isnan(bound(pin, "low")) else bound(pin, "low")
@@ -216,14 +216,14 @@ def test_nan_is_handled_as_the_sheet_states(name: str) -> None:
             assert not any(calls), pin
 
 
-LEFT = {  # outputs that a reset does not clear, and why they do not matter
-    "oneshot": {"time_left"},  # unchanged in HAL; out and the timer are cleared
-    "trend": {"kept"},  # values outside the window
+LEFT = {  # outputs that a reset may leave unchanged, with the reason
+    "oneshot": {"time_left"},  # HAL leaves time_left unchanged too; out and the timer are cleared
+    "trend": {"kept"},  # only values outside the window are left
 }
-ELSEWHERE = {  # outputs that a reset sets to other values than the initial ones
-    "estop-latch": {"ok_out", "fault_out", "watchdog", "reset_before"},  # a reset arms it
+ELSEWHERE = {  # outputs that a reset does not return to their initial values
+    "estop-latch": {"ok_out", "fault_out", "watchdog", "reset_before"},  # a reset arms the latch
     "safety-latch": {"reset_before"},
-    "siggen": {"triangle", "sine", "cosine", "index"},  # a reset holds the middle of the cycle
+    "siggen": {"triangle", "sine", "cosine", "index"},  # a reset holds siggen in mid-cycle
 }
 
 
@@ -269,7 +269,7 @@ def steps_taken(sheet: ops.Sheet, rows: int) -> int:
         return trace
 
     if here := inspect.currentframe():
-        here.f_trace_opcodes = True  # Python 3.12 reports opcodes of the first call only if its caller is traced
+        here.f_trace_opcodes = True  # Python 3.12 traces opcodes in the first call only if the caller is traced
     before = sys.gettrace()
     sys.settrace(trace)
     try:

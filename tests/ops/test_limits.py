@@ -1,4 +1,4 @@
-"""Ops without a HAL counterpart, compared with related ops in limiting cases."""
+"""Tests of ops without a HAL counterpart, compared with related ops in limiting cases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40)
 
 
 def run(op: str, columns: dict[str, Any], settings: dict[str, Any] | None = None, *, tick: str = "6h", **sizes: int) -> Any:
-    """Return the outputs of an op for one row."""
+    """Run an op on a single row and return its outputs."""
     sheet = ops.load(op, **sizes)
     stream = {pin: np.asarray(values)[:, np.newaxis] for pin, values in columns.items()}
     _, result = ops.run(sheet, ops.start(sheet, 1, settings), stream, tick=tick)

@@ -1,4 +1,4 @@
-"""Runs of an op over a frame or a file of halsampler, compared with a loop over the rows of each group."""
+"""Tests of an op that runs over a frame or a halsampler file, compared with a loop over the rows of each group."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CASES += [("record", {"depth": 2}), ("drift", {"limit": 0.5, "adapt": 0.1})]
 
 
 def looped(frame: pl.DataFrame, name: str, settings: dict[str, Any], tick: str) -> dict[str, list[Any]]:
-    """Return the outputs of an op that is called row by row, with one state per group."""
+    """Call an op row by row, with one state per group, and return its outputs."""
     sizes = {key: settings[key] for key in settings if key in ops.load(name).sizes}
     sheet = ops.load(name, **sizes)
     rest = {key: value for key, value in settings.items() if key not in sizes}

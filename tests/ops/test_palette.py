@@ -1,4 +1,4 @@
-"""Look-up, loading and settings of ops, including third-party ops."""
+"""Tests of how ops are found, loaded and configured, including third-party ops."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def function(in_: Array) -> dict[str, Array]:
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder on the path that looks like a folder of installed packages."""
+    """Return an importable folder that stands in for the folder of installed packages."""
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv(MARK, str(tmp_path))  # as in the sandbox of a command
+    monkeypatch.setenv(MARK, str(tmp_path))  # malsim sets this variable in the sandbox of a command
     return tmp_path
 
 

@@ -1,4 +1,4 @@
-"""The shared tests of ops find planted defects."""
+"""Test that the shared tests of ops detect planted defects."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ out = Out("1", "the sum; the op's whole state")
 def function(in_: Array, reset: Array, out: Array) -> dict[str, Array]:
     return {"out": np.where(reset, 0.0, out + in_)}
 '''
-OF_SOME = {"test_bad_output_flags_nan"}  # only for ops with this output
+OF_SOME = {"test_bad_output_flags_nan"}  # this test applies only to ops with an output `bad`
 SUMMED = "np.where(reset, 0.0, out + in_)"
 
 
 def failed(name: str) -> list[str]:
-    """Return the shared tests that fail for an op, among the tests whose only parameter is `name`."""
+    """Return the shared tests that fail for the op `name`, among those whose only parameter is `name`."""
     tests = {key: test for key, test in vars(suite).items() if key.startswith("test_") and key not in OF_SOME}
     wrong = []
     for key, test in tests.items():

@@ -1,4 +1,4 @@
-"""Fixtures that draw scenarios with every behaviour, fault, reader and reviewer, and check the causes of events."""
+"""Fixtures that draw scenarios with every behaviour, fault, reader and reviewer, and that check the causes of events."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from malsim.base.parameters import Param
     from malsim.sim.run import Run
 
-HERE = Path(__file__).parents[2] / "scenarios" / "drawn.toml"  # next to the claim file that from_file reads
+HERE = Path(__file__).parents[2] / "scenarios" / "drawn.toml"  # from_file reads a claim file in the same folder
 HOUR = DAY // 24
-EXAMPLES = settings().max_examples // 8  # whole runs are slow
+EXAMPLES = settings().max_examples // 8  # fewer examples, because each example is a complete run
 settings.register_profile("few", settings(), max_examples=EXAMPLES)
 
 SHARES = st.sampled_from([0.0, 0.4, 1.0])
@@ -56,7 +56,7 @@ RULES = st.sampled_from(
 
 
 def _set(param: Param) -> SearchStrategy[float]:
-    """Draw the default of a parameter, one of its bounds, or a small number between them."""
+    """Draw a setting: its default, one of its bounds, or a small number between them."""
     bounds = [bound for bound in (param.low, param.high) if math.isfinite(bound)]
     small = [number for number in (0.5, 2.0, 4.0) if param.low <= number <= param.high]
     return st.sampled_from([float(param.default), *bounds, *small])
@@ -129,12 +129,12 @@ def _scenarios(draw: st.DrawFn) -> Scenario:
 
 @pytest.fixture(scope="session")
 def drawn() -> SearchStrategy[Scenario]:
-    """Strategy of scenarios of a few days with three replications each."""
+    """Return a strategy for scenarios of a few days with three replications each."""
     return _scenarios()
 
 
 class _Spy(Inbox):
-    """Inbox that remembers the drafts of populations."""
+    """Inbox that records the drafts that populations post."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -147,7 +147,7 @@ class _Spy(Inbox):
 
 @pytest.fixture(scope="session")
 def posted() -> Callable[[Scenario], pl.DataFrame]:
-    """Return the drafts of populations: rep, writer, turn, t (ms), fact, value, stated, edges (number), true."""
+    """Return a function that lists a scenario's drafts, one per row; `t` is in ms, `edges` counts the draft's edges."""
 
     def listed(scenario: Scenario) -> pl.DataFrame:
         made = bench.Bench(scenario)
@@ -189,7 +189,7 @@ FORMS = {
 
 
 def names(scenario: Scenario) -> set[str]:
-    """Return all possible writers, including those whose claims are all refused."""
+    """Return every possible writer name, even if all claims of that writer are refused."""
     members = {f"{item.name}-{n + 1}" for item in scenario.writers for n in range(item.count)}
     people = {JOB, *(item.by for item in scenario.corrections)}
     return {"reader", "reviewers", *people, *members, *scenario.claims["writer"]}
@@ -197,7 +197,7 @@ def names(scenario: Scenario) -> set[str]:
 
 @pytest.fixture(scope="session")
 def unresolved() -> Callable[[Run], list[tuple[object, ...]]]:
-    """Return a function that lists the events of a run whose cause cannot be resolved."""
+    """Return a function that lists the events of a run whose cause cannot be traced."""
 
     def traced(run: Run) -> list[tuple[object, ...]]:
         known: dict[int, dict[str, set[object]]] = {}
@@ -226,7 +226,7 @@ def unresolved() -> Callable[[Run], list[tuple[object, ...]]]:
 
 
 def graph_of(memory: Memory, condition: pl.Expr) -> dict[str, pl.DataFrame]:
-    """Return the cells and edges of one replication, with handles in place of rows."""
+    """Return the cells and edges of one replication, with handles instead of row numbers."""
     handles = memory.cells["handle"]
     cells = memory.cells.with_columns(successor=handles.gather(memory.cells["successor"]))
     ends = {end: handles.gather(memory.edges[end]) for end in ("source", "target")}
@@ -237,7 +237,7 @@ def graph_of(memory: Memory, condition: pl.Expr) -> dict[str, pl.DataFrame]:
 
 @pytest.fixture(scope="session")
 def replication_hashes() -> Callable[[Run, int], dict[str, str]]:
-    """Return a function that hashes every frame of one replication, its counters, figures and final memory."""
+    """Return a function that hashes each frame, figure and counter of one replication, and its final memory."""
 
     def hashed(run: Run, number: int) -> dict[str, str]:
         condition = pl.col("rep") == number

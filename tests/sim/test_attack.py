@@ -1,4 +1,4 @@
-"""Tests of attack scores on short stories and in runs, and of false values laundered through other names."""
+"""Tests of attack scores on short examples and in runs, and of false claims laundered through other writers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FIGURES = ["attack_success", "attack_marked", "honest_lost", "recovery"]
 
 
 def figures_of(days: list[tuple[float | None, float | None, bool]]) -> dict[str, float]:
-    """Return attack scores; `x` is attacked from day 2 to 5, `y` is not. A day holds `right` of x and y, and a mark."""
+    """Return the scores of an attack on fact `x` from day 2 to day 5; fact `y` is not attacked."""
     scores = AttackScores(Attack(facts=("x",), start=2 * 86_400_000, end=5 * 86_400_000), ["x", "y"], 1)
     for day, (x, y, mark) in enumerate(days):
         right = np.array([[np.nan if item is None else item] for item in (x, y)])
@@ -41,9 +41,9 @@ def figures_of(days: list[tuple[float | None, float | None, bool]]) -> dict[str,
 def test_scores_of_a_short_story_match_hand_computation() -> None:
     answers = [(1, 1), (1, 1), (0, 1), (0, 0), (None, 1), (0, 1), (0, 1), (1, 1)]
     figures = figures_of(cast("Any", [(*pair, day == 2) for day, pair in enumerate(answers)]))
-    assert figures["attack_success"] == pytest.approx(2 / 3)  # silence is not a false answer
+    assert figures["attack_success"] == pytest.approx(2 / 3)  # a missing answer does not count as false
     assert figures["attack_marked"] == pytest.approx(1 / 2)
-    assert figures["honest_lost"] == pytest.approx(1 / 10)  # before the attack, x counts as another fact
+    assert figures["honest_lost"] == pytest.approx(1 / 10)  # before the attack, x counts as an honest fact
     assert figures["recovery"] == pytest.approx(2.0)
 
 
@@ -98,7 +98,7 @@ FRESH = 91
 
 
 def told_right(law: str) -> dict[str, float]:
-    """Return the share of right answers in the second half of the run, per way in which the false claim is passed on."""
+    """Return the share of right answers after day 20 for each route by which the false claim is passed on."""
     made = read(LAUNDERING).replace(law=law, seed=FRESH, replications=6)
     late = bench.run(made).signals.filter((pl.col("t") > 20.0) & (pl.col("signal") == "right"))
     by = late.group_by(pl.col("row").str.split("-").list.first()).agg(pl.col("value").mean())

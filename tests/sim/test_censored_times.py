@@ -1,4 +1,4 @@
-"""Tests of censored times: intervals cover planted means, and unknown means are reported as unknown."""
+"""Tests that intervals of censored times cover the true means, and that a mean without enough data is unknown."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ accuracy = 0.8
 @pytest.mark.parametrize(("replications", "each"), [(8, 4), (20, 4), (40, 10)])
 @pytest.mark.parametrize("shape", [1.0, 2.0])
 def test_intervals_cover_the_planted_means(mean: float, replications: int, each: int, shape: float) -> None:
-    """Coverage is at least 0.92, less two and a half standard errors."""
+    """Require a coverage of at least `SHARE`, less two and a half standard errors."""
     times = 400
     found = sum(hits(mean, shape, (replications, each), times, seed=5)) / times
     assert found >= SHARE - 2.5 * np.sqrt(SHARE * (1 - SHARE) / times)
@@ -93,7 +93,7 @@ def test_all_studies_print_the_same_pooled_value(tmp_path: Path) -> None:
     item = ms.replicate(scenario, metric=names, half_width=1e-9, first=4, most=6)
     for name in names:
         assert item[name].value == pytest.approx(wanted[name][0]), name
-    for name in names[:2]:  # stopping early lowers the coverage, so the other intervals are wider
+    for name in names[:2]:  # the other intervals are widened, because early stopping lowers the coverage
         assert (item[name].low, item[name].high) == pytest.approx(wanted[name][1:]), name
     same = ms.compare(scenario, scenario, metric="time_to_correction", replications=6)
     assert same.a is not None
@@ -102,7 +102,7 @@ def test_all_studies_print_the_same_pooled_value(tmp_path: Path) -> None:
 
 
 class Here(Executor):
-    """Executor that runs each call at once."""
+    """Executor that runs each call synchronously."""
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         done: Future[Any] = Future()

@@ -1,4 +1,4 @@
-"""Tests of the scores of a changing truth, on short stories."""
+"""Tests of scores for facts whose true value changes, on short examples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ANSWER = [0, 0, 0, 1, 1, 1, 0, 0]
 
 
 def story(*, worth: float = 0.9, truth: list[int] = TRUTH, answer: list[int | None] | None = None) -> ChangeScores:
-    """Return scores of one fact with two values and daily ticks; the answer scores `worth`, the other value 0.1."""
+    """Return the scores for one fact with two values; `worth` is the effective confidence of each daily answer."""
     scores = ChangeScores(1, 1, 2, 3)
     for day, (true, value) in enumerate(zip(truth, answer or ANSWER, strict=True)):
         best: Array = np.full((2, 1, 1), 0.1 if value is not None else -np.inf)
@@ -35,7 +35,7 @@ def figure(scores: ChangeScores, name: str) -> float:
 
 
 def test_latency_runs_from_the_change_to_the_first_right_answer() -> None:
-    # changes on days 2, 5 and 7; right again on days 3 and 6; the last is cut off after a day
+    # the truth changes on days 2, 5 and 7; the answer is right again on days 3 and 6, and the run ends on day 8
     assert figure(story(), "invalidation_latency") == pytest.approx(alone([1.0, 1.0, 1.0], [True, True, False]))
 
 
@@ -44,13 +44,15 @@ def alone(days: list[float], ended: list[bool]) -> float:
 
 
 def test_returned_counts_returning_truths_answered_in_time() -> None:
-    assert figure(story(), "returned") == pytest.approx(0.5)  # back to 0 on day 5: followed; back to 1 on day 7: not
+    # the answer follows the truth back to 0 on day 5, but not back to 1 on day 7
+    assert figure(story(), "returned") == pytest.approx(0.5)
     never = story(answer=[0, 0, 0, 1, 1, 1, 1, 1])
-    assert figure(never, "returned") == pytest.approx(0.5)  # on day 7 the stuck answer is right again
+    assert figure(never, "returned") == pytest.approx(0.5)  # the answer stays 1, which is right again from day 7
 
 
 def test_stale_answer_is_the_value_before_the_change() -> None:
-    assert figure(story(), "stale_share_1d") == pytest.approx(1.0)  # on each day of change the answer is the old value
+    # on each day on which the truth changes, the answer is still the old value
+    assert figure(story(), "stale_share_1d") == pytest.approx(1.0)
     assert figure(story(), "stale_share_7d") == pytest.approx(0.0)
 
 
@@ -76,7 +78,7 @@ def test_answer_with_fewer_writers_than_its_rival_is_an_echo() -> None:
     assert figure(scores, "echo_share") == 0.0
     ints = [
         np.array(part) for part in ([0, 0, 0, 1, 1], [0] * 5, [0] * 5, [0, 0, 0, 1, 2])
-    ]  # one writer claims 0 three times, two claim 1
+    ]  # one writer claims 0 three times; two writers claim 1 once each
     scores.add_voices(*ints)
     scores.add(9.0, np.array([[1]]), np.array([[0.0]]), np.array([0.9, 0.1]).reshape(2, 1, 1), believes=True)
     assert figure(scores, "echo_share") == pytest.approx(1 / 9)
@@ -84,5 +86,6 @@ def test_answer_with_fewer_writers_than_its_rival_is_an_echo() -> None:
 
 def test_memory_that_never_changes_is_never_right_again() -> None:
     stuck = story(truth=[0, 1, 1, 1], answer=[0, 0, 0, 0])
-    assert np.isnan(figure(stuck, "invalidation_latency"))  # never corrected before the end on day 8, so there is no mean
+    # the answer is never corrected, so the mean is unknown
+    assert np.isnan(figure(stuck, "invalidation_latency"))
     assert np.isnan(figure(stuck, "time_to_correction"))

@@ -1,4 +1,4 @@
-"""Tests that drafts get the same verdicts from the gate as the same claims written out."""
+"""Tests that the gate gives drafts the same verdicts as the same claims written by hand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from malsim.sim.world import Fact
 from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
 FACTS = (Fact(name="tide", topic="sea"), Fact(name="wind", values=(0.0, 1.5, 3.0), stability="ephemeral"))
-LEAK = "pass" + "word: hunter2222"  # in two pieces, so that no scanner takes it for one
+LEAK = "pass" + "word: hunter2222"  # split, so that secret scanners do not flag this file
 LEAKY = (*FACTS[:1], Fact(name=f"the {LEAK}"))
 WRITERS = ("reader", "ann", "bob")
 FORMS = (ClaimForm("obs", "tested"), ClaimForm("dec"), ClaimForm("ver", "external", "human", about=False))
@@ -40,7 +40,7 @@ def words(case: str) -> tuple[ClaimTemplates, tuple[Fact, ...], tuple[str, ...],
 
 
 def written(drafts: ClaimBatch, memory: Memory, facts: tuple[Fact, ...], writers: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Return the claims of drafts as a person would write them."""
+    """Return the drafts as hand-written claims."""
     claims = []
     for n in range(len(drafts)):
         fact, form = facts[drafts.fact[n]], FORMS[drafts.form[n]]
@@ -65,7 +65,7 @@ def written(drafts: ClaimBatch, memory: Memory, facts: tuple[Fact, ...], writers
 
 @st.composite
 def batches(draw: st.DrawFn) -> ClaimBatch:
-    """Draw a few drafts in the order of the gate, with duplicates and invalid confidences."""
+    """Draw a few drafts in gate order, including duplicates and invalid confidences."""
     count = draw(st.integers(1, 5))
     ints = {"rep": 2, "fact": 1, "value": 1, "form": 2, "who": 2, "turn": 3}
     columns: dict[str, Any] = {
@@ -87,14 +87,14 @@ def ordered(drafts: ClaimBatch, words: ClaimTemplates) -> ClaimBatch:
 
 
 def standing(facts: tuple[Fact, ...], rules: Rules) -> Memory:
-    """Return a memory with two cells per replication, one of them locked."""
+    """Return a memory with two cells per replication, one of which is locked."""
     common = {"writer": "ann", "kind": "obs", "object": facts[0].name, "confidence": 0.6}
     claims = [common | {"rep": rep, "title": f"cell {n}", "locked": n == 1} for rep in (2, 3, 4) for n in range(2)]
     return admit(Memory.empty(), claims, rules).memory
 
 
 def other_claim(number: int) -> dict[str, Any]:
-    """Return a claim of another writer with the body of the draft `number` of ann."""
+    """Return a claim by eve whose body equals that of ann's draft `number`."""
     return {"rep": 2, "writer": "eve", "kind": "obs", "title": "tide is 1", "body": f"ann #{number}", "confidence": 0.5}
 
 
@@ -122,7 +122,7 @@ POSTED = st.lists(st.one_of(batches(), st.integers(0, 3)), min_size=2, max_size=
 @settings(max_examples=40)
 @given(posted=POSTED, counted=st.booleans())
 def test_batches_are_judged_like_written_claims_on_any_memory(posted: list[ClaimBatch | int], *, counted: bool) -> None:
-    """Numbers stand for claims of another writer with the body of a draft by ann."""
+    """Compare verdicts on drawn drafts; each whole number in `posted` is a claim by eve that copies one of ann's drafts."""
     vocabulary, facts, writers, rules = words("sound")
     ours = theirs = standing(facts, rules)
     for number, part in enumerate(posted):

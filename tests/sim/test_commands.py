@@ -1,4 +1,4 @@
-"""Tests of commands: writers listed, a scenario created, a run repeated, figures with intervals."""
+"""Tests of commands that list writers, create a scenario, repeat a run, and report figures with intervals."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def world(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def made(world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    """Return the folder of a written run."""
+    """Return the output folder of a finished run."""
     assert main(["run", str(world), "-o", str(tmp_path / "out"), "--no-plots"]) == 0
     capsys.readouterr()
     return tmp_path / "out"
@@ -165,9 +165,10 @@ def test_single_replication_has_no_interval(world: Path) -> None:
             low, high = metric_bounds(row["metric"])
             assert row["value"] == pytest.approx(held.mean(), abs=1e-12)
             assert row["low"] is None or low <= row["low"] <= row["value"] <= row["high"] <= high
-            half = 2.5705818 * held.std(ddof=1) / np.sqrt(6)  # Student's t, 5 degrees
+            half = 2.5705818 * held.std(ddof=1) / np.sqrt(6)  # Student's t with 5 degrees of freedom
             if len(held) == 6 and low + half < row["value"] < high - half:
-                assert row["high"] - row["low"] >= 2 * half * (1 - 1e-6)  # intervals of skewed or bounded values are wider
+                # intervals of skewed or bounded values are wider than Student's
+                assert row["high"] - row["low"] >= 2 * half * (1 - 1e-6)
     for row in figures.filter(pl.col("metric").str.contains("ece|rmse")).rows(named=True):
         assert 0.0 <= row["low"] <= row["value"] <= row["high"] <= 1.0
     alone = ms.run(world, replications=1).metrics()
@@ -195,5 +196,5 @@ def test_run_without_accepts_only_replication_numbers(given: Any) -> None:
 
 def test_uninformative_interval_becomes_a_sentence() -> None:
     wide = {"metric": "cells", "value": 2.0, "low": 0.0, "high": 106779.239, "replications": 2}
-    assert "too wide with 2 replications" in run_module._interval(wide)  # no shipped run has such a wide interval
+    assert "too wide with 2 replications" in run_module._interval(wide)  # no shipped scenario has such a wide interval
     assert run_module._interval(wide | {"high": 3.0}) == " [0.000, 3.000]"

@@ -1,4 +1,4 @@
-"""Tests of corrections in a run: scores on short stories, permissions, returning values, and refusals."""
+"""Tests of corrections in a run: scores, permissions, corrected values that return, and refusals."""
 
 from __future__ import annotations
 
@@ -29,18 +29,17 @@ FIGURES = ("resurfaced", "correction_shows", "residue", "silent_after", "correct
 
 
 def figures(scenario: Any, **changes: Any) -> dict[str, float]:
-    """Return the figures of a run, as means over its replications."""
     found = by_replication(ms.run(scenario, **changes))
     return {name: float(np.nanmean(found[name])) if (~np.isnan(found[name])).any() else np.nan for name in FIGURES}
 
 
 def governed(**changes: Any) -> dict[str, Any]:
-    """Return changed rules of the shipped scenarios."""
+    """Return the governed rules with `editor` as a verifier and with the given changes."""
     return {"rules": ms.Rules.governed().replace(verifiers="editor", **changes)}
 
 
 def story(answers: str, *, do: Any = "correct", truth: str = "") -> dict[str, float]:
-    """Return the scores of daily answers: A, B, b (B, but A is still stored) or - (no answer). A is retracted on day 1."""
+    """Return the scores of daily answers: A, B, b (B, with A still stored) or - (none). A is retracted on day 1."""
     scores = CorrectionScores(2, 1, 1)
     item = np.zeros(1, dtype=np.int64)
     for day, answer in enumerate(answers):
@@ -103,7 +102,7 @@ def test_law_without_corrections_gets_only_a_claim() -> None:
 
 
 class Keyed:
-    """Memory of one value per object, which forgets for anybody."""
+    """Memory that stores one value per object and lets anybody erase it."""
 
     belief = edges = False
 
@@ -114,7 +113,7 @@ class Keyed:
         self.values |= {claim.object: claim.value for claim in claims}
 
     def tick(self, _: float) -> None:
-        """Do nothing."""
+        """Do nothing, because stored values do not age."""
 
     def peek(self, query: Query, _: float, __: int) -> list[dict[str, Any]]:
         value = self.values.get(query.object)
@@ -131,8 +130,9 @@ def test_user_memory_forgets_during_a_run() -> None:
     found = figures(FORGOTTEN, memory=Keyed, replications=3)
     assert found["corrections_refused"] == 0.0
     assert found["correction_shows"] >= 1.0
-    assert found["resurfaced"] > 0.0  # the background job reads the sources again
-    assert figures(STRANGER, memory=Keyed, replications=2)["corrections_refused"] == 1.0  # the memory has no call `correct`
+    assert found["resurfaced"] > 0.0  # the background job restores the value from its sources
+    # the memory has no `correct` method
+    assert figures(STRANGER, memory=Keyed, replications=2)["corrections_refused"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,6 @@ APART = FOLDER / "kept_apart.toml"
 
 
 def scope_figures(run: ms.Run) -> dict[str, float]:
-    """Return the figures of scopes, as means over replications."""
     found = by_replication(run)
     return {name: float(np.nanmean(found[name])) for name in ("leaks", "shared_silent", "answers_lost")}
 
@@ -166,9 +165,9 @@ def test_scopes_are_separate_until_facts_are_shared() -> None:
     run = ms.run(APART, replications=2)
     assert scope_figures(run) == {"leaks": 0.0, "shared_silent": 0.0, "answers_lost": 0.0}
     leaks = by_replication(ms.run(APART, replications=2, days=30.0, law="last_write"))["leaks"]
-    assert (leaks > 0.9).all()  # the memory has no scopes
+    assert (leaks > 0.9).all()  # last_write does not support scopes
     assert {"shared", "unshared", "forgotten"} <= set(run.events["kind"])
-    assert run.events.filter(kind="shared").height == 4  # two facts, two replications
+    assert run.events.filter(kind="shared").height == 4  # two facts in each of two replications
     acted = run.events.filter(pl.col("kind") == "acted", pl.col("subject").str.starts_with("hers-1"))
     assert acted.filter((pl.col("t") < 20.0) | (pl.col("t") > 41.0)).is_empty()
 

@@ -1,4 +1,4 @@
-"""Tests that draws depend only on their address and look random, and that changes add up to the truth."""
+"""Tests that a random draw depends only on its address and looks random, and that changes of a fact give its true value."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_changes_add_up_to_the_truth(given_facts: list[dict[str, Any]], replicat
         held[changes.rep, changes.fact], before = changes.value, t + 1
         np.testing.assert_array_equal(world.at(rep, index, np.full(rep.shape, t)), held.ravel())
         np.testing.assert_array_equal(world.at(rep, index, t), held.ravel())
-    for t in times:  # also in reverse order
+    for t in times:  # values can be read again after later times were read
         np.testing.assert_array_equal(world.at(rep, index, t), world.at(rep, index, np.full(rep.shape, t)))
 
 

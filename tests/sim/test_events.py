@@ -1,4 +1,4 @@
-"""Tests that every event has a cause that can be resolved, and that bands count events by kind."""
+"""Tests that every event has a traceable cause, and that bands count events by kind."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def busy(**changes: object) -> Scenario:
-    """Return a scenario of disagreeing writers and a reader who is often refused."""
+    """Return a scenario in which writers disagree and the reader is often blocked."""
     facts = tuple(Fact(name=name, hazard=0.2) for name in ("tide", "wind"))
     writers = (Population(behaviour="honest", count=3, rate=1.0), Population(behaviour="contrarian", rate=1.0))
     reader = Reader(behaviour="lazy", complies=0.5)
@@ -136,7 +136,8 @@ def test_bands_count_events_by_kind() -> None:
     whole, banded = bench.run(busy()), bench.run(busy(record="bands"))
     counted = banded.bands.filter(pl.col("signal") == "events").group_by("row").agg((pl.col("mean") * pl.col("count")).sum())
     counts = whole.events.group_by("kind").len()
-    remaining = {kind: count for kind, count in counts.rows() if kind != "expanded"}  # counted by the signal `expanded`
+    # `expanded` events are excluded, because the signal `expanded` counts them
+    remaining = {kind: count for kind, count in counts.rows() if kind != "expanded"}
     assert {kind: round(count) for kind, count in counted.rows()} == remaining
     assert banded.events.is_empty()
     assert "withheld" in repr(banded)

@@ -1,4 +1,4 @@
-"""Tests of faults: each kind changes its share of claims and nothing else."""
+"""Tests that each kind of fault changes its share of the claims and nothing else."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def noise(*, start: int = 0, end: int | None = None, **kinds: float) -> ClaimFau
 
 @pytest.fixture(scope="module")
 def clean(posted: Posted) -> pl.DataFrame:
-    """Return the posted claims without faults."""
+    """Return the claims that are posted without faults."""
     return posted(stream())
 
 
@@ -110,7 +110,7 @@ def test_late_claim_reaches_the_gate_one_turn_later() -> None:
     first = run.cells.group_by("cell", "rep").agg(pl.col("t").min())
     seen = run.memory.cells.select("rep", pl.col("handle").alias("cell"), "created").join(first, on=["rep", "cell"])
     assert ((seen["t"] > seen["created"]) & (seen["t"] - seen["created"] <= 3.0)).all()
-    assert run.unseen > 0  # some claims are still delayed at the end
+    assert run.unseen > 0  # some delayed claims have not arrived when the run ends
     assert created.len() + run.unseen == events(run, "delayed").height
 
 
@@ -122,12 +122,12 @@ def test_bad_command_is_a_wrong_value_with_its_own_edges(posted: Posted) -> None
     run = bench.run(stream(bad))
     assert events(run, "misled").height == value.filter(pl.col("t") >= 12 * DAY).height
     flipped = bench.run(stream(noise(flip=1.0, start=12 * DAY)))
-    assert _quarrels(run) == 0.0  # disputes join different values
-    assert _quarrels(flipped) > 0.0  # edges were made before the values were flipped
+    assert _quarrels(run) == 0.0  # cells with equal values do not dispute each other
+    assert _quarrels(flipped) > 0.0  # edges are drawn before the fault flips the values
 
 
 def _quarrels(run: Run) -> float:
-    """Return the share of disputes between cells that state the same value."""
+    """Return the share of `contradicts` edges whose two cells state the same value."""
     edges, cells = run.memory.edges.filter(pl.col("relation") == "contradicts"), run.memory.cells
     item, other = (cells["value"].gather(edges[end]) for end in ("source", "target"))
     return float(np.mean((item == other).to_numpy()))

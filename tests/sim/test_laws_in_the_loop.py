@@ -1,4 +1,4 @@
-"""Tests that every shipped scenario without graph settings runs under item-based laws."""
+"""Tests that every shipped scenario without graph settings runs under every law of items."""
 
 from __future__ import annotations
 
@@ -16,11 +16,8 @@ from malsim.sim.settings.memory_law import askable, refuse_graph_settings
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
 POISONER = next(path for path in SCENARIOS if path.stem == "poisoner")
-LAWS = (
-    "last_write",
-    "graphiti",
-    "act_r",
-)  # last_write shows one value, graphiti believes 0 or 1, ranks of act_r are negative
+# last_write stores one value per object, graphiti's beliefs are 0 or 1, and act_r's ranks are negative
+LAWS = ("last_write", "graphiti", "act_r")
 
 
 def fits(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Tests of a netlist in a run: what it reads and drives, and which signals are recorded."""
+"""Tests of a netlist in a run: the addresses it reads, the outputs it drives, and the signals that are recorded."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_wires_read_the_tick_and_drive_the_next_turn() -> None:
     seen = made.signals.pivot(on="signal", index="t", values="value")
     eff = made.cells.filter(cell="dec_a3ee")["effective"].to_list()
     assert seen["low"].to_list() == eff
-    assert seen["tripped"].to_list() == [0.0] * 8 + [1.0] * 2  # reset is held from day 2, and wins, until day 9
+    assert seen["tripped"].to_list() == [0.0] * 8 + [1.0] * 2  # the reset input is held until day 9 and overrides set
     assert seen["is-weak"].to_list() == [float(value < 0.45) for value in eff]
     without = run(parse(scenario(TRIP)))
     flag = without.cells.filter(cell="dec_a3ee")["requires_review"].to_list()

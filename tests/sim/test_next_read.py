@@ -1,4 +1,4 @@
-"""Tests that a push shows claims made since the last tick, with the values that the next tick gives."""
+"""Tests that a push includes claims made since the last tick, with the scores that the next tick computes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def run_of(drawn: list[Any], reads: str) -> ms.Run:
 
 
 def shown(run: ms.Run, day: int) -> dict[str, float]:
-    """Return the printed effective of each cell in a day's push."""
+    """Return the effective confidence printed for each cell in one day's push."""
     lines = [line for line in str(run.push(day)).splitlines() if " eff(" in line and line.lstrip("^").startswith("obs_")]
     return {line.lstrip("^").split()[0]: float(line.partition(" eff(")[2].partition(")")[0]) for line in lines}
 
@@ -67,12 +67,12 @@ def shown(run: ms.Run, day: int) -> dict[str, float]:
 @settings(max_examples=5, deadline=None)
 @given(drawn=DRAWN)
 def test_push_shows_the_values_of_a_tick_at_its_time(drawn: list[Any]) -> None:
-    """Cells show the values of the next tick if there are new claims, otherwise those of the last."""
+    """Require the scores of the next tick if claims were made since the last tick, and otherwise those of the last tick."""
     run = run_of(drawn, "now")
     created = run.memory.cells.select("handle", "created")
     for day in range(1, DAYS + 1):
         if (created["created"] == day).any():
-            continue  # the tick of this day already has what the reader wrote after the push
+            continue  # this day's tick also includes claims that the reader wrote after the push
         new = set(created.filter(pl.col("created") > day - 1, pl.col("created") < day)["handle"])
         ticks = [dict(run.cells.filter(pl.col("t") == at).select("cell", "effective").rows()) for at in (day, day - 1)]
         for cell, effective in shown(run, day).items():

@@ -1,4 +1,4 @@
-"""Tests of the signals of every tick against a slow reference, and of bands against whole signals."""
+"""Tests of per-tick signals against a slow reference, and of bands against the full signals."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tests.bench.rows import loop
 
 @pytest.fixture(scope="module")
 def after_a_run() -> bench.Bench:
-    """Return a run of sixty days of the benchmark's writers and reader, in three replications."""
+    """Return the benchmark scenario after a run of sixty days in three replications."""
     made = bench.Bench(replace(loop.scenario(3), days=60.0))
     made.calendar.run()
     return made
 
 
 def slow(snapshot: Snapshot, truth: Any, fact: int, rep: int) -> tuple[float, float, float, float]:
-    """Return answer, belief, and the largest worth for and against the truth of a fact; NaN without claims."""
+    """Return a fact's answer, its belief, and the highest confidence of a true and of a false value; NaN without claims."""
     cell_index, best = snapshot.cell_index, (np.nan, -1.0)
     sides = {True: np.nan, False: np.nan}
     for row in np.flatnonzero(
@@ -41,7 +41,7 @@ def slow(snapshot: Snapshot, truth: Any, fact: int, rep: int) -> tuple[float, fl
 @pytest.mark.parametrize("digits", [0, 1, 12])
 def test_answer_is_the_most_effective_active_claim(after_a_run: bench.Bench, digits: int) -> None:
     snapshot = Snapshot(after_a_run.snapshot.view, after_a_run.cell_index)
-    snapshot.worth = np.round(snapshot.worth, digits)  # the fewer digits, the more are equal
+    snapshot.worth = np.round(snapshot.worth, digits)  # rounding to fewer digits makes more ties
     best = best_by_value(snapshot, after_a_run.truth)
     frame, brief = (answer_signals(snapshot, after_a_run.truth, best, full=full) for full in (True, False))
     indices = [(fact, rep) for fact in range(10) for rep in range(3)]

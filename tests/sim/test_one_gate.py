@@ -1,4 +1,4 @@
-"""Tests that a check added in one place refuses scripted, drawn and written-back claims."""
+"""Tests that a check added to the gate applies to scripted claims, drawn claims and claims written back by the reader."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 
 def holds(*parts: str) -> Callable[[NDArray[Any]], NDArray[np.bool_]]:
-    """Return a check that marks the texts that contain at least one of `parts`."""
+    """Return a check that marks each text that contains at least one of `parts`."""
     return lambda texts: np.array([any(part in text for part in parts) for text in texts])
 
 
 def other_writer(names: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return the mask of claims that are not among the ten bootstrap cells."""
+    """Return True for each writer other than `_init`, which wrote the ten initial cells."""
     return np.array([name != "_init" for name in names])
 
 
@@ -54,7 +54,7 @@ SCRIPTED = {
 
 
 def scenario() -> Scenario:
-    """Return a scenario of drawing writers, a reader that writes back, and one scripted claim."""
+    """Return a scenario with two populations, a reader that writes back, and one scripted claim."""
     return Scenario(
         seed=3, days=6, facts=(Fact(name="tide", hazard=0.1), Fact(name="wind")),
         writers=(Population(behaviour="honest", count=2, rate=0.5), Population(behaviour="self_grader", rate=0.5)),
@@ -63,7 +63,7 @@ def scenario() -> Scenario:
 
 
 def verdicts() -> dict[str, set[str]]:
-    """Return the verdicts on claims, by origin: scripted, drawn, reader."""
+    """Return the set of verdicts for each origin of claims: scripted, drawn or reader."""
     events = bench.run(scenario()).events.filter(pl.col("kind").is_in(["admitted", "deduplicated", "rejected"]))
     found: dict[str, set[str]] = {"scripted": set(), "drawn": set(), "reader": set()}
     for cause, kind in events.select("cause", "kind").rows():

@@ -1,4 +1,4 @@
-"""Tests of output checks, audits by an external verifier, and readers that verify cells."""
+"""Tests of output checks, of audits by an external verifier, and of readers that verify cells."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FRESH = 77
 
 
 def guarded(*layers: str, **changes: object) -> Scenario:
-    """Return the scenario with only some layers, under a fresh seed."""
+    """Return the scenario with a fresh seed, in which only the named output checks are on."""
     made = read(SCENARIO).replace(seed=FRESH, replications=16, days=60.0)
     assert made.reader
     off = {name: value for name, value in OFF.items() if name not in layers}

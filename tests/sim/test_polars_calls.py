@@ -1,4 +1,4 @@
-"""Test that turns make no calls into polars: the number of calls does not depend on the number of days."""
+"""Test that the turns of a run do not call polars: a longer run makes no more calls than a short one."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
 
 POLARS = str(Path(pl.__file__).parent)
-# Programs in a memory, people who correct it, and claims that repeat others are still told of in frames.
+# Scenarios whose turns do call polars: programs, corrections and repeated claims are still passed on as frames.
 IN_FRAMES = {
     "agreeing_falsehood", "colluders", "compaction_primed", "concern_feedback", "corrected_by_a_stranger",
     "correction_holds", "drift_baseline", "forgotten_for_good", "freeze_and_annex", "half_colluders", "kept_apart",
-    "liar_from_day_20",  # claims, a fork and acknowledgements arrive until day 46
+    "liar_from_day_20",  # its scripted inputs go on until day 46
     "one_model", "pid_word_budget", "quorum_of_writers", "reader_writes_ops", "reviewers", "smooth_watch",
     "stale_and_disputed", "start_cold", "start_primed", "triage_popular", "triage_static", "triage_tired", "tripwire",
     "tripwire_poisoned", "watchdog_silent_writer",
@@ -31,7 +31,7 @@ SCENARIOS = [path for path in sorted(Path("scenarios").glob("*.toml")) if path.s
 
 
 def calls(scenario: Scenario) -> int:
-    """Return the number of calls from outside polars into polars while a scenario runs."""
+    """Return the number of calls into polars from code outside polars during one run."""
     count = 0
 
     def profile(frame: FrameType, event: str, _: object) -> None:
@@ -51,5 +51,5 @@ def calls(scenario: Scenario) -> int:
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_more_days_make_no_more_calls_into_polars(path: Path) -> None:
     scenario = read(path).replace(replications=1, law="mal")
-    bench.run(scenario.replace(days=2.0))  # warms up caches of the process
+    bench.run(scenario.replace(days=2.0))  # fill the process's caches first
     assert calls(scenario.replace(days=30.0)) == calls(scenario.replace(days=60.0))

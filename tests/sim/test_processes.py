@@ -1,4 +1,4 @@
-"""Tests of users' SimPy processes next to the shipped writers."""
+"""Tests of SimPy processes that users add next to the shipped writers."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ PEOPLE = '[reader]\n[reviewers]\ncount = 1\neach = "30h"\n'
 
 
 def written(*behaviours: str, besides: str = "") -> Scenario:
-    """Return a scenario with some behaviours, each with several claims per writer and turn."""
+    """Return a scenario with the named behaviours, in which each writer makes several claims per turn."""
     text = "".join(f'[[writers]]\nbehaviour = "{name}"\ncount = 3\nrate = 1.5\n' for name in behaviours)
     return parse(WORLD + text + besides)
 
 
 def same(first: ms.Run, other: ms.Run) -> None:
-    """Assert that two runs have equal frames, up to the order of simultaneous events."""
+    """Assert that two runs have equal frames, ignoring the order of simultaneous events."""
     for frame in ("cells", "signals", "writers"):
         assert getattr(first, frame).equals(getattr(other, frame)), frame
     columns = first.events.columns
@@ -52,7 +52,7 @@ def same(first: ms.Run, other: ms.Run) -> None:
 
 
 def guard(env: Environment, desk: Desk) -> Process:
-    """Observe the gate at random times, post the value and wait for the verdict."""
+    """Observe the object `gate` at random times, post the observed value and wait for the verdict."""
     while True:
         yield env.timeout(float(desk.random.exponential(0.7)))
         verdict = yield desk.post(object="gate", value=desk.sense("gate", 0.8), confidence=0.8)
@@ -60,7 +60,7 @@ def guard(env: Environment, desk: Desk) -> Process:
 
 
 def review_desk(env: Environment, desk: Desk) -> Process:
-    """Let two people look into disputed cells, each for one day per cell."""
+    """Let two people review disputed cells; each review takes one day."""
     people = simpy.Resource(env, capacity=2)
 
     def look_into(cell: str) -> Process:
@@ -160,7 +160,7 @@ def test_tripped_signal_wakes_a_waiting_process() -> None:
 
 
 def fails(kind: str) -> Any:
-    """Return a process that fails on day 3 in a given way."""
+    """Return a process that fails on day 3 in the way named by `kind`."""
 
     def wrong(env: Environment, desk: Desk) -> Process:
         yield env.timeout(3)

@@ -1,4 +1,4 @@
-"""Tests of the readers of a cell: by handle, key, version, edges, wildcards and signals."""
+"""Tests that list the readers of a cell by handle, key, version, edge, wildcard and signal."""
 
 from __future__ import annotations
 
@@ -92,9 +92,9 @@ def test_all_readers_of_a_cell_are_found(made: Run) -> None:
 def test_readers_depend_on_the_day(made: Run) -> None:
     always = {("signal", "oldest"), ("check", "event"), ("check", "metric")}
     of_active = {("program", "watch"), ("program", "quorum"), ("signal", "all")}
-    assert named(made, "obs_c0c1") == always  # programs leave out superseded cells
+    assert named(made, "obs_c0c1") == always  # programs do not read superseded cells
     assert named(made, "obs_c0c1", 2.0) == (always | of_active) - {("signal", "all")}
-    assert ("program", "watch") not in named(made, "obs_b0b1", 2.0)  # the program was added on that day
+    assert ("program", "watch") not in named(made, "obs_b0b1", 2.0)  # on day 2 the program has only just been added
 
 
 def test_wildcard_readers_read_each_active_cell(made: Run) -> None:
@@ -102,7 +102,7 @@ def test_wildcard_readers_read_each_active_cell(made: Run) -> None:
         found = made.explain(cell).read_by
         assert found is not None
         assert "baseline" in found["name"]
-        assert ("all" in found["name"]) == active  # a reducer reads active cells only
+        assert ("all" in found["name"]) == active  # reducers read only active cells
 
 
 def test_explanation_names_readers_with_their_lines(made: Run) -> None:
@@ -111,7 +111,8 @@ def test_explanation_names_readers_with_their_lines(made: Run) -> None:
     assert 'check "wired"' in last or "more" in last
     line = int(last.partition("scenario:")[2].partition(")")[0])
     assert TEXT.splitlines()[line - 1] == "net low weak.in < dec_a3ee-scores-eff"
-    assert "read by" not in str(explain(made.memory, "dec_a3ee", t=6.0))  # a memory alone is read by nobody it knows of
+    # without its run, a memory does not know its readers
+    assert "read by" not in str(explain(made.memory, "dec_a3ee", t=6.0))
 
 
 def test_no_readers_without_checks_and_wires() -> None:

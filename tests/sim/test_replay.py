@@ -1,4 +1,4 @@
-"""Tests of replays: disputes follow the stream, bad rows are named, and real claims score as measured."""
+"""Tests of replays of claim files: disputes follow the claims, bad rows are named, and scores match their definitions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NONE = Rules(calibration="none")
 
 
 def brute(stream: list[tuple[str, str, str]], *, mutual: bool) -> set[tuple[int, int, str, int]]:
-    """Return the edges of a stream, computed claim by claim."""
+    """Return the edges of a stream of claims, computed one claim at a time."""
     edges: set[tuple[int, int, str, int]] = set()
     standing: dict[int, tuple[str, str, str]] = {}
     head: dict[tuple[str, str], int] = {}
@@ -169,7 +169,8 @@ def test_invalid_claim_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "truth.csv").write_text("object,value,valid_from\nx,1,2026-01-01\n")
     with pytest.raises(DataError, match="needs dated claims"):
         read_truth(tmp_path / "truth.csv")
-    (tmp_path / "truth.csv").write_text("object,value,time\nx,1,2026-01-01\nx,2,2026-02-01\n")  # `valid_from` is misnamed
+    # the column is called `time` instead of `valid_from`
+    (tmp_path / "truth.csv").write_text("object,value,time\nx,1,2026-01-01\nx,2,2026-02-01\n")
     with pytest.raises(DataError, match="two true values"):
         read_truth(tmp_path / "truth.csv")
 
@@ -193,7 +194,7 @@ def test_score_interval_contains_the_value() -> None:
     probability = draws.random(300)
     found = score(probability, draws.random(300) < probability)
     for name, (low, high) in found.interval.items():
-        assert low <= found.value[name] <= high or name == "ece"  # the ece is biased upwards in a resample
+        assert low <= found.value[name] <= high or name == "ece"  # resampling biases the ece upwards
     assert math.isnan(score(np.zeros(0), np.zeros(0, dtype=bool)).value["accuracy"])
 
 
@@ -220,7 +221,7 @@ def test_tie_of_k_values_counts_one_kth_in_every_command(tmp_path: Path) -> None
     wanted = (1 / 2 + 1 + 1 / 3) / 3
     assert found.baselines["majority"].value["accuracy"] == pytest.approx(wanted)
     assert found.baselines["stated"].value["accuracy"] == pytest.approx(wanted)
-    assert found.answers.filter(object="o1")["right"].to_list() == [0.5]  # the memory believes both equally
+    assert found.answers.filter(object="o1")["right"].to_list() == [0.5]  # both values are equally believed
     assert found.score.value["accuracy"] == pytest.approx(found.answers["right"].mean())
     claims, truth = read_claims(tmp_path / "claims.csv").claims, read_truth(tmp_path / "truth.csv")
     assert replay_law(claims, truth, law="majority").score.value["accuracy"] == pytest.approx(wanted)  # type: ignore[union-attr]  # truth is given

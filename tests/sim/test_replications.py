@@ -1,4 +1,4 @@
-"""Tests that a replication is the same, bit for bit, alone and among others."""
+"""Tests that a replication has bit-for-bit the same results alone and in a batch."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ def test_shipped_scenarios_run_the_same_alone_with_causes(
     path: Path, replication_hashes: Hashes, unresolved: Unresolved
 ) -> None:
     scenario = read(path)
-    stretched = max(scenario.turn_every, int(scenario.days * DAY) // TURNS)  # the whole scenario in a few turns
+    stretched = max(scenario.turn_every, int(scenario.days * DAY) // TURNS)  # at most `TURNS` turns, to save time
     many = bench.run(scenario.replace(replications=2, first=5, turn_every=stretched, record="all"))
     alone = bench.run(scenario.replace(replications=1, first=6, turn_every=stretched, record="all"))
     assert replication_hashes(many, 6) == replication_hashes(alone, 6)
-    if isinstance(many.plant, HoldsGraph):  # events refer to cells of the graph
+    if isinstance(many.plant, HoldsGraph):  # only a graph memory has the cells that events refer to
         assert unresolved(many) == []
 
 
@@ -109,7 +109,7 @@ FRAMES = ("cells", "events", "signals")
 
 
 def stream(seed: int, day: int) -> Claims:
-    """Return forty claims of a day by twelve writers, few of them verified, with the fewest in the first replication."""
+    """Return forty claims on one day by twelve writers; about one claim in ten is verified."""
     draw = np.random.default_rng([seed, day])
     t, rep = np.sort(day + draw.random(40)), draw.choice(REPS, 40, p=[0.1, 0.45, 0.45])
     columns: dict[str, Any] = {
@@ -154,7 +154,7 @@ def test_law_gives_same_beliefs_alone_and_in_a_batch(name: str, seed: int) -> No
 
 
 def differences(scenario: ms.Scenario, replications: int, index: int) -> list[str]:
-    """Return the columns of a run's frames that differ between a batch of replications and one of them alone."""
+    """Return the columns in which a replication differs between a batch and a run on its own."""
     number = scenario.first + index
     batch = ms.run(scenario.replace(replications=replications), record="all")
     alone = ms.run(scenario.replace(first=number, replications=1), record="all")
@@ -180,7 +180,7 @@ def test_records_graph_is_the_same_alone_and_in_a_batch(memory: str, tmp_path: P
 
 @pytest.mark.parametrize("law", ["mal", "recall_v5"])
 def test_run_does_not_keep_the_memories_of_past_ticks(law: str) -> None:
-    """Memory use of a run would otherwise grow with the square of its days."""
+    """Guard against memory use that grows with the square of the number of days."""
 
     def memories() -> int:
         gc.collect()

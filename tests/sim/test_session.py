@@ -1,4 +1,4 @@
-"""Tests that no behaviour or failure of the reader releases a turn that the stop hook refuses."""
+"""Tests that a turn refused by the stop hook is never released, whatever the reader does and however the reader fails."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ DONE = ("acted", "declined", "written_back")
 
 
 def scenario(reader: Reader | None, **changes: Any) -> Scenario:
-    """Return a scenario of honest writers, a contrarian and a changing truth."""
+    """Return a scenario with honest writers, a contrarian, and facts whose true value changes."""
     facts = tuple(Fact(name=name, hazard=0.1, stability="ephemeral") for name in ("tide", "wind"))
     honest = Population(behaviour="honest", count=3, rate=0.7, verification="checked")
     writers = (honest, Population(behaviour="contrarian", rate=0.5))
@@ -55,7 +55,7 @@ def run_under(**settings_: Any) -> Run:
 
 
 def turns(run: Run) -> pl.DataFrame:
-    """Return one row per turn: rep, t, marked lines, words, opened marked lines, and the number of events of each kind."""
+    """Return one row per turn: marked lines, words, opened marked lines, and the number of events of each kind."""
     pushed = run.events.filter(pl.col("kind") == "pushed")
     numbers = pushed["detail"].str.extract_all(r"\d+").list.to_struct(fields=["lines", "words", "marked"]).struct.unnest()
     frame = pl.concat([pushed.select("rep", "t"), numbers.cast(pl.Int64)], how="horizontal")
@@ -177,9 +177,8 @@ def test_forgetful_reader_writes_only_when_blocked() -> None:
 
 
 def test_obedient_reader_verifies_and_stubborn_does_not() -> None:
-    at_odds = Population(
-        behaviour="overconfident", count=3, rate=0.5, mutual=True, verification="checked"
-    )  # every line is marked
+    # their cells dispute each other, so every line is marked
+    at_odds = Population(behaviour="overconfident", count=3, rate=0.5, mutual=True, verification="checked")
     made = scenario(None, writers=(at_odds,))
     obedient, stubborn = (
         bench.run(made.replace(reader=Reader(behaviour=behaviour, skill=1.0, observes=0.0, act_above=0.0)))

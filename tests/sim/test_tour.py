@@ -1,4 +1,4 @@
-"""Tests that the tour of a claim in the manual names real functions."""
+"""Tests that the manual's tour of a claim names functions that exist."""
 
 from __future__ import annotations
 

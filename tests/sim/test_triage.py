@@ -1,4 +1,4 @@
-"""Tests of triage policies: which dispute each prefers, and their common limits."""
+"""Tests of triage policies: the dispute that each policy prefers, and the limits that all policies share."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_value_of_a_look_is_between_zero_and_all_doubt(weights: list[float], acc
 def test_policies_use_the_weekly_limit(policy: str) -> None:
     run = bench.run(given_people(triage=policy).replace(record="bands"))
     assert run.reviews is not None
-    assert run.reviews.tolist() == [28, 28, 28]  # ten a week; two reviews are not finished
+    assert run.reviews.tolist() == [28, 28, 28]  # ten are assigned per week, but two are unfinished at the end
 
 
 def test_reviews_stay_within_weekly_limit_and_capacity() -> None:

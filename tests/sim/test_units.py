@@ -1,4 +1,4 @@
-"""Tests that durations with units equal their numbers."""
+"""Tests that a duration with a unit equals the same duration as a plain number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that VCD files are read back by pyvcd, an independent reader."""
+"""Tests of VCD files, read back with pyvcd as an independent reader."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def read_back(text: str) -> tuple[str, str, dict[str, list[tuple[int, object]]]]:
-    """Return the comment, the time unit and the changes of each variable."""
+    """Return the comment of a VCD text, its time unit, and the changes of each variable."""
     comment = unit = ""
     names: dict[str, str] = {}
     changes: dict[str, list[tuple[int, object]]] = {}

@@ -1,4 +1,4 @@
-"""Tests that errors of a scenario's netlist name their line, and of the events of its alarms."""
+"""Tests that errors in a scenario's netlist name their line, and that alarm outputs record events."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ STARTED = '[[netlist.input]]\nsignal = "go"\nat = "4d"\nvalue = true\n'
 
 
 def told(made: Run) -> list[tuple[object, ...]]:
-    """Return the events of alarms, with day, kind, subject and cause."""
+    """Return the day, kind, subject and cause of each alarm event."""
     return made.events.filter(pl.col("kind").is_in(["tripped", "cleared"])).select("t", "kind", "subject", "cause").rows()
 
 

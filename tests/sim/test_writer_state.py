@@ -1,4 +1,4 @@
-"""Tests of writers with a state, which is kept from claim to claim and by replication."""
+"""Tests of writers whose state is carried from claim to claim, separately for each replication."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LESS = 0.97
 
 
 def write(context: ClaimContext) -> ClaimDraft:
-    """Write claims with falling confidence, skip every fourth, and check that the state matches the turn number."""
+    """Check that the state matches the turn number, and draft claims with falling confidence on three turns out of four."""
     mood = context.state["mood"]
     np.testing.assert_allclose(mood, LESS**context.turn)
     support = DraftEdge("supports", np.where(mood < LESS, context.latest.peers.max(axis=1), -1))
@@ -41,7 +41,7 @@ def moody(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def run(first: int, replications: int) -> Run:
-    """Return a run of three writers with a state, each with several claims per turn, next to honest ones."""
+    """Return a run in which three writers with a state claim next to an honest one."""
     moody = Population(behaviour="moody", count=3, rate=2.5)
     return bench.run(
         Scenario(

@@ -1,4 +1,4 @@
-"""Tests of all behaviours: drafts depend only on what their writers sense and are shown."""
+"""Tests that the drafts of every behaviour depend only on what its writers observe and are shown."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_palette_has_sixteen_documented_behaviours() -> None:
 
 @st.composite
 def contexts(draw: st.DrawFn) -> ClaimContext:
-    """Draw a context with any observations and any rows of a memory."""
+    """Draw a context with arbitrary observations and arbitrary rows of a memory."""
     count = draw(st.integers(1, 6))
 
     def rows(*shape: int) -> Ints:
@@ -93,7 +93,7 @@ def say(name: str, context: ClaimContext, settings_: dict[str, float]) -> ClaimD
 
 
 def relabelled(context: ClaimContext, names: Ints) -> ClaimContext:
-    """Return the context with the rows of cells renumbered."""
+    """Return the context with renumbered cells; `names` maps old to new row numbers."""
     seen, latest = context.push, context.latest
     more = {"first": names[latest.first], "peers": names[latest.peers], "again": latest.again}
     renamed = LatestClaims(names[latest.row], latest.value, names[latest.unsuperseded], more.__getitem__)
@@ -133,7 +133,7 @@ def test_renumbering_cells_does_not_change_drafts(name: str, context: ClaimConte
 
 
 def crowded(**changes: Any) -> Scenario:
-    """Return a scenario with every behaviour, by default without reading."""
+    """Return a scenario with every behaviour; writers do not read unless `reads` is set."""
     writers = []
     for name in behaviours():
         given_ = {"path": "claims/lines.csv"} if name == "from_file" else {}
@@ -193,7 +193,7 @@ def test_writers_see_the_ranking_of_the_last_tick(monkeypatch: pytest.MonkeyPatc
 
 def test_drafts_do_not_depend_on_the_future(posted: Posted) -> None:
     scenario = crowded(reads=True)
-    day = 13 * DAY  # faults begin within a turn, after its push
+    day = 13 * DAY  # the facts change within a turn, after its push
     calm, moved = (
         posted(scenario.replace(facts=tuple(replace(fact, hazard=0.0, changes=changes) for fact in FACTS)))
         for changes in ((), (day,))
@@ -238,7 +238,7 @@ def test_writers_read_the_world_only_through_sense(monkeypatch: pytest.MonkeyPat
 def test_accuracy_is_the_share_of_true_claims(name: str, share: float | None, posted: Posted) -> None:
     population = Population.of({"behaviour": name, "count": 5, "rate": 4.0, "reads": False}, where="here")
     value = posted(Scenario(facts=FACTS, writers=(population,), days=8.0, turn_every=4 * DAY, replications=10))
-    if share is None:  # every fifth claim is about a fact, and right half of the time
+    if share is None:  # only every fifth claim is about a fact; half of these are right
         value, share = value.filter(pl.col("turn") % 5 == 0), 0.5
     assert value.height > 300
     assert abs(value["true"].to_numpy().mean() - share) <= 4.5 * np.sqrt(share * (1 - share) / value.height)
@@ -323,7 +323,7 @@ def test_duplicate_writer_names_are_refused(tmp_path: Path) -> None:
 
 
 def test_slow_writer_with_if_seen_replaces_only_the_cell_it_read() -> None:
-    """Slow writers supersede cells newer than their last read, unless they write with `if_seen`."""
+    """Show that without `if_seen` a slow writer also supersedes cells that are newer than its last read."""
     quick = Population(behaviour="honest", rate=2.0)
     newer = {}
     for if_seen in (0.0, 1.0):

@@ -1,4 +1,4 @@
-"""Tests of readers that write ops for cells which they open repeatedly."""
+"""Tests of readers that write ops to watch cells which they open repeatedly."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def scenario(**reader: Any) -> Scenario:
-    """Return a scenario of two facts, two honest writers and an overconfident one."""
+    """Return a scenario with two facts, two honest writers and an overconfident writer."""
     settings = {"behaviour": "writes_ops", "ops": 12, "watch_below": 0.7, "wants": 5, "observes": 0.1, **reader}
     honest = Population(behaviour="honest", count=2, rate=0.1, settings={"accuracy": 0.97}, verification="checked")
     sure = Population(behaviour="overconfident", rate=0.2, settings={"accuracy": 0.8}, verification="checked")
@@ -47,7 +47,7 @@ def test_watched_cell_is_opened_only_if_marked_or_fired(run: Run) -> None:
     ops = wired.with_columns(op=pl.col("detail").str.extract(r"^(reader-op-\d+):"))
     fires = pl.col("signal").str.extract(r"^(reader-op-\d+)-(?:low|moved|falls)$")
     fired = run.signals.filter(pl.col("value") == 1).select("rep", op=fires, t=pl.col("t") + 1)
-    last = ops.unique(["rep", "op"], keep="last")  # a rewired op counts for its last cell only
+    last = ops.unique(["rep", "op"], keep="last")  # a rewired op watches only its last cell
     opened = of(run, "expanded").filter(pl.col("detail") == "wanted").join(last, on=["rep", "subject"], suffix="_wired")
     opened = opened.filter(pl.col("t") > pl.col("t_wired"))
     assert opened.join(fired, on=["rep", "op", "t"], how="anti").is_empty()
@@ -66,11 +66,11 @@ def test_written_op_is_an_admitted_claim(run: Run) -> None:
     admitted = of(run, "admitted").join(programs, left_on=["rep", "subject"], right_on=["rep", "handle"], how="semi")
     assert admitted.height == programs.height
     assert set(programs["handle"]) <= set(run.cells["cell"])
-    assert "scheduled" not in set(run.events["kind"])  # the op belongs to the netlist: no program runs
+    assert "scheduled" not in set(run.events["kind"])  # the ops are part of the netlist, so no program runs
 
 
 def test_kind_of_op_fits_the_cell(run: Run) -> None:
-    """Drift ops are for contradicted cells, trend ops for cells whose effective moved."""
+    """Expect a drift op for a contradicted cell, and a trend op for a cell whose effective confidence moved."""
     wired = of(run, "wired").with_columns(kind=pl.col("detail").str.extract(r": (\w+) "))
     assert set(wired["kind"]) == set(READER_OPS)
     opened = of(run, "expanded").select("t", "rep", "subject", how="detail")
@@ -120,7 +120,7 @@ def test_why_traces_an_op_to_its_cell(run: Run) -> None:
 
 
 def test_ops_are_removed_with_the_reader() -> None:
-    """The netlist contains each op of the current reader once, and no op of a former reader."""
+    """Require each op of the current reader exactly once in the netlist, and no op of an earlier reader."""
     named_own = scenario(ops=2).replace(netlist="loadrt watch names=own\nnet days own.in < clock.days\naddf own tick\n")
     assert named_own.netlist is not None
     assert named_own.replace(netlist=named_own.netlist.text).netlist == NetlistConfig.of(named_own.netlist.text)

@@ -1,4 +1,4 @@
-"""Ratios of a user's memory: cost of the harness per call, and a run over a dict compared with the published law."""
+"""Ratios for a user's memory: overhead per call, and a run over a dict compared with the published law."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 __all__ = ["DictMemory", "rows"]
 
 POISONER = Path("scenarios") / "poisoner.toml"
-REPLICATIONS, DAYS, MOST = 100, 40, 20.0  # MOST is in µs per call
+REPLICATIONS, DAYS = 100, 40
+MOST = 20.0  # maximum overhead in µs per call
 VALUES = ("A", "B", "C")
 
 
 class DictMemory:
-    """Memory of the last claim about each object, which counts its calls."""
+    """Memory that stores the last claim about each object and counts its calls."""
 
     belief = edges = False
     calls = 0

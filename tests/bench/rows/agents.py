@@ -1,4 +1,4 @@
-"""Ratios of a memory under an agent: push, claim and hook compared with opening the store, and a recorded call."""
+"""Ratios for an agent's memory: push, claim and hook compared with opening the store, and with a recorded call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ratios of imports compared with the bare parse: fetching a table, loading JSON lines."""
+"""Ratios of the importers: reading a table or JSON lines, compared with parsing alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ratios of laws: ten times the claims, a year of a thousand replications, and `records` compared with bare sums."""
+"""Ratios of the laws: ten times the claims, a year of a thousand replications, and `records` compared with plain sums."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["rows"]
 
 LINEAR = ("last_write", "graphiti", "hindsight")
-YEARLY = {"last_write": 1.5, "graphiti": 1.5, "membrane": 1.5, "records": 4.0}  # largest ratio to the time of mal
+YEARLY = {"last_write": 1.5, "graphiti": 1.5, "membrane": 1.5, "records": 4.0}  # maximum ratio to the time that `mal` takes
 OBJECTS, WRITERS, VALUES, SWEEPS = 1_000, 50, 5, 20
 FEW, MANY = 10_000, 100_000
 POISONER = Path("scenarios") / "poisoner.toml"

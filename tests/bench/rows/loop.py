@@ -1,4 +1,4 @@
-"""Ratios of the loop: a thousand replications compared with ten, and with bare ticks of the same arrays."""
+"""Ratios of the simulation loop: a thousand replications compared with ten, and with ticks alone on the same arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ratios of the memory: tick, gate, a recorded turn and imports compared with bare numpy, scipy and polars."""
+"""Ratios of the memory: tick, gate, a recorded turn and imports, compared with plain numpy, scipy and polars."""
 
 from __future__ import annotations
 

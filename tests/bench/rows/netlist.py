@@ -1,4 +1,4 @@
-"""Ratios of the netlist: twenty ops to bare frames, ten thousand rows to one row, and long texts to short texts."""
+"""Ratios of the netlist: twenty ops to plain frames, ten thousand rows to one row, and long texts to short texts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["rows"]
 
-# A pid chases a smoothed signal through a slew; watches on the way set a latch, and what is calm resets it.
+# A pid drives a slew limiter towards a smoothed signal. Watches set a latch, and `calm` resets the latch.
 TWENTY = """\
 loadrt smooth names=soft,softer,softest
 loadrt watch names=high,higher,highest
@@ -63,7 +63,7 @@ ORDER = (
 )  # fmt: skip
 ROWS, FRAMES = 10_000, 8
 LINES = 10_000
-CELLS, DAYS = 10_000, 24  # longer than the window of any signal
+CELLS, DAYS = 10_000, 24  # more days than the longest window of any signal
 
 
 def rows() -> Iterator[Ratio]:

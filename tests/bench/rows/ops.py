@@ -1,4 +1,4 @@
-"""Ratios of ops over 10,000 channels compared with libraries that take one sample at a time, per sample."""
+"""Ratios of ops over 10,000 channels to libraries that process one sample at a time, in time per sample."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ratios of a temporal property over many replications compared with one pass of arithmetic over the same array."""
+"""Ratios of a temporal property over many replications to one pass of arithmetic over the same array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ratios of the times of two callables, measured alternately so that drifts of the machine slow both alike.
+"""Measurement of the ratio between the times of two callables, run alternately so that load on the machine affects both.
 
 One file a family, which yields its rows from `rows()`; being in this folder is being registered.
 """
@@ -23,7 +23,7 @@ __all__ = ["Ratio", "compare", "every_row", "peer"]
 
 @dataclass(frozen=True, kw_only=True)
 class Ratio:
-    """Ratio of the median time of malsim's callable to that of its peer, with a limit.
+    """Ratio of the median time of malsim's callable to the median time of a reference callable, with a limit.
 
     With `at_least` the ratio is the work that ours does in the time of theirs, and the limit is its least value. With the
     unit "%" shares are compared instead of seconds.
@@ -50,7 +50,7 @@ def compare(
     name: str, ours: Callable[[], object], theirs: Callable[[], object], *, limit: float, repeats: int = 7,
     at_least: bool = False, work: float = 1.0,
 ) -> Ratio:  # fmt: skip
-    """Time both callables alternately, `repeats` times each after one warm-up, and compare the medians.
+    """Time two callables alternately, `repeats` times each after one warm-up, and compare their median times.
 
     `work` is the number of times that one call of `ours` does the work of `theirs`.
     """
@@ -67,7 +67,7 @@ def compare(
 
 
 def every_row(only: str = "", *, left_out: Callable[[UsageError], object] | None = None) -> Iterator[Ratio]:
-    """Yield every row of every file in this folder whose file name contains `only`, as it is measured.
+    """Yield each measured ratio of every file in this folder whose name contains `only`.
 
     A family whose peer is not installed raises `UsageError`, or is passed to `left_out` and skipped.
     """

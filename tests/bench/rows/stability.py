@@ -1,4 +1,4 @@
-"""Ratio of the analysis of a large loop compared with one tick of the same memory."""
+"""Ratio of the stability analysis of a large loop to one tick of the same memory."""
 
 from __future__ import annotations
 

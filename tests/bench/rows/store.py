@@ -1,4 +1,4 @@
-"""Ratios of a store compared with bare SQLite: fetching rows, searching words, inserting rows."""
+"""Ratios of a store to plain SQLite: fetching rows, searching for words, and inserting rows."""
 
 from __future__ import annotations
 

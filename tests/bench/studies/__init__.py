@@ -1,4 +1,4 @@
-"""Studies behind figures of the manual that no command of malsim makes; each file has `rows(seed)`."""
+"""Studies behind figures in the manual that no malsim command produces. Each file defines `rows(seed)`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command that runs one study on a seed and prints its rows.
+"""Command that runs one study with one seed and prints its rows.
 
 python -m tests.bench.studies            which studies there are
 python -m tests.bench.studies NAME --seed 7

@@ -1,4 +1,4 @@
-"""Coverage of the interval of a mean of censored times: 200 draws of each of six kinds."""
+"""Coverage of the confidence interval for a mean of censored times, with 200 draws of each of six kinds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Benefit of the time constant that `records` estimates from claims about changing facts, on simulations and on polls."""
+"""Benefit of the time constant that `records` estimates for changing facts, measured on simulated claims and on polls."""
 
 from __future__ import annotations
 

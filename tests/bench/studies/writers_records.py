@@ -1,4 +1,4 @@
-"""Coverage of a writer's interval in `records` with planted accuracies and unknown truths."""
+"""Coverage of the interval that `records` gives for a writer's accuracy, with known accuracies and hidden truths."""
 
 from __future__ import annotations
 

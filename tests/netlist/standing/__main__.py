@@ -1,4 +1,4 @@
-"""Scorecard of the standing signals with delay, misses and ARL0: `python -m tests.netlist.standing [SEED]`."""
+"""Command that prints the scorecard of the standing signals: `python -m tests.netlist.standing [SEED]`."""
 
 from __future__ import annotations
 

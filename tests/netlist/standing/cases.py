@@ -1,4 +1,4 @@
-"""Two streams for each standing signal: one on which it must fire, and a similar one on which it must not."""
+"""Two streams for each standing signal: one on which the signal must fire, and a similar one on which it must not."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ HEIR: Day = [cell("bel_a002", writer="ann"), Edit(BEL, {"status": "superseded", 
 
 
 def _versions(currency: float) -> Day:
-    """Return four versions of a belief, all superseded but the last."""
+    """Return four versions of a belief; each version except the last is superseded by the next."""
     old = [
         cell(f"bel_e00{n}", line=f"curr({currency})", status="superseded", successor=f"bel_e00{n + 1}", version=n)
         for n in range(1, 4)
@@ -84,7 +84,7 @@ def _reads(handles: list[str], day: int, seed: float) -> Day:
 
 
 def _from_documents(number: str, docs: Sequence[int]) -> Day:
-    """Return cells of one writer, each derived from one of five documents."""
+    """Return cells of one writer that are each derived from a document; there are at most five documents."""
     origins = [f"derived_from> ref_d0c{doc % 5}(0)" for doc in docs]
     return [cell(f"obs_{number}{index:02x}", origin, writer="mono") for index, origin in enumerate(origins)]
 

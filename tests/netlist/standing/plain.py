@@ -1,4 +1,4 @@
-"""The 36 standing signals in plain Python over the frames of a memory, written from their rules."""
+"""Independent implementation of the 36 standing signals in plain Python, written from their specification."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 TAU = {"stable": 3650.0, "volatile": 30.0, "ephemeral": 7.0}
 WORK = dict.fromkeys(("impact", "dependency", "reversibility", "cost"), 0.5) | {"novelty": 0.3}
 WORK |= dict.fromkeys(("mitigation", "demand", "done"), 0)
-STEPS = 6  # length up to which chains are followed
+STEPS = 6  # maximum number of versions to follow back
 
 
 @dataclass(eq=False)
 class World:
-    """Frames of a memory after one tick, as lists of rows."""
+    """Cells, edges and writers of a memory after one tick, as lists of rows."""
 
     cells: list[dict[str, Any]]
     edges: list[dict[str, Any]]
@@ -74,7 +74,7 @@ class World:
         return self._out.get((row, relation), set())
 
     def along(self, row: int, relation: str) -> set[int]:
-        """Return the active cells reached along a relation; `~` reverses the direction, `*` matches any relation."""
+        """Return the active cells that a relation leads to; `~` reverses the direction, and `*` matches every relation."""
         return {other for other in self.all_along(row, relation) if self.lives(other)}
 
     @cached_property
@@ -95,7 +95,7 @@ class World:
         return True
 
     def behind(self, row: int, steps: int = STEPS) -> tuple[int, float]:
-        """Return the number of versions that a cell replaces, and the lowest currency of the cell and these versions."""
+        """Return the number of earlier versions of a cell, and the lowest currency among all its versions."""
         parts = [self.behind(old, steps - 1) for old in self.rows if steps and self.cells[old]["successor"] == row]
         depth = max((1 + part[0] for part in parts), default=0)
         return depth, min([self.cells[row]["currency"], *(part[1] for part in parts)])
@@ -110,7 +110,7 @@ class World:
 
     @cached_property
     def signs(self) -> dict[int, tuple[int, int]]:
-        """Count per cell its edges into targets with two or more other edges, and those opposite in sign to the rest."""
+        """Count each cell's edges to targets with two or more other edges, and how many of these oppose the others."""
         weighted = [edge for edge in self.edges if edge["weight"] and {edge["source"], edge["target"]} <= set(self.active)]
         counts = dict.fromkeys(self.rows, (0, 0))
         for edge in weighted:
@@ -146,7 +146,7 @@ def smoothed(values: Sequence[float], gain: float) -> float:
 
 
 def slope(values: Sequence[float]) -> float:
-    """Return the least-squares slope over equally spaced days; 0 for one value."""
+    """Return the least-squares slope of equally spaced values, per step. The slope of a single value is 0."""
     n = len(values)
     middle, mean = (n - 1) / 2, sum(values) / max(n, 1)
     return share(sum((i - middle) * (x - mean) for i, x in enumerate(values)), sum((i - middle) ** 2 for i in range(n)))
@@ -158,7 +158,7 @@ def acceleration(values: Sequence[float]) -> float:
 
 
 def pulse(bits: Sequence[bool], width: int) -> bool:
-    """Return True if there was a rising edge in the last `width` calls."""
+    """Return True if the last `width` bits include a rising edge."""
     edges = [bit and not before for before, bit in zip([False, *bits], bits, strict=False)]
     return any(edges[-width:])
 
@@ -184,7 +184,7 @@ class Signals:
     def earlier(self) -> list[Signals]:
         return [Signals(self.worlds[: stop + 1]) for stop in range(len(self.worlds))]
 
-    # evidence
+    # Signals of evidence.
 
     def contradiction_load(self, row: int) -> tuple[float, bool]:
         against, for_ = (smoothed(self.field(name, row), 0.3) for name in ("challenge_mass", "support_mass"))
@@ -215,7 +215,7 @@ class Signals:
         value = 0.0 if self.world.along(row, "~contradicts") else fresh
         return value, self.world.lives(row) and cell["verification"] != "unverified" and value < 0.25
 
-    # structure
+    # Signals of structure.
 
     def isolation_vs_anchor(self, row: int) -> tuple[float, bool]:
         cell = self.world.cells[row]
@@ -251,7 +251,7 @@ class Signals:
         value = slope(self.series(lambda world, at: len(world.near[at]), row, last=5))
         return value, bool(self.world.near[row]) and -value > 0.15
 
-    # currency
+    # Signals of currency.
 
     def supersession_depth(self, row: int) -> tuple[float, bool]:
         depth, worst = self.world.behind(row)

@@ -1,4 +1,4 @@
-"""The standing signals of tasks, writers, topics and the run in plain Python."""
+"""Independent implementation of the standing signals of tasks, writers, topics and the run, in plain Python."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 class AllSignals(Signals):
     def since(self, value: Callable[[World], float], begins: Callable[[World], bool]) -> list[float]:
-        """Return a value for each day on which its row exists."""
+        """Return one value for each day on which the row exists."""
         return [value(world) for world in self.worlds if begins(world)]
 
-    # salience
+    # Signals of salience.
 
     def demand_acceleration(self, row: int) -> tuple[float, bool]:
         value = acceleration(self.field("salience", row, last=16))
@@ -28,7 +28,7 @@ class AllSignals(Signals):
         ))  # fmt: skip
         return value, len(self.world.along(row, "~*")) > 3 and value > 0.3
 
-    # tasks
+    # Signals of tasks.
 
     def ready_gate(self, row: int) -> tuple[float, bool]:
         def ready(world: World, at: int) -> float:
@@ -76,10 +76,10 @@ class AllSignals(Signals):
         value = self.world.open_task(row) * worth * (0.5 + depends) * (0.5 + undone / 2) / max(0.05, cost)
         return value, value > 1
 
-    # topics
+    # Signals of topics.
 
     def supply_demand_gap(self, topic: str) -> tuple[float, bool]:
-        """Fire after three calls above 0.4 and clear after three calls below, like the debounce op."""
+        """Return the gap and whether it fires: after three calls above 0.4, until three calls are below (debounce)."""
         gaps: list[float] = []
         demands: list[float] = []
         for world in self.worlds:
@@ -101,10 +101,10 @@ class AllSignals(Signals):
         value = share(max(salience), sum(salience)) if len(salience) > 2 else 0.0
         return value, value > 0.6
 
-    # writers
+    # Signals of writers.
 
     def error(self, writer: str) -> list[float]:
-        """Return a writer's mean of effective - stated over active cells, after each tick since the first claim."""
+        """Return a writer's mean of effective - stated over active cells, at each tick since the writer's first claim."""
 
         def mean(world: World) -> float:
             cells = [world.cells[item] for item in world.of_writer(writer)]
@@ -142,7 +142,7 @@ class AllSignals(Signals):
         value = share(sum(item * item for item in work), sum(work) ** 2)
         return value, sum(map(len, cells_by_topic.values())) >= 5 and value > 0.7
 
-    # the run, and signals of signals
+    # Signals of the run, and signals computed from other signals.
 
     def query_coherence(self, _: None) -> tuple[float, bool]:
         world = self.world

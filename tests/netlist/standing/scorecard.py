@@ -1,4 +1,4 @@
-"""Scorecard of the standing signals: detections, delays and false alarms."""
+"""Scorecard of the standing signals: detections, delays, misses and false alarms."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FiringCase", "first_firings", "of_case", "scorecard"]
 
-Firing = dict[str, set[tuple[int, str]]]  # rows (stream, name) on which each signal fires
+Firing = dict[str, set[tuple[int, str]]]  # for each signal, the pairs (stream, row name) for which the signal fires
 DAYS = 40
-WITHIN = 14  # days after the fault within which a signal must fire
+WITHIN = 14  # maximum delay of a detection, in days after the fault
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class FiringCase:
 
 
 def first_firings(cases: Sequence[FiringCase], *, days: int = DAYS) -> list[int | None]:
-    """Return the first day on which each case fires, None if never. All streams are played at once."""
+    """Return the first day on which each case's signal fires, or None if the signal never fires."""
     first: list[int | None] = [None] * len(cases)
     for day, firing in _firing_rows([item.events for item in cases], sorted({item.signal for item in cases}), days):
         for rep, item in enumerate(cases):
@@ -49,7 +49,7 @@ def first_firings(cases: Sequence[FiringCase], *, days: int = DAYS) -> list[int 
 
 
 def of_case(name: str, *, seed: int | None = None, benign: bool = False, days: int = DAYS) -> FiringCase:
-    """Return the test case of a signal; a seed adds ordinary work drawn from that seed."""
+    """Return the test case of a signal; `seed` adds ordinary work drawn from that seed."""
     case = CASES[name]
     events = merged(case.start or {}, case.benign if benign else case.fault)
     return FiringCase(name, events if seed is None else merged(ordinary(seed, days), events), case.target)
@@ -58,7 +58,7 @@ def of_case(name: str, *, seed: int | None = None, benign: bool = False, days: i
 def scorecard(
     names: Iterable[str] = (), *, seeds: int = 10, quiet: int = 20, days: int = DAYS, first_seed: int = 0
 ) -> pl.DataFrame:
-    """Return a table with detections, mean delay, misses and ARL0 of signals, with 95 % intervals (`_low`, `_high`).
+    """Return each signal's detections, mean delay, misses and ARL0, with 95 % intervals in `_low` and `_high` columns.
 
     Each fault comes at the tenth tick of `seeds` streams of ordinary work, and must be found within 14 ticks; ARL0 is
     measured on `quiet` streams without faults. The interval of ARL0 is the wider of that of a Poisson count and that of the
@@ -82,7 +82,7 @@ def scorecard(
 
 
 def _delay(delays: Sequence[int], seeds: int) -> dict[str, float | None]:
-    """Return the mean delay and the share of misses, with their intervals."""
+    """Return the mean delay and the share of misses, each with its interval."""
     low, high = wilson(1.0 - len(delays) / seeds, seeds)
     ends = mean_interval(np.array(delays, dtype=np.float64), (0.0, WITHIN))
     names = ("delay", "delay_low", "delay_high")
@@ -91,7 +91,7 @@ def _delay(delays: Sequence[int], seeds: int) -> dict[str, float | None]:
 
 
 def _run_length(days: int, alarms: NDArray[np.float64]) -> dict[str, float | None]:
-    """Return the ticks per alarm for the alarms of each stream, with the wider of two intervals.
+    """Return the mean number of ticks between false alarms (ARL0) with the wider of two intervals.
 
     >>> _run_length(40, np.zeros(20))["arl0_high"], round(_run_length(40, np.full(20, 0.5))["arl0"])
     (None, 80)

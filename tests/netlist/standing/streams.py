@@ -1,4 +1,4 @@
-"""Streams of events for a memory: new cells and changed fields, with a tick after each day."""
+"""Streams of events for a memory: new cells and changed fields, with one tick per day."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Edit", "Events", "cell", "merged", "ordinary", "play"]
 
-WRITERS, TOPICS = 5, 4  # numbers of writers and topics in ordinary work
+WRITERS, TOPICS = 5, 4  # number of writers and of topics in ordinary work
 
 
 @dataclass(frozen=True)
 class Edit:
-    """New values for an existing cell, by column; the value of `successor` is a handle."""
+    """New values for columns of an existing cell. The value of `successor` is a handle."""
 
     handle: str
     fields: Mapping[str, Any] = field(default_factory=dict)
@@ -33,7 +33,7 @@ Events = dict[int, list["str | Edit"]]
 
 
 def cell(handle: str, *edges: str, conf: float = 0.7, line: str = "", **props: Any) -> str:
-    r"""Return the text of a cell with edges such as `supports> bel_0001(.6)`.
+    r"""Return a cell's text with edges such as `supports> bel_0001(.6)`.
 
     >>> cell("obs_0001", "supports> bel_0001(.6)", writer="ann")
     'obs_0001 "obs 0001" conf(0.7) supports> bel_0001(.6)\n  prop writer ann\n'
@@ -43,7 +43,6 @@ def cell(handle: str, *edges: str, conf: float = 0.7, line: str = "", **props: A
 
 
 def merged(*streams: Mapping[int, Sequence[str | Edit]]) -> Events:
-    """Merge several streams into one."""
     events_of: Events = defaultdict(list)
     for stream in streams:
         for day, events in stream.items():
@@ -52,7 +51,7 @@ def merged(*streams: Mapping[int, Sequence[str | Edit]]) -> Events:
 
 
 def play(streams: Sequence[Events], days: int) -> Iterator[tuple[int, Memory]]:
-    """Yield the memory after the tick of each day, with one replication per stream."""
+    """Yield the day and the memory after that day's tick; each stream plays in its own replication."""
     memory = Memory.empty()
     for day in range(days):
         for rep, events in enumerate(streams):
@@ -80,7 +79,7 @@ def _edit(memory: Memory, edit: Edit, rep: int) -> Memory:
 
 
 def ordinary(seed: int, days: int) -> Events:
-    """Return ordinary work: about two claims a day about other writers' claims, of which one in twelve contradicts."""
+    """Return ordinary work: about two claims a day that relate to other writers' claims; one in twelve contradicts."""
     draw = np.random.default_rng(seed)
     stream: Events = {}
     cells: list[tuple[str, int]] = []
