@@ -1,7 +1,7 @@
 """Coverage-guided fuzzing of all text readers: `python -m tests.fuzz.guided --inputs 1000000`, which needs atheris.
 
 The first byte of an input chooses the reader, and the rest is its input. Inputs that reach new branches are stored in a
-corpus, with which the next run begins. A crash is reported once per location, with its input, and the exit code is then 1.
+corpus, with which the next run starts. Each crash is reported once per location with its input, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ LOG = b"""{"t": 0.0, "event": "write", "item": "m1", "object": "pump", "value": 
 GRAPH = b"""{"type": "entity", "name": "pump", "entityType": "thing", "observations": ["it runs"]}
 {"type": "relation", "from": "pump", "to": "valve", "relationType": "feeds"}
 """
-LEFT_OUT = (  # binary formats, and slow readers
+LEFT_OUT = (  # these formats are binary or slow to read
     "frame", "store", "recall database", "design", "stream", "run folder", "shell", "manifest",
 )  # fmt: skip
-SLOW = 5.0  # seconds of CPU
+SLOW = 5.0  # CPU seconds after which an input is reported as slow
 
 
 class Fuzzer:
-    """Fuzzer of all readers, with counts of inputs and the crashes found."""
+    """Fuzzer that passes inputs to all readers, counts the inputs, and stores one input per crash location."""
 
-    most, end = 100_000, float("inf")  # number of inputs, and end time
+    most, end = 100_000, float("inf")  # maximum number of inputs; monotonic time at which to stop
 
     def __init__(self, folder: Path, mutate: Callable[[bytes, int], bytes]) -> None:
         from malsim.base.errors import MalsimError
@@ -62,14 +62,14 @@ class Fuzzer:
         self.found: dict[str, bytes] = {}
 
     def seeds(self, corpus: Path) -> None:
-        """Write all good inputs into the corpus."""
+        """Write all valid inputs into the corpus."""
         corpus.mkdir(parents=True, exist_ok=True)
         for number, name in enumerate(self.names):
             for index, good in enumerate(self.formats[name].good):
                 (corpus / f"good-{number}-{index}").write_bytes(bytes([number]) + good)
 
     def one(self, given: bytes) -> None:
-        """Pass an input to its reader."""
+        """Pass the input to the reader that its first byte selects, and record a crash or a slow read."""
         if not given:
             return
         if self.inputs.total() >= self.most or time.monotonic() > self.end:
@@ -88,7 +88,7 @@ class Fuzzer:
             self._keep(f"{name}: over {SLOW:g} s", text)
 
     def tell(self) -> None:
-        """Print the number of inputs per reader, and exit."""
+        """Print the number of inputs per reader, and exit the process."""
         for name, count in self.inputs.most_common():
             sys.stderr.write(f"{count:>9,} {name}\n")
         sys.stderr.write(f"{self.inputs.total():>9,} inputs, {len(self.found)} crashes\n")
@@ -121,7 +121,7 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, default=Path(".fuzz"), metavar="FOLDER")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # the frames are small
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # one thread is enough for such small frames
     import atheris
 
     with atheris.instrument_imports(include=READERS, enable_loader_override=False):

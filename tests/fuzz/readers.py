@@ -1,4 +1,4 @@
-"""Readers of foreign input: memories, hooks, tool arguments, recorded messages and mappings."""
+"""Readers of untrusted input for fuzzing: memory files, hooks, tool arguments, recorded messages and mappings."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MAPPING = b'[[write]]\ntool = "add"\narguments = { text = "{text}" }\n[[read]]\n
 
 
 def memory_files(folder: Path) -> dict[str, tuple[list[bytes], Callable[[bytes, Path], object], bool]]:
-    """Return a good file of each importable format, its reader, and whether it is text."""
+    """Return, for each importable format, valid inputs, their reader, and whether the format is text."""
     formats = dict[str, tuple[list[bytes], Any, bool]]()
     for name, make in SAMPLES.items():
         (sample := folder / f"sample-{name}").mkdir()
@@ -59,7 +59,7 @@ def memory_files(folder: Path) -> dict[str, tuple[list[bytes], Callable[[bytes, 
 
 
 def others(folder: Path) -> dict[str, tuple[list[bytes], Callable[[bytes, Path], object], bool]]:
-    """Return good inputs of agents' messages and related files, with their readers."""
+    """Return valid inputs and readers for agents' messages and related files."""
     store = folder / "served.sqlite"
     server = memory_server(lambda: MemoryService(store, writer="ann", clock=lambda: 1.0))
 
@@ -115,14 +115,14 @@ def _call_in(data: bytes) -> tuple[str, dict[str, Any]]:
     try:
         name, arguments = json.loads(data)
     except (ValueError, TypeError, RecursionError):
-        raise DataError("not a call") from None
+        raise DataError("not a JSON list of tool name and arguments") from None
     if not isinstance(name, str) or not isinstance(arguments, dict):
-        raise DataError("not a call")
+        raise DataError("not a tool name and a table of arguments")
     return name, arguments
 
 
 def _typed(error: BaseException | None) -> None:
-    """Raise the cause of a tool's error, unless it is a `MalsimError` or a validation error."""
+    """Raise the cause of a tool's error unless the cause is an expected error: a `MalsimError` or a validation error."""
     first = error
     while error is not None:
         if isinstance(error, (MalsimError, ValidationError)):

@@ -1,4 +1,4 @@
-"""Inputs whose cost would grow faster than their length are refused."""
+"""Refusal of inputs whose processing cost grows faster than their length."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ REFUSED: dict[str, tuple[str, Callable[[], object]]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_input_that_grows_faster_than_its_text_is_refused(name: str) -> None:
+def test_input_of_disproportionate_cost_is_refused(name: str) -> None:
     problem, read = REFUSED[name]
     with pytest.raises(MalsimError, match=problem):
         read()
@@ -46,12 +46,12 @@ def test_rules_with_a_long_dotted_key_are_refused(tmp_path: Path) -> None:
         Rules.read(tmp_path / "r.toml")
 
 
-def test_prose_with_many_dots_is_not_a_key() -> None:
+def test_prose_with_many_dots_is_not_mistaken_for_a_key() -> None:
     prose = " . ".join("ab" for _ in range(300)) + "." * 300
     assert parse(f'why = """\nx {"." * 300}\n"""\n[[claim]]\nat = "0d"\nwriter = "a"\ntitle = "{prose}"\nconfidence = 0.5\n')
 
 
-def test_files_that_source_one_another_are_limited(tmp_path: Path) -> None:
+def test_total_size_of_sourced_files_is_limited(tmp_path: Path) -> None:
     for number in range(8):
         (tmp_path / f"a{number}.hal").write_text(f"source a{number + 1}.hal\n" * 10, encoding="utf-8")
     with pytest.raises(MalsimError) as refused:

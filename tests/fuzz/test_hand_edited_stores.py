@@ -1,4 +1,4 @@
-"""A store edited with sqlite3 is read or refused as damaged, and never crashes a command."""
+"""A store that was edited with sqlite3 is either read or reported as damaged, and crashes no command."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_edited_store_is_read_or_refused(held: bytes, tmp_path: Path) -> None:
                     read(store)
 
 
-def test_every_command_reads_or_refuses(held: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_reads_or_refuses_an_edited_store(held: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, draw = tmp_path / "m.sqlite", random.Random(25)
     tried = [(table, column, value) for table, column in columns(held, path) for value in ODD]
     for number, item in enumerate(draw.sample(tried, FEWER)):
@@ -112,7 +112,7 @@ def test_invalid_day_is_reported_as_damage(column: str, value: str, held: bytes,
         _ = store.day
 
 
-def test_day_0_must_be_a_date(held: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_date_of_day_0_must_be_valid(held: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "m.sqlite"
     edited(path, held, "meta", "value", "'soon'")
     with Store(path) as store:

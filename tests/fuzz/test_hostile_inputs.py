@@ -1,6 +1,6 @@
-"""Hostile inputs are read or refused with a `MalsimError`, and never cause a crash, a hang or excessive memory use.
+"""Hostile inputs are read or refused with a `MalsimError`. None causes a crash, a hang or excessive memory use.
 
-A few inputs of each format by default; `pytest tests/fuzz --fuzz-seconds 600` looks further, each run from where its seed says.
+By default, 40 inputs per format are tried. `pytest tests/fuzz --fuzz-seconds 600` tries more, always in the same order.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ TRACE = Trace.of_arrays(range(4), {"x": np.array([[0.5, 1.0]] * 4), "y": np.aran
 
 @dataclass(frozen=True)
 class Format:
-    """Good inputs, their reader, and whether they are text."""
+    """Input format: valid inputs, their reader, and whether the inputs are text."""
 
     good: list[bytes]
     read: Callable[[bytes, Path], object]
@@ -83,7 +83,7 @@ def _store(path: Path) -> None:
 
 
 def _command(*words: str, limits: str = "") -> Callable[[Path], object]:
-    """Return a reader that runs a command on a file, and fails if the command reports a bug."""
+    """Return a reader that runs a command on a file, and fails if the command reports a bug in malsim."""
 
     def runs(path: Path) -> None:
         stderr = io.StringIO()
@@ -98,7 +98,6 @@ def _command(*words: str, limits: str = "") -> Callable[[Path], object]:
 
 
 def _recall(folder: Path) -> list[bytes]:
-    """Return a small Recall database."""
     path = folder / "recall.sqlite"
     with contextlib.closing(sqlite3.connect(path)) as data, data:
         data.execute("CREATE TABLE cells (key TEXT, handle TEXT, json TEXT)")
@@ -175,7 +174,7 @@ def test_hostile_input_is_read_or_refused(
         )
         _try(formats[name], data, folder, f"{name} {number}")
         number += 1
-    request.node.user_properties.append(("inputs", number))  # kept by pytest --junit-xml
+    request.node.user_properties.append(("inputs", number))  # written by `pytest --junit-xml`
 
 
 def _try(form: Format, data: bytes, folder: Path, which: str) -> None:
@@ -188,7 +187,7 @@ def _try(form: Format, data: bytes, folder: Path, which: str) -> None:
     except (MalsimError, NetlistError) as refused:
         message = str(refused)
     except Exception as crash:
-        raise AssertionError(f"input {which} ended in {type(crash).__name__}: {str(crash)[:200]}\n{data[:300]!r}") from crash
+        raise AssertionError(f"input {which} raised {type(crash).__name__}: {str(crash)[:200]}\n{data[:300]!r}") from crash
     assert len(message) < 20_000, f"the error of input {which} is too long"
     assert time.process_time() - began < LONGEST_CPU, f"input {which} took too long"
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < MOST_GROWTH, (
@@ -203,7 +202,7 @@ def _try(form: Format, data: bytes, folder: Path, which: str) -> None:
         "always[0:1] (x >= 2/3) until (y > 1/3)", "rise(x > 1/3)",
     ],
 )  # fmt: skip
-def test_constant_arithmetic_is_judged_or_refused(property_: str) -> None:
+def test_property_with_constants_is_checked_or_refused(property_: str) -> None:
     try:
         verdict = check(property_, TRACE)
     except MalsimError:
@@ -229,7 +228,7 @@ def test_manifest_with_an_invalid_entry_is_refused(
     assert "bug" not in capsys.readouterr().err
 
 
-def test_manifest_cannot_choose_a_file_to_read(tmp_path: Path) -> None:
+def test_foreign_manifest_cannot_read_other_files(tmp_path: Path) -> None:
     (tmp_path / "theirs").mkdir()
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "c.csv").write_text("writer,object,value\nann,a,private words\n", encoding="utf-8")
@@ -244,7 +243,7 @@ def test_manifest_cannot_choose_a_file_to_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("day", ["9e16", "1e9", "1e400"])
-def test_log_with_a_day_outside_the_calendar_is_refused(day: str, tmp_path: Path) -> None:
+def test_log_with_a_day_beyond_the_calendar_is_refused(day: str, tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text(f'{{"t": {day}, "event": "write", "item": "m1", "object": "pump", "value": "runs", "writer": "ann"}}\n')
     with pytest.raises(MalsimError, match="calendar"):

@@ -1,4 +1,4 @@
-"""Recall files made from the reference's sample."""
+"""Fixtures that write Recall files from the recorded sample."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TICKS = ("2026-05-12T00:00:00.000Z", "2026-05-13T00:00:00.000Z", "2026-05-31T00:
 
 
 def database(path: Path, *, old: bool = False, change: Callable[[dict[str, Any]], None] | None = None) -> Path:
-    """Write the sample as Recall does; `old` means before 0.6.1, with two tables and six columns."""
+    """Write the sample as a Recall database. With `old`, use the format before 0.6.1, which has fewer fields."""
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("CREATE TABLE cells (key TEXT PRIMARY KEY, handle, kind, content_key, status, json TEXT NOT NULL)")
@@ -57,13 +57,13 @@ def recall_database() -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def recall_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a database with the sample; the fixture `untouched` checks that no test changes the file."""
+    """Return a shared database with the sample. Use `untouched` to check that a test does not change the file."""
     return database(tmp_path_factory.mktemp("recall") / "recall.sqlite3")
 
 
 @pytest.fixture
 def untouched(recall_file: Path) -> Iterator[None]:
-    """Check that a test leaves Recall's file and its folder unchanged."""
+    """Fail if the test changes the Recall file or its folder."""
 
     def traces() -> tuple[bytes, int, list[Path]]:
         return (

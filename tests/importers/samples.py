@@ -1,4 +1,4 @@
-"""A made-up sample of each format, as the format's own program writes it."""
+"""Fictitious sample of each importable format, written exactly as the original program writes its files."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def at(day: int, hour: int = 6) -> str:
 
 
 def history(path: Path, rows: Iterable[Sequence[Any]]) -> Path:
-    """Write rows (memory, old, new, event, created, updated, actor, role) as mem0 2.0 does."""
+    """Write a mem0 2.0 history from rows of (memory, old text, new text, event, created, updated, actor, role)."""
     whole = [(f"h{i}", *row[:6], int(row[3] == "DELETE"), *row[6:]) for i, row in enumerate(rows)]
     return database(path, "history", HISTORY, whole)
 

@@ -1,4 +1,4 @@
-"""Import of LangGraph's checkpoints: messages, and the values of channels with their former versions."""
+"""Import of LangGraph checkpoints: messages, and current and former values of channels."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-def test_packed_items_are_read_back(value: Any) -> None:
+def test_unpacked_inverts_msgpack(value: Any) -> None:
     assert unpacked(pytest.importorskip("msgpack").packb(value)) == value
 
 
 @given(st.binary(max_size=60))
-def test_arbitrary_bytes_give_a_value_or_a_value_error(data: bytes) -> None:
+def test_unpacking_arbitrary_bytes_raises_only_value_errors(data: bytes) -> None:
     with suppress(ValueError):
         unpacked(data)
 
@@ -45,7 +45,7 @@ def checkpoint(day: int, valve: str, *texts: str) -> bytes:
     return packed
 
 
-def test_message_is_read_once_and_a_new_value_supersedes(tmp_path: Path) -> None:
+def test_repeated_message_is_one_claim_and_new_value_supersedes(tmp_path: Path) -> None:
     source = tmp_path / "graph.sqlite"
     threads = (("is it open?",), ("is it open?", "yes"), ("is it open?", "yes"))
     rows = [

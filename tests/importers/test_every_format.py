@@ -1,4 +1,4 @@
-"""Shared tests of all importers: recognition, read-only access, missing values, and use of the imported memory."""
+"""Tests of every importer: recognition, read-only access, missing values, and use of the imported memory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_every_format_has_a_sample() -> None:
 
 
 @every
-def test_format_is_recognised_and_the_file_is_unchanged(name: str, tmp_path: Path) -> None:
+def test_format_is_recognised_and_the_source_stays_unchanged(name: str, tmp_path: Path) -> None:
     (folder := tmp_path / "theirs").mkdir()
     source = SAMPLES[name](folder)
     before = traces(folder)
@@ -64,7 +64,7 @@ def test_missing_values_stay_missing_and_are_counted(name: str, tmp_path: Path) 
 
 
 @every
-def test_assumed_confidence_marks_its_cells(name: str, tmp_path: Path) -> None:
+def test_cells_with_an_assumed_confidence_are_marked(name: str, tmp_path: Path) -> None:
     source = SAMPLES[name](tmp_path)
     plain, assumed = bring(source).memory.cells, bring(source, options=Options(confidence=0.7)).memory.cells
     marked = assumed["topics"].list.contains("assumed confidence")
@@ -85,7 +85,7 @@ def test_imported_memory_can_be_saved_and_shown(name: str, tmp_path: Path) -> No
     memory = Memory.open(store)
     for handle in memory.cells["handle"]:
         assert handle in str(memory.expand(handle))
-    write(came, store)  # again, with nothing new
+    write(came, store)  # writing the same memory again is allowed
 
 
 def test_unknown_formats_and_files_are_refused(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_unknown_formats_and_files_are_refused(tmp_path: Path) -> None:
         (b"[" * 100_000, "nested"),
     ],
 )
-def test_bad_input_is_a_typed_error_and_leaves_no_store(tmp_path: Path, content: bytes, problem: str) -> None:
+def test_invalid_file_is_a_typed_error_and_leaves_no_store(tmp_path: Path, content: bytes, problem: str) -> None:
     path = tmp_path / "file"
     path.write_bytes(content)
     with pytest.raises(MalsimError, match=problem):
@@ -129,7 +129,7 @@ def test_log_line_without_a_day_is_an_undated_claim(day: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["markdown", "claude-code"])
-def test_links_pipes_and_odd_bytes_in_a_folder_are_skipped(name: str, tmp_path: Path) -> None:
+def test_links_pipes_and_invalid_bytes_in_a_folder_are_skipped(name: str, tmp_path: Path) -> None:
     source = SAMPLES[name](tmp_path)
     before = bring(source).memory.height
     (source / "out.md").symlink_to(tmp_path.parent)
@@ -140,7 +140,7 @@ def test_links_pipes_and_odd_bytes_in_a_folder_are_skipped(name: str, tmp_path: 
     assert bring(source).memory.height >= before
 
 
-def test_another_store_is_not_overwritten(tmp_path: Path) -> None:
+def test_store_with_other_data_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     out = tmp_path / "memory.sqlite"

@@ -1,4 +1,4 @@
-"""Export of stores: imported data comes back unchanged, with the memory's current numbers."""
+"""Export of stores: imported data is written back unchanged, with the memory's current scores."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_recall_database_is_exported_with_every_field(tmp_path: Path, recall_dat
     assert again.cells.equals(bring(theirs).memory.cells)
 
 
-def test_archive_is_exported_with_its_hyperedges(tmp_path: Path, recall_cells: list[dict[str, Any]]) -> None:
+def test_recall_archive_is_exported_with_its_hyperedges(tmp_path: Path, recall_cells: list[dict[str, Any]]) -> None:
     theirs, store, ours = tmp_path / "a.json", tmp_path / "m.sqlite", tmp_path / "b.json"
     archive = {"schemaVersion": "recall.cells.export.v2", "cells": recall_cells, "hyperedges": [HYPEREDGE]}
     theirs.write_text(json.dumps(archive), encoding="utf-8")
@@ -61,7 +61,7 @@ def test_archive_is_exported_with_its_hyperedges(tmp_path: Path, recall_cells: l
         assert read_source(source).hyperedges == [HYPEREDGE]
 
 
-def test_json_lines_hold_every_cell_with_its_edges(
+def test_json_lines_export_contains_every_cell_and_edge(
     tmp_path: Path, recall_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store, out = tmp_path / "m.sqlite", tmp_path / "m.jsonl"

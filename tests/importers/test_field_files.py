@@ -1,4 +1,4 @@
-"""Import of files with damage and oddities: double encoding, damaged or joined lines, deletions without an item."""
+"""Import of flawed files: double encoding, damaged or joined lines, and deletions that name no item."""
 
 from __future__ import annotations
 
@@ -31,15 +31,13 @@ def _titles(path: Path, text: str) -> tuple[list[str], dict[str, str]]:
         (ORLA.replace('"works nights"', "") + "\n" + SHED, ["has two locks"], None),
     ],
 )
-def test_damaged_lines_of_a_memory_file_are_skipped(
-    tmp_path: Path, text: str, titles: list[str], unreadable: str | None
-) -> None:
+def test_damaged_lines_are_skipped_and_counted(tmp_path: Path, text: str, titles: list[str], unreadable: str | None) -> None:
     imported, report = _titles(tmp_path / "memory.jsonl", text)
     assert imported == titles
     assert report.get("lines left out: not readable") == unreadable
 
 
-def test_letta_file_encoded_twice_gives_the_same_claims(tmp_path: Path) -> None:
+def test_twice_encoded_letta_file_has_the_same_claims(tmp_path: Path) -> None:
     blocks = [{"id": "b", "label": "human", "value": "Name: Ines.\nWorks nights."}]
     agents = [{"id": "a", "name": "clerk", "block_ids": ["b"], "messages": []}]
     plain = json.dumps({"agents": agents, "blocks": blocks, "tools": []}, indent=2)
@@ -50,7 +48,7 @@ def test_letta_file_encoded_twice_gives_the_same_claims(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("writer", "statuses", "unnamed"), [("ines", ["annexed", "active"], None), ("agent", ["active"] * 2, "1")]
 )
-def test_deletion_without_an_item_annexes_or_is_counted(
+def test_deletion_without_an_item_annexes_the_writers_claims(
     tmp_path: Path, writer: str, statuses: list[str], unnamed: str | None
 ) -> None:
     lines = [
@@ -65,7 +63,7 @@ def test_deletion_without_an_item_annexes_or_is_counted(
     assert dict(came.report.select("item", "count").rows()).get("deletions without an item: nothing annexed") == unnamed
 
 
-def test_second_front_matter_and_date_of_a_note_are_read(tmp_path: Path) -> None:
+def test_second_front_matter_and_date_of_a_note_are_used(tmp_path: Path) -> None:
     (tmp_path / "double.md").write_text("---\npermalink: p\n---\n\n---\ntitle: Pump\n---\n- [port] 8443\n", encoding="utf-8")
     (tmp_path / "day.md").write_text(
         '---\ntitle: day\ndate: "2026-05-26"\n---\n- [log] crates came\n- for [[Pump]]\n', "utf-8"

@@ -1,4 +1,4 @@
-"""Reports of importers name the values of the source that the imported memory cannot hold."""
+"""Import reports list the source's data that the imported memory cannot store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FACT = {
 }  # fmt: skip
 
 
-def test_vector_store_payload_keeps_its_metadata(tmp_path: Path) -> None:
+def test_custom_metadata_of_a_vector_store_is_preserved(tmp_path: Path) -> None:
     source = tmp_path / "dump.json"
     source.write_text(json.dumps({"points": [{"id": "a1", "payload": PAYLOAD}]}), encoding="utf-8")
     came = bring(source)

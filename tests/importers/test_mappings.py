@@ -39,7 +39,7 @@ def edges(came: ImportedMemory) -> list[tuple[Any, ...]]:
         ("Pawn", "OWNS", "billing-api", "concerns", "annexed"),
     ],
 )
-def test_graphiti_successor_is_guessed_from_source_and_name(
+def test_graphiti_successor_is_inferred_from_source_and_name(
     tmp_path: Path, source: str, name: str, target: str, relation: str, status: str
 ) -> None:
     old = {"uuid": "a", "source_node_name": "Rook", "target_node_name": "billing-api", "name": "OWNS", "fact": "old",
@@ -54,7 +54,7 @@ def test_graphiti_successor_is_guessed_from_source_and_name(
     assert counts(came)["edges that ceased to be valid"] == "1"
 
 
-def test_graphiti_keeps_both_times_and_counts_restatements(tmp_path: Path) -> None:
+def test_graphiti_facts_keep_their_times_and_episodes(tmp_path: Path) -> None:
     came = bring(samples.graphiti(tmp_path))
     assert rows(came, "key", "object", "writer", "status") == [
         ("e1", "Rook|OWNS", "wiki", "superseded"),
@@ -71,7 +71,7 @@ def test_graphiti_keeps_both_times_and_counts_restatements(tmp_path: Path) -> No
     assert json.loads(extras["expired_at"]) == samples.at(9)
 
 
-def test_arw_records_are_read_with_links(tmp_path: Path) -> None:
+def test_arw_records_and_links_are_imported(tmp_path: Path) -> None:
     came = bring(samples.arw(tmp_path))
     assert came.start == "2026-01-01"
     assert rows(came, "object", "title", "writer", "stated", "stability", "created") == [
@@ -84,7 +84,7 @@ def test_arw_records_are_read_with_links(tmp_path: Path) -> None:
     assert counts(came)["confidences, taken from ARW's trust"] == "2"
 
 
-def test_langgraph_uses_latest_date_and_named_writer_segment(tmp_path: Path) -> None:
+def test_langgraph_writer_is_taken_from_the_chosen_segment(tmp_path: Path) -> None:
     source = samples.langgraph(tmp_path)
     came = bring(source, options=Options(writer_segment=1))
     assert rows(came, "object", "title", "writer", "topics") == [
@@ -96,7 +96,7 @@ def test_langgraph_uses_latest_date_and_named_writer_segment(tmp_path: Path) -> 
         bring(source, options=Options(writer_segment=2))
 
 
-def test_letta_writes_are_dated_and_block_lines_are_not(tmp_path: Path) -> None:
+def test_letta_writes_have_dates_and_block_lines_have_none(tmp_path: Path) -> None:
     came = bring(samples.letta(tmp_path))
     assert rows(came, "object", "title", "writer", "status") == [
         ("human", "Name: Ines.", "helper", "active"),
@@ -118,7 +118,7 @@ def test_letta_writes_are_dated_and_block_lines_are_not(tmp_path: Path) -> None:
         ("memory_rethink", {"label": "human", "new_memory": ""}),
     ],
 )
-def test_letta_deletions_annex_cells(name: str, arguments: dict[str, str], tmp_path: Path) -> None:
+def test_letta_deletion_annexes_cells(name: str, arguments: dict[str, str], tmp_path: Path) -> None:
     path = samples.letta(tmp_path)
     document = json.loads(path.read_text())
     call = {"id": "c6", "function": {"name": name, "arguments": json.dumps(arguments)}}
@@ -130,7 +130,7 @@ def test_letta_deletions_annex_cells(name: str, arguments: dict[str, str], tmp_p
     ]  # fmt: skip
 
 
-def test_claude_code_folder_is_read(tmp_path: Path) -> None:
+def test_claude_code_memory_folder_is_imported(tmp_path: Path) -> None:
     came = bring(samples.claude_code(tmp_path))
     assert rows(came, "object", "title", "writer", "kind") == [
         ("MEMORY", "Tests run with make check", "claude", "obs"),
@@ -141,8 +141,8 @@ def test_claude_code_folder_is_read(tmp_path: Path) -> None:
     assert came.memory.cells["created"].null_count() == 0
 
 
-def test_colliding_handles_are_made_longer() -> None:
-    keys = ("36779", "88362")  # their hashes begin with the same eight digits
+def test_colliding_handles_are_lengthened() -> None:
+    keys = ("36779", "88362")  # the hashes of these two keys share their first eight digits
     rows = pl.DataFrame({"key": ["1", *keys], "title": ["a", "b", "c"], "writer": ["w"] * 3})
     cells = assemble(Records(form="test", cells=rows)).memory.cells
     short, long = cells["handle"][1:]
@@ -150,7 +150,7 @@ def test_colliding_handles_are_made_longer() -> None:
     assert long.startswith(short)
 
 
-def test_empty_arw_database_is_an_empty_memory(tmp_path: Path) -> None:
+def test_empty_arw_database_becomes_an_empty_memory(tmp_path: Path) -> None:
     file = sqlite3.connect(tmp_path / "arw.db")
     file.execute("CREATE TABLE memory_records (id TEXT, kind TEXT, text TEXT)")
     file.close()

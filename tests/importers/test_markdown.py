@@ -1,4 +1,4 @@
-"""Import of folders of notes: observations, and relations between notes."""
+"""Import of a folder of Markdown notes: observations, and relations between notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Import of the MCP reference memory: its dialects, and an incomplete last line."""
+"""Import of the MCP reference memory: dialects of the file format, and an incomplete last line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from malsim.importers.building.bring import bring
 from tests.importers.samples import counts
 
 
-def test_observations_and_relations_are_claims_in_file_order(tmp_path: Path) -> None:
+def test_observations_and_relations_become_claims_in_file_order(tmp_path: Path) -> None:
     records = [
         {"type": "entity", "name": "billing-api", "entityType": "service", "observations": ["on 8443", "by team Rook"]},
         {"type": "entity", "name": "empty", "entityType": "service", "observations": []},
@@ -32,7 +32,7 @@ def test_observations_and_relations_are_claims_in_file_order(tmp_path: Path) -> 
     assert "note: unknown:mcp is the only writer, so calibration is meaningless" in report
 
 
-def test_dialects_give_the_same_claims(tmp_path: Path) -> None:
+def test_all_dialects_give_the_same_claims(tmp_path: Path) -> None:
     plain: list[dict[str, Any]] = [
         {"type": "entity", "name": "a", "entityType": "t", "observations": ["é"]},
         {"type": "relation", "from": "a", "to": "b", "relationType": "r"},

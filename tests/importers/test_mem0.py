@@ -1,4 +1,4 @@
-"""Import of mem0: a history of adds, updates and deletes becomes a chain of claims, and the payload names the writers."""
+"""Import of mem0: the history of each memory becomes a chain of claims, and the payload supplies missing writers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CHAIN = [
 ]
 
 
-def test_updates_supersede_and_deletes_annex(tmp_path: Path) -> None:
+def test_update_supersedes_and_delete_annexes_a_claim(tmp_path: Path) -> None:
     came = bring(history(tmp_path / "history.db", CHAIN))
     cells = came.memory.cells
     assert came.start == "2026-03-02"
@@ -48,7 +48,7 @@ def test_updates_supersede_and_deletes_annex(tmp_path: Path) -> None:
     assert edges_with_disputes["relation"].to_list() == ["supersedes", "contradicts"]
 
 
-def test_payload_names_the_writer_where_the_history_does_not(tmp_path: Path) -> None:
+def test_payload_supplies_writers_missing_from_the_history(tmp_path: Path) -> None:
     payload = {
         "results": [
             {"id": "42", "memory": "tea", "user_id": "u1", "categories": ["drinks"], "expiration_date": "2026-04-02"},
@@ -60,7 +60,7 @@ def test_payload_names_the_writer_where_the_history_does_not(tmp_path: Path) -> 
     assert cells[2:] == [("42@1", "u1", ["drinks"], 31.0), ("77@1", "assistant", [], None)]
 
 
-def test_older_databases_and_json_files_are_read(tmp_path: Path) -> None:
+def test_older_databases_and_json_files_are_imported(tmp_path: Path) -> None:
     columns = ["id", "memory_id", "prev_value", "new_value", "event", "timestamp", "is_deleted"]
     rows = [("a", "41", None, "one", "ADD", "2026-03-02 12:00:00", 0), ("b", "41", "one", "two", "UPDATE", ADDED, 0)]
     old = bring(history(tmp_path / "v1.db", rows, columns)).memory.cells
@@ -70,7 +70,7 @@ def test_older_databases_and_json_files_are_read(tmp_path: Path) -> None:
     assert bring(tmp_path / "points.json").memory.cells.select("key", "title", "writer").rows() == [("9@1", "three", "bob")]
 
 
-def test_update_without_its_add_implies_the_old_version(tmp_path: Path) -> None:
+def test_update_without_an_add_implies_the_old_version(tmp_path: Path) -> None:
     rows = [("b", "41", "one", "two", "UPDATE", ADDED, LATER, 0, None, None), ("x", "5", None, None, "NONE", *[None] * 5)]
     came = bring(history(tmp_path / "history.db", rows))
     assert came.memory.cells.select("title", "status").rows() == [("one", "superseded"), ("two", "active")]
@@ -78,7 +78,7 @@ def test_update_without_its_add_implies_the_old_version(tmp_path: Path) -> None:
     assert counts(came)["events left out: no text, or of an unknown kind"] == "1"
 
 
-def test_a_live_database_is_copied_with_its_log(tmp_path: Path) -> None:
+def test_open_database_is_imported_with_its_write_ahead_log(tmp_path: Path) -> None:
     path = history(tmp_path / "history.db", CHAIN[:1])
     live = sqlite3.connect(path)
     live.execute("PRAGMA journal_mode = WAL")
@@ -102,7 +102,7 @@ EVENTS = st.tuples(
 
 
 def one_by_one(events: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Replay the events one by one; return the key, title, status and a flag for a date of each version."""
+    """Replay the events in plain Python, and return (key, title, status, whether dated) for each version."""
     cells: list[list[Any]] = []
     latest: dict[str, int] = {}
     version: dict[str, int] = {}
@@ -126,7 +126,7 @@ def one_by_one(events: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 @given(st.lists(EVENTS, min_size=1, max_size=12))
-def test_versions_equal_events_replayed_one_by_one(events: list[tuple[Any, ...]]) -> None:
+def test_versions_equal_a_plain_python_replay_of_events(events: list[tuple[Any, ...]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         rows = [(f"h{i}", *event, 0, None, None) for i, event in enumerate(events)]
         came = bring(history(Path(folder) / "history.db", rows))

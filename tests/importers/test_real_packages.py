@@ -1,4 +1,4 @@
-"""Import of files written by the real packages mem0ai and LangGraph, if they are installed."""
+"""Import of files written by the real packages mem0ai and LangGraph (skipped if not installed)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def real(name: str, package: str) -> Any:
     return importlib.import_module(name)
 
 
-def test_history_written_by_mem0_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_history_written_by_mem0_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEM0_TELEMETRY", "False")
     monkeypatch.setenv("MEM0_DIR", str(tmp_path / "mem0"))
     storage = real("mem0.memory.storage", "mem0ai")
@@ -41,13 +41,13 @@ def test_history_written_by_mem0_is_read(tmp_path: Path, monkeypatch: pytest.Mon
         ("41@2", "the 08:10 train", "user", "active", 3.5),
         ("42@1", "tea", "ann", "annexed", 0.5),
     ]
-    live = bring(tmp_path / "history.db")  # imported while mem0 has the file open
+    live = bring(tmp_path / "history.db")  # import while mem0 still has the file open
     manager.close()
     for came in (live, bring(tmp_path / "history.db")):
         assert came.memory.cells.select("key", "title", "writer", "status", "created").rows() == expected
 
 
-def test_oldest_mem0_history_is_read_before_and_after_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oldest_mem0_history_is_read_with_or_without_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEM0_TELEMETRY", "False")
     monkeypatch.setenv("MEM0_DIR", str(tmp_path / "mem0"))
     storage = real("mem0.memory.storage", "mem0ai")
@@ -66,7 +66,7 @@ def test_oldest_mem0_history_is_read_before_and_after_migration(tmp_path: Path, 
     assert before["title"].to_list() == ["tea"]
 
 
-def test_store_written_by_langgraph_is_read(tmp_path: Path) -> None:
+def test_store_written_by_langgraph_is_imported(tmp_path: Path) -> None:
     sqlite = real("langgraph.store.sqlite", "langgraph-checkpoint-sqlite")
     with sqlite.SqliteStore.from_conn_string(str(tmp_path / "store.sqlite")) as store:
         store.setup()

@@ -1,4 +1,4 @@
-"""Import of Recall files: cells stay unchanged, files are only read, and secrets are left out."""
+"""Import of Recall files: cells are imported unchanged, the files are only read, and secrets are left out."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_recall_cells_are_imported_unchanged(recall_file: Path, recall_cells: li
     }
 
 
-def test_report_counts_what_was_imported_and_left_out(recall_file: Path, recall_cells: list[dict[str, Any]]) -> None:
+def test_report_counts_imported_and_left_out_items(recall_file: Path, recall_cells: list[dict[str, Any]]) -> None:
     report = counts(bring(recall_file))
     assert report["cells, from a Recall database"] == "43"
     assert (report["superseded"], report["edges"], report["writers"]) == ("8", "113", "5")
@@ -93,7 +93,7 @@ def test_secrets_are_not_imported(tmp_path: Path, recall_database: Callable[...,
     assert Memory.open(out).mini_index("nobody read").lines == []
 
 
-def test_write_ahead_log_is_imported_and_left_in_place(tmp_path: Path, recall_database: Callable[..., Path]) -> None:
+def test_write_ahead_log_is_imported_and_not_removed(tmp_path: Path, recall_database: Callable[..., Path]) -> None:
     source = recall_database(tmp_path / "recall.sqlite3")
     other = sqlite3.connect(source)
     other.execute("UPDATE cells SET json = replace(json, 'sample cell 5 ', 'later words ')")
@@ -116,7 +116,7 @@ def test_write_ahead_log_is_imported_and_left_in_place(tmp_path: Path, recall_da
         (b"\xff\xfe", "UTF-16"),
     ],
 )
-def test_file_that_is_not_of_recall_is_refused(tmp_path: Path, content: str | bytes, problem: str) -> None:
+def test_file_that_is_not_a_recall_file_is_refused(tmp_path: Path, content: str | bytes, problem: str) -> None:
     path = tmp_path / "file"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     before = path.read_bytes()
@@ -143,7 +143,7 @@ def test_unreadable_parts_of_an_archive_are_counted(tmp_path: Path) -> None:
     assert empty.memory.cells.is_empty()
 
 
-def test_target_named_by_its_handle_is_resolved(tmp_path: Path) -> None:
+def test_edge_target_may_be_given_by_its_handle(tmp_path: Path) -> None:
     cells: list[Any] = [
         {"key": "a1", "handle": "obs_00a1", "kind": "obs", "title": "one", "edgesOut": []},
         {"key": "b2", "handle": "obs_00b2", "kind": "obs", "title": "two",

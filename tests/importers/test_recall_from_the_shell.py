@@ -1,4 +1,4 @@
-"""A Recall database on the command line: import, look, and priming of another store."""
+"""Recall database on the command line: importing it, looking at it, and priming another store from it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from malsim.memory.store import Store
 pytestmark = pytest.mark.usefixtures("untouched")
 
 
-def test_import_and_look_from_the_shell(recall_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_shell_imports_and_shows_a_database(recall_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = str(tmp_path / "memory.sqlite")
     assert main(["import", str(recall_file), "-o", out]) == 0
     output = capsys.readouterr().out
@@ -39,10 +39,10 @@ def test_import_and_look_from_the_shell(recall_file: Path, tmp_path: Path, capsy
     assert main(["import", str(tmp_path / "gone.sqlite3"), "-o", str(tmp_path / "new.sqlite")]) == 2
     assert not (tmp_path / "new.sqlite").exists()
     with Store(out, write=False) as store:
-        assert store.ticks.height == 1  # look writes nothing
+        assert store.ticks.height == 1  # `malsim look` does not write to the store
 
 
-def test_store_primes_another_store_from_the_shell(
+def test_shell_primes_a_store_from_another_store(
     recall_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shared, project = str(tmp_path / "global.sqlite"), str(tmp_path / "project.sqlite")
@@ -53,6 +53,6 @@ def test_store_primes_another_store_from_the_shell(
     assert memory.cells["writer"].unique().to_list() == ["_init"]
     assert memory.cells["stated"].max() == 0.7
     assert memory.edges.is_empty()
-    assert main(["import", str(recall_file), "-o", project]) == 2  # an existing memory is not overwritten
+    assert main(["import", str(recall_file), "-o", project]) == 2  # refuses to overwrite another memory
     assert "holds data that this memory lacks" in capsys.readouterr().err
     assert Memory.open(project).cells.height == memory.cells.height

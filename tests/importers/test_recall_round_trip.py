@@ -1,4 +1,4 @@
-"""Round trip of drawn Recall archives: import, store, export, and import again."""
+"""Round trip of random Recall archives: import into a store, export, and import again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FLAGS = ("annexed", "locked", "pinned", "requiresReview", "allowBackgroundUse")
 
 @st.composite
 def changes(draw: st.DrawFn) -> dict[str, Any]:
-    """Draw new values for one cell."""
+    """Draw new field values for one cell."""
     return {
         "scores": {name: draw(SHARES) for name in SCORES},
         "flags": {name: draw(st.booleans()) for name in FLAGS},
@@ -43,7 +43,7 @@ def changes(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def exported(archive: dict[str, Any], folder: Path, end: str) -> Path:
-    """Import an archive into a store, and export it again."""
+    """Import the archive into a store, and return the file exported from that store."""
     theirs, store, ours = folder / "theirs.json", folder / "m.sqlite", folder / f"ours.{end}"
     theirs.write_text(json.dumps(archive), encoding="utf-8")
     assert main(["import", str(theirs), "-o", str(store)]) == 0
@@ -57,7 +57,7 @@ def exported(archive: dict[str, Any], folder: Path, end: str) -> Path:
     weights=st.lists(SHARES, min_size=3, max_size=3),
     end=st.sampled_from(["json", "sqlite3"]),
 )
-def test_export_and_import_give_the_same_archive(
+def test_exported_archive_imports_as_the_same_memory(
     recall_cells: list[dict[str, Any]], edge_rows: list[dict[str, Any]], weights: list[float], end: str
 ) -> None:
     cells = deepcopy(recall_cells)

@@ -1,4 +1,4 @@
-"""Owners in other memories become scopes of a store if requested, and are exported as scopes."""
+"""Owners of imported data become scopes of the store if requested, and are exported as scopes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def langgraph(path: Path) -> None:
 
 @pytest.fixture(params=["graphiti", "mem0", "letta", "langgraph"])
 def source(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """Write a source with the same fact for ann and for bob."""
+    """Write a source file in which ann and bob own the same fact."""
     path = tmp_path / f"{request.param}.json"
     documents: dict[str, Any] = {
         "graphiti": [fact("e1", "ann"), fact("e2", "bob")],
@@ -54,7 +54,7 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return path
 
 
-def test_owner_becomes_a_scope_and_is_exported_as_one(
+def test_owner_becomes_a_scope_and_is_exported_as_a_scope(
     source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = str(tmp_path / "memory.sqlite")

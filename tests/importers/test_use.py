@@ -1,4 +1,4 @@
-"""Imported memories in use: replay, runs and checks."""
+"""Use of imported memories: comparison of laws, runs and checks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def mcp(folder: Path) -> Path:
     return path
 
 
-def test_replay_needs_a_confidence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_comparing_laws_needs_confidences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = str(mcp(tmp_path))
     assert main(["compare", source, "-o", str(tmp_path / "out")]) == 2
     message = capsys.readouterr().err
@@ -50,7 +50,7 @@ def test_replay_needs_a_confidence(tmp_path: Path, capsys: pytest.CaptureFixture
     assert json.loads(capsys.readouterr().out)["objects"] == 1
 
 
-def test_scenario_starts_from_an_imported_memory(tmp_path: Path) -> None:
+def test_scenario_can_start_from_an_imported_memory(tmp_path: Path) -> None:
     source, scenario = mcp(tmp_path), tmp_path / "s.toml"
     scenario.write_text(CHECK, encoding="utf-8")
     assert main(["run", str(scenario), "--from", str(source), "-o", str(tmp_path / "out"), "--no-plots"]) == 0
@@ -63,7 +63,7 @@ def test_scenario_starts_from_an_imported_memory(tmp_path: Path) -> None:
     assert main(["test", str(scenario)]) == 0
 
 
-def test_run_from_a_memory_given_by_option_is_not_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_started_with_from_option_cannot_be_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, scenario, out = mcp(tmp_path), tmp_path / "s.toml", tmp_path / "out"
     scenario.write_text(CHECK, encoding="utf-8")
     (folder := tmp_path / "folder").mkdir()
@@ -85,7 +85,7 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return Path(SAMPLES[request.param](tmp_path))
 
 
-def test_every_command_takes_each_format_directly(source: Path, tmp_path: Path) -> None:
+def test_every_command_accepts_each_format_directly(source: Path, tmp_path: Path) -> None:
     scenario, manifest = tmp_path / "s.toml", tmp_path / "again" / "manifest.json"
     scenario.write_text(CHECK, encoding="utf-8")
     assert main(["compare", str(source), "--confidence", "0.7", "-o", str(tmp_path / "replayed")]) == 0
@@ -100,7 +100,7 @@ def test_every_command_takes_each_format_directly(source: Path, tmp_path: Path) 
         assert main(["run", "--manifest", str(manifest)]) == 2
 
 
-def test_store_without_dates_is_checked_ticked_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_undated_store_can_be_checked_ticked_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store, checks = str(tmp_path / "s.sqlite"), tmp_path / "c.toml"
     assert main(["import", str(mcp(tmp_path)), "-o", store, "--confidence", "0.7"]) == 0
     with Store(store, write=False) as opened:

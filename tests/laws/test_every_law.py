@@ -1,4 +1,4 @@
-"""Shared suite of all laws: purity, independent replications, declared state, bounds and batches."""
+"""Tests of every law: pure functions, independent replications, declared state, bounds and batches."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ few = settings(max_examples=5, deadline=None, phases=[Phase.explicit, Phase.reus
 
 @dataclass(frozen=True)
 class Step:
-    """Claims, one question per replication, and the time of the tick between them."""
+    """Claims, then a tick at `now`, then one read per replication."""
 
     claims: Claims
     objects: NDArray[np.int64]
@@ -44,7 +44,7 @@ def batch(rep: NDArray[np.int64], t: NDArray[np.float64], draws: NDArray[np.int6
 
 
 def ten_days(seed: int, *, late: float = 3.0) -> list[Step]:
-    """Return ten days of claims, some dated earlier and some without a confidence."""
+    """Return ten steps with random claims. Some claims arrive late, and some state no confidence."""
     draw = np.random.default_rng(seed)
     steps = []
     for now in np.cumsum(draw.exponential(4.0, 10)).tolist():
@@ -112,7 +112,7 @@ class TestEveryLaw:
 
     @few
     @given(seed=seeds, rep=st.integers(0, REPS - 1))
-    def test_replication_alone_equals_itself_among_others(self, name: str, seed: int, rep: int) -> None:
+    def test_replication_does_not_depend_on_other_replications(self, name: str, seed: int, rep: int) -> None:
         plant, steps = plant_of(name), ten_days(seed)
         whole = plant.view(state_after(plant, steps), 99.0)
         alone = []
@@ -125,17 +125,17 @@ class TestEveryLaw:
 
     @few
     @given(seed=seeds)
-    def test_claims_one_by_one_equal_claims_in_a_batch(self, name: str, seed: int) -> None:
+    def test_result_does_not_depend_on_batching_of_claims(self, name: str, seed: int) -> None:
         plant, steps = plant_of(name), ten_days(seed)
         assert_same(plant.view(state_after(plant, steps), 99.0), plant.view(state_after(plant, steps, singly=True), 99.0))
 
-    def test_order_within_an_instant_matters_if_declared(self, name: str) -> None:
+    def test_order_of_simultaneous_claims_matters_only_if_declared(self, name: str) -> None:
         differ = [instants(name, seed, 1) != instants(name, seed, -1) for seed in range(12)]
         assert any(differ) == find_law(name).ordered
 
     @few
     @given(seed=seeds)
-    def test_views_have_equal_lengths_and_bounded_values(self, name: str, seed: int) -> None:
+    def test_view_columns_have_equal_lengths_and_bounded_values(self, name: str, seed: int) -> None:
         plant, steps = plant_of(name), ten_days(seed)
         view = plant.view(state_after(plant, steps), 99.0)
         assert {len(column) for column in columns_of(view).values() if column is not None} == {len(view)}
@@ -147,7 +147,7 @@ class TestEveryLaw:
 
     @few
     @given(seed=seeds)
-    def test_rows_keep_their_numbers_in_views_and_verdicts(self, name: str, seed: int) -> None:
+    def test_row_numbers_agree_between_views_and_verdicts(self, name: str, seed: int) -> None:
         plant = plant_of(name)
         state = plant.init(range(REPS), VOCABULARY)
         before = plant.view(state, 0.0)
@@ -170,7 +170,7 @@ class TestEveryLaw:
         assert (verdicts.verdict.tolist(), verdicts.row.tolist(), len(plant.view(state, 1.0))) == ([2], [NONE], 0)
         assert verdicts.issues[0]
 
-    def test_law_has_sentence_equation_and_source(self, name: str) -> None:
+    def test_law_states_its_sentence_equation_and_source(self, name: str) -> None:
         law = find_law(name)
         assert law.sentence.endswith(".")
         assert law.equation
@@ -186,7 +186,7 @@ class TestEveryLaw:
 
 
 def replace_rep(view: View) -> View:
-    """Return the view with every replication numbered 0."""
+    """Return a copy of the view in which every row belongs to replication 0."""
     names = ("name", "writer", "object", "value", "stated", "time", "rank", "active", "belief", "columns")
     return View(**{name: getattr(view, name) for name in names}, rep=view.rep * 0)
 

@@ -1,4 +1,4 @@
-"""Laws of other packages: a broken law is a typed error that names it, and does not affect other laws."""
+"""Third-party laws: a broken law raises an error that names it, and other laws still work."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ TICKS = {
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv(MARK, str(tmp_path))  # as in the sandbox of a command
+    monkeypatch.setenv(MARK, str(tmp_path))  # pretends that the test runs in the sandbox
     registry_reset()
     yield tmp_path
     registry_reset()
@@ -67,7 +67,7 @@ def install(site: Path, module: str, text: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["raise OSError('no')", "import sys; sys.exit(0)", "x = 1", "def broken("])
-def test_broken_law_is_named_and_does_not_affect_others(text: str, site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_broken_law_is_named_and_other_laws_still_work(text: str, site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     install(site, "their_broken_law", text, "theirs")
     assert find_law("mal").name == "mal"
     assert "theirs" not in shipped_laws()
@@ -78,7 +78,7 @@ def test_broken_law_is_named_and_does_not_affect_others(text: str, site: Path, c
     assert main(["laws", "theirs"]) == 2
 
 
-def test_third_party_law_cannot_take_a_shipped_name(site: Path) -> None:
+def test_third_party_law_cannot_use_a_shipped_name(site: Path) -> None:
     install(site, "their_mal", LAW.format(function="belief", body="return np.ones(items.alive.shape)"), "mal")
     assert find_law("mal").path.endswith("malsim/laws/mal.py")
     assert "already used by a law of malsim" in str(faulty_laws()["mal"])
@@ -177,7 +177,7 @@ def failing(site: Path, capsys: pytest.CaptureFixture[str], text: str) -> str:
 
 @pytest.mark.parametrize("fault", ["raises", "exits", "hangs"])
 @pytest.mark.parametrize("call", [call for call in CALLS if call != "column"])
-def test_each_call_of_a_third_party_memory_is_checked(
+def test_failure_in_any_third_party_method_is_reported(
     call: str, fault: str, site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(Calls.__init__, "__defaults__", (0.2,))
@@ -185,7 +185,7 @@ def test_each_call_of_a_third_party_memory_is_checked(
     assert f"{call} " in message
 
 
-def test_third_party_view_is_checked(site: Path) -> None:
+def test_failure_in_a_third_party_view_is_reported(site: Path) -> None:
     install(site, "their_plant", whole(column="raise KeyError('no')"), "theirs")
     plant = plant_of("theirs")
     view = plant.view(plant.init([0], Vocabulary([], [], [])), 0.0)
@@ -226,7 +226,7 @@ Source: none.
 """
 
 
-def test_subclass_of_the_graph_runs_like_the_graph(site: Path) -> None:
+def test_subclass_of_the_graph_behaves_like_the_graph(site: Path) -> None:
     code = f'"""{GRAPH}"""\n\nfrom malsim.laws.engine.graph_plant import Graph\nfrom malsim.memory.rules import Rules\n\n'
     code += "believes = True\n\n\nclass Theirs(Graph):\n    pass\n\n\ndef plant():\n    return Theirs(rules=Rules())\n"
     install(site, "their_graph", code, "theirs")
@@ -262,7 +262,7 @@ def items(site: Path, law: str = "records", instead: str = "pass") -> None:
     registry_reset()
 
 
-def test_shipped_law_in_a_third_party_memory_explains_itself(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_third_party_wrapper_of_a_shipped_law_gives_explanations(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     items(site)
     scenario = api.read(SCENARIOS / "half_colluders.toml").replace(replications=1, days=2.0)
     ours, theirs = api.run(scenario.replace(law="records")), api.run(scenario.replace(law="theirs"))

@@ -1,4 +1,4 @@
-"""Every law scores its recorded events as recorded, to 1e-9."""
+"""Every law reproduces its recorded scores within 1e-9."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def recorded(path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", [name for name, path in FILES.items() if "law" in recorded(path)])
-def test_law_scores_every_peek_as_recorded(name: str) -> None:
+def test_law_reproduces_every_recorded_peek(name: str) -> None:
     data = recorded(FILES[name])
     for case in data["cases"]:
         peeks = run_events(plant_of(data["law"]), case["events"])

@@ -1,4 +1,4 @@
-"""Writers of one lineage: common errors, metrics, and their weight as one writer under `records`."""
+"""Writers of one lineage: common errors, metrics, and their combined weight under the law `records`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def believed(claims: Any, lineages: list[str], **given: str) -> dict[tuple[int, 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.1]))
 @settings(max_examples=20, deadline=None)
-def test_lineage_counts_as_one_writer_when_set(seed: int, pins: float) -> None:
+def test_lineage_counts_as_one_writer_if_configured(seed: int, pins: float) -> None:
     draw, size = np.random.default_rng(seed), 50
     columns: Any = {name: draw.integers(0, high, size) for name, high in (("writer", 6), ("object", 6), ("value", 3))}
     claims: Any = Claims(
@@ -52,7 +52,7 @@ def test_lineage_counts_as_one_writer_when_set(seed: int, pins: float) -> None:
         stated=draw.choice([0.6, 0.9, np.nan], size), verified=draw.random(size) < pins,
     )  # fmt: skip
     merged = replace(claims, writer=np.array(AS_ONE)[claims.writer])
-    if not pins:  # a writer can replace its own verified claim, but not a sibling's
+    if not pins:  # a writer can replace its own verified claim, but not one by another writer of its lineage
         item, same = believed(claims, KIN, lineage="one"), believed(merged, [])
         assert {key: item[key] for key in same} == pytest.approx(same, abs=1e-9)
     assert believed(claims, KIN) == believed(claims, []) == believed(claims, [], lineage="one")
@@ -78,7 +78,7 @@ def claims_of(run: Run) -> pl.DataFrame:
     return cells.group_by("rep", "object").agg(pl.col("value").n_unique())
 
 
-def test_lineage_errs_together_at_the_same_rate() -> None:
+def test_common_errors_of_a_lineage_do_not_change_its_accuracy() -> None:
     assert claims_of(bench.run(given_model(alike=1.0)))["value"].max() == 1
     assert claims_of(bench.run(given_model(alike=0.0)))["value"].mean() > 2  # type: ignore[operator]  # of three
     right = []
@@ -89,7 +89,7 @@ def test_lineage_errs_together_at_the_same_rate() -> None:
     assert right[0] == pytest.approx(right[1], abs=0.05)
 
 
-def test_lineage_apart_adds_a_column_and_metrics_only() -> None:
+def test_lineage_apart_adds_only_a_column_and_metrics() -> None:
     plain, named = (bench.run(given_model(alike=0.0, lineage=kin).replace(rules=given_model().rules.replace(
         records_lineage="apart"))) for kin in ("", "model-a"))  # fmt: skip
     assert named.cells.equals(plain.cells)
@@ -117,7 +117,7 @@ def test_file_of_claims_may_have_lineages(tmp_path: Path, capsys: pytest.Capture
     assert right == {"apart": 0.0, "one": 1.0}
 
 
-def test_accuracy_metric_takes_one_fact_name(capsys: pytest.CaptureFixture[str]) -> None:
+def test_accuracy_metric_accepts_the_name_of_a_fact(capsys: pytest.CaptureFixture[str]) -> None:
     scenario = api.read(SCENARIOS / "laundering.toml").replace(days=10.0, replications=3)
     run = bench.run(scenario)
     names = ("alone", "summary", "echo", "corroborated")

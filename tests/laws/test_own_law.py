@@ -1,4 +1,4 @@
-"""A user's law in one file runs, and faults are reported with file and line."""
+"""A user's law in a single file can be run, and its faults are reported with file and line."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def law(tmp_path: Path) -> Callable[[str], Law]:
     return loaded
 
 
-def test_example_of_the_manual_is_a_law(law: Callable[[str], Law]) -> None:
+def test_example_law_in_the_manual_works(law: Callable[[str], Law]) -> None:
     [[(value, score)]] = run_events(plant_of(law(EXAMPLE)), EVENTS)
     assert value == "B"
     assert score == pytest.approx(0.36787944)
@@ -61,7 +61,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_bad_law_is_refused_with_file_and_line(law: Callable[[str], Law], case: str) -> None:
+def test_faulty_law_is_refused_with_file_and_line(law: Callable[[str], Law], case: str) -> None:
     old, new, message = REFUSED[case]
     code = EXAMPLE.replace(old, new)
     if case == "without an equation":

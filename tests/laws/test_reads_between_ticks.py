@@ -1,4 +1,4 @@
-"""Between ticks, laws with records of writers apply these records to new claims."""
+"""Laws that keep records of writers also apply these records to claims that arrive between two ticks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ HONEST = [f"{day + writer / 10} A by h{writer}" for day in range(3) for writer i
 
 
 @pytest.mark.parametrize("law", ["records", "crh", "dawid_skene", "truthfinder"])
-def test_new_claim_between_ticks_counts_as_after_the_tick(law: str) -> None:
+def test_new_claim_counts_before_the_tick_as_after_it(law: str) -> None:
     between = dict(play(law, *HONEST, "3 tick", "3.5 B by liar"))
     after = dict(play(law, *HONEST, "3 tick", "3.5 B by liar", "4 tick"))
     assert between == pytest.approx(after, abs=1e-9)
@@ -18,5 +18,5 @@ def test_new_claim_between_ticks_counts_as_after_the_tick(law: str) -> None:
 
 
 @pytest.mark.parametrize("law", ["records", "crh", "dawid_skene", "truthfinder"])
-def test_read_without_new_claims_shows_the_last_tick(law: str) -> None:
+def test_read_without_new_claims_returns_the_last_ticks_result(law: str) -> None:
     assert play(law, *HONEST, "3 tick") == play(law, *HONEST, "3 tick", "3 tick")

@@ -1,4 +1,4 @@
-"""Explanations of the law `records`: terms sum to the belief, in runs, stores and files of claims."""
+"""Explanations of the law `records`: the terms sum to the belief in runs, stores and files of claims."""
 
 from __future__ import annotations
 
@@ -67,9 +67,8 @@ def test_log_odds_terms_sum_to_the_belief(seed: int, values: int, form: str, pin
     for pairs in shares.values():
         apart, together = np.array(list(pairs.values())).T
         assert together.sum() <= 1.0 + 1e-9
-        np.testing.assert_allclose(
-            apart / together, (apart / together)[0], rtol=1e-6
-        )  # 1 − P has few digits where P is near 1
+        # the tolerance is loose because 1 − P loses precision where P is near 1
+        np.testing.assert_allclose(apart / together, (apart / together)[0], rtol=1e-6)
         assert (apart / together)[0] >= 1.0 - 1e-6
 
 
@@ -81,7 +80,7 @@ def alive_writer(state: Any, alive: Any) -> Any:
     return np.array(list("abcdef"))[state["writer"][alive]]
 
 
-def test_run_explains_any_tick_of_any_replication() -> None:
+def test_run_explains_a_cell_at_any_tick_and_replication() -> None:
     run = ms.run("scenarios/half_colluders.toml", days=12.0, replications=2)
     for t, rep in ((5.0, 0), (12.0, 1)):
         here = run.cells.filter((pl.col("t") == t) & (pl.col("rep") == rep) & pl.col("cell").str.starts_with("claim-7-"))
@@ -98,7 +97,7 @@ def test_run_explains_any_tick_of_any_replication() -> None:
         other.explain(other.cells["cell"][0])
 
 
-def test_cell_of_a_store_is_explained_under_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_why_command_explains_a_store_cell_under_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     claims_ = [("ann", 1.0, "checked"), ("bob", 1.0, "checked"), ("cyd", 2.0, "checked"), ("audit", 2.0, "external")]
     claims = [
         {"t": 1.0, "handle": f"obs_000{n}", "writer": writer, "object": "pump", "title": f"{writer} {value}", "value": value,
@@ -115,7 +114,7 @@ def test_cell_of_a_store_is_explained_under_records(tmp_path: Path, capsys: pyte
     assert main(["why", str(tmp_path / "m.sqlite"), "obs_9999", "--law", "records"]) == 2
 
 
-def test_claim_of_a_file_is_explained() -> None:
+def test_claim_from_a_file_is_explained() -> None:
     rows = [("w1", "x", "A"), ("w2", "x", "A"), ("w3", "x", "B"), ("w1", "y", "A"), ("w2", "y", "A")]
     frame = pl.DataFrame(rows, schema=["writer", "object", "value"], orient="row")
     claims = frame.with_columns(pl.lit(None, pl.Float64).alias("time"), pl.lit(0.7).alias("confidence")).with_row_index(

@@ -1,4 +1,4 @@
-"""The time constant of facts is estimated where facts change, and not where one liar denies old facts."""
+"""Time constant of facts: estimated where facts change, but not where a single liar denies old facts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.bench.studies.changing_facts import DAYS, late_writers, right_share
 
 @pytest.mark.quick
 @pytest.mark.parametrize("seed", [101, 102])
-def test_four_lagging_writers_are_right_about_changes(seed: int) -> None:
+def test_estimated_time_constant_follows_changing_facts(seed: int) -> None:
     assert right_share(seed, "claims") >= 0.95 > right_share(seed, "given")
 
 
@@ -31,9 +31,9 @@ claims_of = st.lists(
 
 @given(claims_of)
 @settings(max_examples=60)
-def test_result_of_a_kind_does_not_depend_on_other_kinds(rows: list[tuple[int, int, int, int, float]]) -> None:
+def test_time_constant_of_a_kind_ignores_other_kinds(rows: list[tuple[int, int, int, int, float]]) -> None:
     kind, writer, index, value, time = (np.array(column) for column in zip(*rows, strict=True))
-    about = kind * 6 + index  # an object is of one kind
+    about = kind * 6 + index  # every object belongs to exactly one kind
     whole = fading(kind, writer, about, value, time)
     for item in np.unique(kind):
         index = np.flatnonzero(kind == item)
@@ -50,19 +50,20 @@ def test_weights_and_intervals_are_within_bounds(rows: list[tuple[int, int, int,
     assert (fit.weight[fit.tau == 0.0] == 1.0).all()
 
 
-def test_liar_denying_old_facts_does_not_speed_decay() -> None:
+def test_liar_who_denies_old_facts_does_not_speed_up_decay() -> None:
     about = np.concatenate([np.tile(np.arange(40), 2), np.arange(20)])
     value, time = np.repeat([0, 1], [80, 20]), np.concatenate([np.repeat([0.0, 5.0], 40), np.full(20, 300.0)])
     assert not fading(np.zeros(100, dtype=int), np.repeat([0, 1, 2], [40, 40, 20]), about, value, time).tau.any()
 
 
-def test_gossip_about_old_values_does_not_speed_decay() -> None:
+def test_gossip_about_old_values_does_not_speed_up_decay() -> None:
     about, writer = np.tile(np.arange(40), 3), np.repeat([0, 1, 2], 40)
-    time = np.concatenate([np.full(80, 300.0), 300.0 - 2.0 * np.arange(40)])  # two writers see a change at once, one is late
+    # two writers report every new value at once, while the third repeats old values
+    time = np.concatenate([np.full(80, 300.0), 300.0 - 2.0 * np.arange(40)])
     assert not fading(np.zeros(120, dtype=int), writer, about, (writer < 2).astype(int), time).tau.any()
 
 
-def test_time_constant_is_explained_and_bad_tau_from_refused() -> None:
+def test_explanation_mentions_the_time_constant() -> None:
     law = find_law("records")
     claims, truth = late_writers(101, writers=4)
     stream = Stream.of(claims, questions_of(truth))

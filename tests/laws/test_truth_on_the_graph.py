@@ -1,4 +1,4 @@
-"""Under `[rules] effective = "records"` the graph has the beliefs of the law, and explains them."""
+"""Graph under `[rules] effective = "records"`: it has the same beliefs as the law `records`, and explains them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def beliefs(run: Run) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("verified", [True, False])
-def test_graph_and_law_agree(tmp_path: Path, *, verified: bool) -> None:
+def test_graph_and_law_have_the_same_beliefs(tmp_path: Path, *, verified: bool) -> None:
     laws, graphs = (
         beliefs(run_text(tmp_path, text if verified else text.replace('"external"', '"checked"')))
         for text in (OF_ITEMS, ON_THE_GRAPH)
@@ -45,10 +45,10 @@ def test_graph_and_law_agree(tmp_path: Path, *, verified: bool) -> None:
     rows = both.filter(pl.col("belief_law").is_not_null())
     assert rows.height == laws.height > 100
     np.testing.assert_allclose(rows["belief"], rows["belief_law"], rtol=0.0, atol=1e-12)
-    assert (both.filter(pl.col("belief_law").is_null())["belief"] == 0.0).all()  # writers have since changed
+    assert (both.filter(pl.col("belief_law").is_null())["belief"] == 0.0).all()  # values that no writer claims any more
 
 
-def test_cell_is_explained_at_any_tick(tmp_path: Path) -> None:
+def test_graph_explains_a_cell_at_any_tick(tmp_path: Path) -> None:
     run = run_text(tmp_path, ON_THE_GRAPH)
     for t, rep in ((3.0, 0), (6.0, 1)):
         here = run.cells.filter((pl.col("t") == t) & (pl.col("rep") == rep) & (pl.col("status") == "active"))
@@ -59,7 +59,7 @@ def test_cell_is_explained_at_any_tick(tmp_path: Path) -> None:
     assert run.plot.waterfall(cell, t, rep).axes
 
 
-def test_reviewed_facts_are_pinned(tmp_path: Path) -> None:
+def test_facts_verified_by_reviewers_are_pinned(tmp_path: Path) -> None:
     unverified = ON_THE_GRAPH[: ON_THE_GRAPH.index('[[writers]]\nname = "audit"')]
     late = '[[writers]]\nname = "late"\nbehaviour = "late_corrector"\n'
     run = run_text(tmp_path, f"{unverified}\n{late}\n[reviewers]\naccuracy = 1.0\n")
@@ -74,6 +74,6 @@ def test_unsupported_settings_are_refused(tmp_path: Path) -> None:
     with pytest.raises(RulesError, match="only in a run"):
         tick(memory, 1.0, Rules(effective="records"))
     with pytest.raises(RulesError, match="not a function"):
-        Rules(effective="record")  # an invalid value
+        Rules(effective="record")
     with pytest.raises(UsageError, match="no loop"):
         ms.stability(run_text(tmp_path, ON_THE_GRAPH))

@@ -1,4 +1,4 @@
-"""Intervals of writers' records contain the planted accuracy as often as they should, without known truths."""
+"""Intervals of writers' records contain the true accuracy as often as they should, although no truths are given."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tests.bench.studies.writers_records import held_share, world
 
 
 @pytest.mark.parametrize("size", [(10, 40, 3), (10, 100, 3), (10, 100, 5), (5, 100, 3)])
-def test_intervals_contain_the_planted_accuracy(size: tuple[int, int, int]) -> None:
+def test_intervals_contain_the_true_accuracy(size: tuple[int, int, int]) -> None:
     assert np.mean([held_share(seed, *size) for seed in range(1000, 1030)]) >= 0.92
 
 
-def test_intervals_of_the_open_form_contain_the_records() -> None:
+def test_intervals_contain_the_estimated_records() -> None:
     evidence, _ = world(7, 8, 60, 4)
     keys, value = np.unique(2 * evidence.object + evidence.value, return_inverse=True)
     parts = {name: getattr(evidence, name) for name in ("writer", "object", "weight", "bin", "writer_rep", "object_rep")}

@@ -1,4 +1,4 @@
-"""The law `records` reproduces its recorded posteriors, confidences, records and terms, to 1e-9."""
+"""The law `records` reproduces its recorded posteriors, confidences, writers' records and terms within 1e-9."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def evidence(columns: dict[str, Any], **more: Any) -> Evidence:
 
 
 @pytest.mark.parametrize("case", range(len(RECORDED)))
-def test_recorded_case_is_reproduced(case: int) -> None:
+def test_law_reproduces_the_recorded_case(case: int) -> None:
     recorded = RECORDED[case]
     pinned = recorded["pinned"]
     judged = evidence(
@@ -82,7 +82,7 @@ def test_log_ratio_is_the_sum_of_prior_and_terms(case: int) -> None:
 
 
 def by_hand(claims: list[tuple[int, tuple[int, int]]], pins: dict[int, tuple[int, int]]) -> dict[tuple[int, int], float]:
-    """Return the effective confidence of each (object, value) by plain loops, for objects with values of their own."""
+    """Return the effective confidence of each (object, value) from plain loops, where no two objects share a value."""
     items = sorted({item for _, item in claims} | set(pins.values()))
     voices = {about: sum(item[0] == about for _, item in claims) for about, _ in items}
     several = {about: max(2, sum(item[0] == about for item in items)) for about, _ in items}
@@ -135,7 +135,7 @@ def by_hand(claims: list[tuple[int, tuple[int, int]]], pins: dict[int, tuple[int
     st.dictionaries(st.integers(0, 5), st.integers(0, 3), max_size=2),
 )
 @settings(max_examples=60)
-def test_own_values_follow_the_equations(claimed: dict[tuple[int, int], int], seen: dict[int, int]) -> None:
+def test_form_own_follows_the_equations(claimed: dict[tuple[int, int], int], seen: dict[int, int]) -> None:
     claims = [(writer, (about, value)) for (writer, about), value in sorted(claimed.items())]
     abouts = sorted({about for _, (about, _) in claims})
     pins = {about: (about, value) for about, value in seen.items() if about in abouts}
@@ -154,7 +154,7 @@ def test_own_values_follow_the_equations(claimed: dict[tuple[int, int], int], se
 @pytest.mark.parametrize("liars", [1, 2])
 @pytest.mark.parametrize("form", ["shared", "own"])
 def test_flood_of_own_facts_does_not_help_liars(liars: int, form: str) -> None:
-    """Draw five honest writers of accuracy .85 over 80 facts; each liar inverts them and adds 500 own facts."""
+    """Each liar contradicts five honest writers (accuracy .85) about 80 facts and adds 500 facts of its own."""
     draw = np.random.default_rng(liars)
     truth = draw.integers(0, 2, 80)
     text = [(w, o, int(t if draw.random() < 0.85 else 1 - t)) for w in range(5) for o, t in enumerate(truth)]
@@ -179,7 +179,7 @@ def test_externally_verified_claim_beats_a_majority() -> None:
     memory = plant_of("records")
     words = Vocabulary(["a", "b", "c", "audit"], ["x", "y"], [["no", "yes"], ["no", "yes"]])
     writer, about = np.array([0, 0, 1, 1, 2, 2, 3]), np.array([0, 1, 0, 1, 0, 1, 0])
-    value = np.array([0, 0, 0, 0, 1, 1, 1])  # a and b claim no about both, c claims yes; the audit verifies yes about x
+    value = np.array([0, 0, 0, 0, 1, 1, 1])  # a and b claim "no" twice, c claims "yes" twice, audit verifies "yes" for x
     claims = Claims(
         rep=np.zeros(7, dtype=np.int64), t=np.zeros(7), writer=writer, sequence=np.arange(7), object=about, value=value,
         stated=np.full(7, np.nan),

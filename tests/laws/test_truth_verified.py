@@ -1,4 +1,4 @@
-"""Effect of verified facts on `records`: the fixed point of the sweeps, and the choice of `values` per replication."""
+"""Effect of verified facts on the law `records`: its fixed point, and its choice of `values` per replication."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FOLDER = Path(__file__).parents[2].parent / "shared" / "data" / "zencrowd_us"
 
 
 def disputes(seed: int) -> tuple[Evidence, Ints]:
-    """Return claims of eight writers (accuracy .85, .45 on 3 of 10 facts), with the 20 closest disputes verified."""
+    """Return claims and truth of 200 facts, 60 of them hard, with the 20 closest disputes verified."""
     draw = np.random.default_rng(seed)
     truth, hard = draw.integers(0, 2, 200), np.arange(200) < 60
     writer, about = (part.ravel() for part in np.indices((8, 200)))
@@ -48,7 +48,7 @@ def right_share(seed: int, form: str) -> float:
     evidence, truth = disputes(seed)
     if form == "shared":
         answer = closed(evidence).effective.argmax(axis=1)
-    else:  # every value of every object is claimed
+    else:  # in the form `own`, each (object, value) pair has its own index
         items = replace(
             evidence,
             value=2 * evidence.object + evidence.value,
@@ -60,10 +60,10 @@ def right_share(seed: int, form: str) -> float:
 
 
 @pytest.mark.parametrize("form", ["shared", "own"])
-def test_verified_close_disputes_do_not_invert_values(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verifying_close_disputes_does_not_invert_beliefs(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shares = [right_share(seed, form) for seed in range(20, 26)]
     assert min(shares) > 0.75
-    monkeypatch.setattr(verified, "DECISIVE", np.inf)  # always the fixed point from verified facts
+    monkeypatch.setattr(verified, "DECISIVE", np.inf)  # forces the fixed point that starts from verified facts
     assert min(right_share(seed, form) for seed in range(20, 26)) < 0.5
 
 
@@ -89,7 +89,7 @@ def batch(reps: list[int], seed: int) -> Claims:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_replication_alone_equals_itself_in_a_batch(seed: int) -> None:
+def test_replication_does_not_depend_on_its_batch(seed: int) -> None:
     memory, beliefs = plant_of("records"), []
     for reps in ([0, 1, 2], [0], [1], [2]):
         state, _ = memory.admit(memory.init(reps, WORDS), batch(reps, seed))
@@ -100,8 +100,8 @@ def test_replication_alone_equals_itself_in_a_batch(seed: int) -> None:
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="the real claims are not in shared/data beside the project")
-def test_verified_facts_choose_the_best_form() -> None:
-    """Auto selects the more accurate `own` on zencrowd_us with 50 verified facts, but not with 9."""
+def test_form_is_chosen_by_verified_facts() -> None:
+    """On zencrowd_us, `auto` selects the more accurate form `own` given 50 verified facts, but not given 9."""
     claims, truth = read_folder(FOLDER, on_bad_rows="skip")
     objects = truth.select("object", "value").unique("object", keep="first", maintain_order=True)
     right = {}

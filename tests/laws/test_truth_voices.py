@@ -1,4 +1,4 @@
-"""Copies, echoes and abandoned claims match their definitions, and change beliefs on the graph."""
+"""Copied, echoed and abandoned claims are detected as defined, and change beliefs on the graph."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_copies_and_echoes_match_their_definition(rows: list[tuple[int, ...]]) -
     writer, about, value, time, origin = np.array(rows, dtype=np.int64).reshape(-1, 5).T
     at = time.astype(np.float64)
     copy, echo = copies(writer, about, value, at, [origin]), echoes(writer, about, value, at)
-    order = sorted(range(len(rows)), key=lambda row: time[row])  # stable for equal times
+    order = sorted(range(len(rows)), key=lambda row: time[row])  # a stable sort keeps the order of simultaneous claims
     for index, row in enumerate(order):
         before = [other for other in order[:index] if about[other] == about[row]]
         same = [other for other in before if value[other] == value[row]]
@@ -40,7 +40,7 @@ def test_abandoned_claims_match_their_definition(rows: list[tuple[int, ...]], wi
     found = abandoned(writer, about, value, time.astype(np.float64), float(within))
 
     def runs(who: int, object_: int) -> list[tuple[int, int, int, int]]:
-        """Return value, begin, end and last row of each run of one value."""
+        """Return (value, first time, last time, last row) for each run of equal values in a writer's claims."""
         rows = [row for row in range(len(writer)) if (writer[row], about[row]) == (who, object_)]
         text = [(int(value[row]), int(time[row]), int(time[row]), row) for row in rows]
         merged: list[tuple[int, int, int, int]] = []
@@ -92,7 +92,7 @@ confidence = 0.6
 
 
 @pytest.mark.parametrize("how", ["source_refs", "derived_from"])
-def test_copies_of_one_origin_are_one_claim_on_the_graph(tmp_path: Path, how: str) -> None:
+def test_copies_of_one_origin_count_as_one_claim_on_the_graph(tmp_path: Path, how: str) -> None:
     claims = [("0.1d", "root", "a", 1.0, ""), ("0.2d", "seer", "b", 2.0, ""), ("0.3d", "other", "c", 2.0, "")]
     of = 'source_refs = ["mail"]' if how == "source_refs" else 'edges = [{ relation = "derived_from", target = "a" }]'
     claims += [(f"0.{n}d", f"echo-{n}", f"e{n}", 1.0, of) for n in (4, 5, 6)]
@@ -108,7 +108,7 @@ def test_copies_of_one_origin_are_one_claim_on_the_graph(tmp_path: Path, how: st
         results[rules] = float(cells.filter(cells["writer"] == "seer")["effective"][0])
         handle = str(cells.filter(cells["writer"] == "seer")["handle"][0])
         assert run.explain(handle).effective == pytest.approx(results[rules], abs=1e-9)
-    assert results[""] < 0.5  # four against two
+    assert results[""] < 0.5  # four claims outvote two
     assert results['records_origin = "one"'] > results[""] + 0.02
 
 
@@ -124,4 +124,4 @@ def test_abandoned_claims_count_as_one_claim_on_the_graph(tmp_path: Path) -> Non
         path.write_text(STORY.format(rules=f'records_voice = "{rule}"') + words, encoding="utf-8")
         cells = ms.run(path).memory.cells
         worth[rule] = float(cells.filter(cells["writer"] == "seer")["effective"][0])
-    assert worth["apart"] < 0.5 < worth["one"]  # three voices against two; one against two
+    assert worth["apart"] < 0.5 < worth["one"]  # counted apart, three claims outvote two; as one claim, they lose

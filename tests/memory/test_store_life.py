@@ -212,7 +212,7 @@ def test_busy_store_is_refused_without_partial_writes(path: Path, writers: Write
         assert store.ticks.height == sum(word.isdecimal() for word in messages)
 
 
-def test_reopening_in_one_process_keeps_its_locks(path: Path) -> None:
+def test_opening_the_file_twice_keeps_its_locks(path: Path) -> None:
     program = f"from malsim.memory import Memory; Memory.open({str(path)!r})"
     with Store(path) as store:
         store.admit([claim("aaaa")])

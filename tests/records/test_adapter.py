@@ -1,4 +1,4 @@
-"""Both forms of ARW records as user memories: answers, contradictions and lifetimes."""
+"""Both forms of ARW records as a user's memory: answers, contradictions and lifetimes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_answers_are_repeatable_and_about_the_object(
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_records_work_as_a_user_memory(make: Callable[[], ArwRecords]) -> None:
+def test_records_satisfy_the_interface_of_user_memories(make: Callable[[], ArwRecords]) -> None:
     memory = CheckedMemories(f"malsim.adapters.arw:{make.__name__}", "arw").make()
     memory.write([Claim(0.0, "ann", "door", "open", "door is open", 0.9)], 0.0)
     memory.tick(1.0)
@@ -59,8 +59,8 @@ def test_records_work_as_a_user_memory(make: Callable[[], ArwRecords]) -> None:
     memory.close()
 
 
-def test_value_returns_in_the_first_form_only() -> None:
-    """A repeated record is updated; a repeated item keeps its age and lifetime."""
+def test_repeating_a_value_restores_it_only_in_records() -> None:
+    """A repeated claim renews a record, but an overlay item keeps its age and lifetime."""
     says = [(0.0, "ann", "open"), (1.0, "ann", "shut"), (3.0, "ann", "open")]
     with closing(records()) as first, closing(overlay()) as second:
         write(first, *says)
@@ -68,7 +68,7 @@ def test_value_returns_in_the_first_form_only() -> None:
         assert (leads(first, 3.1), leads(second, 3.1)) == ("open", "shut")
 
 
-def test_contradictions_change_no_score_of_the_first_form() -> None:
+def test_contradictions_do_not_change_scores_of_records() -> None:
     with closing(records()) as entry, closing(records()) as other:
         write(entry, (0.0, "ann", "open"))
         write(other, (0.0, "ann", "open"), *[(1.0 + at / 10, "bob", "shut") for at in range(9)])
@@ -78,7 +78,7 @@ def test_contradictions_change_no_score_of_the_first_form() -> None:
         assert len(other.store.contradictions()) == 1
 
 
-def test_records_older_than_their_lifetime_are_gone() -> None:
+def test_item_disappears_at_the_end_of_its_lifetime() -> None:
     with closing(ArwOverlay()) as memory:
         write(memory, (0.0, "ann", "open"))
         memory.tick(89.0)

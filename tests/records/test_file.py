@@ -1,4 +1,4 @@
-"""The SQLite file of records: other files are refused, transactions survive a kill, and exports can be imported."""
+"""SQLite file of records: foreign files are refused, transactions survive a kill, and exports can be imported."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_foreign_file_is_refused_and_unchanged(tmp_path: Path, spoil: Callable[[
         "keywords = '[1]'",
     ],
 )
-def test_invalid_row_is_a_store_error(tmp_path: Path, wrong: str) -> None:
+def test_invalid_row_is_reported_as_damage(tmp_path: Path, wrong: str) -> None:
     path = filled(tmp_path / "records.sqlite")
     with sqlite3.connect(path) as connection:
         connection.execute(f"UPDATE memory_records SET {wrong}")  # noqa: S608
@@ -94,7 +94,7 @@ def put_and_raise(store: RecordStore) -> None:
         raise ZeroDivisionError
 
 
-def test_second_writer_waits_and_sees_no_unfinished_change(tmp_path: Path) -> None:
+def test_other_connections_see_no_unfinished_change(tmp_path: Path) -> None:
     path = tmp_path / "records.sqlite"
     with RecordStore(path, clock=lambda: 1) as item, RecordStore(path, clock=lambda: 1) as other:
         with item.database.change():
@@ -120,7 +120,7 @@ with RecordStore(sys.argv[1], clock=lambda: 1) as store:
 """
 
 
-def test_killed_writer_leaves_complete_transactions(tmp_path: Path) -> None:
+def test_killed_writer_leaves_only_complete_transactions(tmp_path: Path) -> None:
     path = tmp_path / "records.sqlite"
     for kill in range(3):
         writer = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, env=os.environ)
@@ -141,7 +141,7 @@ def test_killed_writer_leaves_complete_transactions(tmp_path: Path) -> None:
         assert len(values) == 2 * len(links) == words
 
 
-def test_importer_reads_our_own_export(tmp_path: Path) -> None:
+def test_importer_reads_a_file_of_records(tmp_path: Path) -> None:
     path, now = tmp_path / "records.sqlite", [YEAR_2026]
     with RecordStore(path, clock=lambda: now[0]) as store:
         overlay = Overlay(store)
@@ -165,13 +165,13 @@ def test_importer_reads_our_own_export(tmp_path: Path) -> None:
     assert sorted(came.memory.edges["relation"].to_list()) == ["concerns", "derived_from", "supersedes"]
 
 
-def test_reopening_in_one_process_keeps_its_locks(tmp_path: Path) -> None:
+def test_opening_the_file_twice_keeps_its_locks(tmp_path: Path) -> None:
     path = tmp_path / "records.sqlite"
     count = f"from malsim.records import RecordStore\nwith RecordStore({str(path)!r}) as store: print(len(store.select()))"
     look = [sys.executable, "-c", count]
     with RecordStore(path) as store:
         store.put(MemoryRecord("semantic", "fact", "first", "1"))
-        RecordStore(path).close()  # reopening the file must not drop the locks of `store`
+        RecordStore(path).close()  # opening the file twice must not drop `store`'s locks
         assert subprocess.run(look, check=True, capture_output=True, text=True).stdout == "1\n"
         store.put(MemoryRecord("semantic", "fact", "second", "2"))
         assert subprocess.run(look, check=True, capture_output=True, text=True).stdout == "2\n"

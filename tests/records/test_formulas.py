@@ -1,4 +1,4 @@
-"""Formulas of records: hashes, lanes, scores, fusion, diversity and budgets."""
+"""Formulas for records: hashes, lanes, scores, rank fusion, diversity and token budgets."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def test_canonical_json_ignores_the_order_of_keys(value: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [math.nan, [math.inf], {1: 2}, {"a": object()}])
-def test_values_that_json_cannot_hold_are_refused(value: Any) -> None:
+def test_values_without_a_json_form_are_refused(value: Any) -> None:
     with pytest.raises(UsageError):
         canonical(value)
 
 
-def test_hash_depends_on_lane_kind_key_and_value_only() -> None:
+def test_hash_depends_only_on_lane_kind_key_and_value() -> None:
     record = MemoryRecord("semantic", "fact", "port", {"b": 2.0, "a": 1})
     same = MemoryRecord("semantic", "fact", "port", {"a": 1.0, "b": 2}, tags=("x",), score=0.3, prob=0.1)
     assert record.hash == same.hash
@@ -74,7 +74,7 @@ def test_hash_depends_on_lane_kind_key_and_value_only() -> None:
         {"tags": "abc"}, {"key": "\ud800"}, {"key": "a\0b"},
     ],
 )  # fmt: skip
-def test_bad_field_of_a_record_is_named(wrong: dict[str, Any]) -> None:
+def test_error_names_the_invalid_field_of_a_record(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=next(iter(wrong))):
         MemoryRecord(**wrong | {name: fine for name, fine in FINE.items() if name not in wrong})
 
@@ -86,12 +86,12 @@ def test_bad_field_of_a_record_is_named(wrong: dict[str, Any]) -> None:
         {"links": {"cousins": []}}, {"entities": [1]}, {"ts": -5}, {"extra": []},
     ],
 )  # fmt: skip
-def test_bad_field_of_an_item_is_named(wrong: dict[str, Any]) -> None:
+def test_error_names_the_invalid_field_of_an_item(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=next(iter(wrong))):
         OverlayItem(**{"text": "a text"} | wrong)
 
 
-def test_lane_and_durability_follow_from_each_other() -> None:
+def test_lane_and_durability_have_matching_defaults() -> None:
     pairs = [(item.lane, item.durability) for item in (
         OverlayItem("a"), OverlayItem("a", durability="short"), OverlayItem("a", lane="profile"),
         OverlayItem("a", lane="episodic"), OverlayItem("a", lane="semantic", durability="short"),
@@ -109,13 +109,13 @@ def test_embedding_is_a_unit_vector_with_symmetric_cosine(text: str, other: str)
     assert cosines(first[None], second)[0] == cosines(second[None], first)[0]
 
 
-def test_embedder_without_a_vector_is_refused() -> None:
+def test_embedder_that_returns_no_vector_is_refused() -> None:
     for wrong in ([], [math.nan], [[1.0]], ["a"]):
         with pytest.raises(UsageError, match="embedder"):
             embed(lambda _, wrong=wrong: wrong, "text")  # type: ignore[misc]
 
 
-def test_recency_halves_after_documented_half_life_only() -> None:
+def test_recency_halves_after_the_documented_half_life() -> None:
     assert recency(6 * HOUR) == pytest.approx(0.5)
     assert recency(6 * HOUR, "e_folding") == pytest.approx(math.exp(-1))
     assert recency(4.158883 * HOUR, "e_folding") == pytest.approx(0.5, abs=1e-6)
@@ -123,7 +123,7 @@ def test_recency_halves_after_documented_half_life_only() -> None:
 
 
 @given(st.floats(0, 1e13), st.floats(0, 1e13), st.sampled_from(["half_life", "e_folding"]))
-def test_more_age_never_raises_recency(age: float, more: float, form: str) -> None:
+def test_recency_never_rises_with_age(age: float, more: float, form: str) -> None:
     assert recency(age + more, form) <= recency(age, form)
 
 
@@ -145,7 +145,7 @@ def test_better_rank_has_a_higher_fused_score(ranks: list[int]) -> None:
 
 
 @given(st.lists(st.tuples(shares, st.lists(st.floats(-1, 1), min_size=3, max_size=3)), max_size=9), shares)
-def test_diverse_order_is_a_permutation_with_falling_scores(items: list[tuple[float, list[float]]], mmr: float) -> None:
+def test_diverse_order_is_a_permutation_by_falling_score(items: list[tuple[float, list[float]]], mmr: float) -> None:
     worth = np.array([relevance for relevance, _ in items])
     vectors = np.array([vector for _, vector in items]).reshape(-1, 3)
     between = np.maximum(np.array([cosines(vectors, vector) for vector in vectors]).reshape(len(items), len(items)), 0.0)
@@ -160,7 +160,7 @@ def test_diverse_order_is_a_permutation_with_falling_scores(items: list[tuple[fl
 
 
 @given(decisions(), st.integers(0, 80), st.dictionaries(st.sampled_from(["fact", "summary"]), st.integers(0, 3)))
-def test_budget_holds_and_dropped_items_have_a_reason(ranked: list[Decision], most: int, caps: dict[str, int]) -> None:
+def test_pack_keeps_its_budget_and_gives_reasons_for_drops(ranked: list[Decision], most: int, caps: dict[str, int]) -> None:
     pack = fill(ranked, PackBudget(most, caps))
     assert pack.tokens <= most
     assert math.ceil(len(pack.text) / 4) <= pack.tokens
@@ -174,7 +174,7 @@ def test_budget_holds_and_dropped_items_have_a_reason(ranked: list[Decision], mo
             assert item.tokens + sum(other.tokens for other in pack.items if other in earlier) > most
 
 
-def test_hard_slots_go_first_and_are_never_dropped() -> None:
+def test_hard_slots_come_first_and_are_never_dropped() -> None:
     hard = {"safety": ["never delete"], "instructions": ["be brief"]}
     pack = fill([], PackBudget(7), hard)
     assert pack.text == "be brief\nnever delete\n"
@@ -185,7 +185,7 @@ def test_hard_slots_go_first_and_are_never_dropped() -> None:
 
 
 @given(decisions())
-def test_custom_packer_must_keep_the_budget(ranked: list[Decision]) -> None:
+def test_custom_packer_must_stay_within_the_budget(ranked: list[Decision]) -> None:
     def everything(candidates: Any, _: PackBudget, __: int) -> list[Decision]:
         return [replace(item, slot="mine") for item in candidates]
 
@@ -196,7 +196,7 @@ def test_custom_packer_must_keep_the_budget(ranked: list[Decision]) -> None:
             fill(ranked, PackBudget(cost - 1), packer=everything)
 
 
-def test_sparse_pack_of_similar_items_is_widened_for_diversity() -> None:
+def test_search_is_widened_if_packed_items_are_too_similar() -> None:
     alike = Decision("a", "fact", "x", "long", 1, 1, 0.1, 1.0, 0.5, False, 1.0, 0.9, 0.5)
     pack = fill([alike, replace(alike, id="b")], PackBudget(100))
     ours, shipped = (widen(pack, Fusion(), Coverage(shipped=shipped), max_tokens=100) for shipped in (False, True))
@@ -234,7 +234,7 @@ def test_janitor_removes_only_expired_and_overflowing_records(
     assert all(updated[item] <= updated[other] for item in evicted for other in left if lanes[other] == "ephemeral")
 
 
-def test_lifetimes_are_minutes_hours_or_months() -> None:
+def test_lifetime_depends_on_the_lane() -> None:
     upkeep = Upkeep()
     ends = [upkeep.expires(0, lane, durability) for lane, durability in
             (("ephemeral", "ephemeral"), ("short_term", "short"), ("episodic", "short"), ("profile", "long"))]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Both forms on SQLite: deduplication, links, retrieval, lifetimes, quarantine, privacy and events."""
+"""Records and overlay on SQLite: deduplication, links, search, lifetimes, quarantine, privacy and events."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def contents(store: RecordStore) -> list[dict[str, Any]]:
 
 @few
 @given(st.lists(records, max_size=6))
-def test_repeated_puts_change_only_the_journal(records: list[MemoryRecord]) -> None:
+def test_repeated_put_changes_only_the_journal(records: list[MemoryRecord]) -> None:
     with RecordStore(clock=Clock()) as store:
         for record in records:
             store.put(record)
@@ -74,7 +74,7 @@ def test_duplicate_item_is_merged_if_requested(items: list[OverlayItem]) -> None
 
 @few
 @given(st.lists(items, max_size=12), texts, st.integers(0, 40))
-def test_searches_and_packs_are_repeatable_and_pure(items: list[OverlayItem], question: str, most: int) -> None:
+def test_search_and_pack_are_repeatable_and_change_nothing(items: list[OverlayItem], question: str, most: int) -> None:
     with RecordStore(clock=Clock()) as store:
         overlay = Overlay(store)
         for item in items:
@@ -92,7 +92,7 @@ def test_searches_and_packs_are_repeatable_and_pure(items: list[OverlayItem], qu
         assert [entry["id"] for entry in journaled["decisions"]] == [entry.id for entry in pack.decisions]
 
 
-def test_equal_records_merge_their_tags_and_keep_their_age() -> None:
+def test_equal_records_are_merged_and_keep_their_age() -> None:
     clock = Clock()
     with RecordStore(clock=clock) as store:
         first = store.put(MemoryRecord("semantic", "fact", "port", 8080, tags=("ann",), score=0.4, prob=0.9))
@@ -121,7 +121,7 @@ def test_hybrid_score_is_the_weighted_sum_of_its_parts() -> None:
             store.select_hybrid("release", recency_form="linear")
 
 
-def test_linked_record_is_found_through_its_seed() -> None:
+def test_linked_record_is_found_through_the_seed_record() -> None:
     with RecordStore(clock=Clock()) as store:
         seed = store.put(MemoryRecord("semantic", "fact", "backup", "runs nightly", score=1.0))
         far = store.put(MemoryRecord("profile", "fact", "zz", 1))
@@ -141,7 +141,7 @@ def test_linked_record_is_found_through_its_seed() -> None:
             store.link(seed.id, far.id, "supports", 2.0)
 
 
-def test_contradictions_are_listed_and_change_no_score() -> None:
+def test_contradictions_are_listed_but_change_no_score() -> None:
     with RecordStore(clock=Clock()) as store:
         ann = store.put(MemoryRecord("semantic", "fact", "oncall", "ann"))
         store.put(MemoryRecord("semantic", "fact", "door", "open"))
@@ -155,7 +155,7 @@ def test_contradictions_are_listed_and_change_no_score() -> None:
 
 
 @pytest.mark.parametrize("question", ['"', "a OR", "NEAR(", "%_\\", "", "é'; DROP TABLE memory_records; --", "\0"])
-def test_questions_are_not_parsed_as_queries(question: str) -> None:
+def test_search_text_is_not_parsed_as_query_syntax(question: str) -> None:
     with RecordStore(clock=Clock()) as store:
         store.put(MemoryRecord("semantic", "fact", "a", "100%"))
         for match in ("like", "words"):
@@ -169,7 +169,7 @@ def test_questions_are_not_parsed_as_queries(question: str) -> None:
             store.select(question, lane="attic")
 
 
-def test_only_vectors_of_one_embedder_are_compared() -> None:
+def test_vectors_of_different_embedders_are_not_compared() -> None:
     with RecordStore(clock=Clock(), embedder=lambda text: [float(len(text)), 1.0]) as store:
         store.put(MemoryRecord("semantic", "fact", "a", "one"))
         assert store.search_embed([0.0, 2.0])[0].score == pytest.approx(1 / 26**0.5, abs=1e-6)
@@ -211,7 +211,7 @@ def test_expired_records_are_hidden_before_a_sweep() -> None:
         assert len(store.events("memory.item.expired")) == 2
 
 
-def test_full_lane_loses_its_least_recently_updated() -> None:
+def test_full_lane_evicts_the_least_recently_updated_records() -> None:
     clock = Clock()
     with RecordStore(clock=clock, upkeep=Upkeep(caps={"semantic": 3})) as store:
         stored = [store.put(MemoryRecord("semantic", "fact", "k", at)) for at in range(5)]
@@ -237,7 +237,7 @@ def test_rare_upkeep_removes_as_much_as_frequent_upkeep(every: int) -> None:
         assert contents(store) == []
 
 
-def test_quarantine_holds_lists_and_admits() -> None:
+def test_item_in_quarantine_is_hidden_until_admitted() -> None:
     with RecordStore(clock=Clock()) as store:
         overlay = Overlay(store)
         item = OverlayItem("the door is open", agent_id="stranger", keywords=("door",), links={"parents": ["x"]})
@@ -253,7 +253,7 @@ def test_quarantine_holds_lists_and_admits() -> None:
             overlay.admit(name)
 
 
-def test_reader_sees_shared_items_only_on_request() -> None:
+def test_search_returns_shared_items_only_on_request() -> None:
     with RecordStore(clock=Clock()) as store:
         overlay = Overlay(store)
         for privacy, agent, project in (row.split() for row in ("private u p", "project v p", "shared w q", "project w q")):
@@ -271,7 +271,7 @@ def test_reader_sees_shared_items_only_on_request() -> None:
             Scope(("public",))
 
 
-def test_trust_pins_kinds_and_promotion_change_the_pack() -> None:
+def test_pack_depends_on_trust_pins_kinds_and_promotion() -> None:
     with RecordStore(clock=Clock()) as store:
         overlay = Overlay(store, fusion=Fusion(mmr=1.0))
         low = overlay.upsert(OverlayItem("kettle one", trust=0.2))
@@ -294,7 +294,7 @@ def test_trust_pins_kinds_and_promotion_change_the_pack() -> None:
         assert {"pinned", "tokens", "slot", "dropped"} <= trace.keys()
 
 
-def test_replaced_item_keeps_its_creation_time() -> None:
+def test_updated_item_keeps_its_creation_time() -> None:
     clock = Clock()
     with RecordStore(clock=clock) as store:
         overlay = Overlay(store)
@@ -306,7 +306,7 @@ def test_replaced_item_keeps_its_creation_time() -> None:
         assert overlay.search("one", fusion=Fusion(vector_limit=0)) == []
 
 
-def test_lane_in_extra_counts_until_promotion() -> None:
+def test_lane_in_extra_applies_until_promotion() -> None:
     with RecordStore(clock=Clock()) as store:
         overlay = Overlay(store)
         item = overlay.upsert(OverlayItem("the pump hums", extra={"lane": "episodic"}))

@@ -1,4 +1,4 @@
-"""Common interface of models that call pinned functions of other projects."""
+"""Common interface for running the original code of other projects at a pinned commit."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["Source"]
 
 
 class Source:
-    """Memory that stores items and scores them with pinned functions of a project."""
+    """Memory that stores items and scores them with functions of the original project."""
 
     project: ClassVar[str]
     commit: ClassVar[str]
-    within: ClassVar[float] = 1e-9  # tolerance of scores; larger where the source rounds
-    daily: ClassVar[bool] = False  # whether the memory is swept every day
+    within: ClassVar[float] = 1e-9  # tolerance when comparing scores; larger for projects that round
+    daily: ClassVar[bool] = False  # whether streams contain a tick for every day
 
     def __init__(self) -> None:
         self.checkout, self.wall = Checkout(self.project, self.commit), Wall()
@@ -32,14 +32,14 @@ class Source:
         return [item for item in self.about(claim.object) if item.value != claim.value]
 
     def write(self, claim: SimpleNamespace) -> None:
-        """Store a claim with object, value, writer, t and stated."""
+        """Store a claim, which has the attributes object, value, writer, t and stated."""
         raise NotImplementedError
 
     def tick(self, t: float) -> None:
-        """Run the periodic sweep of the source, if there is one."""
+        """Run the project's periodic maintenance, if there is any."""
 
     def read(self, name: str, t: float) -> None:
-        """Record a read, if the source counts reads."""
+        """Record a read, if the project counts reads."""
 
     def score(self, item: Any, t: float) -> float:
         raise NotImplementedError
@@ -51,7 +51,7 @@ class Source:
         return sorted(self.about(name), key=lambda item: -self.score(item, t))[:most]
 
     def play(self, events: list[dict[str, Any]]) -> list[list[tuple[str, float]]]:
-        """Play a stream and return the result of every peek."""
+        """Play a stream of events and return the result of every peek."""
         peeks = []
         for event in events:
             self.wall.day = event["t"]

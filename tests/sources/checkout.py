@@ -1,6 +1,7 @@
-"""Pinned functions of other projects, read from the checkouts that an environment variable names.
+"""Loading of single functions from other projects at pinned commits, from checkouts in a local folder.
 
-`MALSIM_SOURCES` is a folder with a git checkout of each project (`NAME`, `OWNER+NAME/repo`), or an unpacked archive `NAME-COMMIT`.
+The environment variable `MALSIM_SOURCES` names a folder that contains, for each project, either a git checkout (`NAME` or
+`OWNER+NAME/repo`) or an unpacked archive (`NAME-COMMIT`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ VARIABLE = "MALSIM_SOURCES"
 
 
 class MissingError(LookupError):
-    """Raised if a checkout, a file or a tool is missing; the test is skipped with this reason."""
+    """Checkout, file or tool that a test needs and cannot find. The test is skipped with this message."""
 
 
 @dataclass(frozen=True)
@@ -33,22 +34,22 @@ class Checkout:
     def folder(self) -> Path:
         root = os.environ.get(VARIABLE)
         if not root:
-            raise MissingError(f"{VARIABLE} is not set; a checkout of {self.project} is needed")
+            raise MissingError(f"{VARIABLE} is not set, but a checkout of {self.project} is needed")
         owner, name = self.project.split("/")
         folders = [Path(root, name), Path(root, f"{owner}+{name}", "repo"), *Path(root).glob(f"{name}-{self.commit}*")]
         for folder in folders:
             if folder.is_dir():
                 return folder
-        raise MissingError(f"no checkout of {self.project} in {VARIABLE}")
+        raise MissingError(f"the folder in {VARIABLE} contains no checkout of {self.project}")
 
     def text(self, path: str) -> str:
-        """Return a file at the commit."""
+        """Return the contents of the file at the pinned commit."""
         if self.commit in self.folder.name and (self.folder / path).is_file():
             return (self.folder / path).read_text(encoding="utf-8")
         command = ["git", "-C", str(self.folder), "show", f"{self.commit}:{path}"]
         shown = subprocess.run(command, capture_output=True, check=False)
         if shown.returncode:
-            raise MissingError(f"{self.project} has no {path} at {self.commit} in this checkout")
+            raise MissingError(f"the checkout of {self.project} has no file {path} at commit {self.commit}")
         return shown.stdout.decode("utf-8")
 
     def functions(self, path: str, *names: str, **given: Any) -> SimpleNamespace:
@@ -65,7 +66,7 @@ class Checkout:
         return SimpleNamespace(**space)
 
     def statements(self, path: str, within: str, names: tuple[str, ...], **given: Any) -> Any:
-        """Return a function that runs only the assignments to `names` in the function `within`, and returns the values."""
+        """Return a function that runs only the assignments to `names` in the function `within` and returns their values."""
         [function] = _nodes(ast.parse(self.text(path)), within)
         found = [
             node for node in ast.walk(function) if set(_named(node)) & set(names) and not isinstance(node, ast.FunctionDef)
@@ -85,7 +86,7 @@ def _nodes(tree: ast.AST, name: str) -> list[ast.stmt]:
     outer, _, inner = name.partition(".")
     found = [node for node in ast.iter_child_nodes(tree) if outer in _named(node)]
     if not found:
-        raise MissingError(f"no {name} in the file")
+        raise MissingError(f"the source file does not define {name}")
     return _nodes(found[0], inner) if inner else [node for node in found if isinstance(node, ast.stmt)]
 
 
@@ -97,7 +98,7 @@ def _named(node: ast.AST) -> list[str]:
 
 
 class Wall:
-    """Clock that shows the day of the stream as `datetime` and `date`."""
+    """Clock whose `datetime` and `date` classes return the current day of the stream."""
 
     def __init__(self) -> None:
         self.day = 0.0

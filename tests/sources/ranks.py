@@ -1,4 +1,4 @@
-"""Sources that rank by age and use."""
+"""Original code of memories that rank items by age and use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["ActR", "Caura", "Fsrs", "GenerativeAgents", "Hindsight", "MemoryBank
 
 
 class Hindsight(Source):
-    """Function apply_combined_scoring, with a cross-encoder score of 1 for every fact."""
+    """Hindsight's `apply_combined_scoring`, with a cross-encoder score of 1 for every fact."""
 
     project, commit = "vectorize-io/hindsight", "da9a588c7"
 
@@ -55,7 +55,7 @@ class Hindsight(Source):
 
 
 class Number(float):
-    """Number that stands for a database column in the expressions of a query."""
+    """Number that replaces a database column in a query expression."""
 
     def label(self, _: str) -> Number:
         return self
@@ -69,7 +69,7 @@ for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv"
 
 
 class Caura(Source):
-    """Factors of the scored search, evaluated on numbers; the test decides which items are marked."""
+    """Factors of Caura's scored search, evaluated on numbers. The test marks a contradicted item as outdated."""
 
     project, commit = "caura-ai/caura", "b65ecbe"
 
@@ -132,7 +132,7 @@ class Caura(Source):
 
 
 class GenerativeAgents(Source):
-    """Function new_retrieve over all nodes with one focal point; relevance is 1 or .3, importance is equal."""
+    """Function `new_retrieve` over all nodes for one object. Relevance is 1 for the object and .3 for others."""
 
     project, commit = "joonspk-research/generative_agents", "51072d422e28abb7cd3fdf2b92f1d6e90a7cced8"
 
@@ -159,7 +159,7 @@ class GenerativeAgents(Source):
         self.items.append(node)
 
     def retrieved(self, name: str, t: float) -> dict[int, float]:
-        """Retrieve, and return the scores by node, which the function discards."""
+        """Run the retrieval, and return the score of each node, which the original function discards."""
         shown: dict[int, float] = {}
         memory = SimpleNamespace(
             seq_event=self.items, seq_thought=[], embeddings={item.embedding_key: item.object for item in self.items}
@@ -187,7 +187,7 @@ class GenerativeAgents(Source):
 
 
 class MemoryBank(Source):
-    """Shipped forgetting curve and update by a search; the random draw is replaced by its expectation."""
+    """MemoryBank's forgetting curve and its update on a search. The expected value replaces the random draw."""
 
     project, commit = "zhongwanjun/MemoryBank-SiliconFriend", "cf61c41"
 
@@ -220,7 +220,7 @@ class MemoryBank(Source):
 
 
 class Fsrs(Source):
-    """Scheduler's review of a card without learning steps, ranked by retrievability."""
+    """FSRS scheduler without learning steps. Each claim reviews a card, and cards are ranked by retrievability."""
 
     project, commit = "open-spaced-repetition/py-fsrs", "v6.3.1"
 
@@ -231,7 +231,7 @@ class Fsrs(Source):
         self.fsrs = fsrs
         text = self.checkout.text("fsrs/scheduler.py")
         module = sys.modules["pinned_scheduler"] = type(sys)("pinned_scheduler")
-        module.__package__ = "fsrs"  # uses the installed card and rating
+        module.__package__ = "fsrs"  # lets the pinned scheduler import the installed card and rating
         exec(compile(text, "fsrs/scheduler.py", "exec"), module.__dict__)
         self.scheduler = module.Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
 
@@ -253,7 +253,7 @@ class Fsrs(Source):
 
 
 class ActR(Source):
-    """Function baselevel_learning over the times of presentations, each at least a second ago."""
+    """Function `baselevel_learning` over the times of an item's presentations, each at least one second in the past."""
 
     project, commit = "jakdot/pyactr", "5cb784c"
 

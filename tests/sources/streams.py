@@ -1,4 +1,4 @@
-"""Random streams of claims, ticks, reads and peeks, as events of recorded runs of laws."""
+"""Random streams of claims, ticks, reads and peeks, in the format of recorded law events."""
 
 from __future__ import annotations
 

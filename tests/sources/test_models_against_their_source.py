@@ -1,6 +1,6 @@
-"""Every model of another memory equals the pinned functions of its source on fifty random streams.
+"""On fifty random streams, each model of another memory gives the same results as the original code at a pinned commit.
 
-The tests run if `MALSIM_SOURCES` names a folder of checkouts; results are in each law's file after `Proven:`.
+The tests run if `MALSIM_SOURCES` names a folder of checkouts. The results are recorded after `Proven:` in each law's file.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ SOURCES: dict[str, type[Source]] = {
     "shodh": programs.Shodh,
     "yourmemory": confidence.YourMemory,
 }
-NO_SOURCE = ("generative_agents_paper", "membrane_anchored", "memorybank_intended")  # models of a paper or of a repair
+NO_SOURCE = ("generative_agents_paper", "membrane_anchored", "memorybank_intended")  # models of a paper or of a fix
 
 
 @pytest.mark.parametrize("law", SOURCES)
-def test_model_equals_its_source(law: str) -> None:
+def test_model_gives_the_same_results_as_the_original_code(law: str) -> None:
     kind = SOURCES[law]
     try:
         different = [seed for seed in range(STREAMS) if not equal(law, kind, seed)]
@@ -66,7 +66,7 @@ def equal(law: str, kind: type[Source], seed: int) -> bool:
     return True
 
 
-def test_data_sheets_name_the_compared_sources() -> None:
+def test_law_files_name_the_commit_of_the_original_code() -> None:
     assert {name for name, law in shipped_laws().items() if law.equal} == set(SOURCES)
     for name, kind in SOURCES.items():
         assert kind.commit[:7] in find_law(name).source or kind.commit in find_law(name).proven, name
