@@ -101,7 +101,7 @@ def test_replication_does_not_depend_on_its_batch(seed: int) -> None:
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="the real claims are not in shared/data beside the project")
 def test_form_is_chosen_by_verified_facts() -> None:
-    """On zencrowd_us, `auto` selects the more accurate form `own` given 50 verified facts, but not given 9."""
+    """Select the more accurate form `own` on zencrowd_us with 50 verified facts, but not with 9."""
     claims, truth = read_folder(FOLDER, on_bad_rows="skip")
     objects = truth.select("object", "value").unique("object", keep="first", maintain_order=True)
     right = {}

@@ -1,4 +1,4 @@
-"""On fifty random streams, each model of another memory gives the same results as the original code at a pinned commit.
+"""Models of other memories give the same results as the original code at a pinned commit, on fifty random streams.
 
 The tests run if `MALSIM_SOURCES` names a folder of checkouts. The results are recorded after `Proven:` in each law's file.
 """
