@@ -1,4 +1,4 @@
-"""Hypothesis profiles, and the selection of quick and nightly tests.
+"""Hypothesis profiles, and selection of quick and nightly tests.
 
 Hypothesis draws the same examples in each run; HYPOTHESIS_PROFILE=whole or search draws more. A test is quick unless
 `slow.txt` lists it: `pytest -m quick`. `pytest --note-slow` writes that list. A push runs only a sample of the cases of
@@ -31,13 +31,13 @@ _SECONDS: defaultdict[str, list[float]] = defaultdict(list)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options for long fuzzing and for the list of slow tests."""
+    """Add the options for long fuzzing and for updating the list of slow tests."""
     parser.addoption("--fuzz-seconds", type=float, default=0.0, metavar="N", help="fuzz each format for N seconds")
     parser.addoption("--note-slow", action="store_true", help=f"write the tests over {LIMIT} s a case to tests/slow.txt")
 
 
 def name_of(nodeid: str) -> str:
-    """Return a test's name without its case, or the file of a scenario, whose checks share one run.
+    """Return a test's name without its parameters, or a scenario's file name, as a scenario's checks share one run.
 
     Otherwise the first check of a file would carry the run, and the next one if the first were left out.
     """
@@ -46,13 +46,13 @@ def name_of(nodeid: str) -> str:
 
 
 def listed(path: Path) -> dict[str, int]:
-    """Read a list of tests; a number n after a name keeps every n-th case, 0 none."""
+    """Read a list of tests. A number n after a name keeps every nth case; names without a number keep no case."""
     lines = (line.partition("#")[0].split() for line in path.read_text(encoding="utf-8").splitlines())
     return {words[0]: int(words[1]) if words[1:] else 0 for words in lines if words}
 
 
 def put_off(items: list[pytest.Item], tests: dict[str, int]) -> set[pytest.Item]:
-    """Return the cases that a list leaves out."""
+    """Return the test cases to leave out according to a list."""
     cases: Counter[str] = Counter()
     left_out = set()
     for item in items:
@@ -65,7 +65,7 @@ def put_off(items: list[pytest.Item], tests: dict[str, int]) -> set[pytest.Item]
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests in `nightly.txt` as nightly, and tests that are neither slow nor nightly as quick."""
+    """Mark tests listed in `nightly.txt` as nightly, and tests in neither list as quick."""
     nightly = put_off(items, listed(NIGHTLY))
     slow = put_off(items, listed(SLOW))
     for item in items:
@@ -76,13 +76,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Note the duration of a test with its fixtures."""
+    """Record a test's duration including its fixtures."""
     if report.when != "teardown":
         _SECONDS[name_of(report.nodeid)].append(report.duration)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write the list of slow tests, if requested and if all tests ran in this process."""
+    """Write the list of slow tests if requested and if all tests ran in this process."""
     if session.config.getoption("--note-slow") and not hasattr(session.config, "workerinput"):
         samples = listed(SLOW)
         slow = sorted(name for name, seconds in _SECONDS.items() if sum(seconds) > LIMIT * len(seconds))

@@ -1,4 +1,4 @@
-"""Conversion of Recall's write proposals to claims, for the recorded vectors; issues are named by Recall's paths."""
+"""Conversion of Recall's write proposals to claims, for replaying recorded vectors. Issues have Recall's paths."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Proposal:
 def read(
     proposals: Sequence[Proposal], *, memory: Memory | None = None, gate: Gate = "newest", start: float = 0.0
 ) -> pl.DataFrame:
-    """Return Recall's proposals as claims for the gate, one row each, with the columns of `schema.CLAIMS`.
+    """Return Recall's proposals as claims for the gate, one row per proposal, with the columns of `schema.CLAIMS`.
 
     `start` is day 0 of the claims, counted from 1970; programs are looked up in `memory`. Fields without a column in malsim
     (project, tenant, facets, programs, hyperedges, props) are checked and screened as in Recall, then dropped. A missing
@@ -111,7 +111,7 @@ class _Reader:
         return value
 
     def texts(self, name: str) -> list[str]:
-        """Return the texts of a list, and note an issue for every other item."""
+        """Return the texts in a list field, and record an issue for every other item."""
         value = self.given.get(name, [])
         if not isinstance(value, list):
             self.wrong(name, "must be a list of texts")
@@ -143,7 +143,7 @@ class _Reader:
         return {ours: value[name] for ours, name in FLAGS.items() if isinstance(value.get(name), bool)}
 
     def check_extras(self) -> None:
-        """Check the fields without a column in malsim, and collect their texts for the screen."""
+        """Check the fields without a column in malsim, and collect their texts for the credential screen."""
         for name in ("project", "tenant"):
             self.extras.append((name, self.text(name) or ""))
         if "operation" in self.given and self.given["operation"] not in OPERATIONS:
@@ -186,7 +186,7 @@ class _Reader:
             self.extras += [(f"hyperedges[{i}].id", item["id"]), (f"hyperedges[{i}].role", str(role))]
 
     def screen_texts(self, fields: dict[str, Any]) -> None:
-        """Screen texts without a column: findings are issues in the older gate and change the sensitivity in the newest."""
+        """Screen texts without a column. Findings are issues in the older gate and change the sensitivity in the newest."""
         rules = Rules.recall_v5(gate="newest" if self.newest else "0.5")
         texts = pl.DataFrame(self.extras, schema={"path": pl.String, "text": pl.String}, orient="row")
         secret = screen.in_texts(texts, rules)
@@ -201,7 +201,7 @@ class _Reader:
 
 
 def _template_issues(given: Mapping[str, Any], *, complete: bool) -> list[dict[str, str]]:
-    """Return an issue for every field that contains its instruction and, if `complete`, for missing fields and edges.
+    """Return an issue for each field that still contains its template text and, if `complete`, for missing fields and edges.
 
     >>> [issue["path"] for issue in _template_issues({"owner": "actor id", "title": "the pump failed"}, complete=False)]
     ['owner']

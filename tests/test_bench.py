@@ -1,4 +1,4 @@
-"""Tests of the benchmark: medians of two callables, timed alternately."""
+"""Tests for the benchmark, which compares the median times of two callables, timed alternately."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the command line: output, files and exit codes."""
+"""Tests for the command line: output, files and exit codes."""
 
 from __future__ import annotations
 

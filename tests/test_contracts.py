@@ -1,4 +1,4 @@
-"""Tests of the structure of the code: imports, sizes of files and folders, duplicate names and host names."""
+"""Tests for the code's structure: imports, sizes of files and folders, duplicate names and host names."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MACHINE = re.compile(rf"(?<![\w.~-])/(?:{PLACES}|(?:home|Users)/[a-z])\b")
 
 @cache
 def tracked() -> tuple[Path, ...]:
-    """Return the files of the project, including files that are not committed yet."""
+    """Return the project's files, including new files that are not committed yet but not ignored files."""
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     done = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True)
     return tuple(ROOT / name for name in done.stdout.splitlines() if (ROOT / name).is_file())
@@ -69,7 +69,7 @@ def imported(name: str) -> Iterator[str]:
 
 
 def circles(graph: dict[str, set[str]]) -> set[frozenset[str]]:
-    """Return the groups of modules that import each other, directly or indirectly."""
+    """Return the groups of modules that import each other directly or indirectly."""
     reach = {}
     for name in graph:
         reachable, waiting = set[str](), [name]
@@ -88,7 +88,7 @@ def test_imports_keep_their_contracts() -> None:
 
 
 def test_import_cycles_are_listed_as_exceptions() -> None:
-    """Count imports for types and inside functions too. Exceptions list the number of modules in cycles per package."""
+    """Type-only and local imports count too. Exceptions limit the number of modules in cycles per package."""
     graph = {name: {other for other in imported(name) if other in modules() and other != name} for name in modules()}
     cycles = circles(graph)
     inside = Counter(
@@ -123,7 +123,7 @@ def test_files_and_functions_are_short() -> None:
 
 
 def test_duplicate_names_need_a_reason() -> None:
-    """Files in palettes are named after their users' words, so they may share a name with other files."""
+    """Palette files are named in their users' terms, so they may share a name with other files."""
     files, classes = defaultdict(list), defaultdict(list)
     for name, path in modules().items():
         if path.name != "__init__.py" and str(path.parent.relative_to(ROOT)) not in PALETTES:
@@ -154,7 +154,7 @@ def test_names_are_not_participles() -> None:
 
 @pytest.mark.parametrize("name", ["slow.txt", "nightly.txt"])
 def test_listed_tests_exist(name: str) -> None:
-    """A renamed test would otherwise leave its list, and run in full on every push."""
+    """A renamed test would otherwise no longer match its entry and would run in full on every push."""
     for line in (ROOT / "tests" / name).read_text(encoding="utf-8").splitlines():
         file, _, test = line.partition("#")[0].partition(" ")[0].partition("::")
         path = ROOT / file

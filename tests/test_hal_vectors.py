@@ -1,4 +1,4 @@
-"""Recorded runs of LinuxCNC components, replayed with malsim's ops under the names that LinuxCNC uses.
+"""Tests that replay recorded runs of LinuxCNC components with malsim's ops, using LinuxCNC's pin names.
 
 `MALSIM_VECTORS` names a folder with recordings, or with a folder `hal`; by default the recordings in `tests/vectors` are
 used. Recorded netlists are replayed in tests/netlist/test_hal.py.
@@ -152,7 +152,7 @@ def test_mux16_matches_recordings_within_the_int_range() -> None:
 
 
 def test_autotune_relay_equals_the_one_in_pid() -> None:
-    """The first call is left out, because start takes effect one call later in pid."""
+    """Skip the first call, because pid's autotune starts one call later."""
     sheet = ops.load("autotune")
     for about, rows in rows_of("pid-autotune*"):
         state = ops.start(sheet, 1, {"effort": float(about["const_inputs"]["tune-effort"]), "cycles": 1000})

@@ -1,4 +1,4 @@
-"""Tests that all examples in the help texts run in a folder with the files that they name."""
+"""Tests that all examples in help texts run in a folder with the files they name."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def lines() -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder with the shipped examples and the files that help texts name."""
+    """Return a folder with the shipped examples and all files named in help texts."""
     here = tmp_path_factory.mktemp("examples")
     copy([example.name for example in examples()], here)
     for folder in ("claims", "claims_folder"):

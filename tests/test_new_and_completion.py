@@ -1,4 +1,4 @@
-"""Tests of templates, shell completion, Python completion and hints for missing files."""
+"""Tests for templates, shell completion, Python completion and hints about missing files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that output files are complete or absent, and that remains of killed commands are removed."""
+"""Tests that output files are complete or absent, and that leftovers of killed commands are removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Foreign text in terminals, reports and figures: no control characters and no credentials."""
+"""Tests that terminals, reports and figures show foreign text without control characters or credentials."""
 
 from __future__ import annotations
 

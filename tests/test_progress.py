@@ -1,4 +1,4 @@
-"""Tests of the progress bar, which appears only in terminals and does not change results."""
+"""Tests that the progress bar appears only in terminals and does not change results."""
 
 from __future__ import annotations
 

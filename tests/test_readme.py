@@ -1,4 +1,4 @@
-"""Tests of the README: code, commands, output and figures."""
+"""Tests for the README: code, commands, output and figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Standing programs give the same numbers and derived claims as recorded runs of the reference (Recall)."""
+"""Tests that standing programs give the same numbers and derived claims as recorded runs of the reference (Recall)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def stored(key: str, handle: str, kind: str, title: str, **scores: Any) -> dict[
 
 
 def recorded_memory(recorded: dict[str, Any]) -> Memory:
-    """Return a memory with the members of a recorded run and the cell of its program."""
+    """Return a memory with a recorded run's member cells and its program's cell."""
     kind = "tsk" if recorded["operation"] == "allocate" else "obs"
     cells = [stored("prog0001", "prg_0001", "prg", f"{recorded['operation']} under test")]
     for index, member in enumerate(recorded["members"], 1):
@@ -60,7 +60,7 @@ def recorded_memory(recorded: dict[str, Any]) -> Memory:
 
 
 def changed(memory: Memory, values: dict[str, Any]) -> Memory:
-    """Return the memory with the changed cell values that a recorded frame lists under `set`."""
+    """Return the memory after applying the cell values that a recorded frame lists under `set`."""
     cells = memory.cells
     for key, value in values.items():
         fields: dict[str, Any] = {"effective": value} if isinstance(value, (int, float)) else dict(value)

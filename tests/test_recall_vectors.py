@@ -1,4 +1,4 @@
-"""Recorded runs of the reference memory (Recall) are replayed under its preset with equal results.
+"""Tests that replay recorded runs of the reference memory (Recall) under its preset, with equal results.
 
 The vectors are read from tests/vectors/recall, or from the folder MALSIM_VECTORS or its subfolder recall.
 """
@@ -136,7 +136,7 @@ def moment(step: dict[str, Any]) -> float:
 
 
 class Replay:
-    """Memory under the preset to which the steps of a vector file are applied."""
+    """Memory under Recall's preset to which a vector file's steps are applied."""
 
     def __init__(self, gate: Gate, *, derived: bool = False) -> None:
         self.gate, self.rules, self.derived = gate, Rules.recall_v5(gate=gate), derived
@@ -178,7 +178,7 @@ class Replay:
         self.reconnect()
 
     def reconnect(self) -> None:
-        """Add postponed edges whose target cell has been created in the meantime."""
+        """Add postponed edges whose target cell has since been created."""
         due = self.loose.filter(pl.col("target").is_in(self.memory.cells["key"].implode()))
         if due.is_empty():
             return
@@ -196,7 +196,7 @@ class Replay:
 
 
 def memory_with_targets(claims: pl.DataFrame) -> Memory:
-    """Return a memory with all targets of the claims' edges; the reference's gate without a store does not check them."""
+    """Return a memory with a cell for every edge target, because the reference's gate without a store accepts any target."""
     targets = claims.explode("edges")["edges"].struct.field("target").drop_nulls().unique().sort()
     keys = claims["key"].drop_nulls().implode()
     missing = targets.filter((targets.str.strip_chars() != "") & ~targets.is_in(keys))
@@ -279,7 +279,7 @@ CALIBRATED = [path for path in SCENARIOS if load(path).get("params", {}).get("ca
 
 @pytest.mark.parametrize("path", CALIBRATED, ids=lambda path: path.stem)
 def test_derived_calibration_factors_equal_the_reference(path: Path) -> None:
-    """The memory derives the same factors that the steps give for each admission."""
+    """The factors that the memory derives equal the factors recorded with each admission."""
     replay = Replay("newest", derived=True)
     for step in load(path)["steps"]:
         if step["op"] == "admit":
@@ -306,7 +306,7 @@ def number(value: object) -> float:
 
 
 def as_reference(statement: Statement) -> dict[str, Any]:
-    """Return a netlist statement as the dictionary that the reference records for the statement."""
+    """Return a netlist statement in the form of the reference's recorded dictionary."""
     if isinstance(statement, Blank):
         value = {"form": "comment", "text": statement.comment} if statement.comment else {"form": "blank"}
         return {"line": 1} | value
@@ -398,7 +398,7 @@ def test_handle_is_parsed_as_in_the_reference(entry: dict[str, Any]) -> None:
 
 
 def reference_step(step: dict[str, Any]) -> dict[str, Any]:
-    """Return a step of a recorded path with its direction as the Boolean `incoming`."""
+    """Return a recorded path step with its direction replaced by the Boolean `incoming`."""
     text = {key: value for key, value in step.items() if key != "direction"}
     return text | ({"incoming": step.get("direction") == "rev"} if step["kind"] == "edge" else {})
 
@@ -515,7 +515,7 @@ def test_words_are_split_as_in_the_reference(entry: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("entry", entries("netlist*.json", "selectField"))
 def test_field_is_selected_as_in_the_reference(entry: dict[str, Any]) -> None:
-    """Selecting a field that is neither a number nor text is an error in malsim."""
+    """Selecting a field that is neither a number nor text is an error in malsim only."""
     frames = Frames.of(netlist.load('obs_0000 "t" conf(.5)').memory)
     where = CellPath("obs_0000", tuple(Field(name) for name in entry["path"]))
     if not entry["path"]:

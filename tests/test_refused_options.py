@@ -1,4 +1,4 @@
-"""Tests that commands refuse invalid options and files with exit code 2 and without writing anything."""
+"""Tests that commands refuse invalid options and files, exit with code 2, and write no files."""
 
 from __future__ import annotations
 

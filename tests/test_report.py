@@ -1,4 +1,4 @@
-"""Tests of the HTML report of a suite."""
+"""Tests for a suite's HTML report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the HTML page of a run, alone and in a browser."""
+"""Tests for a run's HTML page, on its own and in a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of README, gallery and manual: `python -m tests.docs.pictures [NAME …]` draws them from shipped scenarios."""
+"""Figures for README, gallery and manual. `python -m tests.docs.pictures [NAME …]` draws them from shipped scenarios."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CHANGE = 40.0  # the day on which the ceiling changes
 
 
 def liar_from_day_20() -> Sheet:
-    """Draw the first figure of the README: a run with the default ceiling until day 40, then with 0.3."""
+    """Draw the README's first figure: a run whose challenge ceiling changes from the default to 0.3 on day 40."""
     run = ms.run(SCENARIOS / "liar_from_day_20.toml").at(day=CHANGE).fork(rules={"challenge_ceiling": 0.3})
     figure = sheet(9.0, 5.0)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.6, 1.4])
@@ -65,20 +65,20 @@ def _steps(signals: pl.DataFrame, name: str) -> tuple[list[float], list[float | 
 
 
 def checks() -> Sheet | None:
-    """Draw the checks of the worked example with a challenge ceiling that violates some of them."""
+    """Draw the worked example's checks with a challenge ceiling that violates some of them."""
     data = picture(judge(ms.read(SCENARIOS / "worked_example.toml").replace(rules={"challenge_ceiling": 0.45})))
     return checked(data.lines, data.regions, data.bands, data.events, data.witnesses) if data else None
 
 
 def of_scenario(path: Path) -> Sheet:
-    """Draw the signals of a scenario's netlist, the answers about its facts, or effective confidence."""
+    """Draw a scenario's signals if it has a netlist, its answers if it has facts, and otherwise effective confidence."""
     scenario = ms.read(path)
     run = ms.run(scenario.replace(replications=min(scenario.replications, MOST_REPLICATIONS)))
     return run.plot.signals() if scenario.netlist else run.plot.answers() if scenario.facts else run.plot.effective()
 
 
 def pictures() -> dict[str, Callable[[], Sheet | None]]:
-    """Map the path of each figure below `scenarios/` to the function that draws it."""
+    """Map each figure's path, relative to `scenarios/`, to the function that draws the figure."""
     dispute, ceilings, hal = SCENARIOS / "mutual_dispute.toml", [0.3, 0.45, 0.6], SCENARIOS / "hal"
     front: dict[str, Callable[[], Sheet | None]] = {
         "liar_from_day_20": liar_from_day_20, "checks": checks,
@@ -93,7 +93,7 @@ def pictures() -> dict[str, Callable[[], Sheet | None]]:
 
 
 def main(names: list[str]) -> None:
-    """Draw the figures of these names, by default all."""
+    """Draw the named figures, or all figures if `names` is empty."""
     for name, draw in pictures().items():
         if not names or Path(name).stem in names:
             (SCENARIOS / name).parent.mkdir(exist_ok=True)

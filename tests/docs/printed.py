@@ -1,4 +1,4 @@
-"""Printed output in README and manual: a block `text output` holds the output of the commands in the block above.
+"""Printed output in README and manual: each `text output` block shows the output of the commands in the block above.
 
 `python -m tests.docs.printed` runs the commands and refreshes all blocks. Times are replaced by "…".
 """
@@ -27,7 +27,7 @@ CPU = re.compile(r" +(cpu_ms_per_tick|\d+\.\d{3})$")  # the last column of `comp
 
 
 def refreshed(text: str) -> str:
-    """Return a page with all printed blocks regenerated."""
+    """Return a page's text with all printed blocks regenerated."""
     with TemporaryDirectory() as folder, chdir(folder):
         copy([], Path())
         for name, content in FILES.findall(text):
@@ -41,7 +41,7 @@ def _block(block: re.Match[str]) -> str:
 
 
 def output(commands: str) -> str:
-    """Return the output of malsim's commands. Other programs are skipped."""
+    """Return the output of the `malsim` commands in a block. Other programs are skipped."""
     printed = io.StringIO()
     for line in commands.replace("\\\n", " ").splitlines():
         for command in line.split(" && "):
@@ -55,7 +55,7 @@ def output(commands: str) -> str:
 
 
 def _expanded(word: str) -> list[str]:
-    """Expand the braces of a word like a shell.
+    """Expand braces in a word as a shell would.
 
     >>> _expanded("a/{b,c}.toml")
     ['a/b.toml', 'a/c.toml']
@@ -66,7 +66,7 @@ def _expanded(word: str) -> list[str]:
 
 
 def main() -> None:
-    """Refresh the printed blocks of all pages."""
+    """Regenerate the printed blocks of all pages."""
     for path in PAGES:
         text = path.read_text(encoding="utf-8")
         if (new := refreshed(text)) != text:

@@ -1,4 +1,4 @@
-"""Tests that the commands and the Python code of all manual pages run in a folder with the examples."""
+"""Tests that commands and Python code from all manual pages run in a folder with the shipped examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that the reference of scenario files lists all keys of the schema with valid examples."""
+"""Tests that the scenario file reference lists every key of the schema with a valid example."""
 
 from __future__ import annotations
 

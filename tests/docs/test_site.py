@@ -1,4 +1,4 @@
-"""Tests of the manual as a static site that works without a network."""
+"""Tests that the manual's static site works without a network."""
 
 from __future__ import annotations
 

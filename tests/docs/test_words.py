@@ -1,4 +1,4 @@
-"""Prose of the project: no file uses a word that words.toml replaces, and each page begins with a command to try."""
+"""Tests that no file uses a word that words.toml replaces, and that each page begins with a command to try."""
 
 from __future__ import annotations
 

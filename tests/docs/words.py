@@ -1,4 +1,4 @@
-"""Word test: read every text that a person sees, and report the words that words.toml replaces as `file:line: rule`."""
+"""Word checker that reads every text shown to people and reports each word banned by words.toml as `file:line: rule`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LONGEST_NAME = RULES["limits"].get("test_name", 10**9)
 
 
 class Text(NamedTuple):
-    """A text of one kind, and the line on which it begins."""
+    """Piece of text with its kind and the line on which it begins."""
 
     kind: str
     line: int
@@ -35,7 +35,7 @@ class Text(NamedTuple):
 
 
 def blank(pattern: re.Pattern[str], words: str) -> str:
-    """Remove code but keep its line ends, so that the line numbers below do not change."""
+    """Replace code with `x`, but keep its line breaks so that later line numbers stay the same."""
     return pattern.sub(lambda code: "x" + "\n" * code[0].count("\n"), words)
 
 
@@ -56,14 +56,14 @@ def docstrings(tree: ast.Module, *, of_tests: bool) -> Iterator[Text]:
 
 
 def spoken(node: ast.AST) -> str:
-    """Join the literal parts of a string; a value within it becomes `x`."""
+    """Join the literal parts of a string node, with `x` in place of each interpolated value."""
     if isinstance(node, ast.JoinedStr):
         return "".join(str(part.value) if isinstance(part, ast.Constant) else "x" for part in node.values)
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def strings(tree: ast.Module) -> Iterator[Text]:
-    """Yield the strings of at least three words that are not docstrings; strings in `raise` statements are messages."""
+    """Yield each string of at least three words that is not a docstring; strings in a `raise` statement are messages."""
     expressions = (node.value for node in ast.walk(tree) if isinstance(node, ast.Expr))
     passed = {id(node) for node in expressions if isinstance(node, ast.Constant)}
     passed |= {
@@ -106,7 +106,7 @@ def python_texts(source: str, *, of_tests: bool = False) -> Iterator[Text]:
 
 
 def notebook_texts(source: str) -> Iterator[Text]:
-    """Yield the Markdown cells and the comments of code cells; the line is the number of the cell."""
+    """Yield a notebook's Markdown cells and code comments. The line of each text is its cell's number."""
     for number, cell in enumerate(json.loads(source)["cells"], 1):
         written = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
@@ -136,7 +136,7 @@ def wrong_phrases(text: Text) -> Iterator[tuple[int, str]]:
 
 
 def wrong(text: Text) -> Iterator[tuple[int, str]]:
-    """Yield the line and the rule of each fault in one text."""
+    """Yield the line number and violated rule of each fault in a text."""
     if text.kind == "name":
         if text.words.strip("_") in RULES["names"]["not"]:
             yield text.line, f"variable {text.words!r}: name it by {RULES['names']['write']}"
@@ -151,7 +151,7 @@ def wrong(text: Text) -> Iterator[tuple[int, str]]:
 
 
 def faults(path: Path) -> list[str]:
-    """List the faults of a file as `file:line: kind: rule`, in the order of their lines."""
+    """List a file's faults as `file:line: kind: rule`, sorted by line."""
     rows = sorted({(line, text.kind, rule) for text in texts(path) for line, rule in wrong(text)})
     return [f"{path}:{line}: {kind}: {rule}" for line, kind, rule in rows]
 

@@ -1,4 +1,4 @@
-"""LinuxCNC's own HAL tests, run from the checkout named by `MALSIM_LINUXCNC`."""
+"""LinuxCNC's own HAL tests, run from the checkout at `MALSIM_LINUXCNC`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small scenarios and graphs of claims that several tests share."""
+"""Small scenarios and claim graphs used by several tests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLAIN = Rules(calibration="none", edge_weight_max=10.0)
 
 
 def graph(stated: Iterable[float], edges: list[tuple[int, int, float]], rules: Rules = PLAIN) -> Memory:
-    """Return claims of one writer each, connected by edges (source, target, signed weight)."""
+    """Return a memory with one claim per writer. Edges are (source, target, weight); negative weights contradict."""
     worths = list(stated)
     numbers = range(len(worths))
     claims = pl.DataFrame({
@@ -43,5 +43,5 @@ def graph(stated: Iterable[float], edges: list[tuple[int, int, float]], rules: R
 
 
 def clique(size: int, weight: float = 1.0, first: int = 0) -> list[tuple[int, int, float]]:
-    """Return the edges by which each of `size` claims contradicts all others."""
+    """Return edges by which each of `size` claims contradicts every other claim."""
     return [(first + i, first + j, -weight) for i in range(size) for j in range(size) if i != j]

@@ -1,4 +1,4 @@
-"""Cures for an oscillating loop, and its margins and response, compared with python-control."""
+"""Tests for cures of an oscillating loop, with stability margins and frequency responses compared with python-control."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def open_loop(value: float, damping: float) -> control.TransferFunction:
 @pytest.mark.parametrize("damping", [1.0, 0.7, 0.5, 0.2])
 @pytest.mark.parametrize("value", REAL)
 def test_margins_match_python_control(value: float, damping: float) -> None:
-    """The gain margin is compared with the poles of the closed loop, as `control.margin` misses the crossing at z = −1."""
+    """Use closed-loop poles to check the gain margin, because `control.margin` misses the crossing at z = −1."""
     loop, values = open_loop(value, damping), np.array([value + 0j])
     gain = gain_margin(values, damping)
     assert gain is not None

@@ -1,4 +1,4 @@
-"""Decay fits: known time constants are recovered, closed forms hold, and logs are read from memories."""
+"""Tests for decay fits: known time constants are recovered, closed forms hold, and logs are extracted from memories."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def test_replay_gives_a_log_as_a_run_does() -> None:
 
 
 def sightings_of(values: Sequence[Sequence[str]], *, every: float, until: float) -> pl.DataFrame:
-    """Return the log of some objects with claims at regular intervals."""
+    """Return a log of claims made every `every` days, with one sequence of values per object."""
     rows = [
         (every * index, f"o{name}", value, f"{name} {index}")
         for name, story in enumerate(values)
@@ -240,7 +240,7 @@ def test_likelihood_without_errors_is_the_product_over_pairs() -> None:
 
 
 def simulated(tau: float, *, accuracy: float, every: float, seed: int, days: float = 300.0) -> pl.DataFrame:
-    """Return a log of six objects with three values that change at rate 1/τ, with claims at regular intervals."""
+    """Return a log of regular claims about six objects with three possible values, which change at rate 1/`tau`."""
     draws, times = np.random.default_rng(seed), np.arange(0.0, days, every)
     values = []
     for _ in range(6):
@@ -348,7 +348,7 @@ def test_figure_labels_days_and_shares() -> None:
 
 
 def planted_log(factor: float) -> pl.DataFrame:
-    """Return a log of stretches of volatile claims from a run of 200 · `factor` days."""
+    """Return a log of volatile claims from a run of 200 · `factor` days."""
     return ms.histories(ms.run("scenarios/stale_and_disputed.toml", days=200.0 * factor, replications=2))
 
 

@@ -1,4 +1,4 @@
-"""Test of the exponential law: other lifetimes are rejected, and the interval of their mean holds the true mean."""
+"""Tests that lifetimes with another law than the exponential are rejected, and that the interval covers their mean."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OTHERS = ("weibull", "lognormal")
 
 
 def lifetimes(law: str, count: int, draws: np.random.Generator) -> NDArray[np.float64]:
-    """Return lifetimes with a mean of 30 days: exponential, Weibull of shape 0.5, or lognormal of σ 1.2."""
+    """Return lifetimes with a mean of 30 days: exponential, Weibull (shape 0.5) or lognormal (σ = 1.2)."""
     if law == "exponential":
         return draws.exponential(MEAN, count)
     return MEAN / 2 * draws.weibull(0.5, count) if law == "weibull" else draws.lognormal(np.log(MEAN) - 0.72, 1.2, count)
@@ -39,7 +39,7 @@ def goodness_of(law: str, rounds: int, *, seed: int) -> list[Goodness]:
 
 
 def claims(law: str, *, seed: int, objects: int = 8, days: int = 400) -> Chain:
-    """Return daily claims about some objects with three values, of which 5 % are wrong."""
+    """Return daily claims about `objects` objects with three possible values; 5 % of the claims are wrong."""
     draws = np.random.default_rng([seed, objects])
     values = np.zeros((days, objects), dtype=np.int64)
     for index in range(objects):

@@ -1,4 +1,4 @@
-"""Falsification: breaks are found, shrunk, and written as files that fail; the search beats random points."""
+"""Tests for falsification: breaks are found, shrunk and written as failing files, with fewer runs than a random search."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_unjudged_run_is_not_a_break() -> None:
 
 
 def test_predicates_of_different_units_have_equal_weight() -> None:
-    """A margin in hundredths always hides a margin in thousands if neither is scaled."""
+    """A margin in hundredths would always hide a margin in thousands if neither were scaled."""
     formula = parse_property("always (a <= 5000 and b <= 0.05)")
     assert [Property(predicate).text for predicate in predicates(formula)] == ["a <= 5000", "b <= 0.05"]
     days, draws = (1.0, 2.0), np.random.default_rng(1).random((8, 2, 2, 1))
@@ -227,7 +227,7 @@ AT_RANDOM = 120  # largest number of runs of random search
 
 @dataclass(frozen=True)
 class Paper:
-    """Stand-in for the outcome of a run, computed by a model of the property instead of a simulation."""
+    """Stand-in for a run's outcome, with a margin computed by a formula instead of a simulation."""
 
     margin: float
 
@@ -237,7 +237,7 @@ class Paper:
 
 
 def worth_and_claims(point: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the worth of the three targets at each turn, and the number of claims by mal so far.
+    """Return the three targets' confidence at each turn, shape (3, turns), and mal's number of claims up to each turn.
 
     A claim counts in full in its turn and loses a fifth of its weight in each later turn.
     """

@@ -1,4 +1,4 @@
-"""Several values of a setting in a figure: the runs, their labels, and the text on changed settings."""
+"""Tests for figures that compare several values of one setting: runs, labels, and the text about changed settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""User-defined formula: plotted, run, tuned by its parameters, written, and run elsewhere only with consent."""
+"""Tests for user-defined formulas: they are plotted, run, tuned and written, and run elsewhere only with consent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that commands of halcmd print the same in `.hal` scripts and at the prompt."""
+"""Tests that halcmd commands print the same in `.hal` scripts as at the prompt."""
 
 from __future__ import annotations
 

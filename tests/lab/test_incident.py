@@ -1,4 +1,4 @@
-"""Incidents with known deciding claims: found, reduced, failing before their cure and passing after it."""
+"""Tests that incidents with known deciding claims are found and reduced, fail before their cure, and pass after it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Dice(Loud):
 
 @dataclass(frozen=True)
 class Drawn:
-    """Log with a wrong answer about `host`; `least` is the smallest number of claims that shows the error and a cure."""
+    """Log with a wrong answer about `host`. At least `least` claims are needed to show both the error and a cure."""
 
     claims: list[Said]
     form: str
@@ -82,7 +82,7 @@ DRAWN = {
 
 
 def _stream(drawn: Drawn, seed: int, total: int) -> list[tuple[str, str, str]]:
-    """Return writer, object and value of a log: the deciding claims in order, among claims about other objects."""
+    """Return (writer, object, value) rows with the deciding claims in order, mixed with claims about other objects."""
     draw = random.Random(seed)  # noqa: S311  # a random log is not a secret
     indices = set(draw.sample(range(total), len(drawn.claims)))
     deciding = iter((writer, "host", value) for writer, value in drawn.claims)

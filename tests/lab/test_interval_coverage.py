@@ -1,4 +1,4 @@
-"""Intervals of every printed figure lie within the figure's bounds and have nominal coverage."""
+"""Tests that the interval of every printed metric stays within the metric's bounds and has nominal coverage."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_ends_stay_within_bounds_around_the_mean(*, values: list[float], others:
 
 
 def coverage(name: str, law: str, *, size: int, blocks: int, metrics: tuple[str, ...] = ()) -> dict[str, float]:
-    """Return the coverage of intervals of `size` replications, by figure; figures with rare jumps are left out."""
+    """Return each metric's coverage by intervals of `size` replications. Metrics with rare outliers are left out."""
     scenario = scenario_of(f"scenarios/{name}.toml").replace(law=law, seed=SEED, record="bands", replications=size * blocks)
     return {
         metric: _held(sample, size)
@@ -49,7 +49,7 @@ def coverage(name: str, law: str, *, size: int, blocks: int, metrics: tuple[str,
 
 
 def _block(sample: Measurement, rows: Ints) -> Measurement:
-    """Return the measurement restricted to the replications `rows`."""
+    """Return the measurement restricted to the replications in `rows`."""
     changes: dict[str, Any] = {"each": sample.each[rows]}
     if isinstance(sample, CalibrationErrors):
         changes |= {"gaps": sample.gaps[rows], "counts": sample.counts[rows]}
@@ -67,7 +67,7 @@ def _held(sample: Measurement, size: int) -> float:
 
 
 def _rare(values: Array, size: int) -> bool:
-    """Return True if outliers too rare for samples of `size` shift the mean by a tenth of its standard error."""
+    """Return True if outliers too rare for samples of `size` shift the mean by more than a tenth of its standard error."""
     away = np.sort(np.abs(values - np.median(values)))[::-1]
     few = np.arange(1, int(FEW / size * len(values)) + 1)
     apart = away[few - 1] > 2.0 * away[few]

@@ -1,4 +1,4 @@
-"""Laws on claims: questions, ties, the published table, and tuned rules on held-out objects."""
+"""Tests for laws on claims: queries, ties, the published table, and tuned rules on held-out objects."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_first_and_repeated_values_are_not_changes() -> None:
 
 
 def test_tie_is_scored_as_a_random_choice() -> None:
-    """Two writers claim two values: the answer is half right, with the Brier score of a coin toss."""
+    """Two writers claim two values, so the accuracy is 0.5 and the Brier score is that of a coin toss."""
     claims = pl.concat([story(), story().with_columns(writer=pl.lit("g"), value=pl.lit("E"))])
     frame = compare_on_claims(claims, truths(), ["majority"], ask_after=1.0).frame
     assert value(frame, "majority", "accuracy") == 0.5

@@ -1,4 +1,4 @@
-"""Measures per replication, compared with the run's figures, closed forms and scikit-learn."""
+"""Tests that measures per replication equal the run's printed metrics, closed forms and scikit-learn."""
 
 from __future__ import annotations
 

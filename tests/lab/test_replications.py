@@ -1,4 +1,4 @@
-"""Sequential stopping and paired comparison, on random numbers of known mean and on runs."""
+"""Tests for sequential stopping and paired comparison, on random numbers with a known mean and on runs."""
 
 from __future__ import annotations
 

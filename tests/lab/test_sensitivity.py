@@ -1,4 +1,4 @@
-"""Sensitivity: Sobol indices of Ishigami's function, single moves, flat settings, and confounded pairs."""
+"""Tests for sensitivity: Sobol indices of the Ishigami function, single moves, flat settings and confounded pairs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def ishigami(shares: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def ishigami_indices() -> tuple[list[float], list[float]]:
-    """Return first and total indices in closed form, for a = 7 and b = 0.1. Source: Ishigami and Homma, 1990."""
+    """Return the first-order and total indices in closed form for a = 7 and b = 0.1 (Ishigami and Homma, 1990)."""
     a, b = 7.0, 0.1
     alone = [0.5 * (1.0 + b * np.pi**4 / 5.0) ** 2, a**2 / 8.0, 0.0]
     interaction = 8.0 * b**2 * np.pi**8 / 225.0
@@ -142,7 +142,7 @@ def test_only_collinear_settings_are_reported_as_pairs(up: float, down: float, c
 
 
 def planted(run: Run) -> NDArray[np.float64]:
-    """Return a measure that depends on a product of two rules, on a third rule, and on chance."""
+    """Return a measure per replication that depends on the product of two rules, on a third rule, and on noise."""
     rules, chance = run.scenario.rules, np.array([1.0, 2.0, 4.0, 3.0, 5.0])
     result: NDArray[np.float64] = chance * rules.support_ceiling * rules.challenge_ceiling + np.sqrt(chance) * rules.damping
     return result

@@ -1,4 +1,4 @@
-"""Tests of the shell: commands, errors that leave the session unchanged, and files written only by `save`."""
+"""Tests for the shell: commands work, errors leave the session unchanged, and only `save` writes files."""
 
 from __future__ import annotations
 
@@ -395,7 +395,7 @@ def test_shell_prompts_and_completes_in_a_terminal(files: Path) -> None:
 
 
 def _until(terminal: int, awaited: bytes) -> bytes:
-    """Read from the terminal until it shows `awaited`, or to the end."""
+    """Read from the terminal until `awaited` appears or the output ends."""
     output = b""
     while not awaited or awaited not in output:
         ready, _, _ = select.select([terminal], [], [], 60)

@@ -1,4 +1,4 @@
-"""Settings by dotted name, and search spaces over them."""
+"""Tests for settings with dotted names and for search spaces over these settings."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def rich() -> ms.Scenario:
 
 
 def other_value(setting: Any) -> Any:
-    """Return an allowed value of a setting that differs from its current value."""
+    """Return an allowed value of the setting other than its current value."""
     now = setting.value
     if setting.choices:
         return next(choice for choice in setting.choices if choice != now)

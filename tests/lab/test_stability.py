@@ -1,4 +1,4 @@
-"""Stability analysis, compared with the tick itself, closed forms, and simulated runs."""
+"""Tests that the stability analysis agrees with the real tick, closed forms and simulated runs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def random_dispute(seed: int, size: int, degree: float, low: float, high: float,
 
 
 def closed_form(size: int, stated: float, weight: float) -> float:
-    """Solve b·w·(n−1)·sech²(u) = 1 and e = stated − b·tanh(u) for the ceiling b, with u = w·(n−1)·e."""
+    """Solve b·w·(n−1)·sech²(u) = 1 and e = stated − b·tanh(u) for the ceiling b, where u = w·(n−1)·e."""
     total = weight * (size - 1)
     u = brentq(lambda u: u + np.sinh(2 * u) / 2 - total * stated, 0.0, 30.0)
     return float(np.cosh(u) ** 2 / total)
@@ -105,7 +105,7 @@ def test_superseded_cells_are_on_no_loop(case: tuple[Memory, Rules]) -> None:
 
 
 def cliques() -> tuple[Memory, NDArray[np.int64], list[tuple[int, float, float]]]:
-    """Return a graph with every clique of the grid, so that the real tick runs them all at once."""
+    """Return one graph with a clique per case (to run all cases in one tick), each cell's case index, and the cases."""
     cases = [(n, stated, w) for n in range(2, 13) for stated in (0.2, 0.4, 0.6, 0.8, 1.0) for w in (0.5, 0.75, 1.0, 2.0)]
     sizes = np.array([n for n, _, _ in cases])
     edges = [edge for (n, _, w), end in zip(cases, sizes.cumsum(), strict=True) for edge in clique(n, w, first=int(end) - n)]
@@ -197,7 +197,7 @@ def test_random_graph_ceilings_agree_with_simulation(kind: str, seed: int) -> No
 
 
 def camps(seed: int, left: int, right: int, backing: float) -> Memory:
-    """Return two camps that dispute each other's claims and support their own by `backing`."""
+    """Return a memory in which claims contradict the other camp's claims and support their own camp's by `backing`."""
     draws = np.random.default_rng(seed)
     size = left + right
     camp = np.arange(size) < left

@@ -1,4 +1,4 @@
-"""Critical ceiling of loops of more than 10,000 cells, compared with eigenvalues at independently computed fixed points."""
+"""Tests that the critical ceiling of loops with over 10,000 cells agrees with eigenvalues at independent fixed points."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SIZE = 12_000
 
 
 def loop_of(stated: NDArray[np.float64], backs: list[Ends], disputes: list[Ends]) -> TickLoop:
-    """Return a loop of many cells without a memory; edges are (source, target), with weights from 0.3 to 1."""
+    """Return a tick loop built without a memory. Edges are (source, target), with random weights from 0.3 to 1."""
     draws, size = np.random.default_rng(0), len(stated)
 
     def matrix(ends: list[Ends]) -> sparse.csr_array:
@@ -42,14 +42,14 @@ def loop_of(stated: NDArray[np.float64], backs: list[Ends], disputes: list[Ends]
 
 
 def many_disputes() -> TickLoop:
-    """Return random mutual disputes and one-way supports, of which a small cluster becomes unstable first."""
+    """Return a loop of random mutual disputes and one-way supports, in which a small cluster becomes unstable first."""
     draws = np.random.default_rng(3)
     pairs = draws.integers(0, SIZE, (2, 4 * SIZE))
     return loop_of(draws.uniform(0.6, 0.9, SIZE), [draws.integers(0, SIZE, (2, 2 * SIZE))], [pairs, pairs[::-1]])
 
 
 def ring_of_camps(camp: int = 20) -> TickLoop:
-    """Return a ring of camps that support their own claims and dispute the next camp, with chains from camp to camp.
+    """Return a ring of camps, joined by chains, in which each camp supports its own claims and disputes the next camp.
 
     Many eigenvalues have nearly the largest size, and some are near 1, where worth converges slowly.
     """

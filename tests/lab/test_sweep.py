@@ -1,4 +1,4 @@
-"""Sweeps: points do not depend on the worker, survive a kill, and are not computed twice; in notebooks and on clusters."""
+"""Tests for sweeps: points do not depend on the worker, survive a kill and are computed once, also on clusters."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ms.sweep(sys.argv[1], {"rules.challenge_ceiling": ceilings}, folder=sys.argv[2],
 
 
 class Here(Executor):
-    """Executor that runs each job at once in the calling thread."""
+    """Executor that runs each job immediately in the calling thread."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()
@@ -59,7 +59,7 @@ def small() -> ms.Scenario:
 
 @pytest.fixture(scope="module")
 def whole(small: ms.Scenario, tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
-    """Return the points computed one by one in this process."""
+    """Return the sweep's points, computed one by one in this process."""
     frame: pl.DataFrame = sweep_of(small, CEILINGS, tmp_path_factory.mktemp("whole")).frame
     return frame
 
@@ -184,7 +184,7 @@ def test_points_finished_before_a_kill_are_kept(small: ms.Scenario, whole: pl.Da
 
 
 def living(group: int) -> list[int]:
-    """Return the running processes of a group, to check that no worker outlives its killed parent."""
+    """Return the IDs of running processes in a process group, to check that no worker outlives its killed parent."""
     result = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -1,4 +1,4 @@
-"""Twelve faults, planted one at a time in the composition of a sound net, are each reported with their line."""
+"""Tests that each of twelve faults, planted one at a time in a sound net, is reported with its line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Design of tripwires from target run lengths, and from days on which the alarm must trip or be silent."""
+"""Tests for tripwires designed from target run lengths, or from days on which the alarm must trip or stay silent."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_two_watches_are_joined_if_one_is_not_enough(recorded: Path) -> None:
 
 
 def test_inseparable_days_are_reported(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Two levels cannot separate alternating spans of a falling score."""
+    """No pair of levels can separate days that alternate along a falling score."""
     words = [
         "tripwire",
         "design",

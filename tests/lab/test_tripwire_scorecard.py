@@ -1,4 +1,4 @@
-"""Scorecard of a tripwire in a scenario: its verdict, mutants, faults in the loop, and comparison with others."""
+"""Tests for a tripwire's scorecard in a scenario: verdict, mutants, injected faults, and comparison of tripwires."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_proof_catches_a_mutant_that_runs_miss() -> None:
 
 
 def test_mutant_without_effect_is_proved_equal() -> None:
-    """A second watch with a lower level than the first never decides."""
+    """A second watch with a lower level than the first can never decide the alarm."""
     wide = SMALL.replace("names=weak", "names=weak,poor").replace(
         "net bad weak.below > alarm.set",
         """loadrt or2 names=either
@@ -356,7 +356,7 @@ def test_missing_netlist_and_several_alarms_are_refused() -> None:
 def test_strict_fails_on_a_mutant_that_must_be_caught(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No mutant is caught without checks and proofs."""
+    """Mutants cannot be caught without checks and proofs."""
     path, junit = tmp_path / "story.toml", tmp_path / "junit.xml"
     words = ["tripwire", "--scenario", str(path), "--strict", "--junit", str(junit)]
     path.write_text(STORY, encoding="utf-8")
@@ -460,7 +460,7 @@ def test_tripwire_is_tripped_in_every_replication(name: str) -> None:
 
 
 def test_nan_blinds_everything_downstream() -> None:
-    """The minimum over no cells is NaN, which a smooth keeps until it is reloaded."""
+    """The minimum of no cells is NaN, which the `smooth` op holds until it is reloaded."""
     scenario = read(SCENARIOS / "tripwire_poisoned.toml").replace(replications=6, days=12)
     assert scenario.netlist is not None
     text = scenario.netlist.text.replace(" calm.load", "")

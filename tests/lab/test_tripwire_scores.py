@@ -1,4 +1,4 @@
-"""Run lengths and rates of an alarm, with censoring, compared with published values and with a plain loop over ticks."""
+"""Tests that an alarm's run lengths and rates equal published values and a plain loop over ticks, also with censoring."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_scores_equal_a_loop_over_ticks(case: tuple[Any, Any]) -> None:
 
 
 def test_censored_runs_are_not_counted_as_ended() -> None:
-    """Geometric run lengths are watched for a third of their mean, so the plain mean is biased but the estimate is not."""
+    """Runs are cut off at a third of the mean run length, which biases the plain mean but not the estimate."""
     rng = np.random.default_rng(5)
     covered = 0
     for _ in range(200):
@@ -125,7 +125,7 @@ def test_censored_runs_are_not_counted_as_ended() -> None:
 
 
 def test_median_run_length_follows_kaplan_and_meier() -> None:
-    """Computed by hand: 6, 5, 3 and 2 at risk at the events 1, 3, 5 and 8."""
+    """Computed by hand: 6, 5, 3 and 2 runs are at risk at the events on ticks 1, 3, 5 and 8."""
     length = np.array([1.0, 3.0, 4.0, 5.0, 8.0, 10.0])
     ended = np.array([True, True, False, True, True, False])
     figures = median_length(length, ended)

@@ -1,4 +1,4 @@
-"""Boolean parts: state spaces equal brute-force runs of the engine on random nets, and defects are named with their line."""
+"""Tests that explored states of Boolean nets equal brute-force engine runs, and that defects are named with their line."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LOADS = {"ladder": " outputs=2", "fanout": " type=bit bits=1 outputs=2"}
 
 @st.composite
 def nets(draw: st.DrawFn) -> str:
-    """Draw one to four Boolean ops, wired to two free bits or to each other in any order, including loops."""
+    """Draw a net of one to four Boolean ops, wired to two external bits or to each other, with or without loops."""
     ops = draw(st.lists(st.sampled_from(sorted(PINS)), min_size=1, max_size=4))
     sources = ["p", "q", *(f"s{number}" for number in range(len(ops)))]
     readers: dict[str, list[str]] = {name: [] for name in sources}
@@ -54,13 +54,13 @@ def nets(draw: st.DrawFn) -> str:
 
 
 def all_streams(length: int, inputs: int) -> np.ndarray[Any, Any]:
-    """Return all streams of bits, as streams × ticks × inputs."""
+    """Return all bit streams of `length` ticks, shape (streams, ticks, inputs)."""
     rows = list(itertools.product([False, True], repeat=length * inputs))
     return np.array(rows, dtype=bool).reshape(len(rows), length, inputs)
 
 
 def brute_force(text: str, names: list[str], inputs: Sequence[str], length: int) -> np.ndarray[Any, Any]:
-    """Run the engine on all streams, one per replication; return ticks × streams × signals."""
+    """Run the engine on all bit streams, one per replication, and return the bits, shape (ticks, streams, signals)."""
     streams = all_streams(length, len(inputs))
     engine = Engine(link(parse(text)), replications=len(streams))
     memory = Memory.empty()
@@ -126,7 +126,7 @@ def test_dead_masked_and_stuck_bits_equal_brute_force(text: str) -> None:
 
 
 def _on_in_all_continuations(on: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
-    """Return per stream whether the bit stays on in all streams with the same first `bits` bits."""
+    """Return, for each stream, whether the bit stays on in all streams with the same first `bits` input bits."""
     always = np.asarray(on.all(axis=0)).reshape(2**bits, -1).all(axis=1)
     return np.repeat(always, on.shape[1] >> bits)
 

@@ -1,4 +1,4 @@
-"""Tuning problems with known answers: feasible problems, problems that a bound makes infeasible, and deterministic runs."""
+"""Tests for tuning problems with known answers: feasible, infeasible because of a bound, and deterministic."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_ceiling_of_two_opposed_requirements_is_their_balance() -> None:
 
 
 def test_requirements_on_different_scales_are_scaled() -> None:
-    """Unscaled, the first margin (at most 0.01) would always be the worst."""
+    """The first margin (at most 0.01) would always be the smallest if margins were not scaled."""
     result = ms.tune(
         [DISPUTE], space={CEILING: (0.2, 0.8)}, requirements=[CALM, "eventually (eff(obs_d4d4) <= 0.35)"], budget=48
     )
@@ -121,7 +121,6 @@ def test_deterministic_scenario_has_no_intervals() -> None:
 
 def test_optimum_at_an_end_of_the_range_is_reported() -> None:
     def distance(run: ms.Run) -> float:
-        """Return how far the claim's last currency lies above its floor."""
         return float(run.cells["currency"][-1])
 
     result = ms.tune(ONE, space={"rules.tau_volatile": (5.0, 60.0)}, objective=distance, budget=40)
@@ -148,7 +147,7 @@ def test_figures_show_search_before_and_after_and_front() -> None:
 
 
 def test_ceilings_and_decay_are_tuned_together_on_claims(tmp_path: Path) -> None:
-    """Old claims are false and recent claims are true."""
+    """The old claims are false and the recent claims are true."""
     rows = [f"{day},w{number},o{number},{'yes' if day > 25 else 'no'},0.9,volatile" for number, day in enumerate(range(50))]
     (tmp_path / "claims.csv").write_text("time,writer,object,value,stated_confidence,stability\n" + "\n".join(rows) + "\n")
     (tmp_path / "truth.csv").write_text("object,value\n" + "".join(f"o{number},yes\n" for number in range(50)))

@@ -1,4 +1,4 @@
-"""Tuning: known constants are found, chance is not recommended, and the number of workers does not matter."""
+"""Tests for tuning: planted constants are recovered, chance gains are not recommended, and worker count is irrelevant."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PLANTED = {"rules.support_ceiling": 0.5, "rules.challenge_ceiling": 0.3}
 
 @dataclass(frozen=True)
 class Planted:
-    """Claims whose frequency of truth is the law's effective confidence under known ceilings."""
+    """Tuning problem in which each claim's probability of being true is its effective confidence under known ceilings."""
 
     seed: int = 0
     count: int = 3000
@@ -120,7 +120,7 @@ def test_the_number_of_workers_changes_nothing() -> None:
 
 @dataclass(frozen=True)
 class Noise:
-    """Random losses, independent for each setting and unit."""
+    """Tuning problem with random losses, independent for each point and unit."""
 
     seed: int = 0
     name: str = "noise"
@@ -260,14 +260,14 @@ def test_figure_has_a_panel_per_setting() -> None:
 
 
 class Priced(Planted):
-    """Problem whose rules have prices."""
+    """Tuning problem whose rules can be priced."""
 
     def under(self, values: Mapping[str, Any]) -> Rules:
         return self.subject.replace(**{name.removeprefix("rules."): value for name, value in values.items()})
 
 
 def test_a_bound_on_a_price_is_kept_by_every_point(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The price is replaced by a multiple of the challenge ceiling, whose true optimum is 0.3."""
+    """The stand-in price is ten times the challenge ceiling, whose unbounded optimum is 0.3."""
     monkeypatch.setattr(problems, "price_figure", lambda rules, _: 10.0 * rules.challenge_ceiling)
 
     def tuned(budget: int, *keep: str) -> TuningResult:

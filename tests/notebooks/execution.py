@@ -1,4 +1,4 @@
-"""Execution of the notebooks: `python -m tests.notebooks.execution` runs all and stores their outputs."""
+"""Notebook execution: `python -m tests.notebooks.execution` runs every notebook and stores its outputs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def notebook(name: str) -> Any:
-    """Return a stored notebook."""
     import nbformat  # takes three seconds to import
 
     return nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)  # type: ignore[no-untyped-call]
 
 
 def execute(parts: dict[str, list[Any]]) -> None:
-    """Run lists of cells in one kernel, which is reset before each list. The cells receive their outputs."""
+    """Run lists of cells in one kernel, which is reset before each list. Outputs are stored in the cells."""
     from nbclient import NotebookClient
     from nbformat.v4 import new_code_cell, new_notebook
 
@@ -39,7 +38,7 @@ def execute(parts: dict[str, list[Any]]) -> None:
 
 
 def shown(cell: Any) -> str:
-    """Return the text output of a code cell without times, addresses and progress bars."""
+    """Return a code cell's text output without times and memory addresses."""
     parts = []
     for output in cell.get("outputs", []):
         if output.output_type == "stream" and output.name == "stdout":
@@ -50,7 +49,7 @@ def shown(cell: Any) -> str:
 
 
 def tidy(cells: list[Any]) -> None:
-    """Remove progress bars and times from the outputs, and number the cells from 1."""
+    """Remove progress bars and times from the outputs, shrink images, and number the code cells from 1."""
     count = 0
     for cell in cells:
         cell.metadata.pop("execution", None)
@@ -68,7 +67,7 @@ def tidy(cells: list[Any]) -> None:
 
 
 def smaller(picture: str) -> str:
-    """Reduce a PNG in base64 to 128 colours, which makes it about a third as large."""
+    """Reduce a base64-encoded PNG to 128 colours, which makes the file about a third as large."""
     buffer = io.BytesIO()
     with Image.open(io.BytesIO(base64.b64decode(picture))) as image:
         image.convert("RGB").quantize(128).save(buffer, format="png", optimize=True)

@@ -1,4 +1,4 @@
-"""Tests of the notebooks: stored outputs, structure, and exercises that grade themselves."""
+"""Tests for the notebooks: stored outputs, structure, and exercises that grade themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenarios with one part broken, named by a line of text, to show that shipped checks can fail."""
+"""Mutants of scenarios: each breaks one part, named by a line of text, to show that the shipped checks can fail."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SINGLE, MANY = ("initial_memory", "reader", "reviewers"), {"writers": "writers",
 
 
 def mutated(scenario: Scenario, name: str) -> Scenario:
-    """Return the scenario with one part broken.
+    """Return a copy of the scenario in which one part is broken.
 
     `name` is `SETTING = VALUE`, `claim.HANDLE.confidence = VALUE`, `without PART`, `turn EDGE`, or `netlist:` and `cut
     SIGNAL`, `uncall OP` or `OLD → NEW`. Raises `UsageError` if the part does not exist.
@@ -49,7 +49,7 @@ def mutated(scenario: Scenario, name: str) -> Scenario:
 
 
 def _without(scenario: Scenario, part: str) -> Scenario | None:
-    """Return the scenario without an actor, a fault, a gap or its external inputs; None if there is no such part."""
+    """Return the scenario without one actor, fault, gap or its external inputs, or None if there is no such part."""
     key, _, index = part.partition(".")
     if part == "inputs" and scenario.netlist and scenario.netlist.inputs:
         return scenario.replace(netlist=replace(scenario.netlist, inputs=()))
@@ -62,7 +62,7 @@ def _without(scenario: Scenario, part: str) -> Scenario | None:
 
 
 def _claims(claims: pl.DataFrame, verb: str, part: str) -> pl.DataFrame | None:
-    """Return the claims with an edge or flag removed, an edge turned or a confidence changed; None without such a part."""
+    """Return the claims after removing or reversing an edge or changing a confidence, or None if `part` does not exist."""
     rows: list[dict[str, Any]] = claims.to_dicts()
     name, key, *index = (*part.split(".")[1:], "", "")
     row = next((row for number, row in enumerate(rows) if name in (row["handle"], str(number))), {})
@@ -92,7 +92,7 @@ def _number(name: str, text: str) -> float:
 
 
 def _rewired(wires: NetlistConfig, name: str) -> NetlistConfig | None:
-    """Return the netlist with a signal cut, an op not called, or text replaced; None if there is no such part."""
+    """Return the netlist after cutting a signal, unscheduling an op or replacing text, or None if nothing changed."""
     document = wires.document
     if REWORD in name:
         old, _, new = name.partition(REWORD)

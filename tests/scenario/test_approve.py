@@ -1,4 +1,4 @@
-"""Tests of `malsim test --approve`, which records baselines after confirmation."""
+"""Tests for `malsim test --approve`, which records baselines after the user confirms."""
 
 from __future__ import annotations
 

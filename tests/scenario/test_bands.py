@@ -1,4 +1,4 @@
-"""Tests of bands and baselines: comparison, reports, files and refusals."""
+"""Tests for bands and baselines: comparison, reports, files and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Output of `malsim test` for people and CI services, with the given seed and with fresh seeds."""
+"""Tests for the output of `malsim test` in terminals and CI services, with the scenario's seed and with fresh seeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of scenario files: settings reach the run, and errors name file, line, key and a hint."""
+"""Tests that settings in scenario files reach the run, and that errors name the file, line and key and give a hint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that oversized files are refused before they run, until `MALSIM_LIMITS` allows them."""
+"""Tests that oversized files are refused before they run unless `MALSIM_LIMITS` allows them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LIMITS = pytest.mark.parametrize(("name", "needed"), ASKED.items())
 
 @pytest.fixture
 def allow(monkeypatch: pytest.MonkeyPatch) -> Allow:
-    """Return a function that sets limits: `allow("ticks=11")`."""
+    """Return a function that sets `MALSIM_LIMITS`, as in `allow("ticks=11")`."""
     return lambda text: monkeypatch.setenv("MALSIM_LIMITS", text)
 
 
@@ -148,7 +148,7 @@ def test_environment_without_a_known_limit_is_refused(
 
 
 def test_file_within_the_limit_is_read(tmp_path: Path, allow: Allow, capsys: pytest.CaptureFixture[str]) -> None:
-    """The limit applies to the decompressed size, and is checked before a table is built."""
+    """The limit applies to the decompressed size and is checked before any table is built."""
     bomb = tmp_path / "claims.csv.gz"
     bomb.write_bytes(gzip.compress(b"writer,object,value\n" + b"a,b,c\n" * 7_000_000))
     small = tmp_path / "few.csv"

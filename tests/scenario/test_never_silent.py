@@ -1,4 +1,4 @@
-"""Items that cannot be checked, or files that must not be read, are errors with file, line and hint, never a pass."""
+"""Tests that anything that cannot be checked is an error with its file, line and a hint, and never counts as a pass."""
 
 from __future__ import annotations
 

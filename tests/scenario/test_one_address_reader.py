@@ -1,4 +1,4 @@
-"""Tests that checks and queries of a run read an address alike: the same numbers, or a refusal."""
+"""Tests that checks and run queries read an address in the same way: both return the same numbers or both refuse it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of reruns on other machines: bit for bit with equal instruction sets, within 1e-12 otherwise."""
+"""Tests that a rerun on another machine is bit-identical if its instruction sets are equal, and within 1e-12 otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Margins against two oracles: rtamt, and a plain implementation of the definition, tick by tick."""
+"""Tests that margins equal two oracles: rtamt, and a direct implementation of the definition, tick by tick."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def columns(ticks: int, replications: int) -> st.SearchStrategy[Array]:
 
 
 def rtamt_text(formula: stl.Formula) -> str:
-    """Return a formula in rtamt's syntax; `s_prev` prevents a falling edge at the first tick."""
+    """Return a formula in rtamt's syntax. `s_prev` prevents a falling edge at the first tick."""
     match formula:
         case stl.Compare(left, relation, right, scale):
             words = f"({number(left)}) / {scale or 1.0} {relation.replace('!=', '!==')} ({number(right)}) / {scale or 1.0}"
@@ -136,7 +136,7 @@ def test_margins_equal_those_of_rtamt(data: st.DataObject) -> None:
 
 
 class Definition:
-    """Semantics as defined in the docstring of `margins`, computed one tick at a time with plain numbers."""
+    """Oracle that follows the definition in the docstring of `margins` tick by tick, without arrays."""
 
     def __init__(self, times: list[int], series: dict[str, list[float]]) -> None:
         self.times, self.series = times, series
@@ -157,7 +157,7 @@ class Definition:
         raise AssertionError(value)
 
     def of(self, formula: stl.Formula, tick: int, now: int | None = None) -> float:
-        """Return the margin at a tick; windows of time begin at the time `now`, if it is given."""
+        """Return the formula's margin at `tick`. Time windows start at `now` if given, otherwise at the tick's time."""
         match formula:
             case stl.Compare(left, relation, right, scale):
                 distance = (self.value(right, tick) - self.value(left, tick)) / (scale or 1.0)

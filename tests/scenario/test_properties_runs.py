@@ -1,4 +1,4 @@
-"""Properties over a run's frames: values of addresses, verdicts and witnesses, and errors for anything unchecked."""
+"""Tests for properties over a run's frames: address values, verdicts, witnesses, and errors for anything unchecked."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Run:
 
 
 def small_run() -> Run:
-    """Return ten daily ticks in two replications; `obs_b2b2` appears on day 4; values are 0.1 higher in the second."""
+    """Return a run of ten daily ticks; `obs_b2b2` appears on day 4, and replication 1 has values 0.1 above replication 0."""
     days = pl.DataFrame({"t": [float(day) for day in range(1, 11)]}).join(
         pl.DataFrame({"rep": [0, 1]}, schema={"rep": pl.Int32}), how="cross"
     )

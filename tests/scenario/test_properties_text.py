@@ -1,4 +1,4 @@
-"""Parsing and rendering of properties: round trips, the normal form, and errors with their position."""
+"""Tests for parsing and rendering properties: round trips, the normal form, and errors with their column."""
 
 from __future__ import annotations
 

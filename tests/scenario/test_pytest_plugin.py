@@ -1,4 +1,4 @@
-"""Scenarios under pytest: which files are collected, options, reports and fixtures."""
+"""Tests for the pytest plugin: collected files, options, reports and fixtures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that the command printed with each failure reproduces this failure alone, with the same text."""
+"""Tests that the command printed with a failure reproduces that failure alone, with the same text."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ GOAL = '[[goal]]\nname = "a goal"\nsometimes = "eventually at event(tripped)"\n'
 
 
 def failures(output: str) -> list[tuple[str, list[str]]]:
-    """Return the place and name of each failure, and the lines about the replication to look at."""
+    """Return each failure's place and name, with the printed lines about the replication to inspect."""
     parts = re.split(r"^(?=\S.*: fail: )", output, flags=re.MULTILINE)[1:]
     prefixes = ("expected: ", "got: ", "clause: ", "seed: ", "alone: ", "replication: ")
     found = []

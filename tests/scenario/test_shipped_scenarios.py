@@ -1,4 +1,4 @@
-"""Each check of each shipped scenario fails under some mutant of the scenario; `pytest scenarios` shows that they pass."""
+"""Tests that each check of each shipped scenario fails for at least one mutant. `pytest scenarios` shows that they pass."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
 
 
 class ForAWeek(Keyed):
-    """Memory that forgets everything when asked to forget one object, and refuses that object for only a week."""
+    """Memory that forgets everything when asked to forget one object, then rejects that object's claims for only a week."""
 
     away: tuple[str, float] = ("", 0.0)
 
@@ -169,7 +169,7 @@ class ForAWeek(Keyed):
 
 
 class WeekLater(Keyed):
-    """Memory that keeps a corrected value for another week and ignores claims meanwhile."""
+    """Memory that ignores a correction and rejects all claims about the corrected object for a week."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -183,7 +183,7 @@ class WeekLater(Keyed):
 
 
 class SharesNothing(Governed):
-    """Memory that accepts requests to share and ignores them."""
+    """Memory that accepts requests to share an object but ignores them."""
 
     def share(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002
         pass
@@ -197,7 +197,7 @@ class ForgetsEverything(Governed):
 
 
 def with_memory(memory: type, replications: int) -> Callable[[Scenario], Scenario]:
-    """Replace the memory of a scenario, with fewer replications, as memories in Python are slow."""
+    """Return a change that replaces a scenario's memory and its number of replications. Memories in Python are slow."""
     return lambda scenario: scenario.replace(adapter=Adapter.of(memory, trusted=True), replications=replications)
 
 
@@ -220,7 +220,7 @@ CHANGES: dict[str, Callable[[Scenario], Scenario]] = {
 def releases_withheld_turns(
     turn: Turn, again: Callable[..., None], write: Callable[[], ClaimBatch], *, counters: TurnCounters, **rest: Any
 ) -> ClaimBatch:
-    """Act as a stop hook that records a turn as withheld but releases it."""
+    """Act as a faulty stop hook that records turns as withheld but releases them."""
     lessons = STOP(turn, again, write, counters=counters, **rest)
     turn.released = np.ones_like(turn.released)
     return lessons
@@ -229,7 +229,7 @@ def releases_withheld_turns(
 def trusts_the_reader(
     turn: Turn, _again: object, write: Callable[[], ClaimBatch], *, counters: TurnCounters, **_: object
 ) -> ClaimBatch:
-    """Act as a stop hook that blocks once, and then believes the reader that it opened the marked items."""
+    """Act as a faulty stop hook that blocks once, then releases the turn without checking the marked items."""
     blocked = turn.unopened.any(axis=1) | turn.unwritten
     turn.released = np.ones_like(turn.released)
     for name, count in (("blocks", blocked), ("blocked", blocked), ("withheld", ~turn.released)):

@@ -1,4 +1,4 @@
-"""Test that the law named by the manual is right more often in each scenario of the family, on fresh seeds."""
+"""Tests that in each scenario of the family the law named by the manual is right more often, on fresh seeds."""
 
 from __future__ import annotations
 

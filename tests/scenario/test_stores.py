@@ -1,4 +1,4 @@
-"""Tests of runs that begin with a store: equal replications, days counted from the store's last day, and recorded hash."""
+"""Tests for runs that start from a store: equal replications, days counted from its last day, and its recorded hash."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def claim(name: str, **more: Any) -> dict[str, Any]:
 
 
 def stored(path: Path) -> Memory:
-    """Write a store of three cells, last ticked on day 20, and return its memory."""
+    """Write a store with three cells, last ticked on day 20, and return its memory."""
     with Store(path) as store:
         store.admit([claim("aaaa", t=2.0, stability="volatile"), claim("bbbb", t=5.0, writer="ben", reverify=30.0)])
         edges = [{"relation": "contradicts", "target": "obs_aaaa"}, {"relation": "supersedes", "target": "obs_bbbb"}]

@@ -1,4 +1,4 @@
-"""Verdicts of `malsim test`: failures and errors are distinguished, and neither counts as a pass."""
+"""Tests for the verdicts of `malsim test`: failures and errors are distinguished, and neither counts as a pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixtures that run the workbench as a process and visit its pages with a browser."""
+"""Fixtures that run the workbench as a process and open its pages in a browser."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def browser() -> Iterator[Browser]:
 
 @contextmanager
 def serving(*words: str, folder: Path = ROOT) -> Iterator[str]:
-    """Run `malsim workbench` in a folder and yield the address that it prints."""
+    """Run `malsim workbench` in a folder and yield the address that the command prints."""
     command = [sys.executable, "-m", "malsim", "workbench", "--port", "0", "--no-browser", *words]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
@@ -49,7 +49,7 @@ def serving(*words: str, folder: Path = ROOT) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def gallery(browser: Browser) -> Iterator[str]:
-    """Yield the address of a workbench without a file; `browser` skips if there is no Chromium."""
+    """Yield the address of a workbench started without a file. The `browser` fixture skips the test without Chromium."""
     del browser
     with serving() as address:
         yield address
@@ -57,7 +57,7 @@ def gallery(browser: Browser) -> Iterator[str]:
 
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Callable[..., Page]]:
-    """Return a function that opens a page. No page may make requests elsewhere or print errors to the console."""
+    """Return a function that opens a page. The test fails if a page requests another host or logs a console error."""
     problems: list[str] = []
     contexts = []
 

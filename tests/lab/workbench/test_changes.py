@@ -1,4 +1,4 @@
-"""Tests of the workbench without a browser: changes, runs, traces, files, addresses and progress."""
+"""Tests for the workbench without a browser: changes, runs, traces, files, addresses and progress."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def test_importing_malsim_loads_neither_panel_nor_pandas() -> None:
 
 
 def resident() -> int:
-    """Return the resident memory of this process in bytes."""
+    """Return this process's resident memory in bytes."""
     status = Path("/proc/self/status")
     if not status.is_file():
         pytest.skip("needs /proc")

@@ -1,4 +1,4 @@
-"""Test of the workbench in JupyterLab, which follows a slider and makes no requests to other machines."""
+"""Test that the workbench in JupyterLab follows a slider and sends no requests to other machines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CELL = f"import malsim as ms\nms.workbench({str(ROOT / 'scenarios/tripwire.toml'
 
 @pytest.fixture
 def lab(browser: Browser, tmp_path: Path) -> Iterator[str]:
-    """Yield the address of a JupyterLab with a notebook; `browser` skips if there is no Chromium."""
+    """Yield the address of a JupyterLab with one notebook. The `browser` fixture skips the test without Chromium."""
     del browser
     comms = pytest.importorskip("pyviz_comms", reason="Panel's channel to JupyterLab is not installed")
     pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")

@@ -1,4 +1,4 @@
-"""Tests of the live page in a browser."""
+"""Tests for the live page in a browser."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ def slider(page: Page, name: str) -> Locator:
 
 
 def settled(page: Page) -> None:
-    """Wait until a result is shown."""
+    """Wait until the page shows a result."""
     page.get_by_text("checks hold").wait_for(timeout=30_000)
 
 
 def lines(page: Page) -> Any:
-    """Return the values of all drawn lines by panel."""
+    """Return the values of all drawn lines, grouped by panel."""
     return page.evaluate(LINES, "")
 
 
 def changed(page: Page, before: Any) -> Any:
-    """Wait until a line changes, and return the lines."""
+    """Wait until a line differs from `before`, then return all lines."""
     for _ in range(200):
         if (now := lines(page)) != before:
             return now
@@ -63,7 +63,7 @@ def changed(page: Page, before: Any) -> Any:
 
 
 def tap(page: Page, fraction: float, *, down: int = 60) -> None:
-    """Click in the first figure at a fraction of its width."""
+    """Click in the first figure, at a fraction of its width and `down` pixels below its top."""
     page.locator("canvas").first.scroll_into_view_if_needed()
     box = page.locator("canvas").first.bounding_box()
     assert box is not None

@@ -1,4 +1,4 @@
-"""Tests of the op bench and of the page of a live store."""
+"""Tests for the op bench and for the page of a live store."""
 
 from __future__ import annotations
 

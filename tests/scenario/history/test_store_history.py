@@ -1,4 +1,4 @@
-"""Tests that the history of a store equals the store at every instant, and that checks are judged on it."""
+"""Tests that a store's history matches the store at every instant, and that checks are judged on this history."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def against(name: str, t: float, target: str = "obs_aaaa", **more: Any) -> dict[
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """Return a store with a claim that is read and contradicted twice, with ticks in between."""
+    """Return the path of a store in which a claim is read once and contradicted twice, with ticks in between."""
     path = tmp_path / "memory.sqlite"
     with Store(path) as file:
         file.admit([claim("aaaa", 0.0, object="pump", value=1.0)])

@@ -1,4 +1,4 @@
-"""Tests that a tick posts its alarms to a webhook and prints no secrets of the address."""
+"""Tests that a tick posts alarms to a webhook and never prints the secrets in the webhook's address."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ addf alarm tick
 
 
 class Hook:
-    """Webhook on loopback with its address, the received messages, and the status of its answers."""
+    """Local HTTP server that records the messages posted to it and replies with `status`."""
 
     def __init__(self) -> None:
         self.received: list[dict[str, Any]] = []
@@ -69,7 +69,7 @@ def hook() -> Iterator[Hook]:
 
 @pytest.fixture
 def disputed(tmp_path: Path) -> str:
-    """Return a store whose next tick trips an alarm."""
+    """Return the path of a store whose next tick trips an alarm."""
     path, net = tmp_path / "memory.sqlite", tmp_path / "alarm.malnet"
     common = {"confidence": 0.9, "verification": "external", "t": 0.0}
     with Store(path) as store:

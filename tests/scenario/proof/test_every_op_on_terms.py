@@ -1,4 +1,4 @@
-"""Ops and properties on solver terms give the same values as numpy and as margins on numbers."""
+"""Tests that ops give the same values on solver terms as in numpy, and properties the same truth as their margins."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ TICKS = 50
 
 
 def draw(pin: Pin, random: np.random.Generator) -> Array:
-    """Draw a value whose sums have no rounding error in floating point."""
+    """Draw a multiple of 1/32, an integer or a bit, so that sums have no floating-point rounding error."""
     if pin.type == "bit":
         return random.random(1) < 0.5
     low = max(-3.0, bound(pin, "low")) if not np.isnan(bound(pin, "low")) else -3.0
@@ -53,13 +53,13 @@ def draw(pin: Pin, random: np.random.Generator) -> Array:
 
 
 class Substitution:
-    """Solver symbols and the values substituted for them."""
+    """Pairs of solver symbols and the values to substitute for them."""
 
     def __init__(self) -> None:
         self.pairs: list[tuple[Any, Any]] = []
 
     def symbols(self, value: Array) -> TermArray:
-        """Return a new symbol for each element."""
+        """Replace each element with a new symbol, and record the pair."""
         symbols = np.empty(value.shape, dtype=object)
         for index in np.ndindex(value.shape):
             kind = {"b": z3.Bool, "i": z3.Int, "f": z3.Real}[value.dtype.kind]
@@ -83,7 +83,7 @@ def random_inputs(sheet: Sheet, random: np.random.Generator) -> dict[str, Array]
 
 
 def constant_pins(sheet: Sheet, state: dict[str, Any], terms: dict[str, Any], known: set[str]) -> set[str]:
-    """Return the pins that are not replaced by symbols: parameters, inputs that must be known, and known outputs."""
+    """Return the pins not replaced by symbols: parameters, inputs that must be known, and outputs known to be constant."""
     fixed = {key for key, pin in sheet.declared.items() if isinstance(pin, Param)}
     if known:
         fixed |= {key for key in sheet.ins if spell(key) in known}
@@ -134,7 +134,7 @@ TRACE_TICKS = 6
 
 
 def margin_sign(truth: Truth, values: list[tuple[Any, Any]]) -> float:
-    """Return 1 for true, −1 for false, and NaN without a value."""
+    """Return 1 for true, −1 for false, and NaN if the property has no value."""
     holds, has_value = (
         bit if isinstance(bit, bool) else z3.is_true(z3.simplify(z3.substitute(bit, *values))) for bit in truth
     )

@@ -1,4 +1,4 @@
-"""Proofs about small nets: induction, refutation by a shortest trace, untranslatable ops, and planted flaws."""
+"""Tests for proofs about small nets: induction, shortest refuting traces, untranslatable ops and planted flaws."""
 
 from __future__ import annotations
 

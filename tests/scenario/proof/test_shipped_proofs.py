@@ -1,4 +1,4 @@
-"""Safety answers of every shipped tripwire and signal equal the table in the manual.
+"""Tests that safety questions about every shipped tripwire and signal are answered as in the manual's table.
 
 `python -m tests.scenario.proof.test_shipped_proofs` rewrites the table.
 """
